@@ -34,6 +34,7 @@ COMMANDS = {
     ),
     "papers/pu_svm_path": ("--tables 2 --draws 2 --splits 2 --shares 0.6", "", "Table 2, PU_toy1"),
     "priors": ("--sets some --splits 2 --data", "", "| some | 120 x 3 |"),
+    "ranking": ("--repeats 2 --boot 10 --apart 4 --priors 0.3", "", "| 4 | 0.3 | 0.99 |"),
     "defaults": ("--sets some=yes --splits 1 --shares 0.3 --limit 60 --data", "sklearn", "| fit_bagging_svm rbf |"),
     "dask/growth.py": (
         "--shards 1 2 --rows 600 --large 1200 --rounds 2",

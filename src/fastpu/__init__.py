@@ -16,6 +16,7 @@ from fastpu.common._warnings import (
     ConvergenceWarning,
     DegenerateModelWarning,
     EstimateWarning,
+    FailedFitWarning,
     LabelWarning,
     ScaleWarning,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "ConvergenceWarning",
     "DegenerateModelWarning",
     "EstimateWarning",
+    "FailedFitWarning",
     "ForestRound",
     "KNNGraph",
     "KernelMachine",

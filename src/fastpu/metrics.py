@@ -19,15 +19,8 @@ from fastpu.data._validate import check_binary, check_sample_weight
 from fastpu.judge._prior_sampling import PriorEstimate
 from fastpu.judge._pu_criteria import err_star, puf_score, scale_down
 from fastpu.judge._ranked_rows import check_scores
-from fastpu.judge._ranking import (
-    RankingCurve,
-    RankingEstimate,
-    average_precision,
-    lift_at_k,
-    precision_at_k,
-    ranking_curve,
-    recall_at_k,
-)
+from fastpu.judge._ranking import average_precision, lift_at_k, precision_at_k, ranking_curve, recall_at_k
+from fastpu.judge._ranking_results import RankingCurve, RankingEstimate
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ so that their own parameters, such as the least sum of Hessians of a leaf, mean 
 
 from __future__ import annotations
 
+import math
 import sys
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -23,12 +24,12 @@ import numpy as np
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
-from fastpu.common._text import describe
+from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._coding import default_codes, read_labels
 from fastpu.data._validate import check_sample_weight
 from fastpu.metrics import auc
-from fastpu.model._prior import check_prior
+from fastpu.model._prior import check_prior, check_scenario, proper_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,12 +60,12 @@ class Objective:
     y : ndarray of int8, or None
         The labels of the rows that it belongs to: +1, 0, -1.
     params : dict
-        `gamma` or `prior`, where the loss has it.
+        `gamma`, or `prior` and `scenario`, where the loss has it.
     """
 
     no_jit = True  # CatBoost looks for it, and would compile the methods of Python otherwise
 
-    def __init__(self, name: str, y: object, params: dict[str, float], n_threads: object):
+    def __init__(self, name: str, y: object, params: dict[str, Any], n_threads: object):
         self.name = name
         self.params = params
         self.y = None if y is None else self._codes(y, "y")
@@ -73,8 +74,9 @@ class Objective:
         self._checked: weakref.ref[Any] | None = None
 
     def __repr__(self) -> str:
-        rows = [] if self.y is None else [f"y of {self.y.size} rows"]
-        return f"{self.name}({', '.join([*rows, *(f'{name}={value:g}' for name, value in self.params.items())])})"
+        parts = [] if self.y is None else [f"y of {self.y.size} rows"]
+        parts += [f"{name}={short(value)}" for name, value in self.params.items() if value != "case_control"]
+        return f"{self.name}({', '.join(parts)})"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_last": None, "_checked": None}
@@ -99,11 +101,16 @@ class Objective:
         # The labels of a data set only show whether it has the rows of y: one check of a data set is enough.
         was_checked = self.y is not None and self._checked is not None and self._checked() is second
         labels, scores, weights = _read_call(first, second, sample_weight, wants_labels=not was_checked)
+        collective = _collective_of(second)
+        if collective is not None and self.params.get("scenario") == "single_set":
+            raise ValueError(
+                f"scenario must be 'case_control' for {self.name} in distributed training, where no worker knows how "
+                f"many rows there are, got 'single_set'; pass the share of positives among the unlabelled rows as prior"
+            )
         threads = self._threads_for(scores.size)
         core = self._rows(labels, scores.size, weights).core
         if hasattr(second, "get_label"):
             self._checked = weakref.ref(second)
-        collective = _collective_of(second)
         if collective is None:
             return core.derive_alone(scores, threads)
         tops = collective.allreduce(core.tops(scores, threads), collective.Op.MAX)
@@ -145,7 +152,7 @@ class Objective:
         if weights is not None:
             raise ValueError(f"CatBoost must have no weights for {self.name}, which would need all of them at once")
         tops, sums = self._rows(None, self.y.size, None).of_zeros()
-        core = self._core((np.asarray(targets) > 0).astype(np.int8), None, n_threads=1)
+        core = self._core((np.asarray(targets) > 0).astype(np.int8), None, self._share(self.y, None), n_threads=1)
         return -np.column_stack(core.derive(np.array(approxes, dtype=np.float64), tops, sums, 1))
 
     def _codes(self, labels: object, name: str) -> NDArray[np.int8]:
@@ -172,7 +179,7 @@ class Objective:
             elif labels is not None and np.size(labels) == codes.size == n_scores:
                 _check_same_order(codes, labels)
             checked = check_sample_weight(weights, codes.size) if n_scores == codes.size else None
-            core = self._core(codes, checked, self._threads_for(codes.size))
+            core = self._core(codes, checked, self._share(codes, checked), self._threads_for(codes.size))
             rows = _Rows(core, codes.size, labels, weights)
         if n_scores != rows.n:
             hint = "; leave y out to take the labels of every data set" if self.y is not None else ""
@@ -186,13 +193,24 @@ class Objective:
             return self._n_threads
         return min(resolve_n_threads(None), 1 + n_rows // _ROWS_OF_A_THREAD)
 
-    def _core(self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None, n_threads: int) -> _core.TreeLoss:
+    def _share(self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> float:
+        """Return the prior among the unlabelled rows; any number where the loss has none."""
+        prior: float = self.params.get("prior", 0.5)
+        if self.params.get("scenario") != "single_set":
+            return prior
+        mass = np.ones(codes.size) if weights is None else weights
+        n_pos, n_unl = (math.fsum(mass[codes == code]) for code in (1, 0))
+        return proper_prior(prior, "single_set", n_pos=n_pos, n_unl=n_unl)
+
+    def _core(
+        self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None, prior: float, n_threads: int
+    ) -> _core.TreeLoss:
         return _core.TreeLoss(
             codes,
             weights,
             loss=self.name,
             gamma=self.params.get("gamma", 0.5),
-            prior=self.params.get("prior", 0.5),
+            prior=prior,
             n_threads=n_threads,
         )
 
@@ -257,14 +275,22 @@ def _collective_of(data: object) -> Any:
 
 
 def _check_same_order(codes: NDArray[np.int8], labels: NDArray[Any]) -> None:
-    """Refuse a data set in which other rows have the largest or the least label; classifiers number labels anew."""
-    differs = (labels == labels.max()) != (codes == codes.max())
-    differs |= (labels == labels.min()) != (codes == codes.min())
+    """Refuse a data set whose labels are not those of y in their order; classifiers number them anew."""
+    kinds, ranks = np.unique(np.nan_to_num(labels), return_inverse=True)  # NaN is unlabelled, as 0 is
+    expected, ranks_in_y = np.unique(codes, return_inverse=True)
+    listed = f"{short(kinds.tolist())} there and {short(expected.tolist())} in y"
+    if kinds.size != expected.size:
+        raise ValueError(
+            f"the data set must have the labels of y, but the labels are {listed}; make both of the same labels, or "
+            f"leave y out to take those of the data set"
+        )
+    differs = ranks != ranks_in_y
     if np.any(differs):
         row = int(np.argmax(differs))
+        coded = "" if np.array_equal(kinds, expected) else f" (the labels are {listed}, in this order)"
         raise ValueError(
-            f"the data set must have the rows of y in the same order, but row {row} has the label {labels[row]:g} "
-            f"there and {codes[row]} in y"
+            f"the data set must have the rows of y in the same order, but row {row} has the label {short(labels[row])} "
+            f"there and {codes[row]} in y{coded}"
         )
 
 
@@ -359,7 +385,7 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
 
 
 @answers_unknown_keywords
-def upu(y: object = None, *, prior: float, n_threads: int | None = None) -> Objective:
+def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_threads: int | None = None) -> Objective:
     """Return the logistic loss of uPU, an unbiased estimate of the risk of a classifier.
 
     The loss is prior mean_P (-F) + mean_U log(1 + e^F).
@@ -369,7 +395,11 @@ def upu(y: object = None, *, prior: float, n_threads: int | None = None) -> Obje
     y : array-like of shape (n,), optional
         +1 positive, 0 unlabelled. Without `y` the labels are those of the data set that the library trains on.
     prior : float
-        In (0, 1): the share of positives among the unlabelled rows.
+        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows in ``"single_set"``.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
+        labelled. `prior` is then converted, by the weights of the rows of each call if they have weights. In XGBoost's
+        distributed training ``"single_set"`` is refused, as a worker does not know how many rows the others have.
     n_threads : int, optional
         By default one, and one more for every four million rows: LightGBM's and XGBoost's own threads hold the CPUs
         for some milliseconds after each tree.
@@ -405,11 +435,11 @@ def upu(y: object = None, *, prior: float, n_threads: int | None = None) -> Obje
     >>> bool(metrics.auc(y, model.predict(X)) > 0.85)
     True
     """
-    return Objective("upu", y, {"prior": check_prior(prior)}, n_threads)
+    return Objective("upu", y, {"prior": check_prior(prior), "scenario": check_scenario(scenario)}, n_threads)
 
 
 @answers_unknown_keywords
-def nnpu(y: object = None, *, prior: float, n_threads: int | None = None) -> Objective:
+def nnpu(y: object = None, *, prior: float, scenario: str = "case_control", n_threads: int | None = None) -> Objective:
     """Return the logistic loss of nnPU, whose estimated risk of the negatives cannot fall below 0.
 
     The loss is prior mean_P log(1 + e^-F) + max(0, r) with r = mean_U log(1 + e^F) - prior mean_P log(1 + e^F). Where
@@ -420,7 +450,11 @@ def nnpu(y: object = None, *, prior: float, n_threads: int | None = None) -> Obj
     y : array-like of shape (n,), optional
         +1 positive, 0 unlabelled. Without `y` the labels are those of the data set that the library trains on.
     prior : float
-        In (0, 1): the share of positives among the unlabelled rows.
+        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows in ``"single_set"``.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
+        labelled. `prior` is then converted, by the weights of the rows of each call if they have weights. In XGBoost's
+        distributed training ``"single_set"`` is refused, as a worker does not know how many rows the others have.
     n_threads : int, optional
         By default one, and one more for every four million rows: LightGBM's and XGBoost's own threads hold the CPUs
         for some milliseconds after each tree.
@@ -455,4 +489,4 @@ def nnpu(y: object = None, *, prior: float, n_threads: int | None = None) -> Obj
     >>> bool(metrics.auc(y, model.predict(xgboost.DMatrix(X))) > 0.8)
     True
     """
-    return Objective("nnpu", y, {"prior": check_prior(prior)}, n_threads)
+    return Objective("nnpu", y, {"prior": check_prior(prior), "scenario": check_scenario(scenario)}, n_threads)

@@ -180,6 +180,25 @@ def test_rows_of_another_data_set_are_refused(loss):
         make(loss)(y, scores[1:])
 
 
+def test_labels_of_another_coding_are_told_apart_from_other_rows():
+    """Classifiers number labels anew, so another coding of the same kinds is taken; other kinds are named."""
+    zeros = np.zeros(4)
+    for y, labels in (([1, -1, 1, -1], [1, 0, 1, 0]), ([1, 0, -1, 0], [2, 1, 0, 1]), ([1, 0, 1, 0], [1, np.nan] * 2)):
+        expected = objectives.pnu_auc(y)(y, zeros)
+        np.testing.assert_array_equal(objectives.pnu_auc(y)(zeros, data_set(np.array(labels))), expected)
+    objective = objectives.pnu_auc([1, 0, -1, 0])
+    text = r"must have the labels of y, but the labels are \[0, 1\] there and \[-1, 0, 1\] in y; make both"
+    with pytest.raises(ValueError, match=text):
+        objective(zeros, data_set(np.array([1, 0, 0, 0])))
+    text = (
+        r"row 0 has the label 0 there and 1 in y \(the labels are \[0, 1\] there and \[-1, 1\] in y, in this order\)$"
+    )
+    with pytest.raises(ValueError, match=text):
+        objectives.pnu_auc([1, -1, 1, -1])(zeros, data_set(np.array([0, 1, 1, 0])))
+    with pytest.raises(ValueError, match=r"has the label 0\.9999999999 there and 1 in y \(the labels are \[0\.9999"):
+        objectives.logistic([1, 0, 1, 0])(zeros, data_set(np.array([1 - 1e-10, 1, 1, 1 - 1e-10])))
+
+
 @each_loss
 def test_wrong_scores_and_weights_are_refused(loss):
     y, scores, weights = problem(loss)

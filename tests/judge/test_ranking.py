@@ -197,6 +197,52 @@ def test_the_mean_average_precision_of_few_rows_is_off_by_a_part_of_its_standard
     assert abs(np.mean(found) - truth) < (0.4 + 3 / sqrt(repeats)) * np.std(found)
 
 
+@pytest.mark.filterwarnings("ignore:average_precision:fastpu.EstimateWarning")
+@pytest.mark.parametrize(
+    ("apart", "prior", "n_pos", "n_unl"),
+    [(4, 0.2, 50, 500), (1, 0.05, 20, 300), (0, 0.1, 50, 500), (3, 0.3, 50, 500), (4, 0.05, 20, 300)],
+)
+def test_intervals_of_average_precision_hold_the_truth_where_few_rows_bias_it(apart, prior, n_pos, n_unl):
+    """The middle 90 % of the samples held it in 68, 83, 76, 81 and 88 % of these cases."""
+    rng = np.random.default_rng(8)
+    cuts = np.linspace(-8, 8 + apart, 4001)
+    recall, share = (np.array([beyond(cut - shift) for cut in cuts]) for shift in (apart, 0))
+    precision = prior * recall / (prior * recall + (1 - prior) * share)
+    truth = np.sum((precision[1:] + precision[:-1]) / 2 * -np.diff(recall))
+    covered = middle = 0
+    for _ in range(120):
+        pos, unl = rng.normal(apart, 1, n_pos), rng.normal(size=n_unl) + apart * (rng.random(n_unl) < prior)
+        found = average_precision(pos, unl, prior=prior, n_boot=60, random_state=rng)
+        ends = np.quantile(found.samples, [0.05, 0.95])
+        assert 0 <= found.interval[0] <= ends[0] <= ends[1] <= found.interval[1] <= 1
+        covered += found.interval[0] <= truth <= found.interval[1]
+        middle += ends[0] <= truth <= ends[1]
+    assert middle < covered
+    assert covered / 120 >= 0.87
+
+
+def test_the_interval_of_an_average_precision_is_the_same_for_the_same_seed_and_wide_enough():
+    rng = np.random.default_rng(9)
+    pos, unl = rng.normal(1, 1, 40), rng.normal(size=300) + (rng.random(300) < 0.2)
+    found, again = (average_precision(pos, unl, 0.2, n_boot=50, random_state=4) for _ in range(2))
+    assert found.interval == again.interval
+    middle, reach = 2 * found.value - found.samples.mean(), 2 * found.samples.std()
+    ends = np.quantile(found.samples, [0.05, 0.95])
+    assert found.interval == (min(ends[0], middle - reach), max(ends[1], middle + reach))
+
+
+@pytest.mark.filterwarnings("ignore:average_precision:fastpu.EstimateWarning")
+def test_the_interval_of_an_average_precision_reaches_1_where_a_perfect_ranking_often_has_so_small_an_estimate():
+    rng = np.random.default_rng(51)
+    pos, unl = rng.normal(4, 1, 50), rng.normal(size=500) + 4 * (rng.random(500) < 0.2)
+    found = average_precision(pos, unl, 0.2, n_boot=50, random_state=4)
+    assert 2 * found.value - found.samples.mean() + 2 * found.samples.std() < 0.97
+    assert found.interval[1] == 1
+    perfect = [average_precision(hidden[:50], np.append(hidden[50:], np.full(500 - n_hidden, -1.0)), 0.2)
+               for n_hidden in rng.binomial(500, 0.2, 200) for hidden in [rng.random(50 + n_hidden)]]  # fmt: skip
+    assert found.value > np.quantile(perfect, 0.02)
+
+
 def test_precision_is_that_of_the_hidden_positives():
     rng = np.random.default_rng(5)
     differences = []

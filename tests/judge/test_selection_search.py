@@ -59,9 +59,15 @@ def test_the_last_parameter_is_the_fastest_and_dicts_follow_each_other(data):
 @each_recorder
 def test_flawed_models_are_recorded_and_not_chosen(recorder, data):
     fit = recorder(warns=WARNS, raises={3.0: ValueError("no such shift")})
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # nothing is shown
+    with pytest.warns() as told:
         found = fastpu.select(fit, *data, SHIFTS, scoring=peak(2))
+    assert [(w.category, str(w.message)) for w in told] == [
+        (
+            fastpu.FailedFitWarning,
+            "1 of 4 points of grid failed and cannot be chosen (all with shift=3.0); the first, shift=3.0, says: "
+            "ValueError: no such shift",
+        )
+    ]
     assert found.best_params["shift"] == 0.0
     assert found.table["status"].tolist() == ["ok", "degenerate", "not_converged", "failed"]
     assert found.table["score"].tolist() == [-2.0, -np.inf, -np.inf, -np.inf]
@@ -121,14 +127,16 @@ def test_a_degenerate_svm_is_not_chosen_although_its_puf_is_best():
 
 
 def test_a_score_of_nan_is_a_failure(data):
-    found = fastpu.select(Recorder(), *data, SHIFTS, scoring=lambda model, X, y: np.nan if model.by > 0 else 1.0)
+    with pytest.warns(fastpu.FailedFitWarning, match="3 of 4 points.*shift=1.0, says: the score is NaN"):
+        found = fastpu.select(Recorder(), *data, SHIFTS, scoring=lambda model, X, y: np.nan if model.by > 0 else 1.0)
     assert found.table["status"].tolist() == ["ok", "failed", "failed", "failed"]
     assert found.table["message"][1] == "the score is NaN"
 
     def scores(X, y, *, shift=0.0):
         return Shifted(np.nan if shift else 0.0)
 
-    found = fastpu.select(scores, *data, SHIFTS)
+    with pytest.warns(fastpu.FailedFitWarning, match="3 of 4 points"):
+        found = fastpu.select(scores, *data, SHIFTS)
     assert found.table["status"].tolist() == ["ok", "failed", "failed", "failed"]
     assert "must not hold NaN" in found.table["message"][1]
 
@@ -187,7 +195,8 @@ def test_the_decorator_marks_a_function():
 
 def test_a_value_that_fails_does_not_take_its_line_along(data):
     fit = Sharing(raises={2.0: ValueError("not two")})
-    found = fastpu.select(fit, *data, SHIFTS, scoring=peak(2))
+    with pytest.warns(fastpu.FailedFitWarning, match=r"1 of 4 points.*says: ValueError: not two$"):
+        found = fastpu.select(fit, *data, SHIFTS, scoring=peak(2))
     assert found.table["status"].tolist() == ["ok", "ok", "failed", "ok"]
     assert found.best_params["shift"] == 1.0
 

@@ -16,8 +16,9 @@ from fastpu.common._params import MANY
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
 from fastpu.data._categories import category_flags
 from fastpu.data._validate import check_choice, check_float, check_int, label_counts
+from fastpu.model._prior import proper_prior
 from fastpu.model._threshold import balanced_accuracy_threshold
-from fastpu.tree._fit import check_prior_and_scenario, joined, proper_prior
+from fastpu.tree._fit import check_prior_and_scenario, joined
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FUNCTION",
+    "WITH_PRIOR",
     "BoostedTreesRound",
     "HeldRows",
     "LossName",
@@ -45,7 +47,7 @@ __all__ = [
 FUNCTION = "fit_boosted_trees"
 LossName: TypeAlias = Literal["pnu_auc", "logistic", "upu", "nnpu"]
 LOSSES: tuple[str, ...] = get_args(LossName)
-_WITH_PRIOR = ("upu", "nnpu")
+WITH_PRIOR = ("upu", "nnpu")
 _GAMMA = 0.5
 _LEAST_WEIGHT = 1e-200
 _BAG_RATIO = 3.0  # the default where there are bags
@@ -103,7 +105,7 @@ class Settings:
     @property
     def ranks(self) -> bool:
         """Whether the scores only rank, so that 0 is no natural threshold."""
-        return self.loss not in _WITH_PRIOR
+        return self.loss not in WITH_PRIOR
 
 
 def check_settings(
@@ -124,7 +126,7 @@ def check_settings(
     colsample: object,
 ) -> Settings:
     kind = check_choice("loss", loss, LOSSES)
-    given, drawn_as = check_prior_and_scenario(prior, scenario, f"loss={kind!r}", is_needed=kind in _WITH_PRIOR)
+    given, drawn_as = check_prior_and_scenario(prior, scenario, f"loss={kind!r}", is_needed=kind in WITH_PRIOR)
     weight = check_float("gamma", gamma, low=0, high=1)
     if kind != "pnu_auc" and weight != _GAMMA:
         raise ValueError(f"gamma must be left at {_GAMMA} for loss={kind!r}, which has none, got {weight:g}")

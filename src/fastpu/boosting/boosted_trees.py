@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from fastpu.boosting._arguments import check_eval_set, check_patience
 from fastpu.boosting._boosted_trees import (
     FUNCTION,
+    WITH_PRIOR,
     BoostedTreesRound,
     HeldRows,
     Training,
@@ -22,6 +23,7 @@ from fastpu.common._params import check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._validate import check_int, check_labels, check_sample_weight
+from fastpu.model._prior import needs_prior_where
 from fastpu.tree._fit import as_int, bin_rows, check_continued, check_init_model, draw_seed, open_rows
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ __all__ = ["BoostedTreesRound", "fit_boosted_trees"]
 
 
 @answers_unknown_keywords
+@needs_prior_where("loss", WITH_PRIOR)
 def fit_boosted_trees(
     X: object,
     y: object,

@@ -9,6 +9,7 @@ __all__ = [
     "ConvergenceWarning",
     "DegenerateModelWarning",
     "EstimateWarning",
+    "FailedFitWarning",
     "LabelWarning",
     "ScaleWarning",
     "warn",
@@ -31,6 +32,10 @@ class EstimateWarning(UserWarning):
 
     Also: a model calls more rows positive than can be by an estimate of their share.
     """
+
+
+class FailedFitWarning(UserWarning):
+    """Some points of a grid could not be fitted or judged, and the choice was made among the others."""
 
 
 class LabelWarning(UserWarning):

@@ -17,7 +17,8 @@ from fastpu.dask._collections import read_rows
 from fastpu.dask._shared_fit import FitData, check_patience
 from fastpu.data._validate import check_int
 from fastpu.model._file import file_name
-from fastpu.tree._fit import as_int, check_continued, check_init_model, draw_seed, proper_prior
+from fastpu.model._prior import proper_prior
+from fastpu.tree._fit import as_int, check_continued, check_init_model, draw_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,7 +14,7 @@ from fastpu.estimators._labels import has_unlabeled, labelled_rows
 from fastpu.estimators._pu_classifier import label_vector
 from fastpu.judge._ranked_rows import check_k
 from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
-from fastpu.model._prior import check_prior, check_scenario
+from fastpu.model._prior import check_prior, check_scenario, proper_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +30,8 @@ __all__ = [
     "pu_auc_scorer",
     "puf_scorer",
 ]
+
+_OF_UNLABELED = ("precision_at_k", "average_precision")  # of the unlabelled rows alone, however rows were drawn
 
 
 @dataclass(frozen=True)
@@ -79,9 +81,11 @@ class PUScorer:
         if self.criterion == "lift":
             return float(lift_at_k(pos, unl, cast("float", self.k)))
         prior = check_prior(self.prior)
-        if self.criterion == "precision_at_k":
-            return float(precision_at_k(pos, unl, cast("float", self.k), prior=prior))
-        if self.criterion == "average_precision":
+        if self.criterion in _OF_UNLABELED:
+            n_neg = len(scores) - pos.size - unl.size
+            prior = proper_prior(prior, self.scenario, n_pos=pos.size, n_unl=unl.size, n_neg=n_neg)
+            if self.criterion == "precision_at_k":
+                return float(precision_at_k(pos, unl, cast("float", self.k), prior=prior))
             return float(average_precision(pos, unl, prior=prior))
         if self.criterion == "err_star":
             return -err_star(pos, unl, prior=prior, scenario=self.scenario)
@@ -94,7 +98,8 @@ class PUScorer:
         positive = y == classes[1]
         if has_unlabeled(y, classes):
             # In a single set labelled negatives belong to the sample as well.
-            unlabeled = y == 0 if self.scenario == "case_control" else ~positive
+            in_sample = self.scenario == "single_set" and self.criterion not in _OF_UNLABELED
+            unlabeled = ~positive if in_sample else y == 0
         else:
             unlabeled = y == classes[0]
             if not (positive | unlabeled).all():
@@ -296,7 +301,7 @@ def lift_scorer(k: float) -> PUScorer:
     return PUScorer("lift", None, "case_control", k)
 
 
-def precision_at_k_scorer(k: float, prior: float) -> PUScorer:
+def precision_at_k_scorer(k: float, prior: float, *, scenario: str = "case_control") -> PUScorer:
     """Return a scorer by `fastpu.metrics.precision_at_k`.
 
     It orders models as `lift_scorer` does, until the precision is cut off at 1.
@@ -305,8 +310,8 @@ def precision_at_k_scorer(k: float, prior: float) -> PUScorer:
     ----------
     k
         As in `lift_scorer`.
-    prior
-        As in `fastpu.metrics.precision_at_k`: the share of positives among the unlabelled rows.
+    prior, scenario
+        As in `fastpu.metrics.precision_at_k`; in a single set all rows that are judged together count.
 
     Returns
     -------
@@ -326,16 +331,16 @@ def precision_at_k_scorer(k: float, prior: float) -> PUScorer:
     0.375
     """
     check_k(k)
-    return PUScorer("precision_at_k", check_prior(prior), "case_control", k)
+    return PUScorer("precision_at_k", check_prior(prior), check_scenario(scenario), k)
 
 
-def average_precision_scorer(prior: float) -> PUScorer:
+def average_precision_scorer(prior: float, *, scenario: str = "case_control") -> PUScorer:
     """Return a scorer by `fastpu.metrics.average_precision`.
 
     Parameters
     ----------
-    prior
-        As in `fastpu.metrics.average_precision`: the share of positives among the unlabelled rows.
+    prior, scenario
+        As in `fastpu.metrics.average_precision`; in a single set all rows that are judged together count.
 
     Returns
     -------
@@ -354,4 +359,4 @@ def average_precision_scorer(prior: float) -> PUScorer:
     >>> average_precision_scorer(prior=0.25)(LSAUCClassifier().fit(X, y), X, y)
     0.875
     """
-    return PUScorer("average_precision", check_prior(prior), "case_control")
+    return PUScorer("average_precision", check_prior(prior), check_scenario(scenario))

@@ -9,7 +9,7 @@ import numpy as np
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.data._validate import check_int
 from fastpu.estimators._meta import MetaClassifier, Training, check_takes_weights, folds_of, response_of, scores_of
-from fastpu.model._prior import check_prior
+from fastpu.model._prior import check_prior, check_scenario, proper_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WeightedUnlabeledClassifier"]
 
+_MASSES = {"n_pos": 1, "n_unl": 0, "n_neg": -1}
 _SMALLEST = 1e-9  # probabilities of being labelled are kept this far from 0 and 1, where their odds are 0 or infinite
 
 
@@ -25,7 +26,7 @@ class WeightedUnlabeledClassifier(MetaClassifier):
 
     It is for probabilities by a classifier of your own, such as LightGBM or logistic regression, if the prior is known.
 
-    With pi = P(Y = 1) among the unlabelled rows, given as `prior`, and eta(x) = P(Y = 1 | x) among them, the
+    With pi = P(Y = 1) among the unlabelled rows, given by `prior`, and eta(x) = P(Y = 1 | x) among them, the
     supervised loss of a classifier f on rows like the unlabelled ones is
 
         pi E_P[l(f(x), 1)] + (1 - pi) E_N[l(f(x), 0)]  =  E_U[eta(x) l(f(x), 1) + (1 - eta(x)) l(f(x), 0)].
@@ -54,7 +55,11 @@ class WeightedUnlabeledClassifier(MetaClassifier):
     estimator : classifier with predict_proba, whose fit takes sample_weight
         Any of scikit-learn's kind; clones of it are fitted to the labels 1 and 0.
     prior : float
-        pi = P(Y = 1) among the unlabelled rows, in (0, 1); `fastpu.priors` has estimates.
+        P(Y = 1), in (0, 1): pi itself, the share among the unlabelled rows, of which `fastpu.priors` has estimates, in
+        ``"case_control"``; the share among all rows of the fit in ``"single_set"``.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some were then labelled. pi
+        is then (prior n - n_P) / n_U, with weights in place of numbers if there are any.
     cv : int, splitter or list of folds, default 5
         The folds by which the eta_i are estimated: a number >= 2, of which at most as many are made as there are
         labelled positives, or as in scikit-learn's cross_val_predict.
@@ -100,9 +105,12 @@ class WeightedUnlabeledClassifier(MetaClassifier):
     """
 
     @answers_unknown_keywords
-    def __init__(self, estimator: Any, *, prior: float, cv: Any = 5, n_rounds: int = 1) -> None:
+    def __init__(
+        self, estimator: Any, *, prior: float, scenario: str = "case_control", cv: Any = 5, n_rounds: int = 1
+    ) -> None:
         self.estimator = estimator
         self.prior = prior
+        self.scenario = scenario
         self.cv = cv
         self.n_rounds = n_rounds
 
@@ -136,7 +144,8 @@ class WeightedUnlabeledClassifier(MetaClassifier):
         training = self._begin(X, y, sample_weight, fit_params)
         response = response_of(self, self.estimator, "predict_proba")
         check_takes_weights(self, self.estimator)
-        prior = check_prior(self.prior)
+        masses = {name: float(training.mass[training.rows(code)].sum()) for name, code in _MASSES.items()}
+        prior = proper_prior(check_prior(self.prior), check_scenario(self.scenario), **masses)
         n_rounds = check_int("n_rounds", self.n_rounds, low=1)
         unlabelled, negative = training.rows(0), training.rows(-1)
         rows = np.sort(np.concatenate([training.rows(1), unlabelled]))

@@ -18,7 +18,8 @@ from fastpu.data._validate import (
     check_sample_weight,
     well_scaled,
 )
-from fastpu.tree._fit import check_prior_and_scenario, proper_prior
+from fastpu.model._prior import proper_prior
+from fastpu.tree._fit import check_prior_and_scenario
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +28,7 @@ __all__ = [
     "CRITERIA",
     "FUNCTION",
     "SPLITTERS",
+    "WITH_PRIOR",
     "ForestRound",
     "Growth",
     "check_groups",
@@ -36,6 +38,7 @@ __all__ = [
 
 FUNCTION = "fit_forest"
 CRITERIA = ("gini", "nnpu", "upu")
+WITH_PRIOR = ("nnpu", "upu")
 SPLITTERS = ("random", "best")
 _SHARES = ("sqrt", "all")
 
@@ -124,7 +127,7 @@ def check_growth(
     max_leaves: object,
 ) -> Growth:
     kind = check_choice("criterion", criterion, CRITERIA)
-    given, drawn_as = check_prior_and_scenario(prior, scenario, f"criterion={kind!r}", is_needed=kind != "gini")
+    given, drawn_as = check_prior_and_scenario(prior, scenario, f"criterion={kind!r}", is_needed=kind in WITH_PRIOR)
     return Growth(
         criterion=kind,
         prior=given,

@@ -12,8 +12,9 @@ from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import category_flags
 from fastpu.data._validate import check_int
-from fastpu.forest._arguments import FUNCTION, ForestRound, Growth, check_groups, check_growth
+from fastpu.forest._arguments import FUNCTION, WITH_PRIOR, ForestRound, Growth, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
+from fastpu.model._prior import needs_prior_where
 from fastpu.tree._fit import as_int, bin_rows, check_continued, check_init_model, draw_seed, open_rows
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ __all__ = ["ForestRound", "fit_forest"]
 
 
 @answers_unknown_keywords
+@needs_prior_where("criterion", WITH_PRIOR)
 def fit_forest(
     X: object,
     y: object,

@@ -22,7 +22,6 @@ __all__ = ["MOST_SAMPLES", "PriorEstimate", "Sample", "bootstrap", "doubts", "fo
 MOST_SAMPLES = 10**9  # most samples of a bootstrap: more than there is time for
 _MOST_FOLDS = 5
 _FAR_BELOW = 0.4  # an allowed share below this part of the estimate makes it only an upper bound
-_FAR_OUTSIDE = 1.25  # times the largest share that is allowed
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +68,7 @@ def doubts(estimate: PriorEstimate, remedy: str) -> str:
     if estimate.allowed is None:
         return ""
     low, high = estimate.allowed
-    if not low / _FAR_OUTSIDE <= estimate.value <= _FAR_OUTSIDE * high:
+    if not low <= estimate.value <= high:
         return (
             f"the estimate {estimate.value:.2g} is outside of {low:.2g} to {high:.2g}, which the scores of rows by "
             f"models of other rows allow; {remedy}"

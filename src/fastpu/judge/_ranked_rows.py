@@ -14,7 +14,7 @@ from fastpu.data._validate import check_vector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Ranked", "check_k", "check_scores", "mean_precision", "recall_of"]
+__all__ = ["Ranked", "check_k", "check_scores", "mean_precision", "perfect_counts", "recall_of"]
 
 _EXACT = 2.0**53  # below it float64 has every integer
 
@@ -97,3 +97,12 @@ def mean_precision(p: NDArray[np.intp], u: NDArray[np.intp], prior: float) -> fl
     hits = prior * np.cumsum(p)[places] / p.sum()
     share = np.cumsum(u)[places] / u.sum()
     return min(1.0, float(p[places] @ (hits / np.maximum(share, hits))) / int(p.sum()))
+
+
+def perfect_counts(
+    n_pos: int, n_unl: int, prior: float, generator: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return counts by place of rows drawn from a population whose positives all lie above the negatives."""
+    n_hidden = int(generator.binomial(n_unl, prior))
+    is_labelled = generator.permutation(np.arange(n_pos + n_hidden) < n_pos).astype(np.intp)
+    return np.append(is_labelled, 0), np.append(1 - is_labelled, n_unl - n_hidden)

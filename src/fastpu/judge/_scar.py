@@ -15,7 +15,7 @@ from fastpu.data._columns import chosen_columns
 from fastpu.data._validate import check_int, check_matrix
 from fastpu.judge._prior_sampling import open_sample
 from fastpu.judge._prior_scores import default_rankers, held_out_scores, users_ranker
-from fastpu.model._prior import check_prior
+from fastpu.model._prior import check_prior, check_scenario, proper_prior
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,6 +87,7 @@ def scar_test(
     y: object,
     *,
     prior: float | None = None,
+    scenario: str = "case_control",
     n_top: int | None = None,
     columns: object = None,
     fit: Callable[[Any, NDArray[np.int64]], Any] | None = None,
@@ -110,10 +111,14 @@ def scar_test(
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; at least two of each.
     prior : float, optional
-        The share of positives among the unlabelled rows, in (0, 1); if in doubt, pass too small a one. It says how many
+        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows, the labelled ones
+        included, in ``"single_set"``, which is converted; if in doubt, pass too small a one. It says how many
         of the largest scores are compared: as many as leave 90 % of the unlabelled rows among them positive, a share
         that is estimated by prior (labelled rows above / n_pos) / (unlabelled rows above / n_unl). The other 10 %
         could change the difference by as much at most; that is taken off before it is compared with chance.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
+        labelled; only with a prior.
     n_top : int, optional
         In place of `prior`: the number of unlabelled rows, at least 10, with the largest scores that are taken for
         positive. The test holds its level only if they are.
@@ -170,7 +175,8 @@ def scar_test(
     if (prior is None) == (n_top is None):
         came = "None for both" if prior is None else f"{short(prior)} and {short(n_top)}"
         raise TypeError(f"one of prior and n_top must be given, to find unlabelled rows that are positive, got {came}")
-    share = None if prior is None else check_prior(prior)
+    given, drawn_as = None if prior is None else check_prior(prior), check_scenario(scenario)
+    share = proper_prior(given, drawn_as, n_pos=sample.pos.size, n_unl=sample.unl.size)
     most = 0 if n_top is None else check_int("n_top", n_top, low=_FEWEST, high=sample.unl.size)
     count = check_int("n_permutations", n_permutations, low=1, high=_MOST_PERMUTATIONS)
     if fit is not None and not callable(fit):
@@ -184,7 +190,7 @@ def scar_test(
         with one_blas_thread() if fit is None else contextlib.nullcontext():
             rankers = default_rankers(others, generator, threads) if fit is None else [users_ranker(others, fit)]
             score_pos, score_unl = held_out_scores(sample, rankers, generator)
-        pos, unl, purity = _top(score_pos, score_unl, share, most)
+        pos, unl, purity = _top(score_pos, score_unl, None if prior is None else share, most)
         values = _column(matrix, number)
         tested = _difference(values[sample.pos[pos]], values[sample.unl[unl]], purity, count, generator)
         tests.append((*tested, pos.size, unl.size, np.nan if prior is None else purity))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.common._warnings import ConvergenceWarning, warn
+from fastpu.common._text import short
+from fastpu.common._warnings import ConvergenceWarning, FailedFitWarning, warn
 from fastpu.judge._grid import Arguments, Grid, Move
 from fastpu.judge._trials import FLAWS, Outcome, Source, Work, make_lines, run_all
 
@@ -54,6 +55,7 @@ class Search:
         best = self._first_best(range(len(self.points)))
         if not np.isfinite(self.scores[best]) and self.scores[best] == self._work.worst:
             raise ValueError(self._why_none())
+        self._warn_of_failures(grids)
         return best
 
     def refine(self, best: int, arguments: Arguments) -> int:
@@ -116,6 +118,26 @@ class Search:
         listed = ", ".join(f"{count} {flaw}" for flaw, count in counts.items() if count)
         message = next((outcome.message for outcome in worst if outcome.message), "")
         return f"no point of grid gave an admissible model: {listed} of {len(worst)}; the first says: {message}"
+
+    def _warn_of_failures(self, grids: Sequence[Grid]) -> None:
+        """Warn of points that failed, with the values of parameters at which all points did, and the first reason."""
+        worst = [_worst(of_point) for of_point in self._outcomes]
+        failed = [outcome.status == "failed" for outcome in worst]
+        if not any(failed):
+            return
+        listed = []
+        for name in dict.fromkeys(name for part in grids for name in part.values):
+            values = [short(point[name]) if name in point else "" for point in self.points]
+            well = {value for value, has_failed in zip(values, failed, strict=True) if not has_failed}
+            listed += [f"{name}={value}" for value in dict.fromkeys(values) if value and value not in well]
+        everywhere = f" (all with {', '.join(listed)})" if listed else ""
+        first = failed.index(True)
+        point = ", ".join(f"{name}={short(value)}" for name, value in self.points[first].items())
+        warn(
+            f"{sum(failed)} of {len(failed)} points of grid failed and cannot be chosen{everywhere}; the first, "
+            f"{point}, says: {worst[first].message}",
+            FailedFitWarning,
+        )
 
     def table(self, names: Iterable[str]) -> dict[str, NDArray[Any]]:
         """Return what was tried, column by column."""

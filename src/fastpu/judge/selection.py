@@ -25,13 +25,13 @@ from fastpu.data._validate import (
     label_counts,
 )
 from fastpu.judge._criteria import Criterion, check_scoring
+from fastpu.judge._fit_prior import with_prior
 from fastpu.judge._grid import Arguments, Grid, check_grid
 from fastpu.judge._kernel_grid import KernelGrid
 from fastpu.judge._parts import FoldParts, Rows, ValidationPart, check_folds
 from fastpu.judge._search import Search
 from fastpu.judge._trials import Work
 from fastpu.model._fields import FrozenMapping
-from fastpu.model._prior import prior_among_unlabeled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -146,8 +146,10 @@ def select(
         Draws the folds. A `fit` that takes a `random_state` is given one seed in all fits: this integer, or one drawn.
     prior : float, optional
         P(Y = 1) in (0, 1): among the unlabelled rows with ``scenario="case_control"``, among all rows with
-        ``"single_set"``. For "err_star" and "average_precision"; a `fit` that takes a `prior` is given it as well,
-        converted to that among the unlabelled rows unless the fit takes a `scenario` too.
+        ``"single_set"``. For "err_star" and "average_precision". A `fit` that needs a `prior` is given it as well,
+        converted to that among the unlabelled rows unless the fit takes a `scenario` too; where it needs none, such as
+        `fit_forest` with ``criterion="gini"``, it is given none. A fit that is to have another prior than the criterion
+        gets it in the grid: ``{"prior": [0.1]}``.
     scenario : {"case_control", "single_set"}, default "case_control"
         Whether unlabelled rows alone, or all rows together, are a sample of the population. For "puf" and "err_star";
         "average_precision" is of the unlabelled rows, and takes from it what `prior` is a share of.
@@ -176,6 +178,8 @@ def select(
 
     Warns
     -----
+    FailedFitWarning
+        If some points of the grid failed, so that they could not be chosen: how many, and why the first one did.
     ConvergenceWarning
         If greedy search is still finding better points after 1000 rounds.
 
@@ -188,6 +192,9 @@ def select(
     does for `C`, the points that differ in it alone are fitted at once. Such a function says so in its attribute
     `shares`, a tuple of names: yours may have one too. Where it also has a true `shares_together`, as `fit_pual` does,
     points that differ in several of these names are fitted at once: it is given sequences of one length for them.
+
+    A `fit` that takes a `prior` is one that needs it, unless it says in its attribute `prior_where`, a pair of the name
+    of a parameter and of a tuple of values, for which values of that parameter it does, as `fit_forest` does.
 
     Grids of kernel machines are solved as one: of `fit_svm`, `fit_bsvm` and `fit_nu_svm` with the kernel "rbf", "poly"
     or "precomputed", over costs, `nu` and `gamma`, on folds. Squared distances serve all widths and folds, kernel rows
@@ -232,14 +239,18 @@ def select(
     labels = check_labels(y, rows.n_rows)
     generator = check_random_state(random_state)
     seed = random_state if isinstance(random_state, int | np.integer) else int(generator.integers(2**32))
-    given = _given(arguments, grids, fit_params, labels, prior, criterion, seed)
+    given = _given(arguments, grids, fit_params, seed)
     by_row = _by_row(arguments, given, sample_weight, rows.n_rows)
     jobs, n_threads = _jobs(n_jobs, given, arguments)
+    shares, together = shared_parameters(fit), shares_together(fit)
+    is_square = _is_square(fit, given, grids)
+    if prior is not None:
+        fit = with_prior(fit, arguments, given, grids, labels, criterion)
     work = Work(fit, given | n_threads, criterion, criterion.worst, _admitted(admit), n_threads.get("n_threads"))
     shared = None
     if validation is None:
         folds = _folds(cv, labels, generator, criterion)
-        source: Source = (parts := FoldParts(rows, labels, by_row, folds, is_square=_is_square(fit, given, grids)))
+        source: Source = (parts := FoldParts(rows, labels, by_row, folds, is_square=is_square))
         shared = KernelGrid.of(
             work,
             parts,
@@ -253,8 +264,8 @@ def select(
         work=work,
         source=source,
         grid=shared,
-        shares=shared_parameters(fit),
-        together=shares_together(fit),
+        shares=shares,
+        together=together,
         sign=criterion.sign,
         jobs=jobs,
     )
@@ -282,15 +293,7 @@ def _admitted(admit: Sequence[str]) -> tuple[str, ...]:
     return tuple(check_choice("admit", flaw, _MAY_PASS) for flaw in admit)
 
 
-def _given(
-    arguments: Arguments,
-    grids: Sequence[Grid],
-    fit_params: Mapping[str, Any],
-    labels: NDArray[np.int8],
-    prior: float | None,
-    criterion: Criterion,
-    seed: int,
-) -> dict[str, Any]:
+def _given(arguments: Arguments, grids: Sequence[Grid], fit_params: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Return the arguments of every fit that are not in the grid: the user's, and what `select` knows."""
     in_grid = {name for part in grids for name in part.values}
     for name in fit_params:
@@ -300,22 +303,6 @@ def _given(
     given = dict(fit_params)
     if arguments.takes("random_state") and "random_state" not in in_grid:
         given["random_state"] = seed
-    if prior is None:
-        return given
-    if arguments.takes("prior") and "prior" not in in_grid:
-        n_pos, n_unl, n_neg = label_counts(labels)
-        given["prior"] = criterion.prior
-        if arguments.takes("scenario"):
-            given["scenario"] = criterion.scenario
-        elif n_unl:
-            given["prior"] = prior_among_unlabeled(
-                criterion.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=criterion.scenario
-            )
-    elif not criterion.takes_prior:
-        raise ValueError(
-            f"prior must be None where neither scoring nor fit needs it, got {prior:g} for scoring="
-            f"{criterion.name!r} and {arguments.function}"
-        )
     return given
 
 

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+from inspect import signature
+from typing import TYPE_CHECKING, Any, TypeVar
+
 from fastpu.common._params import check_choice, check_float
+from fastpu.common._sharing import unwrapped
 from fastpu.common._text import describe
 
-__all__ = ["SCENARIOS", "check_prior", "check_scenario", "prior_among_unlabeled"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = [
+    "SCENARIOS",
+    "check_prior",
+    "check_scenario",
+    "needs_prior",
+    "needs_prior_where",
+    "prior_among_unlabeled",
+    "proper_prior",
+]
+
+_Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 
 SCENARIOS = ("case_control", "single_set")
 
@@ -56,3 +73,40 @@ def prior_among_unlabeled(prior: float, *, n_pos: float, n_unl: float, n_neg: fl
             f"rows, pass scenario='case_control'"
         )
     return min(1.0, max(0.0, hidden / n_unl))
+
+
+def proper_prior(prior: float | None, scenario: str, *, n_pos: float, n_unl: float, n_neg: float = 0) -> float:
+    """As `prior_among_unlabeled`, for a prior that must leave positive and negative rows there; 0.5 for None."""
+    if prior is None:
+        if scenario != "case_control":
+            raise ValueError(f"scenario must be 'case_control' where no prior is given, got {scenario!r}")
+        return 0.5
+    share = prior_among_unlabeled(prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=scenario)
+    if not 0 < share < 1:
+        raise ValueError(
+            f"prior must leave positive and negative rows among the unlabelled ones, got {prior:g} with "
+            f"scenario='single_set', by which {share:g} of them are positive"
+        )
+    return share
+
+
+def needs_prior_where(name: str, values: tuple[str, ...]) -> Callable[[_Fit], _Fit]:
+    """Mark a fit function that needs its `prior` where the parameter `name` has one of these values, and nowhere else.
+
+    The mark is the attribute `prior_where` of the function, the pair of both; a user's function may have one too.
+    """
+
+    def mark(function: _Fit) -> _Fit:
+        vars(function)["prior_where"] = (name, values)
+        return function
+
+    return mark
+
+
+def needs_prior(fit: Any, arguments: Mapping[str, Any]) -> bool:
+    """Return whether `fit`, which takes a `prior`, needs it beside these arguments: always, unless it is marked."""
+    where = getattr(unwrapped(fit), "prior_where", None)
+    if where is None:
+        return True
+    name, values = where
+    return arguments.get(name, signature(fit).parameters[name].default) in values

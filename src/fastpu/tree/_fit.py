@@ -10,7 +10,7 @@ import numpy as np
 from fastpu.common._text import describe
 from fastpu.data._validate import check_int, check_matrix, check_random_state
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
-from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu.model._prior import check_prior, check_scenario
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ __all__ = [
     "draw_seed",
     "joined",
     "open_rows",
-    "proper_prior",
 ]
 
 _MAX_BINS = 255
@@ -71,22 +70,6 @@ def check_prior_and_scenario(
     if drawn_as != "case_control":
         raise ValueError(f"scenario must be 'case_control' for {option}, which has no prior, got {drawn_as!r}")
     return None, drawn_as
-
-
-def proper_prior(prior: float | None, scenario: str, *, n_pos: float, n_unl: float) -> float:
-    """Return the prior among the unlabelled rows, which must be neither 0 nor 1; any number where there is no prior.
-
-    `n_pos` and `n_unl` are the sums of the weights of the positive and of the unlabelled rows.
-    """
-    if prior is None:
-        return 0.5
-    share = prior_among_unlabeled(prior, n_pos=n_pos, n_unl=n_unl, scenario=scenario)
-    if not 0 < share < 1:
-        raise ValueError(
-            f"prior must leave positive and negative rows among the unlabelled ones, got {prior:g} with "
-            f"scenario='single_set', by which {share:g} of them are positive"
-        )
-    return share
 
 
 # ---- The seed, and models that a fit goes on from ----

@@ -1,0 +1,83 @@
+"""How often intervals of average precision, precision and recall hold the truth, in simulations where it is known.
+
+python bench/ranking [--repeats 400] [--boot 200] [--apart 0 1 2 3 4] [--priors 0.05 0.1 0.2 0.3]
+
+Scores of negative rows are N(0, 1), those of positive ones N(apart, 1). The truth is that of the population. Precision
+and recall are those of flagging as large a share of the unlabelled rows as is positive; the recall's interval is that
+of `lift_at_k` times the share, and that of `ranking_curve` at this point. Printed are percentages of intervals of 90 %
+that hold the truth, as a table of Markdown: average precision, precision and recall for each number of rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import warnings
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from fastpu.metrics import average_precision, lift_at_k, precision_at_k
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fastpu.metrics import RankingEstimate
+
+SIZES = ((20, 300), (50, 500), (200, 2000))  # labelled positives, unlabelled rows
+
+
+def truth_of(apart: float, prior: float) -> dict[str, float]:
+    """Average precision, precision and recall of the population."""
+    cuts = np.linspace(-8, 8 + apart, 20_001)
+    beyond = np.vectorize(lambda cut: 0.5 * math.erfc(cut / math.sqrt(2)))
+    recall, false = beyond(cuts - apart), beyond(cuts)
+    share = prior * recall + (1 - prior) * false
+    precision = prior * recall / share
+    at = float(np.interp(-prior, -share, recall))
+    mean = float(np.sum((precision[1:] + precision[:-1]) / 2 * -np.diff(recall)))
+    return {"AP": mean, "precision": at, "recall": at}  # precision = prior recall / share, and the share is the prior
+
+
+def covered(apart: float, prior: float, n_pos: int, n_unl: int, repeats: int, n_boot: int) -> dict[str, float]:
+    """The shares of intervals that hold the truth."""
+    truth = truth_of(apart, prior)
+    rng = np.random.default_rng([n_pos, n_unl, round(1000 * prior), round(1000 * apart)])
+    boot = {"n_boot": n_boot, "random_state": rng}
+    held = dict.fromkeys(truth, 0)
+    for _ in range(repeats):
+        pos = rng.normal(apart, 1, n_pos)
+        unl = rng.normal(size=n_unl) + apart * (rng.random(n_unl) < prior)
+        found = {
+            "AP": average_precision(pos, unl, prior, **boot),
+            "precision": precision_at_k(pos, unl, prior, prior, **boot),
+            "recall": lift_at_k(pos, unl, prior, **boot),
+        }
+        for name, estimate in found.items():
+            unit = prior if name == "recall" else 1.0
+            low, high = cast("RankingEstimate", estimate).interval
+            held[name] += unit * low <= truth[name] <= unit * high
+    return {name: count / repeats for name, count in held.items()}
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="bench/ranking", description=__doc__)
+    parser.add_argument("--repeats", type=int, default=400)
+    parser.add_argument("--boot", type=int, default=200)
+    parser.add_argument("--apart", type=float, nargs="+", default=[0.0, 1.0, 2.0, 3.0, 4.0])
+    parser.add_argument("--priors", type=float, nargs="+", default=[0.05, 0.1, 0.2, 0.3])
+    options = parser.parse_args(argv)
+    warnings.simplefilter("ignore")  # of precisions above 1, in a few of the samples
+    print("| apart | prior | AP | " + " | ".join(f"{n_pos} and {n_unl}" for n_pos, n_unl in SIZES) + " |")
+    print("|---|---|---|" + "---|" * len(SIZES))
+    for apart in options.apart:
+        for prior in options.priors:
+            cells = [covered(apart, prior, *size, options.repeats, options.boot) for size in SIZES]
+            percents = [", ".join(f"{100 * share:.0f}" for share in cell.values()) for cell in cells]
+            truth = truth_of(apart, prior)["AP"]
+            print(f"| {apart:g} | {prior:g} | {truth:.2f} | {' | '.join(percents)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
