@@ -21,6 +21,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
+from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_int, check_labels, check_sample_weight
 from fastpu.tree._fit import as_int, bin_rows, check_continued, check_init_model, draw_seed, open_rows
 
@@ -173,8 +174,8 @@ def fit_boosted_trees(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described or has no meaning for the loss, `y` lacks a group that the loss needs, a
-        column has more than 255 categories, or `init_model` was made by other arguments.
+        If an argument is not as described or has no meaning for the loss, `y` lacks a group that the loss needs,
+        or `init_model` was made by other arguments.
     MemoryError
         If codes, histograms or trees do not fit into memory.
 
@@ -237,6 +238,7 @@ def fit_boosted_trees(
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
     check_groups(settings, labels, weights)
+    data = in_order(data, labels, weights)
     held = check_eval_set(eval_set, data)
     rng = check_random_state(random_state)
     seed = draw_seed(rng if before is None else random_state, before)

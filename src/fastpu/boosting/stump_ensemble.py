@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastpu import _core
-from fastpu.data._categories import category_flags, check_kept
+from fastpu.data._categories import category_flags, check_kept, columns_in_sets
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._model import Model
 
@@ -105,7 +105,7 @@ class StumpEnsemble(Model):
         check_kept(self._kept, self.n_features)
         if self.category_sets.shape[1:] != (4,):
             raise ValueError("category_sets must have 4 columns")
-        numbers = self.thresholds[np.isin(self.features, [int(column) for column in self.categories])]
+        numbers = self.thresholds[np.isin(self.features, columns_in_sets(self._kept))]
         if not np.isin(numbers, np.arange(len(self.category_sets))).all():
             raise ValueError("thresholds of stumps on columns of categories must be rows of category_sets")
 
@@ -128,13 +128,13 @@ class StumpEnsemble(Model):
         return self._staged(_columns_above(self._check_input(X, "X")))
 
     def _staged(self, columns: _ColumnsAbove) -> Iterator[NDArray[np.float64]]:
-        scores = np.zeros(columns.n_rows)
+        scores, in_sets = np.zeros(columns.n_rows), columns_in_sets(self._kept)
         # A row for each set, with an entry for each code.
         sets = np.unpackbits(self.category_sets.astype("<u8").view(np.uint8), axis=1, bitorder="little") > 0
         for feature, threshold, polarity, alpha in zip(
             self.features.tolist(), self.thresholds.tolist(), self.polarity.tolist(), self.alphas.tolist(), strict=True
         ):
-            if str(feature) in self.categories:
+            if feature in in_sets:
                 above = sets[int(threshold)][columns.codes(feature)]
             else:
                 above = columns.above(feature, threshold)

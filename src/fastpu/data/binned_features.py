@@ -12,7 +12,7 @@ from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._text import describe, short, where_column
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._categories import Kept, category_flags
+from fastpu.data._categories import MOST_IN_SETS, Kept, category_flags, columns_in_order
 from fastpu.data._validate import check_int, check_matrix, check_sample_weight
 
 if TYPE_CHECKING:
@@ -256,6 +256,12 @@ def bin_features(
     """
     max_bins = check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
     matrix = check_matrix(X, nan="allow", inf="allow", categories="learn")
+    for column in columns_in_order(matrix.categories):
+        raise ValueError(
+            f"X must have at most {MOST_IN_SETS} categories in {where_column(column, matrix.feature_names)} for "
+            f"bin_features, got {len(matrix.categories[str(column)])}: more are put in an order by the labels, so pass "
+            f"X itself to the fit"
+        )
     weights = check_sample_weight(sample_weight, matrix.n_rows)
     return binned(matrix, max_bins, weights, resolve_n_threads(n_threads))
 

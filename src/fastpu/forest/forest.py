@@ -11,6 +11,7 @@ from fastpu.common._params import MANY
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import category_flags
+from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_int
 from fastpu.forest._arguments import FUNCTION, ForestRound, Growth, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
@@ -132,8 +133,8 @@ def fit_forest(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, `y` has labelled negatives, no positive or no unlabelled row, a column has
-        more than 255 categories, or `init_model` was made by other arguments.
+        If an argument is not as described, `y` has labelled negatives, no positive or no unlabelled row, or
+        `init_model` was made by other arguments.
     MemoryError
         If codes or trees do not fit into memory.
 
@@ -184,7 +185,7 @@ def fit_forest(
     before = check_init_model(init_model, FUNCTION)
     data, cuts = open_rows(X, max_bins, before)
     labels, weights, among_unlabelled = check_groups(y, sample_weight, data.n_rows, growth)
-    features = bin_rows(data, cuts, weights, threads)
+    features = bin_rows(in_order(data, labels, weights), cuts, weights, threads)
     params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": features.max_bins}
     seed = draw_seed(random_state, before)
     if before is not None:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastpu.data._categories import columns_in_sets
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -52,8 +54,8 @@ def make_booster(
         raise ImportError("to_lightgbm needs LightGBM: pip install 'fastpu[lightgbm]'") from error
     names = [_REFUSED.sub("_", name) or "_" for name in feature_names]
     kinds = ["[-inf:inf]"] * len(names)  # LightGBM has the range of each column here, and the codes of its categories
-    for column, kept in categories.items():
-        kinds[int(column)] = ":".join(map(str, range(len(kept)))) or "none"
+    for column in columns_in_sets(categories):
+        kinds[column] = ":".join(map(str, range(len(categories[str(column)])))) or "none"
     trees = _tree_texts(nodes, tree_starts, category_sets, divisor)
     head = [
         "tree",
