@@ -13,6 +13,7 @@ import numpy as np
 from fastpu.common._text import short
 from fastpu.data._categories import Categories, Kept, is_categorical, read_categories
 from fastpu.data._refused_columns import refuse_column
+from fastpu.data._whole_numbers import check_whole_numbers
 
 __all__ = ["check_frame", "column_names", "concat_frames", "frame_kind", "kind_of_column", "read_frame"]
 
@@ -48,7 +49,7 @@ def read_frame(X: Any, kind: str, name: str, categories: Categories) -> tuple[An
     kinds = _kinds_of_columns(X, kind, name, categories)
     known: Kept = {} if isinstance(categories, str) else categories
     kept = {}
-    entries = _read_pandas(X, kinds) if kind == "pandas" else _read_polars(X, kinds)
+    entries = _read_pandas(X, kinds, name) if kind == "pandas" else _read_polars(X, kinds, name)
     for column, of_column in enumerate(kinds):
         if of_column == "categories":
             where = f"{name}, in column {short(X.columns[column])},"
@@ -122,7 +123,7 @@ def _concat_pandas(frames: list[Any]) -> Any:
         parts = [frame.iloc[:, column] for frame in frames]
         if all(hasattr(part.dtype, "categories") for part in parts):
             result.isetitem(column, pandas.api.types.union_categoricals(parts, ignore_order=True))
-        elif _is_of_objects(dtype) and kind_of_column(result, column, "pandas") == "numbers":
+        elif _is_of_objects(dtype) and {kind_of_column(frame, column, "pandas") for frame in frames} == {"numbers"}:
             # Booleans below numbers, for example.
             values = result.iloc[:, column].to_numpy(dtype=np.float64, na_value=np.nan)
             result.isetitem(column, values)
@@ -149,7 +150,7 @@ def _is_sparse_dtype(dtype: object) -> bool:
     return type(dtype).__name__ == "SparseDtype"
 
 
-def _read_pandas(X: Any, kinds: list[str]) -> Any:
+def _read_pandas(X: Any, kinds: list[str], name: str) -> Any:
     dtypes = list(X.dtypes)
     if _is_sparse_dtype(dtypes[0]):
         return X.sparse.to_coo()
@@ -163,6 +164,10 @@ def _read_pandas(X: Any, kinds: list[str]) -> Any:
     for column, (of_column, dtype) in enumerate(zip(kinds, dtypes, strict=True)):
         series = X.iloc[:, column]
         if of_column == "numbers":
+            if getattr(dtype, "kind", "O") in "iuO":
+                whole = series.dropna()
+                whole = sys.modules["pandas"].to_numeric(whole) if _is_of_objects(dtype) else whole
+                check_whole_numbers(whole.to_numpy(), name, f"column {short(X.columns[column])}")
             is_plain = isinstance(dtype, np.dtype) and not _is_of_objects(dtype)
             matrix[:, column] = series.to_numpy() if is_plain else series.to_numpy(dtype=matrix.dtype, na_value=np.nan)
         elif of_column == "durations":
@@ -170,7 +175,7 @@ def _read_pandas(X: Any, kinds: list[str]) -> Any:
     return matrix
 
 
-def _read_polars(X: Any, kinds: list[str]) -> Any:
+def _read_polars(X: Any, kinds: list[str], name: str) -> Any:
     polars = sys.modules["polars"]
     # Float16 is young, and not in every polars.
     narrow = [getattr(polars, t) for t in ("Float16", "Float32") if hasattr(polars, t)]
@@ -179,6 +184,8 @@ def _read_polars(X: Any, kinds: list[str]) -> Any:
     matrix = np.empty(X.shape, dtype=np.float32 if single else np.float64)
     for column, (of_column, series) in enumerate(zip(kinds, X.get_columns(), strict=True)):
         if of_column == "numbers":
+            if series.dtype.is_integer():
+                check_whole_numbers(series.drop_nulls().to_numpy(), name, f"column {short(series.name)}")
             matrix[:, column] = series.cast(target).to_numpy()
         elif of_column == "durations":
             units = {"ms": 1e3, "us": 1e6, "ns": 1e9}[series.dtype.time_unit]
