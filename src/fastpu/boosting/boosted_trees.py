@@ -99,8 +99,9 @@ def fit_boosted_trees(
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
         float32 and float64, C-contiguous or CSR, are used without a copy. Missing entries (NaN, and -inf) go to the
-        side of each split that is better for them. Columns of a frame with dtype category or enum, of at most 255
-        categories, are split by sets of categories; categories that the training data do not have count as missing.
+        side of each split that is better for them. Columns of a frame with strings, dtype category or enum are split
+        by sets of categories, and those of more than 255 by their places in an order that the labels of other rows
+        give; categories that the training data do not have count as missing.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled and, for "pnu_auc", -1 negative; "pnu_auc" takes any two or three of these, the others
         +1 and 0. See `fastpu.as_labels`.

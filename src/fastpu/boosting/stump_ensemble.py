@@ -28,16 +28,16 @@ class StumpEnsemble(Model):
     """A sum of decision stumps, f(x) = sum_t alphas[t] h_t(x).
 
     Stump t fires (h_t = 1) where x[features[t]] > thresholds[t] if polarity[t] is +1, and where not if it is
-    -1; where it does not fire, h_t = `low`. NaN is above no threshold. On a column of categories a stump has a set of
-    them in place of a threshold. Missing entries count as a category there; categories without training rows are where
-    missing entries are.
+    -1; where it does not fire, h_t = `low`. NaN is above no threshold. On a column of up to 255 categories a stump has
+    a set of them in place of a threshold. Missing entries count as a category there; categories without training rows
+    are where missing entries are.
 
     Attributes
     ----------
     features : ndarray of int32, shape (n_iter,)
         Feature of each stump.
     thresholds : ndarray of float64, shape (n_iter,)
-        On a column of categories: the row of `category_sets`.
+        On a column of up to 255 categories: the row of `category_sets`; of more: a threshold for their places.
     polarity : ndarray of int8, shape (n_iter,)
     alphas : ndarray of float64, shape (n_iter,)
         Weights, all positive.
@@ -52,7 +52,8 @@ class StumpEnsemble(Model):
         Sets in 256 bits: bit 0 is set if missing entries are in it, bit v + 1 if the category at place v of
         `categories` is.
     categories : mapping of str to tuple
-        The categories of each categorical column, by the number of the column as text.
+        The categories of each categorical column, by the number of the column as text; more than 255 in the order of
+        their shares of positive rows.
     low : float
         0 for the AUC methods, -1 for `fit_pnu_adaboost`.
     status : str

@@ -129,9 +129,9 @@ def fit_boosted_trees(
     Notes
     -----
     Bags, and rounds chosen by folds, are for rows that fit one machine: fit them there, to a sample. Partitions are
-    read three times and let go each time, so more rows than memory can be fitted; persist the collection if it has
-    room. A worker keeps two bytes a value and 45 bytes a row. At most 536,870,911 rows on a worker; with more rows in
-    all, about 60 million on a worker, in random order.
+    read three times (four with more than 255 categories in a column) and let go each time, so more rows than memory
+    can be fitted; persist the collection if it has room. A worker keeps two bytes a value and 45 bytes a row. At most
+    536,870,911 rows on a worker; with more rows in all, about 60 million on a worker, in random order.
 
     Examples
     --------

@@ -113,8 +113,9 @@ def fit_pnu_auc_boost(
     Notes
     -----
     Rounds chosen by folds are for rows that fit one machine: choose them there, with a sample. Partitions are read
-    three times and let go each time, so more rows than memory can be fitted; persist the collection if it has room. A
-    worker keeps two bytes a value and 33 bytes a row. At most 17,179,869,184 rows in all.
+    three times (four with more than 255 categories in a column) and let go each time, so more rows than memory can be
+    fitted; persist the collection if it has room. A worker keeps two bytes a value and 33 bytes a row. At most
+    17,179,869,184 rows in all.
 
     References
     ----------

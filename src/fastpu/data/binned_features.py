@@ -210,8 +210,9 @@ def bin_features(
     ..., K = `max_bins` is the smallest boundary with (rows on the low side) (K + 1) >= k n, or the largest one if none
     has, repetitions removed. A cut lies midway between the two neighbouring values. NaN counts as -inf, and where a
     feature has either it is always cut above them (in place of the lowest of the other cuts, if these are as many as
-    may be). A column of categories (pandas' "category", polars' Categorical and Enum; at most 255 that occur) is not
-    cut: each category has its place among these as its code, from 1, and missing entries have 0.
+    may be). A column of categories (strings, pandas' "category", polars' Categorical and Enum; at most 255 that occur,
+    as more are put in an order by labels, in a fit) is not cut: each category has its place among these as its code,
+    from 1, and missing entries have 0.
 
     Binned features serve any number of fits: other labels, other parameters, subsets ``B[rows]``.
 

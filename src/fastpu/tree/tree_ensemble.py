@@ -71,7 +71,8 @@ class TreeEnsemble(Model):
         They are scores of rows that a tree was not fitted to: what thresholds and probabilities should be made from.
         None if no rows were left out.
     categories : mapping of str to tuple
-        The categories of each categorical column, by the number of the column as text.
+        The categories of each categorical column, by the number of the column as text; more than 255 in the order of
+        their shares of positive rows, where a threshold divides their places.
     divisor : int
         What the sum is divided by: the number of trees of a forest, or of bags of boosted trees. Bags follow one
         another, as many trees in each.
