@@ -184,12 +184,6 @@ def test_categories_are_those_that_occur_anywhere():
     assert (stacked.feature_names, stacked.categories, stacked.max_bins) == (("x", "kind"), kept, 20)
 
 
-def test_too_many_categories_in_all_parts_are_refused():
-    parts = [{"0": tuple(range(200))}, {"0": tuple(range(100, 300))}]
-    with pytest.raises(ValueError, match="at most 255 categories, got 300"):
-        _cuts.merged_categories(parts, {"0": tuple(range(300))}, 1)
-
-
 @pytest.mark.parametrize(
     ("cuts", "words"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -86,7 +88,7 @@ def test_names_that_are_no_strings_are_not_kept():
         (pd.Categorical([1, 2]), "got dtype category in column 'bad'"),
         (pd.to_datetime(["2020-01-01", "2020-01-02"]), "in column 'bad'"),
         (np.array([1j, 2]), "got dtype complex128 in column 'bad'"),
-        (np.array([1, None], dtype=object), "got dtype object in column 'bad'"),
+        (np.array([1, "x"], dtype=object), "got dtype object in column 'bad'"),
         (pd.arrays.SparseArray([0.0, 1.0]), "in column 'bad' among columns that are not sparse"),
     ],
 )
@@ -94,6 +96,36 @@ def test_pandas_columns_of_other_types_are_named(column, text):
     frame = pd.DataFrame({"a": [1.0, 2.0], "bad": column})
     refused(TypeError, "X must have numeric or boolean columns, got dtype", check_matrix, frame)
     refused(TypeError, text, check_matrix, frame)
+
+
+def test_objects_that_are_numbers_become_numbers():
+    columns = {
+        "i": [1, None, 3],
+        "f": [1.5, 2, None],
+        "b": [True, None, False],
+        "d": [Decimal("0.5"), None, Decimal(2)],
+        "n": [None, None, None],
+    }
+    frame = pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
+    nan = np.nan
+    expected = [[1, 1.5, 1, 0.5, nan], [nan, 2, nan, nan, nan], [3, nan, 0, 2, nan]]
+    np.testing.assert_array_equal(check_matrix(frame, nan="allow").values, expected)
+    nothing = pl.DataFrame({"n": [None, None]})
+    np.testing.assert_array_equal(check_matrix(nothing, nan="allow").values, [[nan], [nan]])
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_durations_are_seconds_whatever_their_unit(unit):
+    seconds = np.array([[1.0], [-86400.0], [np.nan]])
+    values = np.array([1, -86400, "NaT"], dtype="timedelta64[s]")
+    for dtype in (f"timedelta64[{unit}]", f"duration[{unit}][pyarrow]"):
+        frame = pd.DataFrame({"d": pd.Series(values).astype(dtype)})
+        np.testing.assert_array_equal(check_matrix(frame, nan="allow").values, seconds)
+    frame = pd.DataFrame({"d": pd.Series(list(pd.Series(values)), dtype=object)})
+    np.testing.assert_array_equal(check_matrix(frame, nan="allow").values, seconds)
+    if unit != "s":
+        frame = pl.DataFrame({"d": pl.Series(values.astype(f"timedelta64[{unit}]"))})
+        np.testing.assert_array_equal(check_matrix(frame, nan="allow").values, seconds)
 
 
 def test_sparse_pandas_frames_stay_sparse():
@@ -133,9 +165,7 @@ def test_polars_frames():
     refused(ValueError, "got nan at row 1, column 0 ('f')", check_matrix, frame)
 
 
-@pytest.mark.parametrize(
-    "column", [["x", "y"], [b"x", b"y"], [[1], [2]], pl.Series([1, 2]).cast(pl.Date), [None, None]]
-)
+@pytest.mark.parametrize("column", [["x", "y"], [b"x", b"y"], [[1], [2]], pl.Series([1, 2]).cast(pl.Date)])
 def test_polars_columns_of_other_types_are_named(column):
     frame = pl.DataFrame({"a": [1.0, 2.0], "bad": column})
     refused(TypeError, "X must have numeric or boolean columns, got dtype", check_matrix, frame)

@@ -339,12 +339,12 @@ def test_polars_parts_stay_polars():
         (
             {"P": pd.DataFrame({"a": [1.0]}), "U": pd.DataFrame({"a": ["x"]})},
             TypeError,
-            "U must have numeric, boolean or categorical columns",
+            "U must have categories where P has some, and only there: column 'a' has dtype",
         ),
         (
             {"P": pl.DataFrame({"a": [1.0]}), "U": pl.DataFrame({"a": ["x"]})},
             TypeError,
-            "U must have numeric, boolean or categorical columns",
+            "U must have categories where P has some, and only there: column 'a' has dtype",
         ),
         (
             {"P": pd.DataFrame({"a": [1.0]}), "U": pd.DataFrame({"a": np.zeros(0)})},

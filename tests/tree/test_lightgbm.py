@@ -289,3 +289,23 @@ def test_a_loaded_model_has_the_same_booster(framed, tmp_path):
     assert again.model_to_string() == model.to_lightgbm().model_to_string()
     named = dataclasses.replace(model, feature_names=None)
     assert named.to_lightgbm().feature_name() == [f"Column_{column}" for column in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (("a\x00", "\x1bb", "c\\n", "d\ud800"), ["a_", "_b", "c_n", "d_"]),
+        (("a b", "a_b", "a:b", "a_b_2"), ["a_b", "a_b_3", "a_b_4", "a_b_2"]),
+        (("", "_", "é", "日本"), ["_", "__2", "é", "日本"]),
+        (("Tree=0", "end of trees", "x\ty", "x\ny"), ["Tree=0", "end_of_trees", "x_y", "x_y_2"]),
+    ],
+)
+def test_any_names_give_a_model_that_can_be_written_and_read(names, expected):
+    X = pu_rows(300)[0][:, :4]
+    y = np.arange(300) < 60
+    model = dataclasses.replace(fastpu.fit_forest(X, y, n_trees=5, random_state=0), feature_names=names)
+    booster = model.to_lightgbm()
+    assert booster.feature_name() == expected
+    assert booster.dump_model()["feature_names"] == expected
+    again = lightgbm.Booster(model_str=booster.model_to_string())
+    np.testing.assert_allclose(predict(again, X), model.decision_function(X), **CLOSE)

@@ -16,7 +16,8 @@ from fastpu.common._params import MANY, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
-from fastpu.data._categories import category_flags
+from fastpu.data._categories import category_flags, columns_in_sets
+from fastpu.data._category_order import in_order
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_float, check_int, check_labels, check_matrix, check_sample_weight, label_counts
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
@@ -114,6 +115,7 @@ def boost(
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
     _check_groups(fit, labels, weights)
+    data = in_order(data, labels, weights, unused=0 if fit.labelled_only else fit.group_without_weight)
     weights = _without_unused_rows(fit, labels, weights)
     held = check_eval_set(eval_set, data)
 
@@ -212,7 +214,7 @@ def _model(
     all_rounds_suffice: bool,
 ) -> StumpEnsemble:
     kept = result.best_round
-    by_categories = np.isin(result.features[:kept], [int(column) for column in data.categories])
+    by_categories = np.isin(result.features[:kept], columns_in_sets(data.categories))
     ends = ("no_gain", "perfect", "early_stopping", *(["n_rounds"] if all_rounds_suffice else []))
     return StumpEnsemble(
         n_features=data.n_features,

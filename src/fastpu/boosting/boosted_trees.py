@@ -22,6 +22,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
+from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_int, check_labels, check_sample_weight
 from fastpu.model._prior import needs_prior_where
 from fastpu.tree._fit import as_int, bin_rows, check_continued, check_init_model, draw_seed, open_rows
@@ -101,8 +102,9 @@ def fit_boosted_trees(
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
         float32 and float64, C-contiguous or CSR, are used without a copy. Missing entries (NaN, and -inf) go to the
-        side of each split that is better for them. Columns of a frame with dtype category or enum, of at most 255
-        categories, are split by sets of categories; categories that the training data do not have count as missing.
+        side of each split that is better for them. Columns of a frame with strings, dtype category or enum are split
+        by sets of categories, and those of more than 255 by their places in an order that the labels of other rows
+        give; categories that the training data do not have count as missing.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled and, for "pnu_auc", -1 negative; "pnu_auc" takes any two or three of these, the others
         +1 and 0. See `fastpu.as_labels`.
@@ -176,8 +178,8 @@ def fit_boosted_trees(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described or has no meaning for the loss, `y` lacks a group that the loss needs, a
-        column has more than 255 categories, or `init_model` was made by other arguments.
+        If an argument is not as described or has no meaning for the loss, `y` lacks a group that the loss needs,
+        or `init_model` was made by other arguments.
     MemoryError
         If codes, histograms or trees do not fit into memory.
 
@@ -240,6 +242,7 @@ def fit_boosted_trees(
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
     check_groups(settings, labels, weights)
+    data = in_order(data, labels, weights)
     held = check_eval_set(eval_set, data)
     rng = check_random_state(random_state)
     seed = draw_seed(rng if before is None else random_state, before)

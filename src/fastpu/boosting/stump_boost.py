@@ -61,9 +61,10 @@ def fit_pnu_auc_boost(
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
         float32 and float64, C-contiguous or CSR, are used without a copy. NaN counts as -inf; zeros of a
-        sparse matrix are values like any other. Columns of categories (pandas' "category", polars' Categorical and
-        Enum) are taken as such: a stump on one has a set of categories in place of a threshold, those whose rows gain
-        by more than the standard error of a column that tells nothing.
+        sparse matrix are values like any other. Columns of categories (strings, pandas' "category", polars'
+        Categorical and Enum) are taken as such: a stump on one has a set of categories in place of a threshold, those
+        whose rows gain by more than the standard error of a column that tells nothing. More than 255 categories are
+        put in an order that the labels of other rows give, and have thresholds.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled, -1 negative; also {1, 0}, bool or {1, nan} (no negatives). {1, -1} means
         positive and negative here. See `fastpu.as_labels`.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastpu import _core
-from fastpu.data._categories import category_flags, check_kept
+from fastpu.data._categories import category_flags, check_kept, columns_in_sets
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._model import Model
 
@@ -28,16 +28,16 @@ class StumpEnsemble(Model):
     """A sum of decision stumps, f(x) = sum_t alphas[t] h_t(x).
 
     Stump t fires (h_t = 1) where x[features[t]] > thresholds[t] if polarity[t] is +1, and where not if it is
-    -1; where it does not fire, h_t = `low`. NaN is above no threshold. On a column of categories a stump has a set of
-    them in place of a threshold. Missing entries count as a category there; categories without training rows are where
-    missing entries are.
+    -1; where it does not fire, h_t = `low`. NaN is above no threshold. On a column of up to 255 categories a stump has
+    a set of them in place of a threshold. Missing entries count as a category there; categories without training rows
+    are where missing entries are.
 
     Attributes
     ----------
     features : ndarray of int32, shape (n_iter,)
         Feature of each stump.
     thresholds : ndarray of float64, shape (n_iter,)
-        On a column of categories: the row of `category_sets`.
+        On a column of up to 255 categories: the row of `category_sets`; of more: a threshold for their places.
     polarity : ndarray of int8, shape (n_iter,)
     alphas : ndarray of float64, shape (n_iter,)
         Weights, all positive.
@@ -52,7 +52,8 @@ class StumpEnsemble(Model):
         Sets in 256 bits: bit 0 is set if missing entries are in it, bit v + 1 if the category at place v of
         `categories` is.
     categories : mapping of str to tuple
-        The categories of each categorical column, by the number of the column as text.
+        The categories of each categorical column, by the number of the column as text; more than 255 in the order of
+        their shares of positive rows.
     low : float
         0 for the AUC methods, -1 for `fit_pnu_adaboost`.
     status : str
@@ -105,7 +106,7 @@ class StumpEnsemble(Model):
         check_kept(self._kept, self.n_features)
         if self.category_sets.shape[1:] != (4,):
             raise ValueError("category_sets must have 4 columns")
-        numbers = self.thresholds[np.isin(self.features, [int(column) for column in self.categories])]
+        numbers = self.thresholds[np.isin(self.features, columns_in_sets(self._kept))]
         if not np.isin(numbers, np.arange(len(self.category_sets))).all():
             raise ValueError("thresholds of stumps on columns of categories must be rows of category_sets")
 
@@ -128,13 +129,13 @@ class StumpEnsemble(Model):
         return self._staged(_columns_above(self._check_input(X, "X")))
 
     def _staged(self, columns: _ColumnsAbove) -> Iterator[NDArray[np.float64]]:
-        scores = np.zeros(columns.n_rows)
+        scores, in_sets = np.zeros(columns.n_rows), columns_in_sets(self._kept)
         # A row for each set, with an entry for each code.
         sets = np.unpackbits(self.category_sets.astype("<u8").view(np.uint8), axis=1, bitorder="little") > 0
         for feature, threshold, polarity, alpha in zip(
             self.features.tolist(), self.thresholds.tolist(), self.polarity.tolist(), self.alphas.tolist(), strict=True
         ):
-            if str(feature) in self.categories:
+            if feature in in_sets:
                 above = sets[int(threshold)][columns.codes(feature)]
             else:
                 above = columns.above(feature, threshold)

@@ -1,13 +1,13 @@
 """From the partitions of X to binned rows that stay on the workers.
 
-Partitions are read two or three times, and released again each time: to take the census of the rows, to find the cuts
-of their columns (unless these are given), and to bin them. The binned rows take one byte a value, or two.
+Partitions are read two to four times, and released again each time: to take the census of the rows, to count the labels
+of categories (where a column has many), to find the cuts of their columns (unless these are given), and to bin them. The binned rows take one byte a value, or two.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ from fastpu.common._text import short
 from fastpu.dask._client import dask
 from fastpu.dask._collections import is_collection, read_rows
 from fastpu.dask._workers import WorkerLostError, Workers, results_of, wait_for
+from fastpu.data._categories import columns_in_order, columns_in_sets
+from fastpu.data._category_order import CategoryOrder, Counts, count_categories, upper_label
 from fastpu.data._cuts import (
     Answer,
     CutsOfFeatures,
@@ -53,6 +55,7 @@ __all__ = [
     "check_cuts",
     "cuts_for",
     "find_global_cuts",
+    "put_in_order",
     "single_row",
     "take_census",
 ]
@@ -102,6 +105,8 @@ class Census:
         Numbers of rows of the partitions.
     n_features, is_sparse, itemsize, feature_names, categories
         Those of the matrix of all rows.
+    order : CategoryOrder, or None
+        The codes of many categories, if there are such columns; see `put_in_order`.
     groups : tuple of tuple of int
         Numbers of positive, unlabelled and negative rows of positive weight, for each partition.
     mass : tuple of float
@@ -119,11 +124,16 @@ class Census:
     groups: tuple[tuple[int, int, int], ...]
     mass: tuple[float, ...]
     weight_range: WeightRange | None
+    order: CategoryOrder | None = None
 
     @property
     def n_rows(self) -> int:
         """Number of all rows."""
         return sum(self.sizes)
+
+    def n_present_before(self, partition: int) -> int:
+        """Return the number of rows of positive weight in the partitions before this one."""
+        return sum(map(sum, self.groups[:partition]))
 
     @property
     def all_groups(self) -> tuple[int, int, int]:
@@ -194,27 +204,50 @@ def _count(X: Any, y: Any, weights: Any, number: int) -> _PartCensus:
 
 
 def _order_of(frame: Any, column: int, occurring: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return all categories of the dtype of a pandas column, in their order; of a polars column those that occur."""
-    dtype = frame.dtypes.iloc[column] if hasattr(frame.dtypes, "iloc") else None
-    return tuple(dtype.categories.tolist()) if dtype is not None else tuple(sorted(occurring))
+    """Return all categories of the dtype of a pandas column, in their order; of other columns those that occur."""
+    dtype: Any = frame.dtypes.iloc[column] if hasattr(frame.dtypes, "iloc") else None
+    return tuple(dtype.categories.tolist()) if hasattr(dtype, "categories") else tuple(sorted(occurring))
+
+
+def _count_categories(X: Any, y: Any, weights: Any, number: int, census: Census, unused: int | None) -> Counts | None:
+    n_rows = _n_rows(X)
+    if not n_rows:
+        return None
+    labels, mass = _read_labels(y, weights, n_rows, number)
+    upper = upper_label(census.all_groups[0], unused)
+    return count_categories(
+        _read(X, number, census.categories), labels, mass, upper, unused, census.n_present_before(number)
+    )
+
+
+def _read_training(X: Any, weights: NDArray[np.float64] | None, number: int, census: Census) -> Matrix:
+    """Return the rows of a partition with the codes of their many categories."""
+    order = census.order
+    if order is None:
+        return _read(X, number, census.categories or "refuse")
+    matrix: Any = _read(X, number, order.read_as)
+    return order.coded(matrix, weights, census.n_present_before(number))
 
 
 def _sort(X: Any, weights: Any, number: int, columns: list[int], census: Census) -> SortedColumns:
     n_rows = _n_rows(X)
-    parts = [_read(X, number, census.categories or "refuse")] if n_rows else []
+    mass = None if weights is None or not n_rows else _read_weights(weights, n_rows)
+    parts = [_read_training(X, mass, number, census)] if n_rows else []
     if weights is None:
         return SortedColumns(parts, columns)
-    mass = [_read_weights(weights, n_rows)] if n_rows else []
-    return SortedColumns(parts, columns, mass, census.weight_range)
+    return SortedColumns(parts, columns, [] if mass is None else [mass], census.weight_range)
 
 
-def _bin(X: Any, y: Any, weights: Any, number: int, cuts: CutsOfFeatures) -> BinnedPart:
+def _bin(X: Any, y: Any, weights: Any, number: int, cuts: CutsOfFeatures, census: Census | None) -> BinnedPart:
     n_rows = _n_rows(X)
     labels, mass = _read_labels(y, weights, n_rows, number)
     if not n_rows:
         return BinnedPart(number, None, labels, mass)
-    features = bin_at(_read(X, number, cuts.categories or "refuse"), cuts, 1)
-    return BinnedPart(number, features, labels, mass)
+    if census is None:
+        matrix = _read(X, number, cuts.categories or "refuse")
+    else:
+        matrix = _read_training(X, mass, number, census)
+    return BinnedPart(number, bin_at(matrix, cuts, 1), labels, mass)
 
 
 def _answer(shard: Shard, question: Question) -> Answer:
@@ -233,6 +266,11 @@ def _start_tasks(
     lazy = dask.delayed(function, pure=False)
     calls = [lazy(*(None if of_parts is None else of_parts[k] for of_parts in arguments), k, *also) for k in range(n)]
     return list(client.compute(calls))
+
+
+def _sent(value: object) -> Any:
+    """Return a value that is sent once for all tasks, and again where a worker is lost."""
+    return dask.delayed(value, pure=False, traverse=False)
 
 
 def take_census(client: Client, rows: Rows) -> Census:
@@ -275,11 +313,29 @@ def take_census(client: Client, rows: Rows) -> Census:
     )
 
 
+def put_in_order(client: Client, rows: Rows, census: Census, unused: int | None = None) -> Census:
+    """Return the census with many categories in their order by the labels, for which all rows are read once more.
+
+    Rows of the label `unused` tell nothing about the categories.
+    """
+    if not columns_in_order(census.categories):
+        return census
+    tasks = _start_tasks(client, _count_categories, rows.X, rows.y, rows.weights, also=(_sent(census), unused))
+    parts = results_of(client, tasks, "counting categories")
+    counts = reduce(_sums, (part for part in parts if part is not None))
+    order = CategoryOrder.of(census.categories, counts)
+    return replace(census, categories=order.categories, order=order)
+
+
+def _sums(one: Counts, other: Counts) -> Counts:
+    return {column: one[column] + other[column] for column in one}
+
+
 def find_global_cuts(
     client: Client, rows: Rows, census: Census, max_bins: int, n_threads: int | None
 ) -> CutsOfFeatures:
     """Return the cuts that `bin_features` finds for all rows together."""
-    numeric = [column for column in range(census.n_features) if str(column) not in census.categories]
+    numeric = sorted(set(range(census.n_features)) - set(columns_in_sets(census.categories)))
     cuts: list[ColumnCuts] = []
     at_once = _columns_at_once(client, census, len(numeric))
     for start in range(0, len(numeric), at_once):
@@ -297,7 +353,7 @@ def find_global_cuts(
 def _cuts_of_columns(
     client: Client, rows: Rows, census: Census, columns: list[int], max_bins: int, n_threads: int | None
 ) -> list[ColumnCuts]:
-    sorted_parts = _start_tasks(client, _sort, rows.X, rows.weights, also=(columns, census))
+    sorted_parts = _start_tasks(client, _sort, rows.X, rows.weights, also=(columns, _sent(census)))
     try:
         wait_for(client, sorted_parts, "sorting columns")
         with Workers(client, dict(enumerate(sorted_parts)), n_threads) as workers:
@@ -351,10 +407,9 @@ def single_row(census: Census, cuts: CutsOfFeatures) -> BinnedFeatures:
     return bin_at(one, cuts, 1)
 
 
-def bin_partitions(client: Client, rows: Rows, cuts: CutsOfFeatures) -> list[Any]:
-    """Return the futures of the binned partitions, which are computed."""
-    sent = dask.delayed(cuts, pure=False, traverse=False)  # sent once for all tasks, and again where a worker is lost
-    parts = _start_tasks(client, _bin, rows.X, rows.y, rows.weights, also=(sent,))
+def bin_partitions(client: Client, rows: Rows, cuts: CutsOfFeatures, census: Census | None = None) -> list[Any]:
+    """Return the futures of the binned partitions, which are computed; `census` is that of training rows."""
+    parts = _start_tasks(client, _bin, rows.X, rows.y, rows.weights, also=(_sent(cuts), _sent(census)))
     try:
         wait_for(client, parts, "binning")
     except BaseException:

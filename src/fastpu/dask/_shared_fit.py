@@ -108,7 +108,7 @@ class SharedFit(ABC):
     def _place_rows(self) -> Workers:
         """Bin the partitions and keep them on workers."""
         data = self._data
-        futures = bin_partitions(data.client, data.rows, data.cuts)
+        futures = bin_partitions(data.client, data.rows, data.cuts, data.census)
         try:
             present = {number: future for number, future in enumerate(futures) if data.census.sizes[number]}
             workers = Workers(data.client, present, data.n_threads)

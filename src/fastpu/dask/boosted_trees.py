@@ -10,7 +10,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, single_row, take_census
+from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, put_in_order, single_row, take_census
 from fastpu.dask._boosted_fit import BoostedFit
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
@@ -131,9 +131,9 @@ def fit_boosted_trees(
     Notes
     -----
     Bags, and rounds chosen by folds, are for rows that fit one machine: fit them there, to a sample. Partitions are
-    read three times and let go each time, so more rows than memory can be fitted; persist the collection if it has
-    room. A worker keeps two bytes a value and 45 bytes a row. At most 536,870,911 rows on a worker; with more rows in
-    all, about 60 million on a worker, in random order.
+    read three times (four with more than 255 categories in a column) and let go each time, so more rows than memory
+    can be fitted; persist the collection if it has room. A worker keeps two bytes a value and 45 bytes a row. At most
+    536,870,911 rows on a worker; with more rows in all, about 60 million on a worker, in random order.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def fit_boosted_trees(
     n_cuts_or_bins = check_cuts(max_bins)
     seed = draw_seed(check_random_state(random_state) if before is None else random_state, before)
 
-    census = take_census(connected, rows)
+    census = put_in_order(connected, rows, take_census(connected, rows))
     check_group_counts(settings, census.all_groups, None if rows.weights is None else sum(census.mass))
     cuts = cuts_for(connected, rows, census, n_cuts_or_bins, n_threads)
     form = single_row(census, cuts)

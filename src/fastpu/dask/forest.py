@@ -12,7 +12,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._bags import GroupsOfPart, Plan, Tasks, grow_on_parts, labels_of, score
-from fastpu.dask._binning import bin_partitions, find_global_cuts, take_census
+from fastpu.dask._binning import bin_partitions, find_global_cuts, put_in_order, take_census
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._workers import results_of
@@ -149,7 +149,7 @@ max_bins, init_model, random_state, progress
     before = check_init_model(init_model, FUNCTION)
     rows = read_rows(X, y, sample_weight)
     connected = find_client(client)
-    census = take_census(connected, rows)
+    census = put_in_order(connected, rows, take_census(connected, rows))
     cuts = find_global_cuts(connected, rows, census, n_cuts, threads)
     params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": n_cuts}
     seed = draw_seed(random_state, before)
@@ -159,7 +159,7 @@ max_bins, init_model, random_state, progress
     n_all = n_new if before is None else before.n_trees + n_new
     params |= {"n_trees": n_all, "random_state": as_int(random_state, before)}
     with Tasks(connected) as tasks:
-        parts = bin_partitions(connected, rows, cuts)
+        parts = bin_partitions(connected, rows, cuts, census)
         tasks.adopt(parts)
         gathered = _gathered(tasks, parts, census, cuts, growth)
         n_pos, n_unl = gathered.group_sizes()

@@ -9,7 +9,7 @@ from fastpu.boosting.stump_boost import pnu_auc_method
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, single_row, take_census
+from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, put_in_order, single_row, take_census
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._shared_fit import FitData, check_patience
@@ -114,8 +114,9 @@ def fit_pnu_auc_boost(
     Notes
     -----
     Rounds chosen by folds are for rows that fit one machine: choose them there, with a sample. Partitions are read
-    three times and let go each time, so more rows than memory can be fitted; persist the collection if it has room. A
-    worker keeps two bytes a value and 33 bytes a row. At most 17,179,869,184 rows in all.
+    three times (four with more than 255 categories in a column) and let go each time, so more rows than memory can be
+    fitted; persist the collection if it has room. A worker keeps two bytes a value and 33 bytes a row. At most
+    17,179,869,184 rows in all.
 
     References
     ----------
@@ -151,7 +152,7 @@ def fit_pnu_auc_boost(
     connected = find_client(client)
     rows = read_rows(X, y, sample_weight)
 
-    census = take_census(connected, rows)
+    census = put_in_order(connected, rows, take_census(connected, rows), method.group_without_weight)
     check_group_counts(method, census.all_groups, is_weighted=rows.weights is not None)
     cuts = cuts_for(connected, rows, census, n_cuts_or_bins, n_threads)
     form = single_row(census, cuts)

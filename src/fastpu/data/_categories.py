@@ -1,8 +1,11 @@
-"""Categorical columns of pandas and polars frames: their categories, and the numbers that stand for their entries.
+"""Columns of categories in pandas and polars frames: their categories, and the numbers that stand for their entries.
 
-A category is known by its value, never by the code that a library happens to give it, for two frames with the same
-values may code them differently. The entry of a matrix is the place of the category among those that are kept, from
-0; NaN stands for missing entries and for categories that are not kept.
+Columns of strings are columns of categories too. A category is known by its value, never by the code that a library
+happens to give it, for two frames with the same values may code them differently. The entry of a matrix is the place of
+the category among those that are kept, from 0; NaN stands for missing entries and for categories that are not kept.
+
+A node or stump takes a set of the categories of a column, where these are few. Many categories are put in an order by
+the labels (`_category_order.py`), and their places are split like any other number.
 """
 
 from __future__ import annotations
@@ -16,17 +19,19 @@ import numpy as np
 from fastpu.common._text import short
 
 __all__ = [
-    "MOST_CATEGORIES",
+    "MOST_IN_SETS",
     "Categories",
     "Kept",
     "category_flags",
     "check_kept",
+    "columns_in_order",
+    "columns_in_sets",
     "is_categorical",
     "read_categories",
 ]
 
-#: The most categories of a column: with the place of missing entries they fit one byte.
-MOST_CATEGORIES = 255
+#: The most categories of a column that is split by sets of them: with the place of missing entries they fit one byte.
+MOST_IN_SETS = 255
 
 Kept: TypeAlias = Mapping[str, tuple[Any, ...]]
 """The categories of each categorical column, by the number of the column as text: as a model keeps them."""
@@ -38,11 +43,19 @@ _PLAIN = (str, int, float)  # and bool, which is an int
 
 
 def is_categorical(dtype: Any) -> bool:
-    """Tell whether a column has categories: pandas' "category", polars' Categorical and Enum."""
+    """Tell whether a column has categories by its type: pandas' "category", polars' Categorical and Enum, and strings.
+
+    The type of a pandas column of Python objects does not tell; `fastpu.data._frames` looks at its entries.
+    """
     polars = sys.modules.get("polars")
-    if polars is not None and isinstance(dtype, polars.Categorical | polars.Enum):
+    if polars is not None and isinstance(dtype, polars.Categorical | polars.Enum | polars.String):
         return True
-    return type(dtype).__name__ == "CategoricalDtype"
+    kind = type(dtype).__name__
+    return kind in ("CategoricalDtype", "StringDtype") or (kind == "ArrowDtype" and _is_text_of_arrow(str(dtype)))
+
+
+def _is_text_of_arrow(name: str) -> bool:
+    return name.startswith(("string", "large_string", "dictionary<values=string", "dictionary<values=large_string"))
 
 
 def read_categories(
@@ -57,7 +70,8 @@ def read_categories(
     where : str
         What the column is called in messages.
     kept : tuple, optional
-        The categories that are known; by default those that occur in the column, in the order of its dtype.
+        The categories that are known; by default those that occur in the column, in the order of its dtype, and those
+        of strings by the alphabet.
     """
     codes, values = _pandas_codes(series) if kind == "pandas" else _polars_codes(series)
     if kept is None:
@@ -76,11 +90,15 @@ def read_categories(
 
 
 def _pandas_codes(series: Any) -> tuple[Any, list[Any]]:
+    if not hasattr(series.dtype, "categories"):
+        series = series.astype(object).astype("category")  # which sorts strings
     return series.cat.codes.to_numpy().astype(np.int64), series.cat.categories.tolist()
 
 
 def _polars_codes(series: Any) -> tuple[Any, list[Any]]:
     polars = sys.modules["polars"]
+    if isinstance(series.dtype, polars.String):
+        series = series.cast(polars.Categorical)
     distinct = series.drop_nulls().unique()
     text = distinct.cast(polars.String).to_list()
     physical = distinct.to_physical().to_list()
@@ -108,11 +126,6 @@ def _check_values(values: tuple[Any, ...], where: str) -> None:
                 f"{where} must have categories of one kind, strings or numbers, got {short(values[0])} and "
                 f"{short(value)}"
             )
-    if len(values) > MOST_CATEGORIES:
-        raise ValueError(
-            f"{where} must have at most {MOST_CATEGORIES} categories, got {len(values)}: put the rare ones into one, "
-            f"or pass numbers in their place, such as how often each occurs"
-        )
 
 
 def check_kept(kept: Kept, n_features: int) -> None:
@@ -127,10 +140,21 @@ def check_kept(kept: Kept, n_features: int) -> None:
             raise ValueError(f"categories must be distinct, got {short(values)} for column {column}")
 
 
+def columns_in_sets(kept: Kept) -> list[int]:
+    """Return the columns that are split by sets of their categories, which are few."""
+    return [int(column) for column, values in kept.items() if len(values) <= MOST_IN_SETS]
+
+
+def columns_in_order(kept: Kept) -> list[int]:
+    """Return the columns whose many categories are in an order by the labels, and are split by their places in it."""
+    return [int(column) for column, values in kept.items() if len(values) > MOST_IN_SETS]
+
+
 def category_flags(kept: Kept, n_features: int) -> np.ndarray[Any, np.dtype[np.uint8]] | None:
-    """Return 1 for each categorical column and 0 for the others, or None if there is none."""
-    if not kept:
+    """Return 1 for each column that is split by sets of categories and 0 for the others, or None if there is none."""
+    columns = columns_in_sets(kept)
+    if not columns:
         return None
     flags = np.zeros(n_features, dtype=np.uint8)
-    flags[[int(column) for column in kept]] = 1
+    flags[columns] = 1
     return flags

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.data._categories import check_kept
+from fastpu.data._categories import check_kept, columns_in_sets
 from fastpu.data._matrix import CsrMatrix, DenseMatrix
 
 if TYPE_CHECKING:
@@ -451,12 +451,10 @@ class CutsOfFeatures:
         feature_names: tuple[str, ...] | None,
         categories: Kept,
     ) -> CutsOfFeatures:
-        """Join the cuts of the columns that are not categorical, in their order, with those of the others."""
+        """Join the cuts of the columns that are not split by sets, in their order, with those of the others."""
+        in_sets = columns_in_sets(categories)
         numeric = iter(columns)
-        every = [
-            _category_cuts(len(categories[str(e)])) if str(e) in categories else next(numeric)
-            for e in range(n_features)
-        ]
+        every = [_category_cuts(len(categories[str(e)])) if e in in_sets else next(numeric) for e in range(n_features)]
         starts = np.concatenate([[0], np.cumsum([column.cuts.size for column in every])]).astype(np.int64)
         values, bin_values = (
             np.concatenate(parts) for parts in zip(*((c.cuts, c.bin_values) for c in every), strict=True)

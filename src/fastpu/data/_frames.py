@@ -6,15 +6,16 @@ An object can only be a frame of a library that is imported already, so `sys.mod
 from __future__ import annotations
 
 import sys
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from fastpu.common._methods import methods_that_take
 from fastpu.common._text import short
 from fastpu.data._categories import Categories, Kept, is_categorical, read_categories
+from fastpu.data._refused_columns import refuse_column
+from fastpu.data._whole_numbers import check_whole_numbers
 
-__all__ = ["check_frame", "column_names", "concat_frames", "frame_kind", "read_frame"]
+__all__ = ["check_frame", "column_names", "concat_frames", "frame_kind", "kind_of_column", "read_frame"]
 
 
 def frame_kind(X: object) -> str | None:
@@ -40,47 +41,90 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 
 def check_frame(X: Any, kind: str, name: str, categories: Categories = "learn") -> None:
     """Raise TypeError, naming the column, unless all columns are numeric, boolean or, where allowed, categorical."""
-    known = None if isinstance(categories, str) else categories
-    sparse = [_is_sparse_dtype(dtype) for dtype in X.dtypes]
-    for column, dtype in enumerate(X.dtypes):
-        categorical = is_categorical(dtype)
-        is_other = known is not None and (str(column) in known) != categorical
-        if categorical:
-            is_taken = categories != "refuse"
-        else:
-            is_taken = _is_numeric(dtype, kind) and (not sparse[column] or (all(sparse) and dtype.fill_value == 0))
-        if is_other or not is_taken:
-            _refuse_column(name, X.columns[column], dtype, kind, categories, is_other=is_other, mixed=sparse[column])
+    _kinds_of_columns(X, kind, name, categories)
 
 
 def read_frame(X: Any, kind: str, name: str, categories: Categories) -> tuple[Any, Kept]:
     """Return the entries of a frame (an array, or a SciPy COO matrix) and its categories."""
-    check_frame(X, kind, name, categories)
+    kinds = _kinds_of_columns(X, kind, name, categories)
     known: Kept = {} if isinstance(categories, str) else categories
     kept = {}
-    entries = _read_pandas(X) if kind == "pandas" else _read_polars(X)
-    for column, dtype in enumerate(X.dtypes):
-        if is_categorical(dtype):
-            series = X.iloc[:, column] if kind == "pandas" else X.get_columns()[column]
+    entries = _read_pandas(X, kinds, name) if kind == "pandas" else _read_polars(X, kinds, name)
+    for column, of_column in enumerate(kinds):
+        if of_column == "categories":
             where = f"{name}, in column {short(X.columns[column])},"
+            series = _column(X, column, kind)
             entries[:, column], kept[str(column)] = read_categories(series, kind, where, known.get(str(column)))
     return entries, kept
+
+
+def _kinds_of_columns(X: Any, kind: str, name: str, categories: Categories) -> list[str]:
+    """Return for each column "numbers", "durations" or "categories"; raise TypeError for one that is not taken."""
+    known = None if isinstance(categories, str) else categories
+    sparse = [_is_sparse_dtype(dtype) for dtype in X.dtypes]
+    kinds = []
+    for column, dtype in enumerate(X.dtypes):
+        of_column = kind_of_column(X, column, kind)
+        is_mixed = sparse[column] and not (all(sparse) and dtype.fill_value == 0)
+        if of_column == "empty":
+            is_known = categories == "learn" if known is None else str(column) in known
+            of_column = "categories" if is_known and kind == "pandas" else "numbers"
+        is_other = known is not None and (str(column) in known) != (of_column == "categories")
+        is_taken = of_column in ("numbers", "durations") or (of_column == "categories" and categories != "refuse")
+        if is_other or is_mixed or not is_taken:
+            refuse_column(X, column, kind, name, categories, of_column=of_column, is_other=is_other, is_mixed=is_mixed)
+        kinds.append(of_column)
+    return kinds
+
+
+def kind_of_column(X: Any, column: int, kind: str) -> str:
+    """Return what a column holds: "numbers", "durations", "categories", "empty" (nothing, of no type) or "others"."""
+    dtype = X.dtypes[column] if kind == "polars" else X.dtypes.iloc[column]
+    if is_categorical(dtype):
+        return "categories"
+    if kind == "polars":
+        polars = sys.modules["polars"]
+        if dtype == polars.Null:
+            return "empty"
+        if dtype == polars.Duration:
+            return "durations"
+        return "numbers" if dtype.is_numeric() or dtype == polars.Boolean else "others"
+    code = getattr(dtype, "kind", "O")  # extension types have one too
+    if code in "biufm":
+        return "durations" if code == "m" else "numbers"
+    if not _is_of_objects(dtype):
+        return "others"
+    return _OF_OBJECTS.get(sys.modules["pandas"].api.types.infer_dtype(X.iloc[:, column], skipna=True), "others")
+
+
+#: What a column of Python objects holds, by what pandas says of its entries that are not missing.
+_OF_OBJECTS = {
+    "string": "categories",
+    "empty": "empty",
+    **dict.fromkeys(("timedelta", "timedelta64"), "durations"),
+    **dict.fromkeys(("boolean", "integer", "floating", "mixed-integer-float", "decimal"), "numbers"),
+}
+
+
+def _column(X: Any, column: int, kind: str) -> Any:
+    return X.iloc[:, column] if kind == "pandas" else X.get_columns()[column]
 
 
 def concat_frames(frames: list[Any], kind: str) -> Any:
     """Return frames that have the same columns, one below the other; a column has the categories of all of them."""
     categorical = [all(map(is_categorical, dtypes)) for dtypes in zip(*(frame.dtypes for frame in frames), strict=True)]
-    return (_concat_pandas if kind == "pandas" else _concat_polars)(frames, categorical)
+    return _concat_pandas(frames) if kind == "pandas" else _concat_polars(frames, categorical)
 
 
-def _concat_pandas(frames: list[Any], categorical: list[bool]) -> Any:
+def _concat_pandas(frames: list[Any]) -> Any:
     pandas = sys.modules["pandas"]
     result = pandas.concat(frames, ignore_index=True)
     for column, dtype in enumerate(result.dtypes):
-        if categorical[column]:
-            parts = [frame.iloc[:, column] for frame in frames]
+        parts = [frame.iloc[:, column] for frame in frames]
+        if all(hasattr(part.dtype, "categories") for part in parts):
             result.isetitem(column, pandas.api.types.union_categoricals(parts, ignore_order=True))
-        elif dtype.kind == "O":  # booleans below numbers
+        elif _is_of_objects(dtype) and {kind_of_column(frame, column, "pandas") for frame in frames} == {"numbers"}:
+            # Booleans below numbers, for example.
             values = result.iloc[:, column].to_numpy(dtype=np.float64, na_value=np.nan)
             result.isetitem(column, values)
     return result
@@ -98,72 +142,52 @@ def _concat_polars(frames: list[Any], categorical: list[bool]) -> Any:
     return polars.concat(parts, how="vertical_relaxed")
 
 
-def _is_numeric(dtype: Any, kind: str) -> bool:
-    if kind == "polars":
-        return bool(dtype.is_numeric() or dtype == sys.modules["polars"].Boolean)
-    # Extension types carry a kind too.
-    return getattr(dtype, "kind", "O") in "biuf"
+def _is_of_objects(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind == "O"
 
 
 def _is_sparse_dtype(dtype: object) -> bool:
     return type(dtype).__name__ == "SparseDtype"
 
 
-def _read_pandas(X: Any) -> Any:
+def _read_pandas(X: Any, kinds: list[str], name: str) -> Any:
     dtypes = list(X.dtypes)
     if _is_sparse_dtype(dtypes[0]):
         return X.sparse.to_coo()
-    if len(set(dtypes)) == 1 and isinstance(dtypes[0], np.dtype):
+    if len(set(dtypes)) == 1 and isinstance(dtypes[0], np.dtype) and dtypes[0].kind in "biuf":
         return X.to_numpy()  # one block, which may need no copy at all
-    single = all(is_categorical(dtype) or (dtype.kind == "f" and dtype.itemsize <= 4) for dtype in dtypes)
+    single = all(
+        of_column == "categories" or (dtype.kind == "f" and dtype.itemsize <= 4)
+        for of_column, dtype in zip(kinds, dtypes, strict=True)
+    )
     matrix = np.empty(X.shape, dtype=np.float32 if single else np.float64)
-    for column, dtype in enumerate(dtypes):
-        if is_categorical(dtype):
-            continue
+    for column, (of_column, dtype) in enumerate(zip(kinds, dtypes, strict=True)):
         series = X.iloc[:, column]
-        if isinstance(dtype, np.dtype):
-            matrix[:, column] = series.to_numpy()
-        else:
-            matrix[:, column] = series.to_numpy(dtype=matrix.dtype, na_value=np.nan)
+        if of_column == "numbers":
+            if getattr(dtype, "kind", "O") in "iuO":
+                whole = series.dropna()
+                whole = sys.modules["pandas"].to_numeric(whole) if _is_of_objects(dtype) else whole
+                check_whole_numbers(whole.to_numpy(), name, f"column {short(X.columns[column])}")
+            is_plain = isinstance(dtype, np.dtype) and not _is_of_objects(dtype)
+            matrix[:, column] = series.to_numpy() if is_plain else series.to_numpy(dtype=matrix.dtype, na_value=np.nan)
+        elif of_column == "durations":
+            matrix[:, column] = sys.modules["pandas"].to_timedelta(series).dt.total_seconds()
     return matrix
 
 
-def _read_polars(X: Any) -> Any:
+def _read_polars(X: Any, kinds: list[str], name: str) -> Any:
     polars = sys.modules["polars"]
     # Float16 is young, and not in every polars.
     narrow = [getattr(polars, t) for t in ("Float16", "Float32") if hasattr(polars, t)]
-    single = all(is_categorical(dtype) or dtype in narrow for dtype in X.dtypes)
+    single = all(of_column == "categories" or dtype in narrow for of_column, dtype in zip(kinds, X.dtypes, strict=True))
     target = polars.Float32 if single else polars.Float64
     matrix = np.empty(X.shape, dtype=np.float32 if single else np.float64)
-    for column, series in enumerate(X.get_columns()):
-        if is_categorical(series.dtype):
-            continue
-        matrix[:, column] = series.cast(target).to_numpy()
+    for column, (of_column, series) in enumerate(zip(kinds, X.get_columns(), strict=True)):
+        if of_column == "numbers":
+            if series.dtype.is_integer():
+                check_whole_numbers(series.drop_nulls().to_numpy(), name, f"column {short(series.name)}")
+            matrix[:, column] = series.cast(target).to_numpy()
+        elif of_column == "durations":
+            units = {"ms": 1e3, "us": 1e6, "ns": 1e9}[series.dtype.time_unit]
+            matrix[:, column] = series.to_physical().cast(target).to_numpy() / units
     return matrix
-
-
-def _refuse_column(
-    name: str, column: object, dtype: object, kind: str, categories: Categories, *, is_other: bool, mixed: bool
-) -> NoReturn:
-    where = f"dtype {dtype} in column {short(column)}"
-    if is_other:
-        wanted = "numbers" if is_categorical(dtype) else "categories (dtype category or enum)"
-        raise TypeError(
-            f"{name} must have {wanted} in column {short(column)}, like the training data, got dtype {dtype}"
-        )
-    kinds = "numeric or boolean" if categories == "refuse" else "numeric, boolean or categorical"
-    hint = " among columns that are not sparse" if mixed else ""
-    dummies = "pandas.get_dummies" if kind == "pandas" else "to_dummies"
-    numbers = "pandas.to_numeric" if kind == "pandas" else "cast(polars.Float64)"
-    if is_categorical(dtype):
-        hint = f"; make numbers of it, for example with {dummies}; {methods_that_take('categories')} take categories"
-    elif str(dtype).lower().startswith(("date", "time", "duration", "period")):
-        hint = "; make a number of each time, such as the days since the first one, the month or the hour"
-    elif str(dtype).lower().startswith(("obj", "str", "utf8", "large_str")) and categories == "refuse":
-        hint = f"; if it holds numbers, make them so with {numbers}; if words, make numbers of them with {dummies}"
-    elif categories != "refuse" and not mixed:
-        hint = (
-            "; make categories of it if it holds few different values (dtype category or enum), "
-            f"or numbers if it holds numbers ({numbers})"
-        )
-    raise TypeError(f"{name} must have {kinds} columns, got {where}{hint}")

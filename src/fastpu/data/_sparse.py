@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu.data._matrix import CsrMatrix, Floats
+from fastpu.data._whole_numbers import first_rounded, refuse_rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +43,7 @@ def read_sparse(X: Any, name: str) -> CsrMatrix:
         raise ValueError(f"{name} must have at most {_INDEX_MAX} columns if sparse, got {shape[1]}")
     if X.format == "csr":
         nnz = _check_compressed(X, shape, axis="row", name=name)
+        _check_exact(np.asarray(X.data)[:nnz], np.asarray(X.indices), name)
         data = _floats(np.asarray(X.data)[:nnz])
         indices = np.require(np.asarray(X.indices)[:nnz], np.int32, ["C", "A"])
         indptr = np.require(X.indptr, np.int64, ["C", "A"])
@@ -50,6 +52,7 @@ def read_sparse(X: Any, name: str) -> CsrMatrix:
         row = np.repeat(np.arange(shape[0], dtype=np.int64), np.diff(indptr))
         return _from_triplets(data, row, indices, shape, X.dtype)
     data, row, column = _triplets(X, shape, name)
+    _check_exact(data, column, name)
     return _from_triplets(_floats(data), row, column, shape, X.dtype)
 
 
@@ -144,6 +147,11 @@ def _is_canonical(indices: NDArray[np.int32], indptr: NDArray[np.int64]) -> bool
         if np.any(indptr[np.searchsorted(indptr, drops)] != drops):
             return False
     return True
+
+
+def _check_exact(data: NDArray[Any], column: NDArray[Any], name: str) -> None:
+    if (position := first_rounded(data)) is not None:
+        refuse_rounded(data[position], name, f"column {int(column[position])}")
 
 
 def _floats(data: NDArray[Any]) -> Floats:

@@ -27,6 +27,7 @@ from fastpu.data._coding import default_codes, read_labels
 from fastpu.data._frames import check_frame, column_names, frame_kind, read_frame
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix
 from fastpu.data._sparse import is_sparse, read_sparse
+from fastpu.data._whole_numbers import first_rounded, refuse_rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +78,7 @@ def check_matrix(
 
     C-contiguous float32 and float64 arrays and canonical CSR matrices of these types pass without
     a copy. Everything else is converted once: float16 to float32; integers, booleans and extended
-    precision to float64 (integers beyond 2**53 are rounded); a frame to float32 if all its columns
+    precision to float64 (integers that it would round are refused); a frame to float32 if all its columns
     are float32, else to float64, with missing entries as NaN.
 
     Parameters
@@ -100,7 +101,8 @@ def check_matrix(
     TypeError
         If the entries are no real numbers, or `X` is of a kind that is not taken.
     ValueError
-        If the shape, the structure of a sparse matrix, an entry, or the names are not as expected.
+        If the shape, the structure of a sparse matrix, an entry, or the names are not as expected, or a whole number
+        is not exact in float64.
     """
     names: tuple[str, ...] | None = None
     kept: Kept = {}
@@ -127,16 +129,19 @@ def check_matrix(
         if names is not None:
             matrix = replace(matrix, feature_names=names)
     else:
-        matrix = DenseMatrix(_read_dense(source, name), names, kept)
+        matrix = DenseMatrix(_read_dense(source, name, names), names, kept)
     _check_features(matrix.n_features, names, name, n_features, feature_names)
     if (position := _first_bad(matrix.entries, nan, inf)) is not None:
         _raise_bad_entry(matrix, name, position, nan, inf, names or feature_names)
     return matrix
 
 
-def _read_dense(X: object, name: str) -> Floats:
+def _read_dense(X: object, name: str, names: tuple[str, ...] | None) -> Floats:
     array = as_real_array(X, name)
     _check_shape(array.shape, X, name)
+    if (position := first_rounded(array)) is not None:
+        column = position % array.shape[1]
+        refuse_rounded(array.ravel()[position], name, where_column(column, names))
     return native_floats(array)
 
 

@@ -12,7 +12,7 @@ from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._text import describe, short, where_column
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._categories import Kept, category_flags
+from fastpu.data._categories import MOST_IN_SETS, Kept, category_flags, columns_in_order
 from fastpu.data._validate import check_int, check_matrix, check_sample_weight
 
 if TYPE_CHECKING:
@@ -210,8 +210,9 @@ def bin_features(
     ..., K = `max_bins` is the smallest boundary with (rows on the low side) (K + 1) >= k n, or the largest one if none
     has, repetitions removed. A cut lies midway between the two neighbouring values. NaN counts as -inf, and where a
     feature has either it is always cut above them (in place of the lowest of the other cuts, if these are as many as
-    may be). A column of categories (pandas' "category", polars' Categorical and Enum; at most 255 that occur) is not
-    cut: each category has its place among these as its code, from 1, and missing entries have 0.
+    may be). A column of categories (strings, pandas' "category", polars' Categorical and Enum; at most 255 that occur,
+    as more are put in an order by labels, in a fit) is not cut: each category has its place among these as its code,
+    from 1, and missing entries have 0.
 
     Binned features serve any number of fits: other labels, other parameters, subsets ``B[rows]``.
 
@@ -256,6 +257,12 @@ def bin_features(
     """
     max_bins = check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
     matrix = check_matrix(X, nan="allow", inf="allow", categories="learn")
+    for column in columns_in_order(matrix.categories):
+        raise ValueError(
+            f"X must have at most {MOST_IN_SETS} categories in {where_column(column, matrix.feature_names)} for "
+            f"bin_features, got {len(matrix.categories[str(column)])}: more are put in an order by the labels, so pass "
+            f"X itself to the fit"
+        )
     weights = check_sample_weight(sample_weight, matrix.n_rows)
     return binned(matrix, max_bins, weights, resolve_n_threads(n_threads))
 

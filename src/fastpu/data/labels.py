@@ -9,9 +9,8 @@ import scipy.sparse as sp
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._text import describe, short
-from fastpu.data._categories import is_categorical
 from fastpu.data._coding import apply_codes, is_missing, read_labels
-from fastpu.data._frames import check_frame, concat_frames, frame_kind
+from fastpu.data._frames import check_frame, concat_frames, frame_kind, kind_of_column
 from fastpu.data._matrix import stacked
 from fastpu.data._sparse import is_sparse
 from fastpu.data._validate import check_matrix
@@ -189,7 +188,8 @@ def _stack_frames(parts: dict[str, Any], kind: str) -> tuple[Any, list[int]]:
                 )
     for name, part in parts.items():
         for column, (expected, given) in enumerate(zip(parts[first].dtypes, part.dtypes, strict=True)):
-            if is_categorical(expected) != is_categorical(given):
+            kinds = {kind_of_column(of_part, column, kind) for of_part in (parts[first], part)}
+            if "categories" in kinds and not kinds <= {"categories", "empty"}:
                 raise TypeError(
                     f"{name} must have categories where {first} has some, and only there: column "
                     f"{short(part.columns[column])} has dtype {given}, and {expected} in {first}"

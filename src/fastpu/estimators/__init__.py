@@ -46,7 +46,7 @@ Where no row is unlabelled all rows are taken for a sample of the population, an
 `predict` keeps to `threshold_`, which need not be where a probability is 1/2.
 
 **Rows** are dense arrays, frames of pandas and polars, and sparse matrices of every format. NaN and infinite entries
-and columns of categories are taken by boosting and forests alone. ``kernel="precomputed"`` makes `X` the
+and columns of categories (strings too) are taken by boosting and forests alone. ``kernel="precomputed"`` makes `X` the
 kernel matrix, which scikit-learn's searches then cut on both sides.
 
 **Callbacks** of scikit-learn >= 1.9 (`set_callbacks`) see a task for each round where the function has a callback, and

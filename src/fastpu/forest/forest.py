@@ -11,6 +11,7 @@ from fastpu.common._params import MANY
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import category_flags
+from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_int
 from fastpu.forest._arguments import FUNCTION, WITH_PRIOR, ForestRound, Growth, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
@@ -76,8 +77,9 @@ def fit_forest(
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
         float32 and float64, C-contiguous or CSR, are used without a copy. Missing entries (NaN, and -inf) go to the
-        side of each split that is better for them. Columns of a frame with dtype category or enum, of at most 255
-        categories, are split by sets of categories; categories that the training data do not have count as missing.
+        side of each split that is better for them. Columns of a frame with strings, dtype category or enum are split
+        by sets of categories, and those of more than 255 by their places in an order that the labels of other rows
+        give; categories that the training data do not have count as missing.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
     n_trees : int, default 500
@@ -134,8 +136,8 @@ def fit_forest(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, `y` has labelled negatives, no positive or no unlabelled row, a column has
-        more than 255 categories, or `init_model` was made by other arguments.
+        If an argument is not as described, `y` has labelled negatives, no positive or no unlabelled row, or
+        `init_model` was made by other arguments.
     MemoryError
         If codes or trees do not fit into memory.
 
@@ -186,7 +188,7 @@ def fit_forest(
     before = check_init_model(init_model, FUNCTION)
     data, cuts = open_rows(X, max_bins, before)
     labels, weights, among_unlabelled = check_groups(y, sample_weight, data.n_rows, growth)
-    features = bin_rows(data, cuts, weights, threads)
+    features = bin_rows(in_order(data, labels, weights), cuts, weights, threads)
     params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": features.max_bins}
     seed = draw_seed(random_state, before)
     if before is not None:

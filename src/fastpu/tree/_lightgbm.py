@@ -10,9 +10,12 @@ from __future__ import annotations
 import json
 import re
 from importlib import import_module
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from fastpu.data._categories import columns_in_sets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +29,8 @@ __all__ = ["make_booster"]
 
 _IS_CATEGORICAL, _MISSING_LEFT, _NAN_IS_MISSING = 1, 2, 8  # the bits of decision_type
 _WORDS = 8  # of 32 bits in a set of categories
-_REFUSED = re.compile(r"[\s\",:\[\]{}]")  # characters that LightGBM refuses in names of features
+#: Characters that LightGBM refuses in names of features, or puts into JSON without an escape, and halves of others.
+_REFUSED = re.compile(r"[\s\",:\[\]{}\\\x00-\x1f\x7f\ud800-\udfff]")
 
 
 def make_booster(
@@ -50,10 +54,10 @@ def make_booster(
         library = import_module("lightgbm")
     except ImportError as error:
         raise ImportError("to_lightgbm needs LightGBM: pip install 'fastpu[lightgbm]'") from error
-    names = [_REFUSED.sub("_", name) or "_" for name in feature_names]
+    names = _accepted_names(feature_names)
     kinds = ["[-inf:inf]"] * len(names)  # LightGBM has the range of each column here, and the codes of its categories
-    for column, kept in categories.items():
-        kinds[int(column)] = ":".join(map(str, range(len(kept)))) or "none"
+    for column in columns_in_sets(categories):
+        kinds[column] = ":".join(map(str, range(len(categories[str(column)])))) or "none"
     trees = _tree_texts(nodes, tree_starts, category_sets, divisor)
     head = [
         "tree",
@@ -73,6 +77,20 @@ def make_booster(
     tail = ["end of trees", "", "feature_importances:", "", f"pandas_categorical:{json.dumps(kept_in_order)}", ""]
     booster: lightgbm.Booster = library.Booster(model_str="\n".join(head) + "".join(trees) + "\n".join(tail))
     return booster
+
+
+def _accepted_names(names: Iterable[str]) -> list[str]:
+    """Return names that LightGBM takes, all different: a name that an earlier column has gets a number."""
+    accepted = [_REFUSED.sub("_", name) or "_" for name in names]
+    taken = set(accepted)
+    seen: set[str] = set()
+    for place, name in enumerate(accepted):
+        if name in seen:
+            numbered = (f"{name}_{number}" for number in count(2))
+            accepted[place] = next(other for other in numbered if other not in taken)
+            taken.add(accepted[place])
+        seen.add(name)
+    return accepted
 
 
 def _tree_texts(

@@ -71,7 +71,8 @@ class TreeEnsemble(Model):
         They are scores of rows that a tree was not fitted to: what thresholds and probabilities should be made from.
         None if no rows were left out.
     categories : mapping of str to tuple
-        The categories of each categorical column, by the number of the column as text.
+        The categories of each categorical column, by the number of the column as text; more than 255 in the order of
+        their shares of positive rows, where a threshold divides their places.
     divisor : int
         What the sum is divided by: the number of trees of a forest, or of bags of boosted trees. Bags follow one
         another, as many trees in each.
@@ -214,14 +215,16 @@ class TreeEnsemble(Model):
 
         Notes
         -----
-        A model with categories takes pandas frames whose columns have the dtype "category" where those of the training
-        data had, or arrays with the places of the entries in `categories` (NaN for missing ones). A polars frame goes
-        through ``X.to_pandas()``.
+        A model with categories takes pandas frames whose columns have the dtype "category" where the training data
+        had categories or strings (``X.astype({"shop": "category"})``), or arrays with the places of the entries in
+        `categories` (NaN for missing ones). A polars frame goes through ``X.to_pandas()``.
 
         LightGBM reads some numbers in another way, and gives them other scores where a column holds them: -inf is
         missing here and below every threshold there (put NaN in its place), and numbers of at most 1e-35 in size are 0
-        there. In names of columns it takes no white space and none of ``" , : [ ] { }``, which become "_"; columns
-        without names are called "Column_0" and so on. The threshold of `predict` and probabilities stay behind.
+        there. In names of columns white space, control characters, backslashes and ``" , : [ ] { }`` become "_",
+        since it does not take them or does not write them well, and a name that an earlier column has then gets a
+        number; columns without names are called "Column_0" and so on. The threshold of `predict` and probabilities
+        stay behind.
 
         O(number of nodes) time and memory, about a second for a million nodes.
 
