@@ -276,6 +276,16 @@ def test_out_of_bag_scores_are_means_over_the_bags_without_the_row():
     assert np.isclose(left_out, model.oob_decision_function[row]).any()
 
 
+@pytest.mark.parametrize("function", ["fit_boosted_trees", "fit_forest"])
+def test_bags_of_separable_rows_call_those_apart_positive(function):
+    """Their out-of-bag scores are means of equal values, which differ by rounding alone."""
+    given = {"n_bags": 5} if function == "fit_boosted_trees" else {"n_trees": 30, "splitter": "best"}
+    X = np.where(np.arange(2000) < 30, 6.0, 0.0)[:, None]
+    for seed in range(10):
+        model = getattr(fastpu, function)(X, np.arange(2000) < 6, random_state=seed, **given)
+        np.testing.assert_array_equal(model.predict(X) > 0, np.arange(2000) < 30)
+
+
 def test_a_callback_sees_rounds_or_bags_and_can_end_them():
     X, y = pu_rows(200)
     seen = []

@@ -31,7 +31,9 @@ from dask_cases import (  # noqa: E402 - Dask may be absent
     pop_part,
 )
 from fastpu.dask._boosted_rows import place_rows  # noqa: E402 - Dask may be absent
+from fastpu.dask._scores import SharedScores  # noqa: E402 - Dask may be absent
 from fastpu.dask._workers import Workers  # noqa: E402 - Dask may be absent
+from fastpu.model._threshold import balanced_accuracy_threshold  # noqa: E402 - as above
 
 #: The values of leaves are sums of other numbers: g of a row, times its weight, or so many times.
 REPEATED = 1e-10
@@ -240,6 +242,24 @@ def test_what_does_not_fit_is_refused(client):
         fit([far["X"], far["X of 4"]], [far["y"], far["other y"]])
     with pytest.raises(ValueError, match=r"partition 1: y must have one entry per row"):
         fit([far["X"], far["other X"]], [far["y"], far["few"]])
+
+
+def test_the_threshold_of_rows_on_workers_is_that_of_all_rows():
+    """Also where scores differ by rounding alone, which may lie on several workers."""
+    kinds = np.concatenate([np.full(40, 0.1 * level).cumsum() / np.arange(1, 41) for level in range(-2, 4)])
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        scores, labels, weights = rng.choice(kinds, 60), np.arange(60) % 2, rng.integers(0, 3, 60) * 1.0
+        weights[:2] = 1.0
+        parts = np.split(rng.permutation(60), [7, 30])
+        shards = [
+            SimpleNamespace(kept={"scores": scores[part], "labels": labels[part], "weights": weights[part]})
+            for part in parts
+        ]
+        workers = SimpleNamespace(ask=lambda question, *given, s=shards: [question(shard, *given) for shard in s])
+        groups = [labels == 1, labels == 0]
+        expected = balanced_accuracy_threshold(*(scores[g] for g in groups), *(weights[g] for g in groups))
+        assert SharedScores(workers).threshold(None, 1, 0) == expected
 
 
 def test_rows_that_are_drawn_need_numbers_of_32_bits():
