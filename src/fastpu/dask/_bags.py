@@ -18,7 +18,7 @@ from fastpu import _core
 from fastpu.dask._workers import results_of, wait_for
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import stacked_bins
-from fastpu.forest._arguments import counted_rows
+from fastpu.tree._fit import counted_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -103,7 +103,8 @@ class _Trees:
         n_made = self.n_trees - self.n_first
         self.best_round = int(np.argmax(self.eval_auc)) + 1 if patience and self.eval_auc.size else n_made
         n_kept = self.n_first + self.best_round
-        self.tree_start, self.tree_risk = self.tree_start[: n_kept + 1], self.tree_risk[:n_kept]
+        self.tree_start = self.tree_start[: n_kept + 1]
+        self.tree_risk, self.risk = self.tree_risk[:n_kept], self.risk[:n_kept]
         self.nodes = self.nodes[: self.tree_start[-1]]
         self.category_sets = self.category_sets[: np.count_nonzero(splits_by_categories(self.nodes))]
 

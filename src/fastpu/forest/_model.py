@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from fastpu.common._warnings import DegenerateModelWarning, warn
-from fastpu.forest._arguments import FUNCTION, counted_rows
+from fastpu.forest._arguments import FUNCTION
 from fastpu.model._threshold import balanced_accuracy_threshold
-from fastpu.tree._fit import joined
+from fastpu.tree._fit import counted_rows, joined
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 if TYPE_CHECKING:

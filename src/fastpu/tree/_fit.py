@@ -24,10 +24,12 @@ __all__ = [
     "check_continued",
     "check_init_model",
     "check_prior_and_scenario",
+    "counted_rows",
     "draw_seed",
     "joined",
     "open_rows",
     "proper_prior",
+    "unlabelled_of_bag",
 ]
 
 _MAX_BINS = 255
@@ -49,6 +51,20 @@ def bin_rows(
 ) -> BinnedFeatures:
     """Return the rows that `open_rows` gave as binned features."""
     return data if isinstance(data, BinnedFeatures) else binned(data, max_bins, weights, n_threads)
+
+
+# ---- Bags ----
+
+
+def counted_rows(label: int, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> NDArray[np.bool_]:
+    """Return which rows have this label and a positive weight: only these can be in a bag."""
+    is_there: NDArray[np.bool_] = labels == label
+    return is_there if weights is None else is_there & (weights > 0)
+
+
+def unlabelled_of_bag(bag_ratio: float, n_pos: int, n_unl: int) -> int:
+    """Return how many of `n_unl` unlabelled rows are in a bag, where there are `n_pos` positive ones."""
+    return max(1, round(min(bag_ratio * n_pos, n_unl)))
 
 
 # ---- The class prior ----
