@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import fastpu
+from fastpu.tree._fit import fingerprint_of, fingerprint_of_part, fingerprint_of_parts
 from helpers import refused
 from tree_cases import fit, mixed_frame, pu_rows
 
@@ -78,3 +82,107 @@ def test_history_describes_the_trees_that_are_kept(n_bags):
         for found, expected in ((model.history["risk"], whole.history["risk"]), (model.objective, whole.objective)):
             np.testing.assert_allclose(found, expected, rtol=ROUNDING)
         assert model.history["risk"].size == rounds
+
+
+FITS = {
+    "trees": lambda X, y, **options: fit(X, y, n_rounds=2, **options),
+    "bags": lambda X, y, **options: fit(X, y, n_rounds=2, n_bags=3, **options),
+    "forest": lambda X, y, **options: fastpu.fit_forest(X, y, n_trees=5, n_threads=1, **options),
+}
+
+
+@pytest.mark.parametrize("of", FITS.values(), ids=FITS)
+def test_a_fit_goes_on_with_the_same_rows_alone(of, tmp_path):
+    X, y = pu_rows(300)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, 300)
+    model = of(X, y, sample_weight=weights)
+    model.save(tmp_path / "first.npz")
+    unl = np.flatnonzero(y == 0)
+    order = np.arange(300)
+    order[unl] = unl[::-1]  # the labels stay
+    low, high = X[:, 0].argmin(), X[:, 0].argmax()
+    one_value = X.copy()
+    one_value[low, 0], one_value[high, 0] = X[high, 0], X[low, 0]  # the cuts stay
+    other_y, other_weights = y.copy(), weights.copy()
+    other_y[unl[0]], other_weights[7] = 1, 0.123
+    for before in (model, fastpu.load(tmp_path / "first.npz")):
+        of(X, y, sample_weight=weights, init_model=before, random_state=None)
+        for changed, words in (
+            ({"X": X[order]}, "X must be that of init_model, in the same order of rows, got other rows, or other cuts"),
+            ({"X": 2 * X}, "X must be that of init_model"),
+            ({"X": one_value}, "X must be that of init_model"),
+            ({"y": other_y}, "y must be that of init_model, in the same order of rows, got other labels"),
+            ({"sample_weight": other_weights}, "sample_weight must be that of init_model, in the same order of rows"),
+            ({"sample_weight": None}, "sample_weight must be that of init_model"),
+            ({"X": X[order], "y": y[order], "sample_weight": weights[order]}, "must be that of init_model"),
+        ):
+            given = {"X": X, "y": y, "sample_weight": weights, **changed}
+            refused(ValueError, words, of, **given, init_model=before, random_state=None)
+
+
+def test_a_model_without_a_fingerprint_is_taken_at_its_word():
+    X, y = pu_rows(200)
+    before = dataclasses.replace(fit(X, y), fingerprint=None)
+    assert fit(X, 1 - y, init_model=before, random_state=None).n_trees == 8
+
+
+@pytest.mark.parametrize("of", FITS.values(), ids=FITS)
+def test_the_same_rows_in_another_form_go_on(of):
+    X = np.round(pu_rows(300)[0], 1).astype(np.float32)
+    y = pu_rows(300)[1]
+    forms = {
+        "float32": X,
+        "float64": X.astype(np.float64),
+        "CSR": sp.csr_array(X),
+        "bins": fastpu.bin_features(X),
+        "binned CSR": fastpu.bin_features(sp.csr_array(X)),
+        "columns": np.asfortranarray(X),
+    }
+    models = {name: of(rows, y, random_state=7) for name, rows in forms.items()}
+    models |= {"ones": of(X, y == 1, sample_weight=np.ones(300), random_state=7)}
+    for name, model in models.items():
+        np.testing.assert_array_equal(model.fingerprint, models["float32"].fingerprint, err_msg=name)
+    more = of(forms["CSR"], y, init_model=models["float64"], random_state=None)
+    np.testing.assert_array_equal(
+        more.packed_nodes, of(X, y, init_model=models["float32"], random_state=None).packed_nodes
+    )
+
+
+def test_fingerprints_see_every_code_label_and_weight():
+    """For one byte and two bytes a code, and for sparse rows."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 300, (400, 9)) * (rng.random((400, 9)) < 0.5)
+    codes[:300, :] = np.arange(300)[:, None]  # so that all of them stay where a row changes
+    y, weights = np.arange(400) % 2, np.ones(400)
+    seen = set()
+    for max_bins in (255, 1000):
+        for make in (np.asarray, sp.csr_array):
+            known_by = {fingerprint(codes, y, weights, max_bins, make)}
+            for row, column in itertools.product(range(300, 400, 7), range(9)):
+                other = codes.copy()
+                other[row, column] = 299 - other[row, column]
+                known_by.add(fingerprint(other, y, weights, max_bins, make))
+            assert len(known_by) == 1 + 15 * 9
+            seen |= known_by
+    assert len(seen) == 2 * (1 + 15 * 9)  # dense or sparse is the same
+    for row in range(400):
+        known_by = {
+            fingerprint(codes, np.where(np.arange(400) == row, 1 - y, y), weights, 255, np.asarray),
+            fingerprint(codes, y, np.where(np.arange(400) == row, 2.0, weights), 255, np.asarray),
+        }
+        assert len(known_by - seen) == 2
+
+
+def fingerprint(X, y, weights, max_bins, make):
+    features = fastpu.bin_features(make(X.astype(np.float64)), max_bins=max_bins)
+    labels = y.astype(np.int8)
+    by_threads = [fingerprint_of(features, labels, weights, n_threads) for n_threads in (1, 2)]
+    np.testing.assert_array_equal(*by_threads)
+    half = features.n_rows // 2
+    parts = [
+        fingerprint_of_part(features[part], labels[part], weights[part], first_row=part.start, n_threads=1)
+        for part in (slice(0, half), slice(half, features.n_rows))
+    ]
+    native = features._native
+    np.testing.assert_array_equal(by_threads[0], fingerprint_of_parts(parts, native.cut_starts, native.cut_values))
+    return tuple(by_threads[0].tolist())

@@ -331,8 +331,12 @@ def model_of(
     before: TreeEnsemble | None,
     params: dict[str, Any],
     chosen: Chosen | None,
+    fingerprint: NDArray[np.uint64] | None,
 ) -> TreeEnsemble:
-    """Return the model of the trees in `grown`, a `_core.BoostedTreesResult` or an object with its fields."""
+    """Return the model of the trees in `grown`, a `_core.BoostedTreesResult` or an object with its fields.
+
+    `fingerprint` is what the rows are known by.
+    """
     settings, status = training.settings, grown.status
     if chosen is not None and chosen.is_final and status == "n_rounds":
         status = "early_stopping"
@@ -365,6 +369,7 @@ def model_of(
         seed=training.seed,
         oob_sum=grown.oob_sum if settings.n_bags > 1 else None,
         oob_count=grown.oob_count if settings.n_bags > 1 else None,
+        fingerprint=fingerprint,
     )
     if settings.ranks:
         threshold, rule = scored.threshold(model)

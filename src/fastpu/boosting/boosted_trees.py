@@ -22,7 +22,16 @@ from fastpu.common._params import check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._validate import check_int, check_labels, check_sample_weight
-from fastpu.tree._fit import as_int, bin_rows, check_continued, check_init_model, draw_seed, open_rows
+from fastpu.tree._fit import (
+    as_int,
+    bin_rows,
+    check_continued,
+    check_init_model,
+    check_same_rows,
+    draw_seed,
+    fingerprint_of,
+    open_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -255,6 +264,8 @@ def fit_boosted_trees(
                 f"{before.divisor} of them: it can be used as it is, but to add rounds fit all bags again"
             )
         n_before = before.n_trees // before.divisor
+    known_by = fingerprint_of(features, labels, weights, threads)
+    check_same_rows(before, known_by)
     training = Training(settings, weighted_prior(settings, labels, weights), seed, threads)
 
     chosen = None
@@ -285,4 +296,4 @@ def fit_boosted_trees(
         "early_stopping_rounds": patience or None,
         "random_state": as_int(random_state, before),
     }
-    return model_of(grown, features, HeldRows(rows, threads), training, before, params, chosen)
+    return model_of(grown, features, HeldRows(rows, threads), training, before, params, chosen, known_by)

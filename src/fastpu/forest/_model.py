@@ -64,6 +64,8 @@ class ForestRows:
         Of all rows; weights are None for 1 each.
     prior : float
         The share of positives among the unlabelled rows; any number where there is no prior.
+    fingerprint : ndarray
+        What the rows are known by (`fastpu.tree._fit.fingerprint_of`).
     score : callable
         Returns the scores that a model gives all rows.
     """
@@ -72,6 +74,7 @@ class ForestRows:
     labels: NDArray[np.int8]
     weights: NDArray[np.float64] | None
     prior: float
+    fingerprint: NDArray[np.uint64]
     score: Callable[[TreeEnsemble], NDArray[np.float64]]
 
     def counted(self, label: int) -> NDArray[np.bool_]:
@@ -120,6 +123,7 @@ def make_model(
         seed=seed,
         oob_sum=grown.oob_sum,
         oob_count=grown.oob_count,
+        fingerprint=rows.fingerprint,
     )
     if not has_all:
         scores = rows.score(model)

@@ -11,10 +11,19 @@ from fastpu.common._params import MANY
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import category_flags
-from fastpu.data._validate import check_int
+from fastpu.data._validate import check_int, check_sample_weight
 from fastpu.forest._arguments import FUNCTION, ForestRound, Growth, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
-from fastpu.tree._fit import as_int, bin_rows, check_continued, check_init_model, draw_seed, open_rows
+from fastpu.tree._fit import (
+    as_int,
+    bin_rows,
+    check_continued,
+    check_init_model,
+    check_same_rows,
+    draw_seed,
+    fingerprint_of,
+    open_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -189,11 +198,15 @@ def fit_forest(
     seed = draw_seed(random_state, before)
     if before is not None:
         check_continued(before, features, params)
+    given = check_sample_weight(sample_weight, data.n_rows)  # not scaled, as `weights` may be
+    known_by = fingerprint_of(features, labels, given, threads)
+    check_same_rows(before, known_by)
     rows = ForestRows(
         features,
         labels,
         weights,
         among_unlabelled,
+        known_by,
         lambda model: model.decision_function(features, n_threads=threads),
     )
     n_all = n_new if before is None else before.n_trees + n_new
