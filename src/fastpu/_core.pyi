@@ -283,6 +283,10 @@ def draw_forest_bags(
     *, n_pos: int, n_unl: int, weight_pos: NDArray[np.float64] | None, weight_unl: NDArray[np.float64] | None,
     seed: int, first_tree: int, n_trees: int, bag_unl: int, replace_unl: bool, n_threads: int,
 ) -> NDArray[np.uint32]: ...  # fmt: skip
+def fingerprint(
+    features: BinnedFeatures, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, first_row: int,
+    n_threads: int,
+) -> NDArray[np.uint64]: ...  # fmt: skip
 def grow_forest(
     features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *,
     categorical: NDArray[np.uint8] | None, criterion: str, prior: float, splitter: str, n_trees: int, first_tree: int,

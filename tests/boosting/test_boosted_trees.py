@@ -17,7 +17,7 @@ from fastpu.boosting._boosted_trees import _WITH_PRIOR, LossName
 from fastpu.data._folds import stratified_folds
 from fastpu.tree.tree_ensemble import TreeEnsemble
 from helpers import refused
-from tree_cases import assert_same_trees, mixed_frame, pnu_rows, pu_rows, slow_trees, wild_rows
+from tree_cases import assert_same_trees, fit, mixed_frame, pnu_rows, pu_rows, slow_trees, wild_rows
 
 # A few trees on a few rows may call all rows the same, of which a warning tells.
 pytestmark = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
@@ -36,11 +36,6 @@ GROWTH = {
 ROWS = {"plain": pu_rows, "wild": wild_rows, "categories": mixed_frame}
 #: Scores are summed in another order.
 ROUNDING = 1e-12
-
-
-def fit(X, y, **options):
-    given = {"n_rounds": 4, "learning_rate": 0.3, "random_state": 7, "n_threads": 1}
-    return fastpu.fit_boosted_trees(X, y, **{**given, **options})
 
 
 def compare(X, y, **options):
@@ -197,24 +192,6 @@ def test_leaves_have_enough_rows_and_gains_add_up():
     np.testing.assert_allclose(model.feature_importances, gains / np.sum(gains), rtol=1e-6)
 
 
-@pytest.mark.parametrize("options", [{}, {"n_bags": 4}, {"n_bags": 2, "subsample_unl": 0.5}], ids=str)
-def test_rounds_added_later_are_those_of_a_single_fit(options):
-    X, y = mixed_frame(400)
-    whole = fit(X, y, n_rounds=7, **options)
-    first = fit(X, y, n_rounds=3, **options)
-    more = fit(X, y, n_rounds=4, init_model=first, **{**options, "random_state": None})
-    for name in ("packed_nodes", "tree_starts"):
-        split = whole.packed_nodes if name == "packed_nodes" else whole.tree_starts
-        assert getattr(more, name).shape == split.shape
-    np.testing.assert_array_equal(more.nodes["value"], whole.nodes["value"])
-    np.testing.assert_array_equal(more.decision_function(X), whole.decision_function(X))
-    np.testing.assert_allclose(more.history["risk"], whole.history["risk"], rtol=ROUNDING)
-    np.testing.assert_allclose(more.objective, whole.objective, rtol=ROUNDING)
-    if model_is_bagged := whole.divisor > 1:
-        np.testing.assert_allclose(more.oob_decision_function, whole.oob_decision_function, rtol=1e-9)
-    assert model_is_bagged == ("n_bags" in options)
-
-
 @pytest.mark.parametrize("n_bags", [1, 3])
 def test_staged_scores_are_those_of_fewer_rounds(n_bags):
     X, y = mixed_frame(300)
@@ -260,20 +237,6 @@ def test_folds_choose_the_rounds():
         )
         aucs.append([fastpu.metrics.auc(y[held], scores) for scores in part])
     np.testing.assert_allclose(model.history["fold_auc"], np.mean(aucs, axis=0), rtol=1e-9)
-
-
-def test_out_of_bag_scores_are_means_over_the_bags_without_the_row():
-    X, y = pu_rows(200)
-    model = fit(X, y, n_bags=6, bag_ratio=1.0, min_leaf_rows=5)
-    assert model.oob_count[y == 0].mean() > 1
-    assert model.oob_count[y == 1].mean() > 1
-    per_bag = model.n_trees // 6
-    bags = [sum(model._sums(fastpu.bin_features(X), t, t + 1, 1) for t in range(b * per_bag, (b + 1) * per_bag))
-            for b in range(6)]  # fmt: skip
-    np.testing.assert_allclose(model.decision_function(X), np.mean(bags, axis=0), rtol=ROUNDING, atol=ROUNDING)
-    row = int(np.flatnonzero(model.oob_count == 5)[0])
-    left_out = [(np.sum(bags, axis=0)[row] - bag[row]) / 5 for bag in bags]
-    assert np.isclose(left_out, model.oob_decision_function[row]).any()
 
 
 def test_a_callback_sees_rounds_or_bags_and_can_end_them():

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+import fastpu
 from fastpu.data.binned_features import BinnedFeatures, bin_features
 from forest_cases import mixed_frame, pu_rows, wild_rows
 from oracles import boosted_trees as oracle
 from oracles.forest import Bins, derived
 
-if TYPE_CHECKING:
-    import fastpu
-
-__all__ = ["assert_same_trees", "mixed_frame", "pnu_rows", "pu_rows", "slow_trees", "wild_rows"]
+__all__ = ["assert_same_trees", "fit", "mixed_frame", "pnu_rows", "pu_rows", "slow_trees", "wild_rows"]
 
 #: Gains are kept in float32; leaves are summed in another order.
 GAIN, VALUE = 1e-5, 1e-9
+
+
+def fit(X: Any, y: Any, **options: Any) -> fastpu.TreeEnsemble:
+    """A small model; `options` go before what it is made with otherwise."""
+    given = {"n_rounds": 4, "learning_rate": 0.3, "random_state": 7, "n_threads": 1}
+    return fastpu.fit_boosted_trees(X, y, **{**given, **options})
 
 
 def pnu_rows(n: int = 150, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -48,7 +52,8 @@ def slow_trees(
     boosted = []
     for bag in range(n_bags):
         seed_of_bag = derived(seed, bag + 1)
-        n_unl = max(1, round((3.0 if bag_ratio is None else bag_ratio) * np.sum(labels == 1)))
+        n_pos, n_unl = (np.sum((labels == label) & (1 if weights is None else weights > 0)) for label in (1, 0))
+        n_unl = max(1, round(min((3.0 if bag_ratio is None else bag_ratio) * n_pos, n_unl)))
         rows = oracle.bag_of(labels, weights, n_unl, derived(seed_of_bag, 0))
         of_bag = Bins(bins.codes[rows], bins.cuts, bins.values, bins.categorical)
         held = None if weights is None else weights[rows]

@@ -31,7 +31,9 @@ from dask_cases import (  # noqa: E402 - Dask may be absent
     pop_part,
 )
 from fastpu.dask._boosted_rows import place_rows  # noqa: E402 - Dask may be absent
+from fastpu.dask._scores import SharedScores  # noqa: E402 - Dask may be absent
 from fastpu.dask._workers import Workers  # noqa: E402 - Dask may be absent
+from fastpu.model._threshold import balanced_accuracy_threshold  # noqa: E402 - as above
 
 #: The values of leaves are sums of other numbers: g of a row, times its weight, or so many times.
 REPEATED = 1e-10
@@ -54,6 +56,7 @@ def assert_same_model(found, expected):
     np.testing.assert_array_equal(found.category_sets, expected.category_sets)
     assert (found.threshold, found.threshold_rule) == (expected.threshold, expected.threshold_rule)
     assert (found.status, found.converged, found.params) == (expected.status, expected.converged, expected.params)
+    np.testing.assert_array_equal(found.fingerprint, expected.fingerprint)
     assert found.history.keys() == expected.history.keys()
     for name, values in expected.history.items():
         np.testing.assert_array_equal(found.history[name], values)
@@ -202,6 +205,34 @@ def test_the_driver_ends_the_fit_by_its_eval_set(client, lazy):
     assert_same_model(found, expected)
 
 
+def test_a_fit_that_was_stopped_early_goes_on_with_the_same_rows_alone(client):
+    X, y = rows()
+    weights = np.random.default_rng(2).integers(1, 4, 3000).astype(np.float64)
+    held = rows(300, seed=1)
+    options = {**FIT, "n_rounds": 60, "learning_rate": 1.0, "early_stopping_rounds": 4, "eval_set": held}
+    more = {**options, "n_rounds": 3, "random_state": None}
+    near = fastpu.fit_boosted_trees(X, y, sample_weight=weights, **options)
+    with pytest.warns(fastpu.ConvergenceWarning):
+        expected = fastpu.fit_boosted_trees(X, y, sample_weight=weights, init_model=near, **more)
+
+    def fit(*arrays, **given):
+        lazy_X, lazy_y, lazy_weights = (chunked(each, SIZES[7]) for each in arrays)
+        return fastpu.dask.fit_boosted_trees(lazy_X, lazy_y, sample_weight=lazy_weights, client=client, **given)
+
+    far = fit(X, y, weights, **options)
+    assert_same_model(far, near)
+    with pytest.warns(fastpu.ConvergenceWarning):
+        found = fit(X, y, weights, init_model=far, **more)
+    assert_same_model(found, expected)
+    assert found.history["risk"].size == found.n_trees == near.n_trees + found.history["eval_auc"].argmax() + 1
+    other_y, other_weights = y.copy(), weights.copy()
+    other_y[2000], other_weights[2999] = 1 - y[2000], 9.0
+    for changed, name in (((X[::-1], y, weights), "X"), ((X, other_y, weights), "y"),
+                          ((X, y, other_weights), "sample_weight")):  # fmt: skip
+        with pytest.raises(ValueError, match=f"{name} must be that of init_model, in the same order of rows"):
+            fit(*changed, init_model=far, **more)
+
+
 def test_what_does_not_fit_is_refused(client):
     X, y = rows(100)
     lazy_X, lazy_y = chunked(X, (60, 40)), chunked(y, (60, 40))
@@ -240,6 +271,24 @@ def test_what_does_not_fit_is_refused(client):
         fit([far["X"], far["X of 4"]], [far["y"], far["other y"]])
     with pytest.raises(ValueError, match=r"partition 1: y must have one entry per row"):
         fit([far["X"], far["other X"]], [far["y"], far["few"]])
+
+
+def test_the_threshold_of_rows_on_workers_is_that_of_all_rows():
+    """Also where scores differ by rounding alone, which may lie on several workers."""
+    kinds = np.concatenate([np.full(40, 0.1 * level).cumsum() / np.arange(1, 41) for level in range(-2, 4)])
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        scores, labels, weights = rng.choice(kinds, 60), np.arange(60) % 2, rng.integers(0, 3, 60) * 1.0
+        weights[:2] = 1.0
+        parts = np.split(rng.permutation(60), [7, 30])
+        shards = [
+            SimpleNamespace(kept={"scores": scores[part], "labels": labels[part], "weights": weights[part]})
+            for part in parts
+        ]
+        workers = SimpleNamespace(ask=lambda question, *given, s=shards: [question(shard, *given) for shard in s])
+        groups = [labels == 1, labels == 0]
+        expected = balanced_accuracy_threshold(*(scores[g] for g in groups), *(weights[g] for g in groups))
+        assert SharedScores(workers).threshold(None, 1, 0) == expected
 
 
 def test_rows_that_are_drawn_need_numbers_of_32_bits():
@@ -302,3 +351,6 @@ def test_a_killed_worker_ends_the_fit_or_a_checkpoint_goes_on(tmp_path, monkeypa
         assert_same_model(again, expected)
         with pytest.raises(ValueError, match="of another fit"):
             fastpu.dask.fit_boosted_trees(*lazy, client=client, checkpoint=path, **{**options, "l2": 2.0})
+        other_y = chunked(y[np.argsort(X[:, 0] == X[0, 0])], (700, 600, 700))  # as many of each label
+        with pytest.raises(ValueError, match="of another fit"):
+            fastpu.dask.fit_boosted_trees(lazy[0], other_y, client=client, checkpoint=path, **options)

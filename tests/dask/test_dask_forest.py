@@ -42,7 +42,7 @@ def far(*parts, chunks):
 
 def assert_same_model(found, expected):
     assert found.n_trees == expected.n_trees
-    for name in ("packed_nodes", "tree_starts", "category_sets", "oob_sum", "oob_count", "objective"):
+    for name in ("packed_nodes", "tree_starts", "category_sets", "oob_sum", "oob_count", "objective", "fingerprint"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
     for name in ("threshold", "threshold_rule", "status", "params", "seed", "feature_names", "categories"):
         assert getattr(found, name) == getattr(expected, name)
@@ -129,6 +129,11 @@ def test_a_forest_goes_on(client):
     few_X, few_y = far(X[:300], y[:300], chunks=300)
     with pytest.raises(ValueError, match="X must have the 900 rows of init_model, got 300"):
         on_dask.fit_forest(few_X, few_y, n_trees=2, init_model=half)
+    near = fastpu.fit_forest(X, y, n_trees=8, random_state=5)
+    assert_same_model(on_dask.fit_forest(far_X, far_y, n_trees=12, init_model=near), whole)
+    for other, name in (((X[::-1], y), "X"), ((X, np.where(np.arange(900) == 8, 1 - y, y)), "y")):
+        with pytest.raises(ValueError, match=f"{name} must be that of init_model, in the same order of rows"):
+            on_dask.fit_forest(*far(*other, chunks=300), n_trees=2, init_model=half)
 
 
 def test_a_callback_sees_the_trees_in_order_and_ends_the_fit(client):

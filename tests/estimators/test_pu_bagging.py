@@ -115,6 +115,9 @@ def test_bad_parameters_are_refused():
     for options, error, message in (
         ({"n_estimators": 0}, ValueError, "n_estimators must be an integer >= 1, got 0"),
         ({"bag_ratio": 0.0}, ValueError, "bag_ratio must be a finite number > 0, got 0.0"),
+        ({"bag_ratio": 1e300}, ValueError, "n_estimators * bag_ratio * n_pos must be at most 268435456 row numbers"),
+        ({"bag_ratio": 1e308}, ValueError, "n_estimators * bag_ratio * n_pos must be at most 268435456 row numbers"),
+        ({"n_estimators": 10**400}, ValueError, "268435456 row numbers, got 1000000000"),
         ({"random_state": -1}, ValueError, "random_state must be an integer >= 0"),
     ):
         refused(error, message, PUBaggingClassifier(GaussianNB(), **options).fit, X, labelled)

@@ -353,3 +353,13 @@ def test_scores_that_hardly_differ(rng):
     near = calibrate("sigmoid", scored(np.where(labels, np.nextafter(1, 2), 1.0), labels), 0.3)
     assert at("sigmoid", near, [1.0])[0] == pytest.approx(0.3, abs=1e-9)
     assert at("sigmoid", near, [np.nextafter(1, 2)])[0] > 0.5
+
+
+def test_scores_that_differ_by_rounding_have_the_same_probability():
+    """As out-of-bag scores do: means of equal numbers over 1, 2, ... bags."""
+    means = np.array([np.full(n, 0.1).cumsum()[-1] / n for n in range(1, 40)])
+    order = np.argsort(means, kind="stable")
+    labels = np.concatenate([(order.argsort() >= 30).astype(int), np.zeros(60, int)])  # the largest are positive
+    part = scored(np.concatenate([means, np.zeros(60)]), labels)
+    found = at("isotonic", calibrate("isotonic", part, 0.3), means)
+    np.testing.assert_allclose(found, found[0], rtol=1e-9)

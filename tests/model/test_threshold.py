@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -22,20 +23,24 @@ def balanced_accuracy(pos, other, threshold):
     return (hit + rejected) / 2
 
 
+def gaps(scores):
+    """Neighbouring scores that differ by more than rounding: a threshold lies between two of these."""
+    pairs = pairwise(sorted(set(map(float, scores))))
+    return [(a, b) for a, b in pairs if math.isinf(b - a) or b - a > 1e-12 * max(abs(a), abs(b))]
+
+
 @given(SCORES, SCORES)
 def test_balanced_accuracy_is_the_best_of_all_cuts_and_the_cut_the_lowest(pos, other):
     threshold = balanced_accuracy_threshold(np.array(pos), np.array(other))
     assert not math.isnan(threshold)
-    values = sorted(set(pos) | set(other))
     # Thresholds at the scores themselves give every division there is.
-    cuts = {low: balanced_accuracy(pos, other, low) for low in values[:-1]}
+    cuts = {gap: balanced_accuracy(pos, other, gap[0]) for gap in gaps([*pos, *other])}
     best = max(cuts.values(), default=Fraction(0))
     if best < Fraction(1, 2):
-        assert threshold == values[-1]
+        assert threshold == max([*pos, *other])
         return
     assert balanced_accuracy(pos, other, threshold) == best
-    low = next(value for value in values if cuts.get(value) == best)
-    high = values[values.index(low) + 1]
+    low, high = next(gap for gap, accuracy in cuts.items() if accuracy == best)
     assert low <= threshold < high
     if math.isfinite(low) and math.isfinite(high):
         middle = 0.5 * low + 0.5 * high
@@ -74,6 +79,20 @@ def test_rounding_does_not_move_the_lowest_of_ties(rng):
     assert balanced_accuracy_threshold(scores, scores, weight, weight) == 0.5
 
 
+def test_scores_that_differ_by_rounding_are_equal():
+    """Means of equal numbers over 2, 3, ... bags differ in the last bit, and no threshold may lie between them."""
+    means = np.array([np.full(n, 0.1).cumsum()[-1] / n for n in range(1, 40)])
+    assert np.unique(means).size > 5
+    others = np.zeros(100)
+    for high in (means[:6], means[[means.argmax()]], means[[means.argmin()]]):
+        assert balanced_accuracy_threshold(high, np.concatenate([others, means])) == pytest.approx(0.05)
+        assert balanced_accuracy_threshold(-high, np.concatenate([others - 1, -means])) == pytest.approx(-0.55)
+        assert balanced_accuracy_threshold(high, means) == means.max()
+    assert prior_threshold(np.concatenate([others, means]), 0.25) == pytest.approx(0.05)
+    assert prior_threshold(means, 0.3) == means.max()
+    assert prior_threshold(means, 0.7) < means.min()
+
+
 def test_nan_and_empty_groups_are_refused():
     with pytest.raises(ValueError, match="score_other must not hold NaN"):
         balanced_accuracy_threshold(np.array([1.0]), np.array([np.nan]))
@@ -85,9 +104,8 @@ def test_nan_and_empty_groups_are_refused():
 def test_the_prior_is_met_as_nearly_as_the_scores_allow(scores, prior):
     threshold = prior_threshold(np.array(scores), prior)
     above = sum(s > threshold for s in scores)
-    values = sorted(set(scores))
-    possible = [sum(s > value for s in scores) for value in values]
-    if values[0] > -np.inf:
+    possible = [0, *(sum(s > low for s in scores) for low, _ in gaps(scores))]
+    if min(scores) > -np.inf:
         possible.append(len(scores))
     miss = min(abs(count - prior * len(scores)) for count in possible)
     assert abs(above - prior * len(scores)) == pytest.approx(miss, abs=1e-9)

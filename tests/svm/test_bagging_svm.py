@@ -245,6 +245,7 @@ def test_bags_that_do_not_converge_are_counted(data):
         ({"bag_size": 0}, ValueError, "bag_size must be an integer >= 1, got 0"),
         ({"bag_size": "all"}, TypeError, "bag_size must be an integer >= 1, got 'all'"),
         ({"n_estimators": 10**6, "bag_size": 10**6}, ValueError, "n_estimators * bag_size must be at most 268435456"),
+        ({"bag_size": 10**5000}, ValueError, "row numbers, got 11 * an integer of 16610 bits"),
         ({"random_state": -1}, ValueError, "random_state must be an integer >= 0, got -1"),
         ({"random_state": "seed"}, TypeError, "random_state must be None, an integer >= 0"),
         ({"C": 1e308, "bag_size": 1}, ValueError, "C * n_pos / bag_size must be a positive number"),

@@ -164,6 +164,7 @@ BoostedTreesResult boost_all_rows(const TreeFeatures& features, BoostedRows& row
       result.status = BoostedTreesStatus::callback;
     }
   }
+  result.risk.resize(at(result.best_round));
   keep_rounds(rounds, result.best_round, options.init.n_sets, result);
   return result;
 }
@@ -327,6 +328,7 @@ BoostedTreesResult boost_bags(const BoostedTreesTrainingSet& train, const BoostE
     }
   }
   if (!has_gained && result.status == BoostedTreesStatus::n_rounds) result.status = BoostedTreesStatus::no_gain;
+  result.risk.resize(at(result.best_round));
   score_out_of_bag(train, options, bags, team, result);
   for (const BoostedBag& bag : bags) keep_rounds(bag.rounds, result.best_round, options.init.n_sets, result);
   return result;

@@ -18,7 +18,7 @@ from fastpu.data._categories import category_flags
 from fastpu.data._validate import check_choice, check_float, check_int, label_counts
 from fastpu.model._prior import proper_prior
 from fastpu.model._threshold import balanced_accuracy_threshold
-from fastpu.tree._fit import check_prior_and_scenario, joined
+from fastpu.tree._fit import check_prior_and_scenario, counted_rows, joined, unlabelled_of_bag
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 if TYPE_CHECKING:
@@ -211,14 +211,14 @@ class Training:
         before: TreeEnsemble | None = None,
         callback: Any = None,
     ) -> _core.BoostedTreesResult:
-        n_pos = np.count_nonzero(rows.labels == 1)
+        n_pos, n_unl = (np.count_nonzero(counted_rows(label, rows.labels, rows.weights)) for label in (1, 0))
         ratio = self.settings.bag_ratio
         options = self._options(_bins(rows), n_rounds, judged, before, callback)
         return _core.boost_trees(
             _bins(rows)._native,
             rows.labels,
             rows.weights,
-            bag_unl=0 if ratio is None else max(1, round(min(ratio * n_pos, rows.labels.size))),
+            bag_unl=0 if ratio is None else unlabelled_of_bag(ratio, n_pos, n_unl),
             init_oob_sum=None if before is None else before.oob_sum,
             early_stopping_rounds=min(patience, MANY),
             **options,
@@ -303,10 +303,9 @@ class HeldRows:
     def threshold(self, model: TreeEnsemble) -> tuple[float, str]:
         """Return the best threshold of the out-of-bag scores, or of all scores where there are none."""
         rows = self.rows
-        counted = np.ones(rows.labels.size, np.bool_) if rows.weights is None else rows.weights > 0
-        has = {label: bool((counted & (rows.labels == label)).any()) for label in (1, -1)}
-        sides = (1 if has[1] else 0, -1 if has[-1] else 0)
-        groups = [counted & (rows.labels == label) for label in sides]
+        counted = {label: counted_rows(label, rows.labels, rows.weights) for label in (1, 0, -1)}
+        sides = (1 if counted[1].any() else 0, -1 if counted[-1].any() else 0)
+        groups = [counted[label] for label in sides]
         scores, where = model.oob_decision_function, "out-of-bag scores"
         if scores is None or any(np.isnan(scores[group]).all() for group in groups):
             scores, where = model._decision_function(rows.features, self.n_threads), "scores of training rows"
@@ -333,8 +332,12 @@ def model_of(
     before: TreeEnsemble | None,
     params: dict[str, Any],
     chosen: Chosen | None,
+    fingerprint: NDArray[np.uint64] | None,
 ) -> TreeEnsemble:
-    """Return the model of the trees in `grown`, a `_core.BoostedTreesResult` or an object with its fields."""
+    """Return the model of the trees in `grown`, a `_core.BoostedTreesResult` or an object with its fields.
+
+    `fingerprint` is what the rows are known by.
+    """
     settings, status = training.settings, grown.status
     if chosen is not None and chosen.is_final and status == "n_rounds":
         status = "early_stopping"
@@ -367,6 +370,7 @@ def model_of(
         seed=training.seed,
         oob_sum=grown.oob_sum if settings.n_bags > 1 else None,
         oob_count=grown.oob_count if settings.n_bags > 1 else None,
+        fingerprint=fingerprint,
     )
     if settings.ranks:
         threshold, rule = scored.threshold(model)

@@ -25,7 +25,16 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_int, check_labels, check_sample_weight
 from fastpu.model._prior import needs_prior_where
-from fastpu.tree._fit import as_int, bin_rows, check_continued, check_init_model, draw_seed, open_rows
+from fastpu.tree._fit import (
+    as_int,
+    bin_rows,
+    check_continued,
+    check_init_model,
+    check_same_rows,
+    draw_seed,
+    fingerprint_of,
+    open_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,7 +162,7 @@ def fit_boosted_trees(
         Most folds of that cross-validation, >= 2.
     init_model : TreeEnsemble, optional
         A model of the same rows and arguments, to which `n_rounds` rounds are added: the trees are then those that a
-        single fit of all rounds gives.
+        single fit of all rounds gives. Bags that a callback stopped before the last of them cannot go on.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0; a weight counts as that many repetitions of the row. Bags draw rows of positive weight, all with
         the same chance.
@@ -163,7 +172,8 @@ def fit_boosted_trees(
         Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
     callback : callable, optional
         ``callback(info: BoostedTreesRound) -> bool``, called after every round, or after every bag where there are
-        some; True ends the fit with the rounds or bags so far.
+        some; True ends the fit with the rounds or bags so far. Bags that were to get more rounds by `init_model` stay
+        as they were, unless the last one has got them.
     progress : bool, default False
         Show a progress bar (tqdm if installed).
 
@@ -173,7 +183,9 @@ def fit_boosted_trees(
         With `staged_decision_function`, `feature_importances` and, of bags, `oob_decision_function`. Its threshold is 0
         for "upu" and "nnpu". For the others it maximises the balanced accuracy between P and N, or P and U where there
         are no N, of out-of-bag scores where there are bags; `with_threshold` matches a prior instead. `history` has
-        "risk", the loss after every round (the mean over the bags), and "eval_auc" and "fold_auc" where they apply.
+        "risk", the loss after every round of the model (the mean over the bags), and "n_leaves" of every tree; also
+        "eval_auc" after every round that this fit made, those included that early stopping dropped and those of
+        `init_model` not, or "fold_auc" where folds chose the rounds.
 
     Raises
     ------
@@ -252,7 +264,14 @@ def fit_boosted_trees(
     n_before = 0
     if before is not None:
         check_continued(before, features, params)
+        if before.divisor < settings.n_bags:
+            raise ValueError(
+                f"init_model must have all of its {settings.n_bags} bags, got a model that a callback stopped after "
+                f"{before.divisor} of them: it can be used as it is, but to add rounds fit all bags again"
+            )
         n_before = before.n_trees // before.divisor
+    known_by = fingerprint_of(features, labels, weights, threads)
+    check_same_rows(before, known_by)
     training = Training(settings, weighted_prior(settings, labels, weights), seed, threads)
 
     chosen = None
@@ -276,9 +295,11 @@ def fit_boosted_trees(
             before=before,
             callback=None if hook is None else on_round,
         )
+    if before is not None and grown.n_bags < before.divisor:  # the other bags have no new rounds
+        return dataclasses.replace(before, status=grown.status, converged=False)
     params |= {
         "n_rounds": n_before + n_new,
         "early_stopping_rounds": patience or None,
         "random_state": as_int(random_state, before),
     }
-    return model_of(grown, features, HeldRows(rows, threads), training, before, params, chosen)
+    return model_of(grown, features, HeldRows(rows, threads), training, before, params, chosen, known_by)

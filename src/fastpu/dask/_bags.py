@@ -18,7 +18,7 @@ from fastpu import _core
 from fastpu.dask._workers import results_of, wait_for
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import stacked_bins
-from fastpu.forest._arguments import counted_rows
+from fastpu.tree._fit import counted_rows, fingerprint_of_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +34,17 @@ if TYPE_CHECKING:
 
     OutOfBag = tuple[NDArray[np.float64], NDArray[np.int32]]
 
-__all__ = ["Forest", "GroupsOfPart", "Plan", "Tasks", "grow_on_parts", "labels_of", "score", "splits_by_categories"]
+__all__ = [
+    "Forest",
+    "GroupsOfPart",
+    "Plan",
+    "Tasks",
+    "grow_on_parts",
+    "known_by",
+    "labels_of",
+    "score",
+    "splits_by_categories",
+]
 
 _GATHERED_BYTES = 1 << 27  # about how many bytes of unlabelled rows one task gathers at most
 
@@ -119,6 +129,13 @@ class Forest:
 def labels_of(part: BinnedPart) -> tuple[NDArray[np.int8], NDArray[np.float64] | None]:
     """Return the labels and weights of a partition."""
     return part.labels, part.weights
+
+
+def known_by(part: BinnedPart, first_row: int) -> NDArray[np.uint64]:
+    """Return the fingerprint of a partition whose first row has this number among all rows."""
+    if part.features is None:
+        return np.zeros(3, dtype=np.uint64)
+    return fingerprint_of_part(part.features, part.labels, part.weights, first_row=first_row, n_threads=1)
 
 
 def score(part: BinnedPart, model: TreeEnsemble) -> NDArray[np.float64]:

@@ -11,9 +11,10 @@ import numpy as np
 
 from fastpu.boosting._boosted_trees import FUNCTION, BoostedTreesRound, Training, model_of, threshold_rule
 from fastpu.dask._bags import splits_by_categories
-from fastpu.dask._boosted_rows import place_rows
+from fastpu.dask._boosted_rows import known_by, place_rows
 from fastpu.dask._scores import SharedScores
 from fastpu.dask._shared_fit import SharedFit
+from fastpu.tree._fit import check_same_rows, fingerprint_of_parts
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
 
 if TYPE_CHECKING:
@@ -103,7 +104,8 @@ class _Trees:
         n_made = self.n_trees - self.n_first
         self.best_round = int(np.argmax(self.eval_auc)) + 1 if patience and self.eval_auc.size else n_made
         n_kept = self.n_first + self.best_round
-        self.tree_start, self.tree_risk = self.tree_start[: n_kept + 1], self.tree_risk[:n_kept]
+        self.tree_start = self.tree_start[: n_kept + 1]
+        self.tree_risk, self.risk = self.tree_risk[:n_kept], self.risk[:n_kept]
         self.nodes = self.nodes[: self.tree_start[-1]]
         self.category_sets = self.category_sets[: np.count_nonzero(splits_by_categories(self.nodes))]
 
@@ -143,6 +145,8 @@ class BoostedFit(SharedFit):
         super().__init__(data)
         self._trees = _Trees.of(before)
         self._training = training
+        self._before = before
+        self._known_by: NDArray[np.uint64] | None = None  # of the rows, or of those of the checkpoint
 
     @property
     def n_made(self) -> int:
@@ -166,6 +170,7 @@ class BoostedFit(SharedFit):
         self, workers: Workers, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None
     ) -> None:
         trees, training, form = self._trees, self._training, self._data.form
+        self._check_rows(workers, path)
         unlabeled = [groups[1] for groups in self._data.census.groups]
         rows = place_rows(workers, training.settings, training.prior, trees.arrays, unlabeled, form.n_features)
         while trees.status == "n_rounds" and trees.n_trees < n_rounds:
@@ -184,6 +189,17 @@ class BoostedFit(SharedFit):
                 trees.status = ending[-1] if ending else grown.status
             if path is not None:
                 self._save(path)
+
+    def _check_rows(self, workers: Workers, path: str | None) -> None:
+        """Raise ValueError unless the rows are those of `init_model` and of the checkpoint."""
+        sizes, form = self._data.census.sizes, self._data.form._native
+        first = np.concatenate([[0], np.cumsum(sizes)]).tolist()
+        parts = workers.ask_each(known_by, [([first[k] for k in numbers],) for numbers in workers.partitions])
+        found = fingerprint_of_parts(parts, form.cut_starts, form.cut_values)
+        check_same_rows(self._before, found)
+        if path is not None and self._known_by is not None and (self._known_by != found).any():
+            raise self._of_another_fit(path)
+        self._known_by = found
 
     def _watch(
         self, workers: Workers, n_rounds: int, hook: Callable[[Any], bool] | None, ending: list[str]
@@ -211,7 +227,7 @@ class BoostedFit(SharedFit):
         trees = copy(self._trees)
         trees.keep(self._data.patience)
         scored = _Scored(SharedScores(workers), self._data.census.all_groups)
-        return model_of(trees, self._data.form, scored, self._training, None, params, None)
+        return model_of(trees, self._data.form, scored, self._training, None, params, None, self._known_by)
 
     # -- the checkpoint, which is a model
 
@@ -237,6 +253,7 @@ class BoostedFit(SharedFit):
             categories=form.categories,
             divisor=1,
             seed=self._training.seed,
+            fingerprint=self._known_by,
         ).save(path)
 
     def resume(self, path: str, n_rounds: int, *, has_seed: bool) -> None:
@@ -247,7 +264,7 @@ class BoostedFit(SharedFit):
         if (has_seed and saved.seed != self._training.seed) or saved.n_trees > n_rounds:
             raise self._of_another_fit(path)
         n_first = self._trees.n_first
-        self._trees = _Trees.of(saved)
+        self._trees, self._known_by = _Trees.of(saved), saved.fingerprint
         self._trees.n_first, self._trees.eval_auc = n_first, saved.history["eval_auc"]
         self._trees.status = "n_rounds" if saved.status == "callback" else saved.status
         self._training = dataclasses.replace(self._training, seed=saved.seed)

@@ -9,6 +9,7 @@ import numpy as np
 from fastpu import _core
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import stacked_bins
+from fastpu.tree._fit import fingerprint_of_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from fastpu.boosting._boosted_trees import Settings
     from fastpu.dask._workers import Shard, Workers
 
-__all__ = ["SharedRows", "add_up", "answer", "place_rows", "stack"]
+__all__ = ["SharedRows", "add_up", "answer", "known_by", "place_rows", "stack"]
 
 
 _MOST_DRAWN = 2**32 - 1  # rows that can be numbered, for drawing some of them
@@ -36,6 +37,16 @@ def stack(shard: Shard) -> int:
     has_weights = parts[0].weights is not None
     shard.kept["weights"] = np.concatenate([part.weights for part in parts]) if has_weights else None
     return shard.n_threads
+
+
+def known_by(shard: Shard, first_rows: list[int]) -> NDArray[np.uint64]:
+    """Return the fingerprint of the partitions of the shard, from the numbers of their first rows among all rows."""
+    hashes = [
+        fingerprint_of_part(part.features, part.labels, part.weights, first_row=first, n_threads=shard.n_threads)
+        for part, first in zip(shard.parts, first_rows, strict=True)
+    ]
+    found: NDArray[np.uint64] = np.sum(hashes, axis=0, dtype=np.uint64)
+    return found
 
 
 def _start(

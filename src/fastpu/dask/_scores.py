@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.model._threshold import TIE, between
+from fastpu.model._threshold import TIE, between, differ
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,20 +69,28 @@ class SharedScores:
         """Return the threshold of `balanced_accuracy_threshold` between two groups of rows.
 
         The best threshold lies just below a score of the upper group, since any other one gets better by being raised
-        to the next such score. So the shards are asked only for what lies below these scores.
+        to the next such score. So the shards are asked only for what lies below these scores, and below the scores that
+        equal them up to rounding.
         """
         groups = self.workers.ask(_group, model, upper)
-        values, place = np.unique(np.concatenate([scores for scores, _ in groups]), return_inverse=True)
-        weights = np.bincount(place, np.concatenate([weights for _, weights in groups]), minlength=values.size)
-        answers = self.workers.ask(_below, model, lower, values)
+        scores, place = np.unique(np.concatenate([scores for scores, _ in groups]), return_inverse=True)
+        weights = np.bincount(place, np.concatenate([weights for _, weights in groups]), minlength=scores.size)
+        sums, known = np.concatenate([[0.0], np.cumsum(weights)]), np.concatenate([[-np.inf], scores])
+        values = scores.copy()
+        while True:
+            answers = self.workers.ask(_below, model, lower, values)
+            place = np.searchsorted(scores, values, side="left")
+            before = np.maximum(np.max([answer[1] for answer in answers], axis=0), known[place])
+            is_equal = (before > -np.inf) & ~differ(before, values)
+            if not is_equal.any():
+                break
+            values[is_equal] = before[is_equal]
         below_lower = np.sum([answer[0] for answer in answers], axis=0)
         total = sum(answer[2] for answer in answers)
-        sums = np.concatenate([[0.0], np.cumsum(weights)])
-        before = np.maximum(np.max([answer[1] for answer in answers], axis=0), np.append(-np.inf, values[:-1]))
-        gain = np.where(before > -np.inf, below_lower / total - sums[:-1] / sums[-1], -np.inf)
+        gain = np.where(before > -np.inf, below_lower / total - sums[place] / sums[-1], -np.inf)
         best = float(gain.max(initial=-np.inf))
         if best < -TIE:
-            return max(float(values[-1]), *(float(answer[3]) for answer in answers))
+            return max(float(scores[-1]), *(float(answer[3]) for answer in answers))
         cut = int(np.argmax(gain >= best - TIE))
         return between(float(before[cut]), float(values[cut]))
 

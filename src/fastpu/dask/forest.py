@@ -11,7 +11,7 @@ import numpy as np
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._bags import GroupsOfPart, Plan, Tasks, grow_on_parts, labels_of, score
+from fastpu.dask._bags import GroupsOfPart, Plan, Tasks, grow_on_parts, known_by, labels_of, score
 from fastpu.dask._binning import bin_partitions, find_global_cuts, put_in_order, take_census
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
@@ -20,7 +20,15 @@ from fastpu.data._validate import check_int
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
 from fastpu.forest._arguments import FUNCTION, ForestRound, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
-from fastpu.tree._fit import _MAX_BINS, as_int, check_continued, check_init_model, draw_seed
+from fastpu.tree._fit import (
+    _MAX_BINS,
+    as_int,
+    check_continued,
+    check_init_model,
+    check_same_rows,
+    draw_seed,
+    fingerprint_of_parts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -162,6 +170,7 @@ max_bins, init_model, random_state, progress
         parts = bin_partitions(connected, rows, cuts, census)
         tasks.adopt(parts)
         gathered = _gathered(tasks, parts, census, cuts, growth)
+        check_same_rows(before, gathered.fingerprint)
         n_pos, n_unl = gathered.group_sizes()
         plan = Plan(
             n_pos,
@@ -198,11 +207,15 @@ def _gathered(tasks: Tasks, parts: Sequence[Any], census: Census, cuts: CutsOfFe
     weights = None if census.weight_range is None else np.concatenate([of_part for _, of_part in own])
     checked = check_groups(np.concatenate([labels for labels, _ in own]), weights, census.n_rows, growth)
 
+    first = np.concatenate([[0], np.cumsum(census.sizes)[:-1]]).tolist()
+    hashes = [tasks.submit(known_by, part, start) for part, start in zip(parts, first, strict=True)]
+    found = fingerprint_of_parts(results_of(tasks.client, hashes, "reading X"), cuts.starts, cuts.values)
+
     def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
         scores = [tasks.submit(score, part, model) for part in parts]
         return np.concatenate(results_of(tasks.client, scores, "scoring"))
 
-    return ForestRows(cuts, *checked, score_all)
+    return ForestRows(cuts, *checked, found, score_all)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._text import short
 from fastpu.data._validate import check_float, check_int, check_random_state
 from fastpu.estimators._base import seed_of
 from fastpu.estimators._meta import THRESHOLDS, MetaClassifier, Training, response_of, scores_of
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["PUBaggingClassifier"]
+
+_MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 
 
 class PUBaggingClassifier(MetaClassifier):
@@ -143,7 +146,13 @@ class PUBaggingClassifier(MetaClassifier):
         rng = check_random_state(seed_of(self.random_state))
         labelled = np.concatenate([training.rows(1), training.rows(-1)])
         unlabelled = training.rows(0)
-        size = max(1, round(ratio * training.rows(1).size))
+        n_pos = training.rows(1).size
+        if ratio * n_pos > _MOST_DRAWS / n_bags:
+            raise ValueError(
+                f"n_estimators * bag_ratio * n_pos must be at most {_MOST_DRAWS} row numbers, got {short(n_bags)} * "
+                f"{ratio:g} * {n_pos}"
+            )
+        size = max(1, round(ratio * n_pos))
         bags = unlabelled[rng.integers(unlabelled.size, size=(n_bags, size))]
         seeds = rng.integers(2**31 - 1, size=n_bags)
         sums, counts = np.zeros(training.codes.size), np.zeros(training.codes.size)

@@ -19,7 +19,7 @@ from fastpu.data._validate import (
     well_scaled,
 )
 from fastpu.model._prior import proper_prior
-from fastpu.tree._fit import check_prior_and_scenario
+from fastpu.tree._fit import check_prior_and_scenario, unlabelled_of_bag
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +33,6 @@ __all__ = [
     "Growth",
     "check_groups",
     "check_growth",
-    "counted_rows",
 ]
 
 FUNCTION = "fit_forest"
@@ -87,15 +86,11 @@ class Growth:
             return max(1, int(self.max_features * n_features))
         return int(self.max_features)
 
-    def n_drawn_unlabelled(self, n_pos: int, n_unl: int) -> int:
-        """Return how many unlabelled rows a bag has."""
-        if self.bag_ratio is None or self.bag_ratio * n_pos >= n_unl:
-            return n_unl
-        return max(1, round(self.bag_ratio * n_pos))
-
     def of_bags(self, n_pos: int, n_unl: int) -> dict[str, Any]:
         """Return the arguments of the core that say how bags are drawn."""
-        return {"bag_unl": self.n_drawn_unlabelled(n_pos, n_unl), "replace_unl": self.bag_ratio is None}
+        if self.bag_ratio is None:
+            return {"bag_unl": n_unl, "replace_unl": True}
+        return {"bag_unl": unlabelled_of_bag(self.bag_ratio, n_pos, n_unl), "replace_unl": False}
 
     def of_trees(self, n_features: int, prior: float) -> dict[str, Any]:
         """Return the arguments of the core that say how trees are grown, for this prior among the unlabelled rows."""
@@ -157,12 +152,6 @@ def check_groups(
     mass = np.ones(labels.size) if weights is None else weights
     n_pos, n_unl = (float(mass[labels == label].sum()) for label in (1, 0))
     return labels, weights, proper_prior(growth.prior, growth.scenario, n_pos=n_pos, n_unl=n_unl)
-
-
-def counted_rows(label: int, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> NDArray[np.bool_]:
-    """Return which rows have this label and a positive weight."""
-    is_there: NDArray[np.bool_] = labels == label
-    return is_there if weights is None else is_there & (weights > 0)
 
 
 def _check_max_features(value: object) -> str | int | float:

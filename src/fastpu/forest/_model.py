@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from fastpu.common._warnings import DegenerateModelWarning, warn
-from fastpu.forest._arguments import FUNCTION, counted_rows
+from fastpu.forest._arguments import FUNCTION
 from fastpu.model._threshold import balanced_accuracy_threshold
-from fastpu.tree._fit import joined
+from fastpu.tree._fit import counted_rows, joined
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ class ForestRows:
         Of all rows; weights are None for 1 each.
     prior : float
         The share of positives among the unlabelled rows; any number where there is no prior.
+    fingerprint : ndarray
+        What the rows are known by (`fastpu.tree._fit.fingerprint_of`).
     score : callable
         Returns the scores that a model gives all rows.
     """
@@ -72,6 +74,7 @@ class ForestRows:
     labels: NDArray[np.int8]
     weights: NDArray[np.float64] | None
     prior: float
+    fingerprint: NDArray[np.uint64]
     score: Callable[[TreeEnsemble], NDArray[np.float64]]
 
     def counted(self, label: int) -> NDArray[np.bool_]:
@@ -120,6 +123,7 @@ def make_model(
         seed=seed,
         oob_sum=grown.oob_sum,
         oob_count=grown.oob_count,
+        fingerprint=rows.fingerprint,
     )
     if not has_all:
         scores = rows.score(model)

@@ -12,11 +12,20 @@ from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import category_flags
 from fastpu.data._category_order import in_order
-from fastpu.data._validate import check_int
+from fastpu.data._validate import check_int, check_sample_weight
 from fastpu.forest._arguments import FUNCTION, WITH_PRIOR, ForestRound, Growth, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
 from fastpu.model._prior import needs_prior_where
-from fastpu.tree._fit import as_int, bin_rows, check_continued, check_init_model, draw_seed, open_rows
+from fastpu.tree._fit import (
+    as_int,
+    bin_rows,
+    check_continued,
+    check_init_model,
+    check_same_rows,
+    draw_seed,
+    fingerprint_of,
+    open_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,11 +202,15 @@ def fit_forest(
     seed = draw_seed(random_state, before)
     if before is not None:
         check_continued(before, features, params)
+    given = check_sample_weight(sample_weight, data.n_rows)  # not scaled, as `weights` may be
+    known_by = fingerprint_of(features, labels, given, threads)
+    check_same_rows(before, known_by)
     rows = ForestRows(
         features,
         labels,
         weights,
         among_unlabelled,
+        known_by,
         lambda model: model.decision_function(features, n_threads=threads),
     )
     n_all = n_new if before is None else before.n_trees + n_new

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.data._validate import is_rising
+from fastpu.model._threshold import differ
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -248,7 +249,8 @@ def _sigma(z: NDArray[np.float64]) -> NDArray[np.float64]:
 def _isotonic(scored: Scored, prior: float) -> Calibration:
     """Pool adjacent scores while the ratio of the positive to the unlabelled share does not rise."""
     levels, group = np.unique(np.concatenate([scored.pos, scored.unl]), return_inverse=True)
-    group = group.reshape(-1)
+    is_level = np.append(True, differ(levels[:-1], levels[1:]))
+    levels, group = levels[is_level], np.cumsum(is_level)[group.reshape(-1)] - 1
     pos = np.bincount(group[: scored.pos.size], scored.share_pos, levels.size)
     unl = np.bincount(group[scored.pos.size :], scored.share_unl, levels.size)
     starts, sums_pos, sums_unl = _pool(pos.tolist(), unl.tolist())

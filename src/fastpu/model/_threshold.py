@@ -12,10 +12,10 @@ from fastpu.common._warnings import DegenerateModelWarning, warn
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["TIE", "balanced_accuracy_threshold", "between", "matched_threshold", "prior_threshold"]
+__all__ = ["TIE", "balanced_accuracy_threshold", "between", "differ", "matched_threshold", "prior_threshold"]
 
-# Two cuts are tied if their balanced accuracies, or distances to the prior, differ by less than this: the rounding of
-# sums then does not decide between them.
+# Two cuts are tied if their balanced accuracies, or distances to the prior, differ by less than this, and two scores
+# are equal if they differ by at most this part of the larger one: the rounding of sums then decides nothing.
 TIE = 1e-12
 
 
@@ -28,7 +28,7 @@ def balanced_accuracy_threshold(
     """Return the threshold t that maximises balanced accuracy of the rule score > t.
 
     Balanced accuracy is (share of `score_pos` above t + share of `score_other` at or below t) / 2.
-    The candidates are the midpoints between neighbouring distinct scores of both groups together;
+    The candidates are the midpoints between neighbouring scores of both groups together that `differ`;
     of tied ones (within 1e-12) the lowest wins. If no candidate reaches 1/2, which the rule that
     calls everything negative has, or if all scores are equal, the highest score is returned, and
     nothing lies above it.
@@ -52,11 +52,25 @@ def balanced_accuracy_threshold(
     below_p = _weight_up_to(values, scores_p, weights_p)
     below_o = _weight_up_to(values, scores_o, weights_o)
     gain = below_o / below_o[-1] - below_p / below_p[-1]  # twice the balanced accuracy, minus 1
-    best = float(np.max(gain[:-1], initial=-math.inf))
+    gain = np.where(differ(values[:-1], values[1:]), gain[:-1], -math.inf)
+    best = float(np.max(gain, initial=-math.inf))
     if best < -TIE:
         return float(values[-1])
-    cut = int(np.argmax(gain[:-1] >= best - TIE))
+    cut = int(np.argmax(gain >= best - TIE))
     return between(float(values[cut]), float(values[cut + 1]))
+
+
+def differ(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return where low < high by more than rounding.
+
+    Sums of the same numbers in another order, and means of equal numbers over several counts, differ in their last
+    bits. A threshold between two such scores would call rows that are alike positive and negative by chance.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        gap = high - low
+        has_infinity = np.isinf(low) | np.isinf(high)
+        is_wide: NDArray[np.bool_] = gap > TIE * np.maximum(np.abs(low), np.abs(high))
+    return np.where(has_infinity, low < high, is_wide)
 
 
 def _weight_up_to(
@@ -77,8 +91,8 @@ def _weight_up_to(
 def prior_threshold(scores: NDArray[np.floating], prior: float) -> float:
     """Return the threshold above which the share of `scores` is as near to `prior` as can be.
 
-    A cut lies between two neighbouring distinct scores (at their midpoint), at the highest score
-    (nothing is above it) or just below the lowest (everything is). Tied scores stay together, so
+    A cut lies between two neighbouring scores that `differ` (at their midpoint), at the highest score
+    (nothing is above it) or just below the lowest (everything is). Equal scores stay together, so
     the share may miss the prior by up to half of the largest group of equal scores. Of two cuts
     that are equally near the lower one wins.
 
@@ -92,6 +106,7 @@ def prior_threshold(scores: NDArray[np.floating], prior: float) -> float:
     # Cut c lies below values[c]: c = 0 keeps everything above, c = values.size nothing.
     above = scores.size - np.concatenate([[0], np.cumsum(counts)])
     miss = np.abs(above - prior * scores.size)
+    miss[1:-1][~differ(values[:-1], values[1:])] = math.inf
     lowest_cut = 0 if math.isfinite(_below(float(values[0]))) else 1
     nearest = float(miss[lowest_cut:].min())
     cut = lowest_cut + int(np.argmax(miss[lowest_cut:] <= nearest + TIE * scores.size))

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_callback
-from fastpu.common._text import describe
+from fastpu.common._text import describe, short
 from fastpu.common._warnings import ConvergenceWarning, warn
 from fastpu.data._validate import check_float, check_int, check_labels, check_random_state
 from fastpu.kernels._expansion import linear_scores
@@ -231,8 +231,8 @@ def fit_bagging_svm(
         n_bags = check_int("n_estimators", n_estimators, low=1)
     if n_bags * size > _MOST_DRAWS:
         raise ValueError(
-            f"n_estimators * bag_size must be at most {_MOST_DRAWS} row numbers, got {n_bags} * {size} = "
-            f"{n_bags * size}"
+            f"n_estimators * bag_size must be at most {_MOST_DRAWS} row numbers, got "
+            f"{short(n_bags)} * {short(size)} = {short(n_bags * size)}"
         )
     generator = check_random_state(random_state)
     unlabelled = np.flatnonzero(labels == 0).astype(np.int64)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastpu import _core
 from fastpu.common._text import describe
 from fastpu.data._validate import check_int, check_matrix, check_random_state
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
@@ -14,6 +16,8 @@ from fastpu.model._prior import check_prior, check_scenario
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from fastpu.data._matrix import Matrix
@@ -24,9 +28,15 @@ __all__ = [
     "check_continued",
     "check_init_model",
     "check_prior_and_scenario",
+    "check_same_rows",
+    "counted_rows",
     "draw_seed",
+    "fingerprint_of",
+    "fingerprint_of_part",
+    "fingerprint_of_parts",
     "joined",
     "open_rows",
+    "unlabelled_of_bag",
 ]
 
 _MAX_BINS = 255
@@ -48,6 +58,20 @@ def bin_rows(
 ) -> BinnedFeatures:
     """Return the rows that `open_rows` gave as binned features."""
     return data if isinstance(data, BinnedFeatures) else binned(data, max_bins, weights, n_threads)
+
+
+# ---- Bags ----
+
+
+def counted_rows(label: int, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> NDArray[np.bool_]:
+    """Return which rows have this label and a positive weight: only these can be in a bag."""
+    is_there: NDArray[np.bool_] = labels == label
+    return is_there if weights is None else is_there & (weights > 0)
+
+
+def unlabelled_of_bag(bag_ratio: float, n_pos: int, n_unl: int) -> int:
+    """Return how many of `n_unl` unlabelled rows are in a bag, where there are `n_pos` positive ones."""
+    return max(1, round(min(bag_ratio * n_pos, n_unl)))
 
 
 # ---- The class prior ----
@@ -116,6 +140,53 @@ def check_continued(before: TreeEnsemble, features: BinnedFeatures, params: dict
     features._check_fits("X", before.n_features, before.feature_names, before._kept)
     if before.oob_sum is not None and before.oob_sum.size != features.n_rows:
         raise ValueError(f"X must have the {before.oob_sum.size} rows of init_model, got {features.n_rows}")
+
+
+def fingerprint_of_part(
+    features: BinnedFeatures,
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64] | None,
+    *,
+    first_row: int,
+    n_threads: int,
+) -> NDArray[np.uint64]:
+    """Return hashes of codes, labels and weights, which are to be added up over the parts of the data."""
+    # A message of Dask may have the weights at any byte.
+    mass = None if weights is None else np.require(weights, requirements="A")
+    return _core.fingerprint(features._native, labels, mass, first_row=first_row, n_threads=n_threads)
+
+
+def fingerprint_of_parts(
+    parts: Sequence[NDArray[np.uint64]], cut_starts: NDArray[np.int64], cut_values: NDArray[np.float64]
+) -> NDArray[np.uint64]:
+    """Return what training rows are known by: hashes of their codes and cuts, of their labels and of their weights.
+
+    It is the same for any parts, and for dense and sparse rows.
+    """
+    cuts = hashlib.blake2b(cut_starts.tobytes() + cut_values.tobytes(), digest_size=8).digest()
+    of_cuts = np.array([int.from_bytes(cuts, "little"), 0, 0], dtype=np.uint64)
+    found: NDArray[np.uint64] = np.sum([*parts, of_cuts], axis=0, dtype=np.uint64)
+    return found
+
+
+def fingerprint_of(
+    features: BinnedFeatures, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, n_threads: int
+) -> NDArray[np.uint64]:
+    """Return `fingerprint_of_parts` of rows in memory."""
+    native = features._native
+    whole = fingerprint_of_part(features, labels, weights, first_row=0, n_threads=n_threads)
+    return fingerprint_of_parts([whole], native.cut_starts, native.cut_values)
+
+
+def check_same_rows(before: TreeEnsemble | None, rows: NDArray[np.uint64]) -> None:
+    """Raise ValueError unless the rows with this fingerprint are those of the model that a fit goes on from."""
+    if before is None or before.fingerprint is None:
+        return
+    is_same = before.fingerprint == rows
+    # X last: other weights may move its cuts.
+    for place, name, what in ((1, "y", "labels"), (2, "sample_weight", "weights"), (0, "X", "rows, or other cuts")):
+        if not is_same[place]:
+            raise ValueError(f"{name} must be that of init_model, in the same order of rows, got other {what}")
 
 
 def joined(before: TreeEnsemble | None, grown: Any, n_parts: int = 1) -> dict[str, Any]:

@@ -87,6 +87,9 @@ class TreeEnsemble(Model):
     oob_sum : ndarray of float64, shape (n,), or None
     oob_count : ndarray of int32, shape (n,), or None
         The sums and numbers of values whose means `oob_decision_function` has.
+    fingerprint : ndarray of uint64, shape (3,), or None
+        Hashes of the training rows as binned, of their labels and of their weights, by which a fit that goes on from
+        this model knows whether it has the same.
     n_iter : int
         Number of trees.
     status : str
@@ -118,6 +121,7 @@ class TreeEnsemble(Model):
     seed: int
     oob_sum: NDArray[np.float64] | None = None
     oob_count: NDArray[np.int32] | None = None
+    fingerprint: NDArray[np.uint64] | None = None
 
     _ndim: ClassVar[Mapping[str, int]] = {"packed_nodes": 2, "category_sets": 2}
     _nan_input = "allow"
@@ -136,6 +140,8 @@ class TreeEnsemble(Model):
             by_categories = self._split_features[self._is_split & (self._nodes["split"] & 2 > 0)]
             if not np.isin(by_categories, [int(column) for column in self.categories]).all():
                 raise ValueError("nodes that split by categories must have a feature that is in categories")
+        if self.fingerprint is not None and self.fingerprint.size != 3:
+            raise ValueError(f"fingerprint must have 3 entries, got {self.fingerprint.size}")
         if (self.oob_sum is None) != (self.oob_count is None):
             raise ValueError("oob_sum and oob_count must be there together or be None")
         if self.oob_sum is not None and self.oob_count is not None:

@@ -48,7 +48,7 @@ enum class BoostedTreesStatus : std::uint8_t {
 // its trees are single leaves of value 0. Their sets of categories are numbered from init.n_sets on.
 struct BoostedTreesResult : Trees {
   std::vector<double> tree_risk;        // after each tree, in its bag
-  std::vector<double> risk;             // after each round, kept or not: with bags the mean over them
+  std::vector<double> risk;             // after each round that is kept: with bags the mean over them
   std::vector<double> eval_auc;         // after each round, kept or not; empty without an evaluation set
   std::vector<double> oob_sum;          // with bags: for every row the sum of its scores in the bags that leave it out
   std::vector<std::int32_t> oob_count;  // with bags: for every row the number of these bags

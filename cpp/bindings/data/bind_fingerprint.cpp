@@ -1,0 +1,30 @@
+#include <pybind11/pybind11.h>
+
+#include "common/arguments.hpp"
+#include "fastpu/data/fingerprint.hpp"
+
+namespace fastpu {
+
+namespace {
+
+py::array_t<std::uint64_t> fingerprint_of(const BinnedFeatures& features, const py::object& labels,
+                                          const py::object& weights, index_t first_row, int n_threads) {
+  const auto* of_rows = view_1d<std::int8_t>(labels, "labels", features.n_rows);
+  const auto* mass = view_or_null<double>(weights, "weights", features.n_rows);
+  Team team(n_threads, interrupt_poll());
+  std::array<std::uint64_t, 3> sums{};
+  {
+    const py::gil_scoped_release nogil;
+    sums = fingerprint(features, of_rows, mass, first_row, team);
+  }
+  return to_array(sums);
+}
+
+}  // namespace
+
+void bind_fingerprint(py::module_& module) {
+  module.def("fingerprint", &fingerprint_of, py::arg("features"), py::arg("labels"), py::arg("weights").none(true),
+             py::kw_only(), py::arg("first_row"), py::arg("n_threads"));
+}
+
+}  // namespace fastpu
