@@ -1,8 +1,9 @@
-// bin_features, take_rows and the checks of what was read from outside.
+// bin_features, take_rows, fingerprint and the checks of what was read from outside.
 #include <algorithm>
 #include <memory>
 
 #include "fastpu/data/binned_features.hpp"
+#include "fastpu/data/fingerprint.hpp"
 #include "fuzz_input.hpp"
 
 namespace {
@@ -173,6 +174,15 @@ void run(Input& input) {
     for (index_t k = 0; k < n; ++k) FUZZ_CHECK(code_of(stacked, k, f) == code_of(binned, k, f));
     FUZZ_CHECK(code_of(stacked, n, f) == code_of(binned, 0, f));
   }
+
+  const std::vector<std::int8_t> labels(at(n + 1), 1);
+  const auto of = [&](const BinnedFeatures& part, index_t first_row) {
+    return fingerprint(part, labels.data(), nullptr, first_row, team);
+  };
+  const auto whole = of(stacked, 0);
+  const auto first = of(halves[0], 0);
+  const auto second = of(halves[1], n);
+  for (std::size_t k = 0; k < whole.size(); ++k) FUZZ_CHECK(whole[k] == first[k] + second[k]);
 
   BinnedFeatures spoilt = copy_of(binned, false);
   for (index_t k = input.below(3); k >= 0; --k) spoil(input, spoilt);

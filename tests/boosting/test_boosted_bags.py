@@ -47,7 +47,7 @@ def with_absent_rows(weights, seed=0):
 
 
 @pytest.mark.parametrize("function", ["fit_boosted_trees", "fit_forest"])
-@pytest.mark.parametrize("bag_ratio", [None, 0.5, 2.0, 1e300])
+@pytest.mark.parametrize("bag_ratio", [None, 0.5, 2.0, 1e308])
 @pytest.mark.parametrize("weights", [[1.0], [1.0, 2.0, 3.0], [0.3, 1.7]], ids=str)
 def test_rows_of_weight_zero_are_as_if_they_were_not_there(function, bag_ratio, weights):
     X, y, weights = with_absent_rows(weights)

@@ -46,13 +46,15 @@ std::uint64_t hash_row(const Code* codes, const std::vector<std::uint64_t>& fact
   return sum;
 }
 
+// `hash_of` returns the hash of a row's codes, in the time of `row_work` units.
 template <class HashOf>
-Sums sum_rows(index_t n, const std::int8_t* labels, const double* weights, index_t first_row, Team& team,
-              HashOf&& hash_of) {
+Sums sum_rows(index_t n, const std::int8_t* labels, const double* weights, index_t first_row, index_t row_work,
+              Team& team, HashOf&& hash_of) {
+  const index_t at_once = std::clamp<index_t>(detail::kPollEvery / row_work, 1, detail::kRowBlock);
   std::vector<Sums> sums(at(team.n_threads()));
-  team.for_each(count_blocks(n, detail::kRowBlock), [&](index_t block, int worker) {
+  team.for_each(count_blocks(n, at_once), [&](index_t block, int worker) {
     Sums own{};
-    for (index_t i = block * detail::kRowBlock; i < std::min(n, (block + 1) * detail::kRowBlock); ++i) {
+    for (index_t i = block * at_once; i < std::min(n, (block + 1) * at_once); ++i) {
       const auto number = static_cast<std::uint64_t>(first_row + i);
       const double weight = (weights == nullptr ? 1.0 : weights[i]) + 0.0;  // not -0
       own[0] += Random::derived(hash_of(i), number);
@@ -72,13 +74,16 @@ Sums sum_rows(index_t n, const std::int8_t* labels, const double* weights, index
 Sums fingerprint(const BinnedFeatures& features, const std::int8_t* labels, const double* weights, index_t first_row,
                  Team& team) {
   const std::vector<std::uint64_t> factors = factors_of(features.n_features);
-  const auto sum = [&](auto&& hash_of) { return sum_rows(features.n_rows, labels, weights, first_row, team, hash_of); };
+  const auto sum = [&](index_t row_work, auto&& hash_of) {
+    return sum_rows(features.n_rows, labels, weights, first_row, row_work, team, hash_of);
+  };
   if (features.is_sparse()) {
     const std::vector<std::uint64_t> hashes = hash_sparse_rows(features, factors, team);
-    return sum([&](index_t i) { return hashes[at(i)]; });
+    return sum(1, [&](index_t i) { return hashes[at(i)]; });
   }
   const auto of_codes = [&](const auto* codes) {
-    return sum([&, codes](index_t i) { return hash_row(codes + i * features.row_stride, factors); });
+    return sum(1 + features.n_features,
+               [&, codes](index_t i) { return hash_row(codes + i * features.row_stride, factors); });
   };
   const std::uint8_t* bytes = features.by_row.data();
   if (features.width == CodeWidth::one_byte) return of_codes(bytes);

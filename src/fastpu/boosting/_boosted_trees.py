@@ -18,7 +18,13 @@ from fastpu.data._categories import category_flags
 from fastpu.data._validate import check_choice, check_float, check_int, label_counts
 from fastpu.model._prior import proper_prior
 from fastpu.model._threshold import balanced_accuracy_threshold
-from fastpu.tree._fit import check_prior_and_scenario, counted_rows, joined, unlabelled_of_bag
+from fastpu.tree._fit import (
+    check_prior_and_scenario,
+    counted_rows,
+    group_sizes,
+    joined,
+    unlabelled_of_bag,
+)
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 if TYPE_CHECKING:
@@ -211,14 +217,13 @@ class Training:
         before: TreeEnsemble | None = None,
         callback: Any = None,
     ) -> _core.BoostedTreesResult:
-        n_pos, n_unl = (np.count_nonzero(counted_rows(label, rows.labels, rows.weights)) for label in (1, 0))
         ratio = self.settings.bag_ratio
         options = self._options(_bins(rows), n_rounds, judged, before, callback)
         return _core.boost_trees(
             _bins(rows)._native,
             rows.labels,
             rows.weights,
-            bag_unl=0 if ratio is None else unlabelled_of_bag(ratio, n_pos, n_unl),
+            bag_unl=0 if ratio is None else unlabelled_of_bag(ratio, *group_sizes(rows.labels, rows.weights)),
             init_oob_sum=None if before is None else before.oob_sum,
             early_stopping_rounds=min(patience, MANY),
             **options,

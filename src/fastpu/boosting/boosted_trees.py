@@ -162,7 +162,8 @@ def fit_boosted_trees(
         Most folds of that cross-validation, >= 2.
     init_model : TreeEnsemble, optional
         A model of the same rows and arguments, to which `n_rounds` rounds are added: the trees are then those that a
-        single fit of all rounds gives. Bags that a callback stopped before the last of them cannot go on.
+        single fit of all rounds gives. Other rows, labels or weights are refused, and a model that a callback stopped
+        before its last bag.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0; a weight counts as that many repetitions of the row. Bags draw rows of positive weight, all with
         the same chance.
@@ -191,7 +192,7 @@ def fit_boosted_trees(
     ------
     TypeError, ValueError
         If an argument is not as described or has no meaning for the loss, `y` lacks a group that the loss needs,
-        or `init_model` was made by other arguments.
+        or `init_model` was made of other rows or by other arguments.
     MemoryError
         If codes, histograms or trees do not fit into memory.
 

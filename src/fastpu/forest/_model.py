@@ -10,7 +10,7 @@ import numpy as np
 from fastpu.common._warnings import DegenerateModelWarning, warn
 from fastpu.forest._arguments import FUNCTION
 from fastpu.model._threshold import balanced_accuracy_threshold
-from fastpu.tree._fit import counted_rows, joined
+from fastpu.tree._fit import counted_rows, group_sizes, joined
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 if TYPE_CHECKING:
@@ -83,8 +83,7 @@ class ForestRows:
 
     def group_sizes(self) -> tuple[int, int]:
         """Return how many positive and how many unlabelled rows of positive weight there are."""
-        n_pos, n_unl = (int(np.count_nonzero(self.counted(label))) for label in (1, 0))
-        return n_pos, n_unl
+        return group_sizes(self.labels, self.weights)
 
 
 def make_model(

@@ -120,7 +120,7 @@ def fit_forest(
         255. Leave it out for X that is binned.
     init_model : TreeEnsemble, optional
         A forest of the same rows and arguments, to which `n_trees` trees are added: the forest is then the one that a
-        single fit of all trees gives.
+        single fit of all trees gives. Other rows, labels or weights are refused.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0: the chance of a row to be drawn, relative to the others of its group. Rows of weight 0 count as
         absent, but get out-of-bag scores. Weights that are equal within both groups change nothing: repeat rows for
@@ -146,7 +146,7 @@ def fit_forest(
     ------
     TypeError, ValueError
         If an argument is not as described, `y` has labelled negatives, no positive or no unlabelled row, or
-        `init_model` was made by other arguments.
+        `init_model` was made of other rows or by other arguments.
     MemoryError
         If codes or trees do not fit into memory.
 

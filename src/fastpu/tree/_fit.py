@@ -34,6 +34,7 @@ __all__ = [
     "fingerprint_of",
     "fingerprint_of_part",
     "fingerprint_of_parts",
+    "group_sizes",
     "joined",
     "open_rows",
     "unlabelled_of_bag",
@@ -67,6 +68,12 @@ def counted_rows(label: int, labels: NDArray[np.int8], weights: NDArray[np.float
     """Return which rows have this label and a positive weight: only these can be in a bag."""
     is_there: NDArray[np.bool_] = labels == label
     return is_there if weights is None else is_there & (weights > 0)
+
+
+def group_sizes(labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> tuple[int, int]:
+    """Return how many positive and how many unlabelled rows of positive weight there are."""
+    n_pos, n_unl = (int(np.count_nonzero(counted_rows(label, labels, weights))) for label in (1, 0))
+    return n_pos, n_unl
 
 
 def unlabelled_of_bag(bag_ratio: float, n_pos: int, n_unl: int) -> int:
