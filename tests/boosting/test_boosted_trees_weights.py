@@ -35,7 +35,7 @@ def assert_same_splits(model, expected):
     np.testing.assert_allclose(model.nodes["value"], expected.nodes["value"], rtol=SCORE, atol=SCORE)
 
 
-@pytest.mark.parametrize("factor", [0.05, 0.35, 3.0, 500.0, 12345.65, 1e5, 2.5e5, 5e5, 6e5, 1e12, 2.0**100])
+@pytest.mark.parametrize("factor", [0.05, 0.35, 3.0, 500.0, 12345.65, 1e5, 2.5e5, 5e5, 6e5, 1e12, 2.0**50])
 @pytest.mark.parametrize("of", WEIGHTS)
 def test_a_common_factor_changes_no_split(of, factor):
     """From 1e5 on, each row used to be rounded as if it was as many rows: to some few units."""
