@@ -7,7 +7,7 @@ of their columns (unless these are given), and to bin them. The binned rows take
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -124,6 +124,12 @@ class Census:
     def n_rows(self) -> int:
         """Number of all rows."""
         return sum(self.sizes)
+
+    def unweighted(self) -> Census:
+        """Return the census in which all rows of positive weight count alike."""
+        if self.weight_range is None:
+            return self
+        return replace(self, weight_range=WeightRange(self.weight_range.n_rows, 1.0, 1.0))
 
     @property
     def all_groups(self) -> tuple[int, int, int]:
