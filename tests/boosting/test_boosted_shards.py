@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 import pytest
 
@@ -54,7 +56,8 @@ class Shards:
                 *added, scores = zip(*answers, strict=True)
                 return *(np.sum(np.array(part), axis=0) for part in added), np.max(scores, axis=0)
             if name == "counts":
-                return tuple(map(sum, zip(*answers, strict=True)))
+                *numbers, units = zip(*answers, strict=True)
+                return *map(sum, numbers), reduce(_core.common_divisor, units)
             if isinstance(answers[0], tuple):
                 return tuple(np.sum(np.array(part), axis=0) for part in zip(*answers, strict=True))
             return np.sum(np.array(answers), axis=0)
@@ -107,17 +110,22 @@ OPTIONS = {
     "nnpu": {"loss": "nnpu", "prior": 0.6, "learning_rate": 1.0},
 }
 
+#: Weights of the rows; those of "shares" and "counts" are whole numbers times a factor.
+WEIGHTS = {
+    "whole": [0.0, 1.0, 2.0, 5.0], "real": [0.0, 0.3, 1.7, np.pi], "shares": [0.7, 2.1, 3.5],
+    "counts": [2e5, 3e5, 5e5],
+}  # fmt: skip
+
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize("weighted", [None, "whole", "real"])
+@pytest.mark.parametrize("weighted", [None, *WEIGHTS])
 def test_same_bits_for_any_partition(weighted, options):
     X, y = pnu_rows(600)
     if "loss" in options:
         y = np.maximum(y, 0)
     weights = None
     if weighted is not None:
-        choices = [0.0, 1.0, 2.0, 5.0] if weighted == "whole" else [0.0, 0.3, 1.7]
-        weights = np.random.default_rng(1).choice(choices, len(y))
+        weights = np.random.default_rng(1).choice(WEIGHTS[weighted], len(y))
     bins = fastpu.bin_features(X, max_bins=20, sample_weight=weights)
     model = fastpu.fit_boosted_trees(bins, y, sample_weight=weights, n_rounds=5, random_state=2, n_threads=2, **options)
     for n_parts in (1, 3, 7):

@@ -69,8 +69,8 @@ def slow_forest(
     bag_ratio: float | None = 2.0, prior: float | None = None, first_tree: int = 0, **options: Any,
 ) -> oracle.Forest:  # fmt: skip
     """The forest that `fit_forest` has to grow, for a `max_features` that is a number."""
-    features = X if isinstance(X, BinnedFeatures) else bin_features(X, max_bins=max_bins, sample_weight=sample_weight)
     counted = np.full(labels.size, True) if sample_weight is None else np.asarray(sample_weight) > 0
+    features = X if isinstance(X, BinnedFeatures) else bin_features(X, max_bins=max_bins, sample_weight=counted)
     n_pos, n_unl = (int(np.sum((labels == label) & counted)) for label in (1, 0))
     drawn = n_unl if bag_ratio is None else min(n_unl, max(1, round(bag_ratio * n_pos)))
     grown = oracle.Options(prior=0.5 if prior is None else prior, **options)

@@ -178,11 +178,13 @@ def test_rows_of_weight_zero_count_as_absent(rows):
     assert (model.oob_count[~counted] == 20).all()
 
 
-def test_equal_weights_are_none(rows):
+@pytest.mark.parametrize("max_bins", [9, 255, 1000])
+def test_weights_that_are_equal_within_both_groups_are_none(rows, max_bins):
+    """With more distinct values than cuts, weights used to move the cuts."""
     X, y = rows
     weights = np.where(y == 1, 7.0, 0.25)
     np.testing.assert_array_equal(
-        small(X, y, max_bins=1000, sample_weight=weights).packed_nodes, small(X, y, max_bins=1000).packed_nodes
+        small(X, y, max_bins=max_bins, sample_weight=weights).packed_nodes, small(X, y, max_bins=max_bins).packed_nodes
     )
 
 

@@ -47,17 +47,34 @@ class Options:
 # -- rounding ----------------------------------------------------------------------------------------------------------
 
 
+def common_divisor(weights: list[float]) -> float:
+    """What all weights are whole multiples of, within rounding; tiny where they have nothing in common."""
+    a = weights[0]
+    for weight in weights[1:]:
+        rounding = 2.0**-44 * max(a, weight)
+        a, b = max(a, weight), min(a, weight)
+        if b <= rounding:
+            a = b
+        while b > rounding:
+            rest = math.fmod(a, b)
+            a, b = b, rest if b - rest > rounding else 0.0
+    return a
+
+
 def whole(values: np.ndarray, weights: np.ndarray, most: float) -> tuple[np.ndarray, float]:
     """The values of all rows as whole numbers of a unit, and the unit: sums of sizes, at most `most`, stay below 2^31.
 
-    A row whose weight is whole, as all others are, is rounded as if it was repeated.
+    Rows are rounded as if rows of one weight were repeated, if that makes few repetitions.
     """
-    are_whole = bool((weights == np.floor(weights)).all() and weights.sum() <= (2**31 - 1) // 4)
-    n_rounded, unit = weights.sum() if are_whole else np.count_nonzero(weights), 1.0
+    repeated = common_divisor(weights[weights > 0].tolist())
+    n = np.count_nonzero(weights)
+    times = np.rint(weights / repeated)
+    are_whole = bool(times.sum() <= max(2**17, 8 * n))
+    n_rounded, unit = times.sum() if are_whole else n, 1.0
     if most > 0:
         unit = 2.0 ** -(math.frexp((2**31 - 1 - n_rounded) / most)[1] - 1)
     if are_whole:
-        each = np.where(weights > 0, weights, 1.0)
+        each = np.where(weights > 0, times, 1.0)
         return (np.rint(values / each / unit) * each).astype(np.int64), unit
     return np.rint(values / unit).astype(np.int64), unit
 
@@ -140,7 +157,7 @@ class Grower:
     def splits(self, rows: np.ndarray, feature: int) -> Iterator[Split]:
         codes = self.bins.codes[rows, feature]
         has_missing = self.bins.has_missing(feature)
-        missing = (codes == 0) & has_missing
+        missing = (codes == 0) & has_missing  # and rows of categories that no gradient tells of
         score_before = self.score(rows)
         is_missing = bool(self.g[rows[missing]].sum() or self.h[rows[missing]].sum())
         if self.bins.categorical[feature]:
@@ -148,6 +165,7 @@ class Grower:
             sums = {code: (self.g[rows[of]].sum(), self.h[rows[of]].sum()) for code, of in groups.items()}
             present = sorted((code for code in groups if any(sums[code])), key=lambda code: self.value(*sums[code]))
             cuts = [(frozenset(present[:n]), n) for n in range(len(present))]
+            missing = ~np.isin(codes, present)
         else:
             first = 1 if has_missing else 0
             # A cut above a code that no row has divides the rows as the one below it does, which wins.
@@ -161,6 +179,8 @@ class Grower:
             else:
                 heavier_right = self.h[rows[~at_left & ~missing]].sum() > self.h[rows[at_left]].sum()
                 sides = [not (has_missing and heavier_right)]
+                # Rows without a gradient change no gain, but may be the rows that a side has too few of.
+                sides += [not sides[0]] if missing.any() else []
             for missing_left in sides:
                 left = at_left | (missing & missing_left)
                 score = self.score_of_sides(rows[left], rows[~left])

@@ -32,7 +32,7 @@ class PythonRows final : public BoostedRows {
   BoostedRowCounts counts() override {
     const py::gil_scoped_acquire gil;
     const auto counts = ask<py::tuple>("counts");
-    return {counts[0].cast<index_t>(), counts[1].cast<index_t>(), counts[2].cast<index_t>(), counts[3].cast<double>()};
+    return {counts[0].cast<index_t>(), counts[1].cast<index_t>(), counts[2].cast<double>(), counts[3].cast<double>()};
   }
 
   void draw(std::uint64_t seed, index_t n) override {
@@ -63,7 +63,7 @@ class PythonRows final : public BoostedRows {
     known_leaves_.clear();
     halvings_ = tree.halvings;
     const auto answer = ask<py::tuple>("start", tree.of_drawn, to_array(tree.tops.values), to_array(tree.sums.values),
-                                       tree.g_scale, tree.h_scale, tree.halvings, tree.are_repetitions, tree.unit.scale,
+                                       tree.g_scale, tree.h_scale, tree.halvings, tree.repeated, tree.unit.scale,
                                        tree.unit.enough, to_array(tree.features), histogram != nullptr);
     copy_histogram(answer[2], histogram);
     TreeRoot root{*view_1d<index_t>(answer[0], "the number of rows", 1), 0};
@@ -217,7 +217,7 @@ class BoostedShard {
 
   py::tuple counts() {
     const BoostedRowCounts counts = rows_->counts();
-    return py::make_tuple(counts.n_rows, counts.n_unlabelled, counts.n_broken, counts.weight);
+    return py::make_tuple(counts.n_rows, counts.n_unlabelled, counts.weight, counts.unit);
   }
 
   void draw(std::uint64_t seed, index_t n) {
@@ -242,7 +242,7 @@ class BoostedShard {
   }
 
   py::tuple start(bool of_drawn, const py::object& tops, const py::object& sums, double g_scale, double h_scale,
-                  int halvings, bool are_repetitions, double scale, index_t enough, const py::object& features,
+                  int halvings, double repeated, double scale, index_t enough, const py::object& features,
                   bool histogram) {
     TreeStart tree;
     tree.of_drawn = of_drawn;
@@ -252,7 +252,8 @@ class BoostedShard {
     tree.h_scale = h_scale;
     if (halvings < 0 || halvings > 31) throw py::value_error("halvings must be between 0 and 31");
     tree.halvings = halvings_ = halvings;
-    tree.are_repetitions = are_repetitions;
+    if (!(repeated >= 0)) throw py::value_error("repeated must be at least 0");
+    tree.repeated = repeated;
     tree.unit = {scale, enough};
     tree.features = vector_from<std::uint32_t>(features, "features");
     for (const std::uint32_t feature : tree.features) check_feature(feature);
@@ -393,7 +394,8 @@ std::unique_ptr<BoostedRows> rows_of_python(const py::object& rows, const Binned
   return std::make_unique<PythonRows>(rows, features, loss);
 }
 
-void bind_boosted_rows(const py::module_& module) {
+void bind_boosted_rows(py::module_& module) {
+  module.def("common_divisor", &common_divisor, py::arg("a"), py::arg("b"));
   using Shard = BoostedShard;
   py::class_<Shard>(module, "BoostedShard")
       .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, py::object, const std::string&, double,
@@ -408,7 +410,7 @@ void bind_boosted_rows(const py::module_& module) {
       .def("tops", &Shard::tops, py::arg("of_drawn"))
       .def("sums", &Shard::sums, py::arg("of_drawn"), py::arg("tops"))
       .def("start", &Shard::start, py::arg("of_drawn"), py::arg("tops"), py::arg("sums"), py::arg("g_scale"),
-           py::arg("h_scale"), py::arg("halvings"), py::arg("are_repetitions"), py::arg("scale"), py::arg("enough"),
+           py::arg("h_scale"), py::arg("halvings"), py::arg("repeated"), py::arg("scale"), py::arg("enough"),
            py::arg("features"), py::arg("histogram"))
       .def("split", &Shard::split, py::arg("orders"), py::arg("leaves"))
       .def("histogram", &Shard::histogram, py::arg("node"))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "fastpu/common/random.hpp"
 #include "fastpu/tree/tree_scores.hpp"
@@ -45,13 +46,16 @@ BoostedRowCounts LocalBoostedRows::counts() {
   BoostedRowCounts counts;
   counts.n_rows = static_cast<index_t>(all_.size());
   counts.n_unlabelled = static_cast<index_t>(unlabelled_.size());
-  counts.weight = static_cast<double>(counts.n_rows);
-  if (train_.sample_weight == nullptr) return counts;
-  counts.weight = 0;
+  if (train_.sample_weight == nullptr) {
+    counts.weight = static_cast<double>(counts.n_rows);
+    counts.unit = 1.0;
+    return counts;
+  }
+  bool are_too_many = false;  // repetitions of rows of a common weight: then no smaller divisor is of use
   for (const std::uint32_t row : all_) {
-    const double weight = train_.sample_weight[row];
-    if (weight != std::floor(weight)) ++counts.n_broken;
-    counts.weight += weight;
+    counts.weight += train_.sample_weight[row];
+    if (!are_too_many) counts.unit = common_divisor(train_.sample_weight[row], counts.unit);
+    are_too_many = counts.weight > (static_cast<double>(kMostNewtonRows) + 0.5) * counts.unit;
   }
   return counts;
 }
@@ -95,9 +99,9 @@ TreeRoot LocalBoostedRows::start(const TreeStart& tree, std::uint64_t* histogram
   loss_->derive(scores(tree.of_drawn), tree.tops, tree.sums, g_.data(), h_.data(), team_);
   nodes_.assign(1, Node{});
   kept_bytes_ = 0;
-  nodes_[0].rows = rows_.start({g_.data(), h_.data(), tree.g_scale, tree.h_scale, tree.halvings, tree.are_repetitions,
-                                tree.unit, &rows(tree.of_drawn)},
-                               tree.features);
+  nodes_[0].rows = rows_.start(
+      {g_.data(), h_.data(), tree.g_scale, tree.h_scale, tree.halvings, tree.repeated, tree.unit, &rows(tree.of_drawn)},
+      tree.features);
   if (histogram != nullptr) {
     rows_.set_histogram(nodes_[0].rows, histogram);
     if (place_ != nullptr) keep(nodes_[0], histogram);
@@ -207,6 +211,17 @@ void LocalBoostedRows::add(const std::vector<std::uint32_t>& leaves, const std::
 }
 
 }  // namespace detail
+
+double common_divisor(double a, double b) {
+  if (a < b) std::swap(a, b);
+  const double rounding = 0x1p-44 * a;
+  if (b > 0 && b <= rounding) return b;
+  while (b > rounding) {
+    const double rest = std::fmod(a, b);
+    a = std::exchange(b, b - rest > rounding ? rest : 0.0);
+  }
+  return a;
+}
 
 std::unique_ptr<BoostedRows> make_boosted_rows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss,
                                                const TreesView* init, const ShardPlace* place, Team& team,

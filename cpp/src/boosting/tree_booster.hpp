@@ -50,12 +50,24 @@ class SomeTrees {
 };
 
 // The unit that rows are counted in by their weights: weights that are whole numbers are counted exactly, and others to
-// a millionth if the sum over all rows does not overflow then.
+// a 2^40th of what a leaf must have, if the sum over all rows does not overflow then. What rounding may take from the
+// count of a leaf that has just enough is forgiven.
 inline CountUnit count_unit(double min_leaf_rows, index_t n_rows) {
-  constexpr int kFinest = 20;
-  const int room = 61 - std::ilogb(static_cast<double>(std::max<index_t>(n_rows, 1))) - std::ilogb(min_leaf_rows);
-  const double scale = std::ldexp(1.0, std::min(kFinest, room));
-  return {scale, std::max<index_t>(1, std::llround(min_leaf_rows * scale))};
+  constexpr int kFinest = 40;
+  constexpr int kFineEnough = 20;  // finer than any whole number
+  constexpr double kForgiven = 0x1p-32;
+  const int size = std::ilogb(min_leaf_rows);
+  const int room = 61 - std::ilogb(static_cast<double>(std::max<index_t>(n_rows, 1))) - size;
+  const double scale = std::ldexp(1.0, std::min(std::max(kFinest - size, kFineEnough), room));
+  return {scale, std::max<index_t>(1, std::llround(min_leaf_rows * scale * (1 - kForgiven)))};
+}
+
+// The weight whose rows are repeated, or 0. Rows of weight 2 and 3 then have the bits of 2 and 3 rows of weight 1. As
+// each repetition is rounded by itself, there must not be so many that this changes splits.
+inline double repeated_weight(const BoostedRowCounts& counts) {
+  constexpr index_t kFew = index_t{1} << 17;
+  const index_t most = std::min(std::max(kFew, 8 * counts.n_rows), kMostNewtonRows);
+  return counts.weight < (static_cast<double>(most) + 0.5) * counts.unit ? counts.unit : 0.0;
 }
 
 class Booster {
@@ -103,8 +115,6 @@ class Booster {
   }
 
  private:
-  static constexpr double kMostRepetitions = static_cast<double>(kMostNewtonRows);
-
   // Gains are squares of sums over weighted rows, which overflow beyond a limit.
   static BoostedRowCounts checked(const BoostedRowCounts& counts) {
     constexpr double kMostWeight = 1e100;
@@ -130,8 +140,9 @@ class Booster {
     start.of_drawn = is_of_drawn_;
     start.tops = tops_;
     start.sums = sums_;
-    start.are_repetitions = counts_.n_broken == 0 && counts_.weight <= kMostRepetitions;
-    const double n_rounded = start.are_repetitions ? counts_.weight : static_cast<double>(counts_.n_rows);
+    start.repeated = repeated_weight(counts_);
+    const double n_rounded =
+        start.repeated > 0 ? std::round(counts_.weight / start.repeated) : static_cast<double>(counts_.n_rows);
     start.halvings = halvings(counts_.n_rows);
     start.g_scale = newton_scale(bounds.g, n_rounded, start.halvings);
     start.h_scale = newton_scale(bounds.h, n_rounded, start.halvings);

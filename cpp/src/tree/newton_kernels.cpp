@@ -227,8 +227,8 @@ std::uint64_t whole_bits(double value) {
   return bits;
 }
 
-void make_words(const double* g, const double* h, const double* weights, index_t n, double g_scale, double h_scale,
-                std::uint64_t* words) {
+void make_words(const double* g, const double* h, const double* weights, double repeated, index_t n, double g_scale,
+                double h_scale, std::uint64_t* words) {
   if (weights == nullptr) {
     for (index_t i = 0; i < n; ++i) {
       words[i] = (whole_bits(g[i] * g_scale) << 32U) | (whole_bits(h[i] * h_scale) & 0xffffffffU);
@@ -236,9 +236,9 @@ void make_words(const double* g, const double* h, const double* weights, index_t
     return;
   }
   for (index_t i = 0; i < n; ++i) {
-    const double w = weights[i] > 0 ? weights[i] : 1.0;
-    const std::uint64_t g_bits = whole_bits(g[i] / w * g_scale) << 32U;
-    words[i] = (g_bits | (whole_bits(h[i] / w * h_scale) & 0xffffffffU)) * static_cast<std::uint64_t>(w);
+    const double times = weights[i] > 0 ? (weights[i] / repeated + kToWhole) - kToWhole : 1.0;
+    const std::uint64_t g_bits = whole_bits(g[i] / times * g_scale) << 32U;
+    words[i] = (g_bits | (whole_bits(h[i] / times * h_scale) & 0xffffffffU)) * static_cast<std::uint64_t>(times);
   }
 }
 

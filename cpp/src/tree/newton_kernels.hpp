@@ -75,9 +75,10 @@ struct NewtonKernels {
   // bins[k] -= less[k] for n bins.
   void (*subtract)(std::uint64_t* bins, const std::uint64_t* less, index_t n);
   // Writes the words of n rows, in units of 1 / g_scale and 1 / h_scale. With weights (or null), which must be whole
-  // numbers, the word of a row is that of a row of weight 1 times the weight, as if the row was repeated.
-  void (*make_words)(const double* g, const double* h, const double* weights, index_t n, double g_scale, double h_scale,
-                     std::uint64_t* words);
+  // multiples of `repeated` but for rounding, the word of a row is such a multiple of that of a row of weight
+  // `repeated`, as if that row was repeated.
+  void (*make_words)(const double* g, const double* h, const double* weights, double repeated, index_t n,
+                     double g_scale, double h_scale, std::uint64_t* words);
 
   template <class Code>
   AddRows<Code> add_rows() const {

@@ -52,14 +52,14 @@ int NewtonRows::workers(index_t work) const {
 }
 
 void NewtonRows::make_words() {
-  const double* weights = gradients_.are_repetitions ? weights_ : nullptr;
+  const double* weights = gradients_.repeated > 0 ? weights_ : nullptr;
   std::vector<std::uint64_t> totals(at(count_blocks(binned_.n_rows, kBlockRows)));
   team_.for_each(static_cast<index_t>(totals.size()), workers(4 * binned_.n_rows), [&](index_t block, int) {
     const index_t first = block * kBlockRows;
     const index_t n = std::min(binned_.n_rows - first, kBlockRows);
     std::uint64_t* words = words_.data() + first;
-    kernels_.make_words(gradients_.g + first, gradients_.h + first, weights == nullptr ? nullptr : weights + first, n,
-                        gradients_.g_scale, gradients_.h_scale, words);
+    kernels_.make_words(gradients_.g + first, gradients_.h + first, weights == nullptr ? nullptr : weights + first,
+                        gradients_.repeated, n, gradients_.g_scale, gradients_.h_scale, words);
     totals[at(block)] = std::accumulate(words, words + n, std::uint64_t{0});
   });
   total_ = std::accumulate(totals.begin(), totals.end(), std::uint64_t{0});

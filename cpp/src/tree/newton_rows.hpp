@@ -39,8 +39,8 @@ struct NewtonGradients {
   const double* h = nullptr;
   double g_scale = 1;
   double h_scale = 1;
-  int halvings = 0;              // how often the sums over all holders are halved to fit a word
-  bool are_repetitions = false;  // whether the weights are whole numbers, and rows are rounded as if repeated
+  int halvings = 0;     // how often the sums over all holders are halved to fit a word
+  double repeated = 0;  // if > 0, rows are rounded as if each was a row of this weight, repeated
   CountUnit unit;
   const std::vector<std::uint32_t>* rows = nullptr;  // ascending
 };

@@ -194,6 +194,7 @@ void NewtonSearch::for_cuts(const Search& search, std::uint32_t feature, const s
     } else {
       const bool right = can_be_missing && h_of(search.node.sum) - h_of(present) > h_of(present);
       if (offer(k, present, right ? rows : rows + missing_rows, right)) return;
+      if (missing_rows > 0 && offer(k, present, right ? rows + missing_rows : rows, !right)) return;
     }
   }
 }
@@ -235,8 +236,9 @@ void NewtonSearch::for_sets(const Search& search, std::uint32_t feature, const s
     present += categories[i].sum;
     if (missing != 0) {
       if (offer(i + 1, present + missing, false) || offer(i + 1, present, true)) return;
-    } else if (offer(i + 1, present, h_of(search.node.sum) - h_of(present) > h_of(present))) {
-      return;
+    } else {
+      const bool right = h_of(search.node.sum) - h_of(present) > h_of(present);
+      if (offer(i + 1, present, right) || (!counts.empty() && offer(i + 1, present, !right))) return;
     }
   }
 }

@@ -4,8 +4,9 @@
 //     G_L^2 / (H_L + l2) + G_R^2 / (H_R + l2) - G^2 / (H + l2).
 // Of ties (kGainTie) the first wins, by feature, then cut, then missing values left before right. The categories of a
 // feature are cut in the order of the values that they would have as leaves, largest first; those that the node does
-// not have go with missing values. Where nothing is missing in a node, missing values go to the side with the larger H,
-// or left. What many categories gain by chance is taken off the gain (excess_categories).
+// not have go with missing values. Where nothing is missing in a node, or only rows of no gradient are, missing values
+// go to the side with the larger H, or left; to the other one if else a side has too few rows. What many categories
+// gain by chance is taken off the gain (excess_categories).
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 """From the partitions of X to binned rows that stay on the workers.
 
 Partitions are read two to four times, and released again each time: to take the census of the rows, to count the labels
-of categories (where a column has many), to find the cuts of their columns (unless these are given), and to bin them. The
-binned rows take one byte a value, or two.
+of categories (where a column has many), to find the cuts of their columns (unless these are given), and to bin them.
+The binned rows take one byte a value, or two.
 """
 
 from __future__ import annotations
@@ -135,6 +135,12 @@ class Census:
     def n_present_before(self, partition: int) -> int:
         """Return the number of rows of positive weight in the partitions before this one."""
         return sum(map(sum, self.groups[:partition]))
+
+    def unweighted(self) -> Census:
+        """Return the census in which all rows of positive weight count alike."""
+        if self.weight_range is None:
+            return self
+        return replace(self, weight_range=WeightRange(self.weight_range.n_rows, 1.0, 1.0))
 
     @property
     def all_groups(self) -> tuple[int, int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from fastpu.boosting._boosted_trees import Settings
     from fastpu.dask._workers import Shard, Workers
 
-__all__ = ["SharedRows", "add_up", "answer", "known_by", "place_rows", "stack"]
+__all__ = ["SharedRows", "add_up", "answer", "known_by", "merged_counts", "place_rows", "stack"]
 
 
 _MOST_DRAWN = 2**32 - 1  # rows that can be numbered, for drawing some of them
@@ -140,8 +141,7 @@ class SharedRows:
         self._waiting.append(("add", (leaves, values)))
 
     def counts(self) -> tuple[Any, ...]:
-        answers = self._workers.ask(answer, self._before(), "counts", ())  # real weights are added up in this order
-        return tuple(map(sum, zip(*answers, strict=True)))
+        return merged_counts(self._workers.ask(answer, self._before(), "counts", ()))
 
     def tops(self, of_drawn: bool) -> NDArray[np.float64]:
         largest: NDArray[np.float64] = self._workers.ask_merged(np.maximum, answer, self._before(), "tops", (of_drawn,))
@@ -159,6 +159,12 @@ class SharedRows:
     def _before(self) -> list[tuple[str, tuple[Any, ...]]]:
         waiting, self._waiting = self._waiting, []
         return waiting
+
+
+def merged_counts(answers: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return numbers and weights added up, in the order of the shards, and the common divisor of the weights."""
+    *numbers, units = zip(*answers, strict=True)
+    return *map(sum, numbers), reduce(_core.common_divisor, units)
 
 
 def _merged_splits(left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -158,7 +158,7 @@ max_bins, init_model, random_state, progress
     rows = read_rows(X, y, sample_weight)
     connected = find_client(client)
     census = put_in_order(connected, rows, take_census(connected, rows))
-    cuts = find_global_cuts(connected, rows, census, n_cuts, threads)
+    cuts = find_global_cuts(connected, rows, census.unweighted(), n_cuts, threads)
     params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": n_cuts}
     seed = draw_seed(random_state, before)
     if before is not None:

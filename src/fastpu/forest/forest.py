@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY
@@ -29,8 +31,6 @@ from fastpu.tree._fit import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import numpy as np
 
     from fastpu.data.binned_features import BinnedFeatures
     from fastpu.tree.tree_ensemble import TreeEnsemble
@@ -122,9 +122,9 @@ def fit_forest(
         A forest of the same rows and arguments, to which `n_trees` trees are added: the forest is then the one that a
         single fit of all trees gives. Other rows, labels or weights are refused.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0: the chance of a row to be drawn, relative to the others of its group. Rows of weight 0 count as
-        absent, but get out-of-bag scores. Weights that are equal within both groups change nothing: repeat rows for
-        larger bags.
+        Weights >= 0: the chance of a row to be drawn, relative to the others of its group, and nothing else: the cuts
+        are those of all rows alike. Rows of weight 0 count as absent, but get out-of-bag scores. Weights that are equal
+        within both groups change nothing: repeat rows for larger bags.
     random_state : int >= 0, numpy.random.Generator or None
         Draws bags, features and cuts. Every tree has a seed of its own that is derived from it.
     n_threads : int, optional
@@ -197,7 +197,8 @@ def fit_forest(
     before = check_init_model(init_model, FUNCTION)
     data, cuts = open_rows(X, max_bins, before)
     labels, weights, among_unlabelled = check_groups(y, sample_weight, data.n_rows, growth)
-    features = bin_rows(in_order(data, labels, weights), cuts, weights, threads)
+    counted = None if weights is None else (weights > 0).astype(np.float64)  # for cuts, rows are there or absent
+    features = bin_rows(in_order(data, labels, weights), cuts, counted, threads)
     params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": features.max_bins}
     seed = draw_seed(random_state, before)
     if before is not None:

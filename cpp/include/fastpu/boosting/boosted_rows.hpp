@@ -25,9 +25,13 @@ namespace fastpu {
 struct BoostedRowCounts {
   index_t n_rows = 0;
   index_t n_unlabelled = 0;
-  index_t n_broken = 0;  // rows whose weight is not a whole number
-  double weight = 0;     // sum of the weights: exact where all are whole numbers and the sum is not too large
+  double weight = 0;  // sum of the weights: exact where it is not too many common_divisor()s
+  double unit = 0;    // the common_divisor() of the weights
 };
+
+// The largest number that two numbers >= 0 are whole multiples of, within the rounding of numbers that had a common
+// factor; of 0 and a number it is the number. Numbers that have nothing in common have a tiny one.
+double common_divisor(double a, double b);
 
 // What a tree is begun with.
 struct TreeStart {
@@ -36,8 +40,8 @@ struct TreeStart {
   TreeLossSums sums;
   double g_scale = 1;  // powers of two: g and h are rounded in units of 1 / scale
   double h_scale = 1;
-  int halvings = 0;  // where there are more rows than a word can sum: how often sums over all holders are halved
-  bool are_repetitions = false;  // whether the weights are whole numbers, and rows are rounded as if repeated
+  int halvings = 0;     // where there are more rows than a word can sum: how often sums over all holders are halved
+  double repeated = 0;  // rows are rounded as if those of this weight were repeated; 0: each by itself
   CountUnit unit;
   std::vector<std::uint32_t> features;  // those that the tree may split, ascending
 };
