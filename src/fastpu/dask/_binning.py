@@ -1,7 +1,8 @@
 """From the partitions of X to binned rows that stay on the workers.
 
 Partitions are read two to four times, and released again each time: to take the census of the rows, to count the labels
-of categories (where a column has many), to find the cuts of their columns (unless these are given), and to bin them. The binned rows take one byte a value, or two.
+of categories (where a column has many), to find the cuts of their columns (unless these are given), and to bin them.
+The binned rows take one byte a value, or two.
 """
 
 from __future__ import annotations
