@@ -95,7 +95,10 @@ def test_frames_that_cannot_be_mapped_are_refused(model, rows):
         TypeError, "X must be a pandas or polars frame with categories in column 1 ('colour')", score, np.zeros((3, 4))
     )
     refused(
-        TypeError, "X must have categories (dtype category or enum) in column 'colour'", score, X.assign(colour=1.0)
+        TypeError,
+        "X must have categories (strings, or dtype category or enum) in column 'colour'",
+        score,
+        X.assign(colour=1.0),
     )
     refused(TypeError, "X must have numbers in column 'a'", score, X.assign(a=X["colour"]))
     refused(ValueError, "in the same order: column 0 must be 'a', got 'colour'", score, X[["colour", "a", "b", "shop"]])
@@ -104,11 +107,17 @@ def test_frames_that_cannot_be_mapped_are_refused(model, rows):
     refused(ValueError, "X must have in column 1 ('colour') what the training data have there", score, numbers)
 
 
-def test_too_many_categories_are_refused(rows):
-    y = np.r_[1, np.zeros(299)]
-    X = pd.DataFrame({"city": pd.Categorical(range(300))})
-    refused(ValueError, "X, in column 'city', must have at most 255 categories, got 300", fastpu.fit_forest, X, y)
-    assert fastpu.fit_forest(X[:255], rows[1][:255], n_trees=3, random_state=0).category_sets.any()
+def test_more_than_255_categories_are_split_by_their_order():
+    code = np.resize(np.arange(300), 3000)
+    X, y = pd.DataFrame({"city": pd.Categorical(code)}), (code % 3 == 0).astype(np.int8)
+    few = code < 255
+    model = fastpu.fit_forest(X[few], y[few], n_trees=3, random_state=0)
+    assert model.category_sets.any()
+    model = fastpu.fit_forest(X, y, n_trees=20, random_state=0)
+    assert not len(model.category_sets)
+    assert (model.nodes["category_set"] == -1).all()
+    assert all(value % 3 == 0 for value in model.categories["0"][-100:])
+    assert auc(y == 1, model.decision_function(X)) == 1.0
 
 
 def test_categories_that_matter_are_found():

@@ -99,6 +99,8 @@ def test_sets_that_are_not_there_are_refused(model, number):
 
 def test_sets_of_columns_without_categories_are_refused(model):
     refused(ValueError, "must have a feature that is in categories", dataclasses.replace, model, categories={})
+    in_order = {column: tuple(range(256)) for column in model.categories}  # whose splits have thresholds
+    refused(ValueError, "that is in categories, with at most 255", dataclasses.replace, model, categories=in_order)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._categories import check_kept
+from fastpu.data._categories import check_kept, columns_in_sets
 from fastpu.data._validate import check_choice, check_labels, check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._calibration import METHODS, by_group
@@ -138,8 +138,10 @@ class TreeEnsemble(Model):
         _core.check_trees(self._nodes, self.tree_starts, self.category_sets, n_features=self.n_features)
         if len(self.category_sets):  # else no node can be split by one
             by_categories = self._split_features[self._is_split & (self._nodes["split"] & 2 > 0)]
-            if not np.isin(by_categories, [int(column) for column in self.categories]).all():
-                raise ValueError("nodes that split by categories must have a feature that is in categories")
+            if not np.isin(by_categories, columns_in_sets(self._kept)).all():
+                raise ValueError(
+                    "nodes that split by categories must have a feature that is in categories, with at most 255"
+                )
         if self.fingerprint is not None and self.fingerprint.size != 3:
             raise ValueError(f"fingerprint must have 3 entries, got {self.fingerprint.size}")
         if (self.oob_sum is None) != (self.oob_count is None):
