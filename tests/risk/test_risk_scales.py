@@ -68,6 +68,15 @@ def test_models_of_tiny_and_of_huge_columns_are_saved_and_read(tmp_path):
                 assert 0.05 < np.mean(fitted.predict(rows) == 1) < 0.95
 
 
+def test_early_stopping_sees_the_penalties_at_any_scale():
+    """Squares of the weights overflow at 1e-200, and those of the scale at 1e200."""
+    X, y, _ = pu_rows(200, 3)
+    options = {"prior": 0.4, "lam": 0.0, "weight_decay": 0.01, "random_state": 0}
+    model = fastpu.fit_nnpu(X, y, **options)
+    for scale in (1e-200, 1e200):
+        assert fastpu.fit_nnpu(X * scale, y, **options).n_iter == model.n_iter > 30
+
+
 def test_a_given_ridge_is_one_on_the_weights_of_the_rows_as_they_are():
     X, y, _ = pu_rows(200, 3)
     options = {"prior": 0.4, "random_state": 0, "n_epochs": 200}

@@ -172,19 +172,22 @@ class Adam {
 // The terms that lam and weight_decay add to a risk.
 template <class T>
 double penalty(const NetArrays<T>& net, const NnpuOptions& options) {
-  const auto squares = [](const AlignedBuffer<T>& values) {
+  const auto squares = [](const AlignedBuffer<T>& values, double factor) {
     double sum = 0;
-    for (index_t k = 0; k < values.size(); ++k) sum += static_cast<double>(values[k]) * static_cast<double>(values[k]);
+    for (index_t k = 0; k < values.size(); ++k) {
+      const double value = factor * static_cast<double>(values[k]);
+      sum += value * value;
+    }
     return sum;
   };
   const bool is_linear = net.hidden_coef.size() == 0;
-  const double of_first = squares(is_linear ? net.coef : net.hidden_coef);
-  const double of_second = is_linear ? 0 : squares(net.coef);
+  const double of_first = squares(is_linear ? net.coef : net.hidden_coef, options.scale);
+  const double of_second = is_linear ? 0 : squares(net.coef, 1);
   const auto intercept = static_cast<double>(net.intercept);
-  const double of_intercepts = squares(net.hidden_intercept) + intercept * intercept;
-  const double decay_of_first = options.weight_decay * options.scale * options.scale;
-  return 0.5 * (options.lam * (of_first + of_second) + decay_of_first * of_first +
-                options.weight_decay * (of_second + of_intercepts));
+  const double of_intercepts = squares(net.hidden_intercept, 1) + intercept * intercept;
+  const double lam_of_first = options.lam / options.scale / options.scale;  // for the weights of x / scale
+  return 0.5 * (lam_of_first * of_first + options.lam * of_second +
+                options.weight_decay * (of_first + of_second + of_intercepts));
 }
 
 // The numbers of the rows in the order of their batches; empty for all rows in their own order.
