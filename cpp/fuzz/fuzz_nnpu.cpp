@@ -24,6 +24,7 @@ NnpuOptions options_of(Input& input) {
   options.lam = input.wrong(input.flag() ? 0 : input.positive());
   options.weight_decay = input.wrong(input.flag() ? 0 : input.share());
   options.learning_rate = input.wrong(input.flag() ? 1e-2 : input.positive());
+  options.scale = input.wrong(input.flag() ? 1 : input.positive());
   options.n_epochs = input.rarely(32) ? 0 : input.between(1, 4);
   options.batch_size = input.flag() ? 0 : input.below(6);
   options.seed = input.byte();

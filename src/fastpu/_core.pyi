@@ -376,7 +376,7 @@ def tiled_back_solve(factor: NDArray[np.float64], b: NDArray[np.float64], *, n_t
 def fit_nnpu(
     x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, start: Net, *, loss: str,
     prior: float, non_negative: bool, beta: float, gamma_nn: float, lam: float, weight_decay: float,
-    learning_rate: float, n_epochs: int, batch_size: int, seed: int, early_stopping_rounds: int,
+    learning_rate: float, scale: float, n_epochs: int, batch_size: int, seed: int, early_stopping_rounds: int,
     chosen: NDArray[np.int64] | None, eval_x: _Matrix | None, eval_labels: NDArray[np.int8] | None,
     eval_weights: NDArray[np.float64] | None,
     callback: Callable[[int, float, int, float], bool] | None, n_threads: int,

@@ -78,7 +78,7 @@ def pu_rows(
 
 def train(X: Any, y: np.ndarray, start: Any, risk: Any, n_threads: int = 2, **options: Any) -> Any:
     """Epochs of the core's training, from a net given as a dict."""
-    known = {"lam": 0.0, "weight_decay": 0.0, "learning_rate": 1e-2, "batch_size": 0, "seed": 0,
+    known = {"lam": 0.0, "weight_decay": 0.0, "learning_rate": 1e-2, "scale": 1.0, "batch_size": 0, "seed": 0,
              "early_stopping_rounds": 0}  # fmt: skip
     weights = options.pop("weights", None)
     return _core.fit_nnpu(

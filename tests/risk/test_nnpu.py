@@ -9,7 +9,9 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
+from fastpu.data._matrix import DenseMatrix
 from fastpu.data._sparse import read_sparse
+from fastpu.risk._columns import read_columns
 from oracles import nnpu
 from risk_cases import LOSSES, ROUNDING, SINGLE, pu_rows, quiet, train
 
@@ -243,6 +245,7 @@ REFERENCE = {"loss": "sigmoid", "learning_rate": 1e-3, "batch_size": None, "n_ep
 def test_the_settings_of_the_reference_can_be_had():
     """100 full batches of all rows, none held out, from the same start: as the oracle does them."""
     X, y, _ = pu_rows(60, 4)
+    X /= read_columns(DenseMatrix(X), None).size  # the steps are those for rows of the size 1, as standardised ones are
     model = fastpu.fit_nnpu(X, y, prior=0.5, model="mlp", random_state=0, **REFERENCE)
     assert model.hidden_coef.shape == (4, 100)
     wanted = {**REFERENCE, "weight_decay": 0.005, "beta": 0.0, "gamma_nn": 1.0, "lam": 0.0}

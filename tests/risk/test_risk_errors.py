@@ -111,13 +111,17 @@ def test_weight_zero_may_not_empty_a_group(fit, data):
 
 def test_numbers_that_overflow_on_the_way_are_refused(data):
     X, y = data
-    for options in ({"loss": "squared"}, {"loss": "logistic", "learning_rate": 1e308}):
+    words = "X, learning_rate, lam and weight_decay must be such that"
+    for options in ({"loss": "squared", "learning_rate": 1e200}, {"loss": "logistic", "learning_rate": 1e308}):
         for model in ("linear", "mlp"):
             more = {"model": model, "n_hidden": 5, "random_state": 0, "n_epochs": 20, "prior": 0.5}
-            words = "X, learning_rate, lam and weight_decay must be such that"
-            refused(ValueError, words, fastpu.fit_nnpu, X * 1e200, y, **options, **more)
+            refused(ValueError, words, fastpu.fit_nnpu, X, y, **options, **more)
     words = "must be such that scores do not overflow, the risk of epoch 2 is nan"  # not -nan, as of 0 * -inf
-    refused(ValueError, words, fastpu.fit_nnpu, X * 1e300, y, learning_rate=1e150, prior=0.3, random_state=0)
+    refused(ValueError, words, fastpu.fit_nnpu, X, y, learning_rate=1e308, prior=0.3, random_state=0)
+    words = "squares of its entries neither overflow nor vanish, got columns of the size 1"
+    for function in (fastpu.fit_nnpu, fastpu.fit_upu):
+        for scale in (1e200, 1e-200):  # the default lam has the size of the squares
+            refused(ValueError, words, function, X * scale, y, prior=0.3)
 
 
 def test_memory_that_cannot_be_had_is_refused_before_any_work():
@@ -136,7 +140,7 @@ def net(d: int = 3, h: int = 2) -> dict:
 
 
 OPTIONS = {"loss": "sigmoid", "prior": 0.5, "non_negative": True, "beta": 0.0, "gamma_nn": 1.0, "lam": 0.0,
-           "weight_decay": 0.0, "learning_rate": 0.1, "n_epochs": 2, "batch_size": 0, "seed": 0,
+           "weight_decay": 0.0, "learning_rate": 0.1, "scale": 1.0, "n_epochs": 2, "batch_size": 0, "seed": 0,
            "early_stopping_rounds": 0, "chosen": None, "eval_x": None, "eval_labels": None, "eval_weights": None,
            "callback": None, "n_threads": 1}  # fmt: skip
 
@@ -151,6 +155,8 @@ OPTIONS = {"loss": "sigmoid", "prior": 0.5, "non_negative": True, "beta": 0.0, "
         ("lam", -1.0),
         ("weight_decay", np.inf),
         ("learning_rate", 0.0),
+        ("scale", 0.0),
+        ("scale", np.inf),
         ("n_epochs", 0),
         ("batch_size", -1),
         ("early_stopping_rounds", -1),

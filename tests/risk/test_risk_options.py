@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu.data._matrix import DenseMatrix
-from fastpu.risk._fit import _far_means
+from fastpu.risk._columns import read_columns
 from helpers import refused
 from machine_cases import each_form
 from method_recipes import model_bits
@@ -82,10 +82,10 @@ def test_columns_are_centred_whose_mean_is_further_from_zero_than_their_deviatio
     deviation = np.sqrt(np.average((unit - np.average(unit, axis=0, weights=weights)) ** 2, axis=0, weights=weights))
     unit = (unit - np.average(unit, axis=0, weights=weights)) / deviation
     X = (unit * [1, 1, 1e3, 1e-3, 1] + [0.95, -1.05, 0.0, 2000.0, -0.5]).astype(dtype)
-    centre = _far_means(DenseMatrix(X), weights)
+    centre = read_columns(DenseMatrix(X), weights).centre
     assert centre is not None
     np.testing.assert_allclose(centre, [0, -1.05, 0, 2000.0, 0], rtol=rounding)
-    assert _far_means(DenseMatrix(np.ascontiguousarray(X[:, [0, 2, 4]])), weights) is None
+    assert read_columns(DenseMatrix(np.ascontiguousarray(X[:, [0, 2, 4]])), weights).centre is None
 
 
 # -- weights -----------------------------------------------------------------------------------------------------------

@@ -16,7 +16,9 @@ from scipy.special import expit
 
 import fastpu
 from fastpu import _core
+from fastpu.data._matrix import DenseMatrix
 from fastpu.data._sparse import read_sparse
+from fastpu.risk._columns import read_columns
 from helpers import outcome, refused
 from oracles import nnpu
 from risk_cases import pu_rows, quiet, train
@@ -357,9 +359,10 @@ def test_defaults_reach_what_the_best_line_reaches(fit, model, prior):
 def test_the_default_ridge_is_the_less_the_more_rows_are_labelled():
     X, y, _ = pu_rows(200, 3)
     model = fastpu.fit_upu(X, y, prior=0.4)
-    assert model.params["lam"] == pytest.approx(0.4 / np.sqrt(y.sum()))
+    size = read_columns(DenseMatrix(X), None).size  # 1 for standardised columns
+    assert model.params["lam"] == pytest.approx(0.4 / np.sqrt(y.sum()) * size**2)
     twice = fastpu.fit_upu(X, y, prior=0.4, sample_weight=np.full(200, 2.0))
-    assert twice.params["lam"] == pytest.approx(0.4 / np.sqrt(2 * y.sum()))
+    assert twice.params["lam"] == pytest.approx(0.4 / np.sqrt(2 * y.sum()) * size**2)
     small = fastpu.fit_upu(X, y, prior=0.4, sample_weight=np.full(200, 1e-6))
     assert small.params["lam"] == model.params["lam"]
 
@@ -379,7 +382,7 @@ def test_the_callback_sees_every_step_and_can_end_the_fit():
     heard: list[fastpu.RiskRound] = []
     model = fastpu.fit_upu(X, y, prior=0.4, loss="logistic", callback=heard.append)
     assert [info.round for info in heard] == list(range(1, model.n_iter + 1))
-    np.testing.assert_array_equal([info.risk for info in heard], model.objective[1:])
+    np.testing.assert_array_equal(np.minimum.accumulate([info.risk for info in heard]), model.objective[1:])
     assert all(info.eval_risk is None and info.n_rounds == 200 for info in heard)
     stopped = fastpu.fit_upu(X, y, prior=0.4, loss="logistic", callback=lambda info: info.round == 2)
     assert (stopped.status, stopped.converged, stopped.n_iter) == ("callback", False, 2)
@@ -387,8 +390,8 @@ def test_the_callback_sees_every_step_and_can_end_the_fit():
 
 def test_squares_that_overflow_are_refused():
     X, y, _ = pu_rows(30, 2)
-    refused(ValueError, "do not overflow", fastpu.fit_upu, X * 1e200, y, prior=0.4, loss="squared")
-    refused(ValueError, "do not overflow", fastpu.fit_upu, np.sign(X) * 1.7e308, y, prior=0.4, loss="logistic")
+    refused(ValueError, "do not overflow", fastpu.fit_upu, X * 1e200, y, prior=0.4, lam=0.1, loss="squared")
+    refused(ValueError, "do not overflow", fastpu.fit_upu, np.sign(X) * 1.7e308, y, prior=0.4, lam=0.1, loss="logistic")
 
 
 def test_the_core_refuses_what_it_cannot_use():

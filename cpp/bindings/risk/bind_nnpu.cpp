@@ -85,14 +85,15 @@ py::array_t<Value> column(const std::vector<NnpuEpoch>& epochs, Member member) {
 
 py::dict fit(const py::object& x, const py::object& labels, const py::object& weights, const py::dict& start,
              const std::string& loss, double prior, bool non_negative, double beta, double gamma_nn, double lam,
-             double weight_decay, double learning_rate, index_t n_epochs, index_t batch_size, std::uint64_t seed,
-             index_t early_stopping_rounds, const py::object& chosen, const py::object& eval_x,
+             double weight_decay, double learning_rate, double scale, index_t n_epochs, index_t batch_size,
+             std::uint64_t seed, index_t early_stopping_rounds, const py::object& chosen, const py::object& eval_x,
              const py::object& eval_labels, const py::object& eval_weights, const py::object& callback, int n_threads) {
   NnpuOptions options;
   options.risk = {loss_of(loss), prior, non_negative, beta, gamma_nn};
   options.lam = lam;
   options.weight_decay = weight_decay;
   options.learning_rate = learning_rate;
+  options.scale = scale;
   options.n_epochs = n_epochs;
   options.batch_size = batch_size;
   options.seed = seed;
@@ -161,7 +162,7 @@ py::array_t<double> score_net(const py::object& x, const py::dict& parameters, i
 void bind_nnpu(py::module_& module) {
   module.def("fit_nnpu", &fit, py::arg("x"), py::arg("labels"), py::arg("weights").none(true), py::arg("start"),
              py::kw_only(), py::arg("loss"), py::arg("prior"), py::arg("non_negative"), py::arg("beta"),
-             py::arg("gamma_nn"), py::arg("lam"), py::arg("weight_decay"), py::arg("learning_rate"),
+             py::arg("gamma_nn"), py::arg("lam"), py::arg("weight_decay"), py::arg("learning_rate"), py::arg("scale"),
              py::arg("n_epochs"), py::arg("batch_size"), py::arg("seed"), py::arg("early_stopping_rounds"),
              py::arg("chosen").none(true), py::arg("eval_x").none(true), py::arg("eval_labels").none(true),
              py::arg("eval_weights").none(true), py::arg("callback").none(true), py::arg("n_threads"));

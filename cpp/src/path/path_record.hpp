@@ -19,8 +19,8 @@ class PathRecord {
     moved_.assign(order_.size(), 0);
   }
 
-  // Adds a knot, with the rows whose a has changed since the last one. If the last one is at the same lam, or turned out
-  // to be no breakpoint, it becomes this knot instead. norm = (y a)'K(y a); weights = X'(y a), or empty.
+  // Adds a knot, with the rows whose a has changed since the last one. If the last one is at the same lam, or turned
+  // out to be no breakpoint, it becomes this knot instead. norm = (y a)'K(y a); weights = X'(y a), or empty.
   void note_knot(double lam, double a0, double sum_alpha, double norm, const PathPoint& point,
                  const std::vector<index_t>& changed, const std::vector<double>& weights);
 

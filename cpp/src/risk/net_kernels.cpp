@@ -312,11 +312,12 @@ void adam(const AdamStep& step, const T* gradient, index_t n, T* value, T* mean,
   const T take_square = static_cast<T>(1 - step.square_decay);
   const T eps = static_cast<T>(step.eps);
   const T decay = static_cast<T>(step.decay);
+  const T unit = static_cast<T>(step.unit);
   index_t k = 0;
   for (; k + kWide<T> <= n; k += kWide<T>) {
     const auto all = [](T number) { return splat<Vec<T>>(number); };
     const Vec<T> x = load<Vec<T>>(value + k);
-    const Vec<T> g = load<Vec<T>>(gradient + k) + all(decay) * x;
+    const Vec<T> g = all(unit) * load<Vec<T>>(gradient + k) + all(decay) * x;
     const Vec<T> m = all(keep) * load<Vec<T>>(mean + k) + all(take) * g;
     const Vec<T> v = all(keep_square) * load<Vec<T>>(square + k) + all(take_square) * (g * g);
     store(mean + k, m);
@@ -324,7 +325,7 @@ void adam(const AdamStep& step, const T* gradient, index_t n, T* value, T* mean,
     store(value + k, x - all(rate) * m / (roots<T>(v) * all(per_root) + all(eps)));
   }
   for (; k < n; ++k) {
-    const T g = gradient[k] + decay * value[k];
+    const T g = unit * gradient[k] + decay * value[k];
     mean[k] = keep * mean[k] + take * g;
     square[k] = keep_square * square[k] + take_square * (g * g);
     value[k] = value[k] - rate * mean[k] / (root(square[k]) * per_root + eps);

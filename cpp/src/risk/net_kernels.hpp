@@ -22,7 +22,7 @@ inline constexpr index_t kNetLine = 64 / static_cast<index_t>(sizeof(T));
 template <class T>
 inline constexpr index_t kNetTile = 4 * kNetLine<T>;
 
-// One step of Adam for a gradient g: g = gradient + decay * value, then the moving means m of g and v of g^2 are
+// One step of Adam for a gradient g: g = unit * gradient + decay * value, then the moving means m of g and v of g^2 are
 // updated, and value -= rate * m / (sqrt(v) * per_root + eps).
 struct AdamStep {
   double rate;      // learning rate / (1 - mean_decay^t)
@@ -31,6 +31,7 @@ struct AdamStep {
   double square_decay;
   double eps;
   double decay;
+  double unit = 1;
 };
 
 template <class T>

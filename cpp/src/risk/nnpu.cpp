@@ -46,6 +46,7 @@ void check(const NnpuOptions& options) {
   require(is_decay(options.weight_decay), "weight_decay", "finite and >= 0", options.weight_decay);
   require(options.learning_rate > 0 && std::isfinite(options.learning_rate), "learning_rate", "finite and > 0",
           options.learning_rate);
+  require(options.scale > 0 && std::isfinite(options.scale), "scale", "finite and > 0", options.scale);
   require(options.eps > 0, "eps", "> 0", options.eps);
   require(options.n_epochs >= 1, "n_epochs", ">= 1", static_cast<double>(options.n_epochs));
   require(options.batch_size >= 0, "batch_size", ">= 0", static_cast<double>(options.batch_size));
@@ -134,9 +135,14 @@ class Adam {
     step.mean_decay = kMeanDecay;
     step.square_decay = kSquareDecay;
     step.eps = options_.eps;
+    // The weights that x meets: w of x is w s of x / s, whose gradient is that of w divided by s.
+    detail::AdamStep first = step;
+    first.rate = step.rate / options_.scale;
+    first.unit = 1 / options_.scale;
+    first.decay = options_.weight_decay * options_.scale + options_.lam / options_.scale;
     step.decay = options_.weight_decay + options_.lam;
-    update(step, gradient.hidden_coef, net.hidden_coef, mean_.hidden_coef, square_.hidden_coef);
-    update(step, gradient.coef, net.coef, mean_.coef, square_.coef);
+    update(first, gradient.hidden_coef, net.hidden_coef, mean_.hidden_coef, square_.hidden_coef);
+    update(net.hidden_coef.size() > 0 ? step : first, gradient.coef, net.coef, mean_.coef, square_.coef);
     step.decay = options_.weight_decay;
     update(step, gradient.hidden_intercept, net.hidden_intercept, mean_.hidden_intercept, square_.hidden_intercept);
     layers_.kernels().adam(step, &gradient.intercept, 1, &net.intercept, &mean_.intercept, &square_.intercept);
@@ -166,15 +172,22 @@ class Adam {
 // The terms that lam and weight_decay add to a risk.
 template <class T>
 double penalty(const NetArrays<T>& net, const NnpuOptions& options) {
-  const auto squares = [](const AlignedBuffer<T>& values) {
+  const auto squares = [](const AlignedBuffer<T>& values, double factor) {
     double sum = 0;
-    for (index_t k = 0; k < values.size(); ++k) sum += static_cast<double>(values[k]) * static_cast<double>(values[k]);
+    for (index_t k = 0; k < values.size(); ++k) {
+      const double value = factor * static_cast<double>(values[k]);
+      sum += value * value;
+    }
     return sum;
   };
-  const double of_weights = squares(net.coef) + squares(net.hidden_coef);
+  const bool is_linear = net.hidden_coef.size() == 0;
+  const double of_first = squares(is_linear ? net.coef : net.hidden_coef, options.scale);
+  const double of_second = is_linear ? 0 : squares(net.coef, 1);
   const auto intercept = static_cast<double>(net.intercept);
-  const double of_intercepts = squares(net.hidden_intercept) + intercept * intercept;
-  return 0.5 * ((options.lam + options.weight_decay) * of_weights + options.weight_decay * of_intercepts);
+  const double of_intercepts = squares(net.hidden_intercept, 1) + intercept * intercept;
+  const double lam_of_first = options.lam / options.scale / options.scale;  // for the weights of x / scale
+  return 0.5 * (lam_of_first * of_first + options.lam * of_second +
+                options.weight_decay * (of_first + of_second + of_intercepts));
 }
 
 // The numbers of the rows in the order of their batches; empty for all rows in their own order.

@@ -187,7 +187,7 @@ void adds_the_gradient_of_a_sparse_row(const NetKernels<T>& kernels) {
 
 template <class T>
 void steps_by_adam(const NetKernels<T>& kernels, index_t n) {
-  const fastpu::detail::AdamStep step{0.01, 1.5, 0.9, 0.999, 1e-8, 0.1};
+  const fastpu::detail::AdamStep step{0.01, 1.5, 0.9, 0.999, 1e-8, 0.1, 0.3};
   const auto gradient = random_values<T>(n, 1);
   auto value = random_values<T>(n, 2);
   auto mean = random_values<T>(n, 3);
@@ -195,7 +195,7 @@ void steps_by_adam(const NetKernels<T>& kernels, index_t n) {
   for (T& x : square) x = std::abs(x);
   auto expected = value;
   for (std::size_t k = 0; k < value.size(); ++k) {
-    const T g = gradient[k] + static_cast<T>(step.decay) * value[k];
+    const T g = static_cast<T>(step.unit) * gradient[k] + static_cast<T>(step.decay) * value[k];
     const T m = static_cast<T>(step.mean_decay) * mean[k] + static_cast<T>(1 - step.mean_decay) * g;
     const T v = static_cast<T>(step.square_decay) * square[k] + static_cast<T>(1 - step.square_decay) * (g * g);
     const T length = std::sqrt(v) * static_cast<T>(step.per_root) + static_cast<T>(step.eps);

@@ -11,7 +11,8 @@ import numpy as np
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_callback
 from fastpu.data._validate import check_float, check_labels
-from fastpu.kernels._kernels import resolve_gamma
+from fastpu.kernels._expansion import linear_scores
+from fastpu.kernels._kernels import centred, linear_coef, resolve_gamma
 from fastpu.kernels._scales import check_training_rows
 from fastpu.path._fields import path_fields
 from fastpu.path._fit import PathOptions, PathRound, check_costs, check_path_options, follow_path, warn_of_path
@@ -298,7 +299,12 @@ def _fit(
 
 
 def _violation_at_end(path: SVMPath, n_threads: int) -> float:
-    """Return the largest violation of the optimality conditions by the model at the last breakpoint."""
-    slack = path.labels * path._decision_function(path.train(), n_threads) - 1
-    alpha = path.alpha_at(path.lams.size - 1)
+    """Return the largest violation of the optimality conditions by the linear model at the last breakpoint."""
+    last, train = path.lams.size - 1, path.train()
+    alpha = path.alpha_at(last)
+    if path.weights is None:
+        weights = linear_coef(centred(train), np.arange(alpha.size), alpha * path.labels)
+    else:
+        weights = path.weights[last]
+    slack = path.labels * linear_scores(train, weights[None] / path.end, path.intercepts[-1:], n_threads)[:, 0] - 1
     return float(np.maximum(np.where(alpha < path.costs, -slack, 0), np.where(alpha > 0, slack, 0)).max(initial=0))

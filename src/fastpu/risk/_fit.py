@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_
 from fastpu.model._model import refuse_nan_scores
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.risk._arguments import RiskRound
+from fastpu.risk._columns import Columns, read_columns
 from fastpu.risk._split import split_rows
 from fastpu.risk.risk_machine import RiskMachine
 from fastpu.risk.risk_network import RiskNetwork
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "fit_by_adam", "make_machine", "open_rows", "warn_of"]
 
-#: The default of lam is this times prior / sqrt(positive rows); chosen by measurement.
+#: The default of lam is this times prior / sqrt(positive rows), for rows of the size 1; chosen by measurement.
 _RIDGE = {"linear": 1.0, "gauss": 0.05, "mlp": 0.0}
 
 
@@ -68,9 +70,32 @@ class Rows:
     features: Matrix
     centers: Matrix | None
     bandwidth: float | None
-    lam: float
+    given_lam: float | None
+    model: str
     generator: np.random.Generator
     n_threads: int
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The columns of `matrix`, or those of basis functions, which have no unit."""
+        return Columns() if self.model == "gauss" else read_columns(self.matrix, self.weights)
+
+    @cached_property
+    def lam(self) -> float:
+        """The ridge on weights in the units of `X`, which for columns twice as large must be four times as large."""
+        if self.given_lam is not None or _RIDGE[self.model] == 0:
+            return self.given_lam or 0.0
+        # The fewer positive rows there are, the less certain are means over them. Weights may stand for repeated rows.
+        positive = self.labels == 1
+        n_pos = float(np.count_nonzero(positive))
+        mass = n_pos if self.weights is None else max(n_pos, float(self.weights[positive].sum()))
+        size = self.columns.size
+        if not 0 < size * size < math.inf:
+            raise ValueError(
+                f"X must be such that squares of its entries neither overflow nor vanish, got columns of the size "
+                f"{size:.3g}, to whose square the default lam is proportional; scale X"
+            )
+        return _RIDGE[self.model] * self.prior / math.sqrt(mass) * size * size
 
     def params(self) -> dict[str, object]:
         """Return the arguments about the prior, for the model."""
@@ -122,9 +147,6 @@ def open_rows(
         centers = open_centers(matrix, shape.centers, shape.n_centers, weights, generator)
         bandwidth = shape.bandwidth or default_bandwidth(matrix, weights, centers)
         features = DenseMatrix(gauss_features(matrix, centers, bandwidth, threads))
-    if ridge is None:
-        # The fewer positive rows there are, the less certain are means over them. Weights may stand for repeated rows.
-        ridge = _RIDGE[shape.model] * share / math.sqrt(max(n_pos, float(np.count_nonzero(labels == 1))))
     return Rows(
         function=function,
         matrix=matrix,
@@ -136,7 +158,8 @@ def open_rows(
         features=features,
         centers=centers,
         bandwidth=bandwidth,
-        lam=ridge,
+        given_lam=ridge,
+        model=shape.model,
         generator=generator,
         n_threads=threads,
     )
@@ -179,9 +202,8 @@ def fit_by_adam(
     """Fit by Adam and return the model."""
     eval_rows, eval_labels = _check_eval_set(eval_set, rows)
     eval_weights = None
-    centre = None if shape.model == "gauss" else _far_means(rows.matrix, rows.weights)
-    features = _moved(rows.features, centre)
-    eval_rows = None if eval_rows is None else _moved(eval_rows, centre)
+    features = rows.columns.moved(rows.features)
+    eval_rows = None if eval_rows is None else rows.columns.moved(eval_rows)
     start = _start(rows, shape)
     seed = int(rows.generator.integers(2**63))
     # A linear model is stopped by the risk that it is fitted to: it has one minimum, and a ridge against overfitting.
@@ -217,6 +239,7 @@ def fit_by_adam(
             lam=rows.lam,
             weight_decay=training.weight_decay,
             learning_rate=training.learning_rate,
+            scale=rows.columns.size,
             n_epochs=min(n_epochs, MANY),
             batch_size=min(split.batch_size or 0, MANY),
             seed=seed,
@@ -247,7 +270,7 @@ def fit_by_adam(
     }
     model = _make_model(
         rows,
-        _moved_back(result["net"], centre),
+        rows.columns.moved_back(result["net"]),
         params=params,
         n_iter=kept,
         # A fit that ran all its epochs is complete, unless a rule should have stopped it earlier.
@@ -283,12 +306,13 @@ def _make_model(rows: Rows, net: _core.Net, **fields: Any) -> RiskMachine | Risk
 
 
 def _start(rows: Rows, shape: Shape) -> _core.Net:
-    """Return the parameters that a fit starts from: 0, or for a network LeCun's normal numbers."""
+    """Return the parameters that a fit starts from: 0, or for a network LeCun's normal numbers, for rows of size 1."""
     dtype, n_features = rows.features.dtype, rows.features.n_features
     if shape.model != "mlp":
         hidden_coef, coef = np.zeros((n_features, 0)), np.zeros(n_features)
     else:
         hidden_coef = rows.generator.standard_normal((n_features, shape.n_hidden)) / math.sqrt(n_features)
+        hidden_coef /= rows.columns.size
         coef = rows.generator.standard_normal(shape.n_hidden) / math.sqrt(shape.n_hidden)
     return {
         "hidden_coef": hidden_coef.astype(dtype),
@@ -296,45 +320,6 @@ def _start(rows: Rows, shape: Shape) -> _core.Net:
         "coef": coef.astype(dtype),
         "intercept": 0.0,
     }
-
-
-def _far_means(matrix: Matrix, weights: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
-    """Return the means of the columns whose mean is further from 0 than their standard deviation, and 0 for the others.
-
-    None if there is no such column, or the rows are sparse. Adam takes very many steps where a coefficient and the
-    intercept do nearly the same.
-    """
-    if matrix.is_sparse:
-        return None
-    mass = np.ones(matrix.n_rows) if weights is None else weights / weights.max()
-    factors, first = mass.astype(matrix.dtype), matrix.values[0]
-    sums, squares = np.zeros((2, matrix.n_features))
-    with np.errstate(over="ignore", invalid="ignore"):
-        for rows in matrix.blocks():  # less the first row, or float32 would lose the digits of numbers such as years
-            sums += np.einsum("i,ij->j", factors[rows], matrix.values[rows] - first)
-        means = (first + sums / mass.sum()).astype(matrix.dtype)
-        for rows in matrix.blocks():
-            apart = matrix.values[rows] - means
-            squares += np.einsum("i,ij->j", factors[rows], np.square(apart, out=apart))
-        is_far = np.abs(means) > np.sqrt(squares / mass.sum())
-    return np.where(is_far, means, 0.0).astype(np.float64) if is_far.any() else None
-
-
-def _moved(matrix: Matrix, centre: NDArray[np.float64] | None) -> Matrix:
-    """Return the rows less the centre."""
-    if centre is None or matrix.is_sparse:
-        return matrix
-    return DenseMatrix(matrix.values - centre.astype(matrix.dtype))
-
-
-def _moved_back(net: _core.Net, centre: NDArray[np.float64] | None) -> _core.Net:
-    """Return the net for rows that are not centred."""
-    if centre is None:
-        return net
-    if not net["hidden_intercept"].size:
-        return {**net, "intercept": net["intercept"] - float(centre @ net["coef"])}
-    hidden_intercept = net["hidden_intercept"] - centre @ net["hidden_coef"]
-    return {**net, "hidden_intercept": hidden_intercept.astype(net["hidden_intercept"].dtype)}
 
 
 # ---------------------------------------------------------------------------------------- models and warnings

@@ -64,7 +64,7 @@ def fit_nnpu(
     gradient of -gamma_nn R- alone, back to where R- is larger; otherwise it follows that of R+ + R-.
 
     The reference setting of the paper's authors is ``model="mlp", loss="sigmoid", learning_rate=1e-3, batch_size=None,
-    n_epochs=100``.
+    n_epochs=100``, for columns of the size 1.
 
     Parameters
     ----------
@@ -103,7 +103,9 @@ callback, progress
     float32 rows are trained on in float32, risks are summed in float64.
 
     Adam takes a copy of dense rows in which columns whose mean is further from 0 than their standard deviation are
-    centred; the intercepts of the model are those of the rows as they were given.
+    centred, and its steps are those for rows divided by the size of the columns (see the Notes of `fit_upu`); the
+    parameters of the model are those for the rows as they were given. So a common factor of all columns changes nothing
+    but the unit of the first coefficients.
 
     References
     ----------

@@ -87,9 +87,9 @@ def fit_upu(
         labelled. `prior` is then converted, (prior n - n_pos) / n_unl.
     lam : float, optional
         >= 0, ridge penalty on all weights but the intercepts; its effect depends on the scales of the columns. By
-        default pi / sqrt(n_pos) for "linear", a twentieth of that for "gauss" and 0 for "mlp", where n_pos is the
-        number of positive rows (the sum of their weights if that is more): the fewer there are, the less certain is
-        their mean.
+        default pi / sqrt(n_pos) times the square of the size of the columns (see Notes) for "linear", a twentieth of
+        pi / sqrt(n_pos) for "gauss" and 0 for "mlp", where n_pos is the number of positive rows (the sum of their
+        weights if that is more): the fewer there are, the less certain is their mean.
     loss : {"sigmoid", "logistic", "squared"}, default "logistic"
     model : {"linear", "gauss", "mlp"}, default "linear"
         "linear" is f(x) = coef'x + intercept; "gauss" the same in exp(-|x - c|^2 / (2 bandwidth^2)) for centres c;
@@ -107,12 +107,14 @@ def fit_upu(
     max_iter : int, default 200
         Most steps of Newton's method. If Adam trains the model, `tol` and `max_iter` must be left at their defaults.
     learning_rate : float, optional
-        The learning rate of Adam, by default 0.05 for "linear", 0.02 for "gauss" and 0.01 for "mlp". Adam's means decay
-        with 0.9 and 0.999, and eps is 1e-8. This argument and those below, down to `early_stopping_rounds`, are for
-        Adam: if Newton's method minimises the risk, they are refused with a ValueError.
+        The learning rate of Adam, by default 0.05 for "linear", 0.02 for "gauss" and 0.01 for "mlp", for rows divided
+        by the size of the columns. Adam's means decay with 0.9 and 0.999, and eps is 1e-8. This argument and those
+        below, down to `early_stopping_rounds`, are for Adam: if Newton's method minimises the risk, they are refused
+        with a ValueError.
     weight_decay : float, optional
-        >= 0; the parameters, intercepts included, times this are added to the gradient. By default 0.005 for "mlp"
-        (the reference setting) and 0 for the others. The risk that is reported includes neither this nor `lam`.
+        >= 0; the parameters, intercepts included, times this are added to the gradient. They are those for rows divided
+        by the size of the columns. By default 0.005 for "mlp" (the reference setting) and 0 for the others. The risk
+        that is reported includes neither this nor `lam`.
     batch_size : int, "auto" or None, default "auto"
         The number of rows of a step. They are the next ones of a random order that is drawn anew for each epoch,
         positive and unlabelled rows together, as in the reference. The last batch may be smaller, and a batch without
@@ -172,13 +174,19 @@ def fit_upu(
     X) for each product of the conjugate gradients in it. An epoch takes O(n d) times the hidden units. Memory beside X:
     O(n + d^2) and O(batch size * n_hidden + d n_hidden). "gauss" holds n times as many numbers as there are centres.
 
+    The size of the columns is the median of the root mean squares of their entries that are not 0, divided by the root
+    of the share of such entries; of a column whose mean is further from 0 than its standard deviation that deviation
+    counts, with a share of 1. It is 1 for standardised columns, and near 1 for text whose rows have the length 1. So a
+    common factor of all columns changes nothing but the units of the coefficients and of `lam`, which must be divided
+    by it and multiplied by its square.
+
     Scales of columns matter to Newton's method only through `lam`. If `lam` is tiny beside the squares of rows that can
     be separated, scores are so large that the logistic risk is nearly piecewise linear. The method then minimises
     smoothed risks, one after the other; `objective` has the least risk so far, and "tol" says that an upper bound of
     R - min R is at most ``tol * |R|``.
 
     The reference setting of nnPU's authors is ``model="mlp", loss="sigmoid", learning_rate=1e-3, batch_size=None,
-    n_epochs=100``.
+    n_epochs=100``, for columns of the size 1.
 
     The unbiased risk of a flexible model can be driven below 0, where it fits the labelled rows too closely;
     `fit_nnpu` takes such steps back.

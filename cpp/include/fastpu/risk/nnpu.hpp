@@ -21,6 +21,10 @@
 // includes lam w for the weights w (coef and hidden_coef) and weight_decay theta for all parameters theta; the reported
 // risk does not include these penalties.
 //
+// Adam's steps have one length for all parameters, so they depend on the scale of x. Given a scale s, they are those
+// for the rows x / s, whose weights w s (w the weights that x meets first) also meet weight_decay; lam is for w itself.
+// Nothing is divided but gradients, so x needs no copy, and a power of 2 gives the same bits.
+//
 // A batch of b rows takes time O(b d h), and memory O(b h) besides X and four times the parameters. All sums are over
 // fixed blocks, so the parameters are bitwise the same for every number of threads and every instruction-set level.
 //
@@ -44,6 +48,7 @@ struct NnpuOptions {
   double lam = 0;           // >= 0
   double weight_decay = 0;  // >= 0
   double learning_rate = 1e-3;
+  double scale = 1;   // > 0; the steps and weight_decay are those for rows x / scale
   double eps = 1e-8;  // of Adam, > 0
   index_t n_epochs = 100;
   index_t batch_size = 0;  // 0 stands for all rows
