@@ -58,7 +58,7 @@ CASE("a tree is walked as its nodes say") {
     }
     std::vector<double> scores(copies * rows.size());
     tree_scores(trees.view(), fastpu::DenseView<double>{x.data(), static_cast<index_t>(scores.size()), 3},
-                scores.data(), team);
+                fastpu::best_isa(), scores.data(), team);
     for (std::size_t i = 0; i < scores.size(); ++i) CHECK(scores[i] == 8.0 + values[i % values.size()]);
   }
   std::vector<double> narrow(4);
