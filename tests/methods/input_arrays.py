@@ -128,8 +128,8 @@ NO_MATRIX: dict[str, tuple[Callable[[np.ndarray], Any], Any]] = {
     "sparse complex": (lambda X: sp.csr_array(X.astype(complex)), TypeError),
     "sparse, no rows": (lambda X: sp.csr_array((0, X.shape[1])), _WRONG),
 }
-#: Of these the ones that methods take which allow NaN and inf.
-HOLES = {"NaN", "inf", "-inf", "float32 NaN", "a gap in a frame", "beyond float64", "sparse NaN"}
+#: Of these the ones that methods take which allow NaN and inf, and columns of categories.
+HOLES = {"NaN", "inf", "-inf", "float32 NaN", "a gap in a frame", "beyond float64", "sparse NaN", "strings in a frame"}
 
 
 def _with(X: np.ndarray, value: Any) -> np.ndarray:
