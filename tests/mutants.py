@@ -168,6 +168,7 @@ TESTS_OF = {
     "plot/_rounds": ["test_plot_rounds.py"],
     "plot/_rows": ["test_plot_rows.py", "test_plot.py"],
     "risk/_arguments": ["test_risk_errors.py", "test_upu.py", "test_nnpu.py"],
+    "risk/_columns": ["test_risk_scales.py", "test_risk_options.py"],
     "risk/_fit": ["test_upu.py", "test_nnpu.py", "test_risk_errors.py"],
     "risk/_split": ["test_risk_split.py", "test_risk_options.py"],
     "risk/nnpu": ["test_nnpu.py", "test_risk_errors.py"],
