@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -88,6 +90,14 @@ def test_the_prior_of_an_objective_is_converted_by_the_weights_of_rows(loss, is_
     found = loss(labels, prior=RATE, scenario="single_set")(y, scores, weights)
     np.testing.assert_allclose(found, loss(labels, prior=share)(y, scores, weights), rtol=1e-12)
     assert repr(loss(prior=0.6, scenario="single_set")).endswith("(prior=0.6, scenario='single_set')")
+
+
+def test_a_single_set_is_refused_where_no_worker_knows_the_number_of_rows(monkeypatch):
+    distributed = SimpleNamespace(is_distributed=lambda: True)
+    monkeypatch.setitem(sys.modules, "xgboost.collective", distributed)
+    objective = objectives.upu(prior=RATE, scenario="single_set")
+    refused(ValueError, "scenario must be 'case_control' for upu in distributed training", objective, [1, 1, 0, 0],
+            np.zeros(4))  # fmt: skip
 
 
 def test_catboost_sees_the_converted_prior_however_many_rows_it_is_shown():
