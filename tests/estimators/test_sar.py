@@ -50,17 +50,18 @@ def exact(C=1.0, **options):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("with_negatives", [False, True])
-def test_iterations_are_those_of_the_oracle(weighted, with_negatives):
+def test_the_first_iterations_are_those_of_the_oracle_and_the_last_one_leads_nowhere(weighted, with_negatives):
     X, positive, labelled, _, _ = draw()
     rng = np.random.default_rng(1)
     code = labelled.astype(int)
     if with_negatives:
         code[~positive & (rng.random(600) < 0.2)] = -1
     weights = rng.uniform(0.2, 3, 600) if weighted else None
-    clf = exact(max_iter=20).fit(X, code, sample_weight=weights)
+    with pytest.warns(fastpu.ConvergenceWarning, match="max_iter=2 "):
+        clf = exact(max_iter=2).fit(X, code, sample_weight=weights)
     mass = np.ones(600) if weights is None else weights
     f = e = np.zeros(0)
-    for i, (f, e, _) in enumerate(oracle.sar_em(X, X[:, [2]], code, 20, weights=weights)):
+    for i, (f, e, _) in enumerate(oracle.sar_em(X, X[:, [2]], code, 2, weights=weights)):
         expected = oracle.log_likelihood(f, e, code, mass)
         np.testing.assert_allclose(clf.history_["log_likelihood"][i], expected, atol=SOLVED)
     q = oracle.posterior(f, e, code)
@@ -68,6 +69,22 @@ def test_iterations_are_those_of_the_oracle(weighted, with_negatives):
     np.testing.assert_allclose(clf.propensity_, e, atol=SOLVED)
     np.testing.assert_allclose(clf.posterior_, q, atol=SOLVED)
     np.testing.assert_allclose(clf.prior_, np.average(q[code == 0], weights=mass[code == 0]), atol=SOLVED)
+    clf = exact(tol=1e-6).fit(X, code, sample_weight=weights)
+    b, c = oracle.fits(X, X[:, [2]], code, clf.posterior_, mass, 1.0)
+    np.testing.assert_allclose(oracle.probability(X, b), clf.predict_proba(X)[:, 1], atol=1e-4)
+    np.testing.assert_allclose(oracle.probability(X[:, [2]], c), clf.propensity_, atol=1e-4)
+
+
+def test_iterations_that_start_where_those_before_lead_to_end_sooner():
+    X, _, labelled, _, _ = draw()
+    clf = exact(tol=1e-4).fit(X, labelled)
+    changes, q = [], np.zeros(600)
+    for f, e, _ in oracle.sar_em(X, X[:, [2]], labelled.astype(int), 60):
+        before, q = q, oracle.posterior(f, e, labelled.astype(int))
+        changes.append(np.abs(q - before)[~labelled].mean())
+    assert clf.n_iter_ <= 25
+    assert changes[-1] > 1e-4  # of plain iterations
+    assert clf.history_["log_likelihood"][-1] > oracle.log_likelihood(f, e, labelled.astype(int), np.ones(600))
 
 
 def test_the_likelihood_of_the_labels_does_not_fall():
@@ -280,8 +297,8 @@ def test_weights_are_repetitions():
 def test_weights_of_any_size_are_taken():
     X, _, labelled, _, _ = draw()
     weights = np.where(np.arange(600) % 3 == 0, 1e-200, 1.0)
-    tiny = exact(max_iter=20).fit(X, labelled, sample_weight=weights)
-    none = exact(max_iter=20).fit(X, labelled, sample_weight=np.round(weights))
+    tiny = exact(max_iter=3).fit(X, labelled, sample_weight=weights)
+    none = exact(max_iter=3).fit(X, labelled, sample_weight=np.round(weights))
     np.testing.assert_allclose(tiny.predict_proba(X), none.predict_proba(X), atol=SOLVED)
 
 

@@ -48,10 +48,12 @@ def waits_outside_the_pool(fit: _Function) -> _Function:
     @functools.wraps(fit)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            distributed.get_worker()
-        except ValueError:  # this is no task
+            distributed.secede()
+        except (AttributeError, KeyError, ValueError):  # no task, or one that has no place, or has given it back
             return fit(*args, **kwargs)
-        with distributed.worker_client():  # which gives the place back, unless the task has done so, and takes it again
+        try:
             return fit(*args, **kwargs)
+        finally:
+            distributed.rejoin()
 
     return call  # type: ignore[return-value]

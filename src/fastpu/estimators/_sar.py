@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -53,7 +54,8 @@ class SARClassifier(MetaClassifier):
     Every iteration takes q = f (1 - e) / (1 - f e), the probability that an unlabelled row is positive, and fits
     `estimator` to each unlabelled row as positive with the weight w q and as negative with w (1 - q) beside the
     labelled ones, and `propensity_estimator` to tell labelled from unlabelled rows with weights w and w q. Where both
-    maximise a likelihood the objective never falls.
+    maximise a likelihood the objective never falls. Every third iteration starts at the q to which the steps of the two
+    before lead (SQUAREM), unless the labels are less likely there: far fewer are needed.
 
     Parameters
     ----------
@@ -96,8 +98,9 @@ class SARClassifier(MetaClassifier):
 
     Notes
     -----
-    Two fits an iteration, one of them to n_pos + 2 n_unl rows. `predict_proba` is f: of a row whose label is not yet
-    asked for. Rows of weight 0 are left out.
+    Two fits an iteration, one of them to n_pos + 2 n_unl rows, and two more where the labels turn out less likely at
+    the start of a third iteration. `predict_proba` is f: of a row whose label is not yet asked for. Rows of weight 0
+    are left out.
 
     With the labels -1, 0 and 1 rows of -1 are negative, with the term w log(1 - f), and have no part in e.
 
@@ -110,7 +113,8 @@ class SARClassifier(MetaClassifier):
     References
     ----------
     Bekker, Robberechts and Davis, "Beyond the selected completely at random assumption for learning from positive and
-    unlabeled data", ECML PKDD 2019.
+    unlabeled data", ECML PKDD 2019. Varadhan and Roland, "Simple and globally convergent methods for accelerating the
+    convergence of any EM algorithm", Scandinavian Journal of Statistics 35, 2008 (SQUAREM).
 
     Examples
     --------
@@ -184,10 +188,10 @@ class SARClassifier(MetaClassifier):
         propensity, scaler = self._propensity_of(classifier)
         steps = _Steps(classifier, propensity)
         fitted = steps.first()
+        trail = [fitted.posterior]
         history: dict[str, list[float]] = {"log_likelihood": [], "change": [], "prior": []}
         while len(history["change"]) < max_iter:
-            before = fitted.posterior
-            fitted = steps.following(before)
+            before, fitted, trail = steps.next(fitted, trail)
             history["log_likelihood"].append(steps.log_likelihood(fitted))
             history["change"].append(steps.mean_of_unlabeled(np.abs(fitted.posterior - before)))
             history["prior"].append(steps.mean_of_unlabeled(fitted.posterior))
@@ -313,6 +317,34 @@ class _Steps:
         share = np.concatenate([q[pos], q[unl], 1 - q[unl], np.ones(neg.size)])
         model = self.classifier.fit(rows, np.arange(rows.size) < pos.size + unl.size, share)
         return self._with_propensity(model, _probabilities(self.classifier, model), q)
+
+    def next(
+        self, fitted: _Fitted, trail: list[NDArray[np.float64]]
+    ) -> tuple[NDArray[np.float64], _Fitted, list[NDArray[np.float64]]]:
+        """Return the probabilities that an iteration starts from, its models, and the probabilities of those in a row.
+
+        After two iterations the third starts where they lead to, unless the labels are less likely there.
+        """
+        if len(trail) == 3:
+            start = self._extrapolated(*trail)
+            leap = self.following(start)
+            if self.log_likelihood(leap) >= self.log_likelihood(fitted):
+                return start, leap, [leap.posterior]
+            trail = trail[-1:]
+        following = self.following(fitted.posterior)
+        return fitted.posterior, following, [*trail, following.posterior]
+
+    def _extrapolated(self, *trail: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return where three probabilities of the rows in a row lead to, by their logits (SQUAREM's third step)."""
+        rows = self.classifier.rows(0)
+        first, second, third = (logit(np.clip(q[rows], _EDGE, 1 - _EDGE)) for q in trail)
+        step = second - first
+        bend = third - second - step
+        size, curvature = (np.average(values**2, weights=self.classifier.mass[rows]) for values in (step, bend))
+        length = float(np.sqrt(size / curvature)) if size > curvature > 0 else 1.0  # 1 is the last of the three
+        q: NDArray[np.float64] = trail[-1].copy()
+        q[rows] = expit(first + 2 * length * step + length**2 * bend)
+        return q
 
     def _with_propensity(self, classifier: Any, f: NDArray[np.float64], q: NDArray[np.float64]) -> _Fitted:
         """Return the classifier with the propensity model that these probabilities of the rows give."""
