@@ -68,6 +68,7 @@ TESTS_OF = {
     "data/_kept_rows": ["test_model_file_hostile.py", "test_kernel_machine.py"],
     "data/_matrix": ["test_matrix.py", "test_kernel_machine.py", "test_sparse.py", "test_labels.py"],
     "data/_simulated": ["test_pu_splits.py", "test_datasets.py"],
+    "data/_refused_columns": ["test_categories.py"],
     "data/_sparse": ["test_sparse.py", "test_matrix.py", "test_labels.py"],
     "data/_validate": ["test_validate.py", "test_matrix.py", "test_frames.py"],
     "estimators/__init__": ["test_estimators_classes.py"],
