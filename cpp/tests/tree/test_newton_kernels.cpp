@@ -108,7 +108,7 @@ void makes_words(const NewtonKernels& kernels) {
   const std::vector<double> h{0.5, 0.0, 0.3, 0.25, 2.0};
   const std::vector<double> weights{1, 1, 0, 1, 2};
   std::vector<std::uint64_t> words(5);
-  kernels.make_words(g.data(), h.data(), nullptr, 5, 4.0, 8.0, words.data());
+  kernels.make_words(g.data(), h.data(), nullptr, 0.0, 5, 4.0, 8.0, words.data());
   const std::vector<std::int32_t> whole_g{5, -12, 0, -1, 16};
   const std::vector<std::int32_t> whole_h{4, 0, 2, 2, 16};
   for (std::size_t i = 0; i < 5; ++i) {
@@ -116,7 +116,10 @@ void makes_words(const NewtonKernels& kernels) {
     CHECK(fastpu::detail::h_of(words[i]) == whole_h[i]);
   }
   std::vector<std::uint64_t> weighted(5);
-  kernels.make_words(g.data(), h.data(), weights.data(), 5, 4.0, 8.0, weighted.data());
+  kernels.make_words(g.data(), h.data(), weights.data(), 1.0, 5, 4.0, 8.0, weighted.data());
+  CHECK(weighted == words);
+  const std::vector<double> sevenths{0.7, 0.7, 0, 0.7, 1.4};  // whole multiples of 0.7 but for rounding
+  kernels.make_words(g.data(), h.data(), sevenths.data(), 0.7, 5, 4.0, 8.0, weighted.data());
   CHECK(weighted == words);
 }
 
