@@ -47,7 +47,7 @@ def refuse_column(
         dummies = "pandas.get_dummies" if kind == "pandas" else "to_dummies"
         numbers = "pandas.to_numeric" if kind == "pandas" else "cast(polars.Float64)"
         hint = (
-            f"; if it holds numbers, make them so with {numbers}; if words, make numbers of them, for example with "
+            f"; if it holds numbers, make them so with {numbers}; if words, make numbers of them with "
             f"{dummies}; {methods_that_take('categories')} take categories"
         )
     else:
