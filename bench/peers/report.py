@@ -57,6 +57,8 @@ def _cell(value: Any) -> str:
         return value or ""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, dict):
+        return " ".join(map(str, value.values()))
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
