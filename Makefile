@@ -111,18 +111,7 @@ defaults: $(VENV)/.has-bench install  ## every fit at its defaults beside logist
 	  --data $(or $(DATA),$(error make defaults needs DATA=DIR, a folder of data sets))
 
 peers: $(VENV)/.has-peers install  ## the same work by fastpu and by other libraries, in one run; DATA=DIR adds real data
-	$(VENV_PYTHON) bench/peers/stump_boost.py --output build/peers
-	$(VENV_PYTHON) bench/peers/forest.py --output build/peers $(if $(DATA),--data $(DATA))
-	$(VENV_PYTHON) bench/peers/boosted_trees.py --output build/peers
-	$(VENV_PYTHON) bench/peers/svm.py --output build/peers $(if $(DATA),--data $(DATA))
-	$(VENV_PYTHON) bench/peers/isvm.py --output build/peers $(if $(DATA),--data $(DATA))
-	$(VENV_PYTHON) bench/peers/knn_graph.py --output build/peers
-	$(VENV_PYTHON) bench/peers/pual.py --output build/peers
-	$(VENV_PYTHON) bench/peers/nnpu.py --output build/peers
-	$(VENV_PYTHON) bench/peers/svm_path.py --output build/peers
-	$(VENV_PYTHON) bench/peers/svm_grid.py --output build/peers
-	$(VENV_PYTHON) bench/peers/objectives.py
-	$(VENV_PYTHON) bench/peers/pairwise_numpy.py
+	$(VENV_PYTHON) bench/peers --output build/peers $(if $(DATA),--data $(DATA))
 
 # ---- Style and types ----
 

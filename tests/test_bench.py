@@ -42,21 +42,27 @@ COMMANDS = {
         "### Predicted, 50 columns, 16 threads a worker",
     ),
     "dask/peers.py": ("--rows 3000 --rounds 1 2 --repeats 1", "distributed lightgbm xgboost", "| fastpu, trees |"),
-    "peers/pairwise_numpy.py": ("--sizes 40 60 --rounds 10 --repeats 1", "", "The same 10 stumps in all three"),
-    "peers/objectives.py": ("--n 2000 --rounds 2 --threads 1", "lightgbm xgboost", "| xgboost | nnpu | 1 |"),
-    "peers/svm.py": ("--quick --only score --threads 1", "sklearn", "### Scores of other rows"),
-    "peers/isvm.py": ("--quick --only text iadmm --threads 1", "sklearn", "### An iteration of IADMM"),
-    "peers/forest.py": ("--quick --threads 1 --sets some=yes --data", "sklearn joblib lightgbm", "### Test AUC by set"),
-    "peers/boosted_trees.py": ("--quick", "lightgbm xgboost", "### 20 bags of 100 trees"),
-    "peers/boosted_trees_quality.py": (
-        "--tasks rare* --splits 1 --max-rows 300 --losses logistic --leaves 2 4",
-        "sklearn lightgbm",
-        "### Mean AUC on the simulated tables",
+    "peers pairwise_numpy": ("--quick", "", "| 60 | pairs, sorted |"),
+    "peers objectives": ("--quick --threads 1", "lightgbm xgboost", "| xgboost | nnpu | the objective |"),
+    "peers stump_boost": (
+        "--quick --threads 1 --only rounds memory thread_curve",
+        "lightgbm xgboost",
+        "| fastpu, exact thresholds |",
     ),
-    "peers/knn_graph.py": ("--quick --threads 1", "sklearn faiss", "### The 5 nearest neighbours of every row"),
-    "peers/nnpu.py": ("--quick --threads 1", "", "| 300 x 20, 3 epochs | all rows | 1 | fastpu |"),
-    "peers/pual.py": ("--quick --threads 1", "", "### A grid of kernel PUAL"),
-    "peers/svm_path.py": ("--quick", "sklearn", "time of the path by that of SVC"),
+    "peers svm": ("--quick --threads 1 --only fits scores bagging", "sklearn pulearn", "### Scores of other rows"),
+    "peers isvm": ("--quick --threads 1 --only text iadmm", "sklearn", "### An iteration of IADMM"),
+    "peers forest": (
+        '--quick --threads 1 --set sets={"some":"yes"} --data',
+        "sklearn joblib lightgbm",
+        "### AUC by table",
+    ),
+    "peers boosted_trees": ("--quick --threads 1", "lightgbm xgboost", "### 20 bags of 100 trees"),
+    "peers boosted_trees_quality": ('--quick --set losses=["logistic"]', "sklearn lightgbm pandas", "| rare* | 5 % |"),
+    "peers knn_graph": ("--quick --threads 1", "sklearn faiss", "### The 5 nearest neighbours of every row"),
+    "peers nnpu": ("--quick --threads 1", "", "| 100 | fastpu |"),
+    "peers pual": ("--quick --threads 1", "", "### A grid of 135 kernel PUAL"),
+    "peers svm_path": ("--quick --threads 1", "sklearn", "| 300 | 20 | linear | scikit-learn |"),
+    "peers svm_grid": ("--quick --threads 1", "sklearn", "| noisy | one by one |"),
 }
 
 
@@ -79,9 +85,35 @@ def test_the_command_prints_its_table(name, data, tmp_path):
     arguments, packages, words = COMMANDS[name]
     if missing := [package for package in packages.split() if find_spec(package) is None]:
         pytest.skip(f"needs {missing}")
-    command = [sys.executable, str(BENCH / name), *arguments.split()]
+    folder, *areas = name.split()
+    command = [sys.executable, str(BENCH / folder), *areas, *arguments.split()]
     if arguments.endswith("--data"):
         command.append(str(data))
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert words in done.stdout
+
+
+def test_peers_resumes_what_an_earlier_run_left(tmp_path):
+    command = [sys.executable, str(BENCH / "peers"), "pairwise_numpy", "--quick", "--output", str(tmp_path)]
+
+    def run(*more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*command, *more], capture_output=True, text=True, timeout=300, check=True)
+
+    run("--set", "sizes=[40]")
+    first = (tmp_path / "pairwise_numpy.jsonl").read_text()
+    done = run("--resume")
+    assert "n 60" in done.stderr
+    assert "n 40" not in done.stderr
+    assert (tmp_path / "pairwise_numpy.jsonl").read_text().startswith(first)
+    assert "| 40 | fastpu |" in done.stdout
+
+
+def test_peers_leaves_out_an_area_without_its_libraries():
+    code = (
+        "import runpy, sys; sys.modules['faiss'] = None; sys.argv[1:] = ['knn_graph', '--quick']; "
+        f"runpy.run_path({str(BENCH / 'peers')!r}, run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 2
+    assert "knn_graph is left out, install faiss first" in done.stderr

@@ -39,7 +39,7 @@ from fastpu.dask._workers import Workers, fan_out
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "peers"))
 
-from report_parts import machine, table
+from report import machine, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -32,7 +32,7 @@ import fastpu.dask
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "peers"))
 
-from report_parts import machine, table
+from report import machine, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

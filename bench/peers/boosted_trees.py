@@ -1,121 +1,159 @@
-"""Compare fit_boosted_trees with LightGBM and XGBoost on the same bins, leaves and rounds, and bags with a loop.
+"""fit_boosted_trees against LightGBM and XGBoost on the same bins, leaves and rounds, and bags against a loop.
 
-python bench/peers/boosted_trees.py [--n 200000 1000000] [--threads 1 2] [--output DIR] [--only trees scores bags ...]
-
-Needs fastpu, lightgbm and xgboost in one environment. Every measurement runs in a process of its own, and contenders
-take turns within it. Prints Markdown; --output also keeps it. Times of one thread are processor time, which neighbours
-on the machine disturb least. --quick tries everything on a few rows.
-
-trees: seconds of a round, the median of `--rounds` of them, binning left out; n x 50 normal float32, 31 leaves.
-scores: of n rows by 100 such trees. bags: 20 bags of 100 trees of 8 leaves, 1,500 positive rows and 4,500 of U each, by
-fit_boosted_trees and by a loop over LightGBM, with and without the scores of the rows that a bag leaves out.
-memory: peak of a fit over the bytes of the float32 rows, these included.
+Rows: n x 50 normal float32. Times of one thread are processor time, which neighbours on the machine disturb least.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from report_parts import Measured, at_most, machine, median, spread, table
-from running import cpus, measure
+import numpy as np
+from running import Case, Row, Timed, alternate, peak_bytes, timed
+from workload import make_rows
+
+import fastpu
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator
+    from types import SimpleNamespace
 
-_PARTS = ("trees", "scores", "bags", "memory")
-_MEASURES = Path(__file__).with_name("boosted_trees_measures.py")
-_QUICK = {"n": [600], "rounds": 3, "repeats": 1, "threads": [1], "bag_rows": 600}
+    from numpy.typing import NDArray
 
-
-def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        "boosted_trees", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--n", type=int, nargs="+", default=[200_000, 1_000_000], metavar="N", help="rows")
-    parser.add_argument("--threads", type=int, nargs="+", default=[t for t in (1, 2) if t <= cpus()], metavar="N")
-    parser.add_argument("--rounds", type=int, default=20, help="of a fit that is timed (default: %(default)s)")
-    parser.add_argument("--repeats", type=int, default=3, help="alternating runs (default: %(default)s)")
-    parser.add_argument("--bag-rows", type=int, default=200_000, help="rows that bags are drawn from")
-    parser.add_argument("--only", nargs="+", choices=_PARTS, default=_PARTS, help="measure a part (default: all)")
-    parser.add_argument("--output", type=Path, help="folder for boosted_trees.md")
-    parser.add_argument("--quick", action="store_true", help="try everything on a few rows; the times mean nothing")
-    options = parser.parse_args(argv)
-    if options.quick:
-        vars(options).update(_QUICK)
-    return options
+NEEDS = ("lightgbm", "xgboost")
+SETTINGS = {"n": [200_000, 1_000_000], "rounds": 20, "bag_rows": 200_000, "repeats": 3}
+QUICK = {"n": [600], "rounds": 3, "bag_rows": 600, "repeats": 1}
+_LEAVES, _RATE, _BINS = 31, 0.1, 255
 
 
-def _measure_all(options: argparse.Namespace) -> list[Measured]:
-    found: list[Measured] = []
-
-    def add(name: str, n_threads: int, /, **arguments: object) -> None:
-        result = measure(_MEASURES, name, {**arguments, "n_threads": n_threads}, omp_threads=n_threads)
-        found.append(Measured(name, {**arguments, "n_threads": n_threads}, result))
-
-    for n_threads in options.threads:
-        for n in options.n:
-            if "trees" in options.only:
-                add("trees", n_threads, n=n, rounds=options.rounds, repeats=options.repeats)
-            if "scores" in options.only:
-                add("scores", n_threads, n=n, repeats=options.repeats)
-        if "bags" in options.only:
-            add("bags", n_threads, n=options.bag_rows, repeats=options.repeats)
-    if "memory" in options.only:
-        add("memory", options.threads[-1], n=options.n[-1])
-    return found
+def cases(run: SimpleNamespace) -> Iterator[Case]:
+    for n_threads in run.threads:
+        shared = {"n_threads": n_threads, "repeats": run.repeats}
+        for n in run.n:
+            yield Case(trees, n=n, rounds=run.rounds, **shared)
+            yield Case(scores, n=n, **shared)
+        yield Case(bags, n=run.bag_rows, **shared)
+    yield Case(memory, n=run.n[-1], n_threads=run.threads[-1])
 
 
-def _times(title: str, goal: float, measured: Sequence[Measured]) -> str:
-    rows = []
-    for m in measured:
-        times = m.found["seconds"]
-        best = min(median(times[name]) for name in times if name != "fastpu")
-        rows.append([f"{m.options['n']:,}", str(m.options["n_threads"]), *(spread(times[name]) for name in times),
-                     at_most(median(times["fastpu"]) / best, goal)])  # fmt: skip
-    return table(title, ["n", "threads", *measured[0].found["seconds"], "fastpu / the faster peer"], rows)
+def _clock(n_threads: int) -> Callable[[], float]:
+    return time.process_time if n_threads == 1 else time.perf_counter
 
 
-def report(measured: Sequence[Measured]) -> str:
-    """Return everything that was measured as Markdown tables."""
-    parts = [machine("fastpu", "lightgbm", "xgboost", "numpy")]
-    titles = {"trees": "A tree of 31 leaves on 50 features, ms", "scores": "Scores by 100 trees, ms"}
-    for name, title in titles.items():
-        if chosen := [m for m in measured if m.name == name]:
-            parts.append(_times(title, 0.5, chosen))
-    if bags := [m for m in measured if m.name == "bags"]:
-        rows = []
-        for m in bags:
-            times = m.found["seconds"]
-            for ours, theirs in (("fastpu", "loop"), ("fastpu", "loop with scores")):
-                ratio = median(times[ours]) / median(times[theirs])
-                rows.append([theirs, str(m.options["n_threads"]), spread(times[ours]), spread(times[theirs]),
-                             at_most(ratio, 0.1)])  # fmt: skip
-        parts.append(table("20 bags of 100 trees of 8 leaves, ms; fastpu with out-of-bag scores",
-                           ["against", "threads", "fastpu", "LightGBM", "fastpu / LightGBM"], rows))  # fmt: skip
-    if memory := [m for m in measured if m.name == "memory"]:
-        rows = [[f"{m.options['n']:,}", at_most(m.found["ratio"], 2)] for m in memory]
-        parts.append(table("Peak memory over the float32 rows", ["n", "ratio"], rows))
-    return "\n\n".join(parts)
+def _labelled(n: int, seed: int = 0) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+    rows = make_rows(n, seed=seed)
+    is_labelled = (rows.truth > 0) & (np.random.default_rng(seed).random(n) < 0.3)
+    return rows.X, is_labelled.astype(np.int8)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    options = _options(argv)
-    missing = [name for name in ("fastpu", "lightgbm", "xgboost") if find_spec(name) is None]
-    if missing:
-        print(f"boosted_trees: install {', '.join(missing)} first", file=sys.stderr)
-        return 2
-    text = report(_measure_all(options))
-    print(text)
-    if options.output is not None:
-        options.output.mkdir(parents=True, exist_ok=True)
-        (options.output / "boosted_trees.md").write_text(text + "\n")
-    return 0
+class _Boosters:
+    """Boosters of one set of rows, which tell when each round ended."""
+
+    def __init__(self, n: int, n_threads: int) -> None:
+        import lightgbm  # noqa: PLC0415 (only where it is measured)
+        import xgboost  # noqa: PLC0415
+
+        self.X, self.y = _labelled(n)
+        self.n_threads, self.clock = n_threads, _clock(n_threads)
+        self.bins = fastpu.bin_features(self.X, max_bins=_BINS)
+        self.for_lightgbm = lightgbm.Dataset(
+            self.X, self.y, params={"max_bin": _BINS, "verbose": -1, "feature_pre_filter": False}
+        ).construct()
+        self.for_xgboost = xgboost.QuantileDMatrix(self.X, self.y, max_bin=_BINS + 1)
+        self.contenders = {"fastpu": self.fastpu, "LightGBM": self.lightgbm, "XGBoost": self.xgboost}
+
+    def fastpu(self, rounds: int, stamps: list[float]) -> Any:
+        return fastpu.fit_boosted_trees(
+            self.bins, self.y, loss="logistic", n_rounds=rounds, learning_rate=_RATE, max_leaves=_LEAVES,
+            n_threads=self.n_threads, callback=lambda _: stamps.append(self.clock()),
+        )  # fmt: skip
+
+    def lightgbm(self, rounds: int, stamps: list[float]) -> Any:
+        import lightgbm  # noqa: PLC0415
+
+        options = {"objective": "binary", "num_leaves": _LEAVES, "learning_rate": _RATE, "verbose": -1,
+                   "num_threads": self.n_threads, "max_bin": _BINS}  # fmt: skip
+        return lightgbm.train(options, self.for_lightgbm, rounds, callbacks=[lambda _: stamps.append(self.clock())])
+
+    def xgboost(self, rounds: int, stamps: list[float]) -> Any:
+        import xgboost  # noqa: PLC0415
+
+        clock = self.clock
+
+        class Watch(xgboost.callback.TrainingCallback):
+            def after_iteration(self, *_: Any) -> bool:
+                stamps.append(clock())
+                return False
+
+        options = {"objective": "binary:logistic", "tree_method": "hist", "grow_policy": "lossguide", "max_depth": 0,
+                   "max_leaves": _LEAVES, "eta": _RATE, "nthread": self.n_threads, "max_bin": _BINS + 1}  # fmt: skip
+        return xgboost.train(options, self.for_xgboost, rounds, callbacks=[Watch()])
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def trees(*, n: int, rounds: int, repeats: int, n_threads: int) -> list[Row]:
+    """A tree of 31 leaves on 50 features: the median of all rounds of a fit, binning left out."""
+
+    def a_round(boost: Callable[[int, list[float]], Any]) -> Timed:
+        stamps: list[float] = []
+        model = boost(rounds, stamps)
+        return Timed(float(np.median(np.diff(stamps))), model)
+
+    contenders = _Boosters(n, n_threads).contenders
+    return alternate({name: partial(a_round, boost) for name, boost in contenders.items()}, repeats)
+
+
+def scores(*, n: int, repeats: int, n_threads: int) -> list[Row]:
+    """Scores by 100 trees of 31 leaves."""
+    rows = _labelled(n, seed=1)[0]
+    contenders = _Boosters(min(n, 50_000), n_threads).contenders
+    ours, light, extreme = (boost(100, []) for boost in contenders.values())
+    works: dict[str, Callable[[], Any]] = {
+        "fastpu": partial(ours.decision_function, rows, n_threads=n_threads),
+        "LightGBM": partial(light.predict, rows, raw_score=True, num_threads=n_threads),
+        "XGBoost": partial(extreme.inplace_predict, rows, predict_type="margin"),
+    }
+    return alternate({name: partial(timed, work, _clock(n_threads)) for name, work in works.items()}, repeats)
+
+
+def bags(*, n: int, repeats: int, n_threads: int) -> list[Row]:
+    """20 bags of 100 trees of 8 leaves on 1,500 positive rows and 4,500 of U each, from raw rows.
+
+    Binning and out-of-bag scores are ours; the loop over LightGBM makes these scores or not.
+    """
+    import lightgbm  # noqa: PLC0415 (only where it is measured)
+
+    rows = make_rows(n)
+    rng = np.random.default_rng(0)
+    positives = rng.permutation(np.flatnonzero(rows.truth > 0))[: min(1500, n // 20)]
+    y = np.zeros(n, np.int8)
+    y[positives] = 1
+    others = np.flatnonzero(y == 0)
+    drawn = [np.concatenate([positives, rng.choice(others, 3 * positives.size, replace=False)]) for _ in range(20)]
+    options = {"objective": "binary", "num_leaves": 8, "learning_rate": 0.05, "verbose": -1, "num_threads": n_threads}
+
+    def loop(*, with_scores: bool) -> None:
+        for bag in drawn:
+            data = lightgbm.Dataset(rows.X[bag], y[bag], params={"verbose": -1, "num_threads": n_threads})
+            model = lightgbm.train(options, data, 100)
+            if with_scores:
+                left_out = np.ones(n, np.bool_)
+                left_out[bag] = False
+                model.predict(rows.X[left_out], raw_score=True, num_threads=n_threads)
+
+    works: dict[str, Callable[[], Any]] = {
+        "fastpu": partial(fastpu.fit_boosted_trees, rows.X, y, loss="logistic", n_bags=20, bag_ratio=3.0,
+                          random_state=0, n_threads=n_threads),
+        "loop over LightGBM": partial(loop, with_scores=False),
+        "loop with scores": partial(loop, with_scores=True),
+    }  # fmt: skip
+    return alternate({name: partial(timed, work, _clock(n_threads)) for name, work in works.items()}, repeats)
+
+
+def memory(*, n: int, n_threads: int) -> list[Row]:
+    """Peak memory of a fit, the float32 rows included, in their bytes."""
+    fastpu.fit_boosted_trees(*_labelled(1000), n_rounds=2, n_threads=n_threads)
+    X, y = _labelled(n)
+    before = peak_bytes() - X.nbytes
+    fastpu.fit_boosted_trees(X, y, n_rounds=5, max_leaves=_LEAVES, n_threads=n_threads)
+    return [{"peak / rows": (peak_bytes() - before) / X.nbytes}]

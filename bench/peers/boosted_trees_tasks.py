@@ -12,14 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from quality import SETS, Problem, draw, load
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "defaults"))
 sys.path.append(str(Path(__file__).resolve().parent.parent / "does_it_help"))
 
-from problems import Problem, draw, load
 from tasks import TASKS
-
-from forest import SETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,7 +25,7 @@ if TYPE_CHECKING:
 
     Rows = tuple[Any, NDArray[np.bool_]]
 
-__all__ = ["SIMULATED", "Task", "draw_task", "numbers", "real_tasks"]
+__all__ = ["Task", "draw_task", "numbers", "tasks"]
 
 _N = 20_000
 
@@ -87,7 +84,7 @@ def _categories(n_categories: int) -> Rows:
 
 
 #: The simulated tables. Two of them are those of bench/does_it_help.
-SIMULATED: Mapping[str, Task] = {
+_SIMULATED: Mapping[str, Task] = {
     **{f"{name}*": Task(TASKS[name].about, partial(TASKS[name].rows, Path())) for name in ("screening", "two normals")},
     "noise columns*": Task("55 of 60 columns tell nothing, 30 % positive", _noise_columns),
     "interactions*": Task("the signs of two products of columns, 30 % positive", _interactions),
@@ -98,12 +95,13 @@ SIMULATED: Mapping[str, Task] = {
 }
 
 
-def real_tasks(folder: Path) -> dict[str, Task]:
-    """Return the fifteen tables of bench/peers/forest.py."""
-    return {
-        name: Task(f"class {positive}", partial(load, folder / f"{name}.csv.gz", positive))
-        for name, positive in SETS.items()
+def tasks(folder: str | None) -> dict[str, Task]:
+    """Return the simulated tables, and before them the fifteen tables of forest.py if there is a folder of them."""
+    real = {
+        name: Task(f"class {positive}", partial(load, Path(folder) / f"{name}.csv.gz", positive))
+        for name, positive in (SETS.items() if folder else ())
     }
+    return {**real, **_SIMULATED}
 
 
 def draw_task(task: Task, X: Any, truth: NDArray[np.bool_], *, share: float, seed: int, max_rows: int) -> Problem:

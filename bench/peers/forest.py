@@ -1,130 +1,221 @@
-"""Compare fit_forest with scikit-learn's trees in a loop, LightGBM and others: speed, and quality on real tables.
+"""fit_forest against scikit-learn's trees in a loop, LightGBM and others: times, and quality on real tables.
 
-python bench/peers/forest.py [--data DIR] [--threads 1 2] [--output DIR] [--only quality fits ...]
-
-Needs fastpu, scikit-learn, joblib and lightgbm in one environment; for the times, nothing else at work on the machine.
-Every measurement runs in a process of its own, and contenders take turns within it. Prints Markdown; --output also
-keeps it, with every single time as JSON. --quick tries everything on a few rows.
-
-quality: on the sets of --data, half of the rows (at most --max-rows) to fit and half to test, a share of the positive
-rows labelled and all others unlabelled; AUC and average precision against the true classes. --variant adds fit_forest
-with other arguments, as JSON: --variant '{"bag_ratio": 1.0}'.
-fits, scores, scaling, memory: the rows of bench/peers/workload.py, n x 50 normal float32.
+fits, scores, scaling, memory: n x 50 normal float32. A loop grows scikit-learn's extra trees on the bags of fit_forest.
+quality: on the sets of --data, half of the rows (at most max_rows) to fit and half to test, a share of the positive
+rows labelled and all others unlabelled; AUC and average precision against the true classes. `variants` adds fit_forest
+with other arguments: --set 'variants=[{"bag_ratio": 1.0}]'.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-import time
-from importlib.util import find_spec
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from forest_report import Measured, report
-from running import cpus, measure
+import numpy as np
+from quality import SETS, draw, judge, lightgbm_learner, load, summary
+from running import Case, Row, alternate, peak_bytes
+from workload import make_rows
+
+import fastpu
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import SimpleNamespace
 
-#: set -> the label of its positive class; all others are negative.
-SETS = {
-    "spambase": "spam", "pima": "positive", "ring": "0", "vehicle0": "positive", "credit-g": "bad",
-    "wisconsin": "positive", "wdbc": "malignant", "monk-2": "0", "surgical": "1", "cod-rna": "1",
-    "insurance_part44": "1", "letter": "A", "occupancy_train": "1", "raisin": "Besni", "heart_statlog": "presence",
-}  # fmt: skip
-_PARTS = ("quality", "fits", "scores", "scaling", "memory")
-_NAMES = ("fit_forest", "fit_forest, nnpu", "loop over ExtraTreeClassifier", "LightGBM",
-          "LightGBM, 8 leaves, rate .05", "random forest", "logistic regression", "fit_pnu_auc_boost",
-          "fit_bagging_svm")  # fmt: skip
-_MEASURES = Path(__file__).with_name("forest_measures.py")
-_QUICK = {"repeats": 1, "n": [400], "n_trees": 5, "splits": 1, "shares": [0.3], "max_rows": 60, "score_rows": 300}
+    from numpy.typing import NDArray
+    from quality import Learner
+
+    Scorer = Callable[[Any], NDArray[np.float64]]
+
+NEEDS = ("sklearn", "joblib", "lightgbm")
+SETTINGS = {
+    "n": [20_000, 200_000],  # rows of a fit, of which a twentieth is labelled, or a tenth of more than 20,000
+    "n_trees": 500,  # of timed forests
+    "score_rows": 200_000,
+    "sets": SETS,
+    "shares": [0.05, 0.3],  # of the positives, labelled
+    "splits": 5,
+    "first_split": 0,
+    "max_rows": 5000,
+    "learners": None,  # names of the learners of the quality table; all by default
+    "variants": [],
+    "repeats": 3,
+}
+QUICK = {"n": [400], "n_trees": 5, "score_rows": 300, "splits": 1, "shares": [0.3], "max_rows": 60, "repeats": 1}
+_BAG_RATIO, _MIN_LEAF_ROWS = 3, 3
+_AS_THE_LOOP = {"bag_ratio": float(_BAG_RATIO), "min_leaf_rows": _MIN_LEAF_ROWS, "random_state": 0}
 
 
-def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        "forest", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+def cases(run: SimpleNamespace) -> Iterator[Case]:
+    shared = {"n_trees": run.n_trees, "repeats": run.repeats}
+    n_pos = [n // 20 if n <= 20_000 else n // 10 for n in run.n]
+    for n_threads in run.threads:
+        for n, positives in zip(run.n, n_pos, strict=True):
+            yield Case(fits, n=n, n_pos=positives, n_threads=n_threads, **shared)
+        yield Case(scores, n=run.score_rows, n_pos=n_pos[0], n_threads=n_threads, **shared)
+    sizes = [max(2, n_pos[-1] // 16), max(32, n_pos[-1])]
+    yield Case(scaling, n=run.n[-1], sizes=sizes, n_threads=run.threads[0], **shared)
+    yield Case(memory, n=run.n[-1], n_pos=n_pos[-1], n_trees=run.n_trees, n_threads=run.threads[-1])
+    for split in range(run.first_split, run.first_split + run.splits) if run.data else ():
+        for name, positive in run.sets.items():
+            for share in run.shares:
+                yield Case(quality, set=name, positive=positive, share=share, split=split, max_rows=run.max_rows,
+                           learners=run.learners, variants=run.variants, n_threads=run.threads[-1], data=run.data,
+                           summary=summary)  # fmt: skip
+
+
+# ---- Learners --------------------------------------------------------------------------------------------------------
+
+
+def _loop_of_trees(X: Any, is_labelled: NDArray[np.bool_], n_threads: int, seed: int, *, n_trees: int = 500) -> Scorer:
+    """Fit scikit-learn's extra trees to the bags of `fit_forest`, in a loop, and return what scores rows."""
+    from joblib import Parallel, delayed  # noqa: PLC0415 (only where it is measured)
+    from sklearn.tree import ExtraTreeClassifier  # noqa: PLC0415
+
+    rows = np.ascontiguousarray(X, dtype=np.float32)
+    positives, unlabelled = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
+    n_unl = min(unlabelled.size, _BAG_RATIO * positives.size)
+    labels = np.repeat([1, 0], [positives.size, n_unl])
+
+    def grow(tree: int) -> Any:
+        rng = np.random.default_rng([seed, tree])
+        drawn = [rng.choice(positives, positives.size), rng.choice(unlabelled, n_unl, replace=False)]
+        grown = ExtraTreeClassifier(
+            min_samples_leaf=_MIN_LEAF_ROWS, class_weight="balanced", random_state=int(rng.integers(2**31))
+        )
+        return grown.fit(rows[np.concatenate(drawn)], labels)
+
+    trees = Parallel(n_jobs=n_threads, prefer="threads")(delayed(grow)(tree) for tree in range(n_trees))
+
+    def score(other: Any) -> NDArray[np.float64]:
+        single = np.ascontiguousarray(other, dtype=np.float32)
+        return np.mean([tree.predict_proba(single)[:, 1] for tree in trees], axis=0)
+
+    return score
+
+
+def _fastpu(name: str, **options: Any) -> Learner:
+    def learn(X: Any, is_labelled: NDArray[np.bool_], n_threads: int, seed: int) -> Scorer:
+        model = getattr(fastpu, name)(X, is_labelled, n_threads=n_threads, random_state=seed, **options)
+        return partial(model.decision_function, n_threads=n_threads)
+
+    return learn
+
+
+def _random_forest(X: Any, is_labelled: NDArray[np.bool_], n_threads: int, seed: int) -> Scorer:
+    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 (only where it is measured)
+
+    model = RandomForestClassifier(n_jobs=n_threads, random_state=seed).fit(X, is_labelled)
+    return lambda other: model.predict_proba(other)[:, 1]
+
+
+def _logistic(X: Any, is_labelled: NDArray[np.bool_], _: int, __: int) -> Scorer:
+    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (only where it is measured)
+
+    scorer: Scorer = LogisticRegression(max_iter=1000).fit(X, is_labelled).decision_function
+    return scorer
+
+
+def _learners(prior: float) -> dict[str, Learner]:
+    """Return the learners of the quality table by the names that stand in it; the prior is the true one."""
+    return {
+        "fit_forest": _fastpu("fit_forest"),
+        "fit_forest, nnpu": _fastpu("fit_forest", criterion="nnpu", prior=prior),
+        "loop over ExtraTreeClassifier": _loop_of_trees,
+        "LightGBM": lightgbm_learner(),
+        "LightGBM, 8 leaves, rate .05": lightgbm_learner(num_leaves=8, learning_rate=0.05),
+        "random forest": _random_forest,
+        "logistic regression": _logistic,
+        "fit_pnu_auc_boost": _fastpu("fit_pnu_auc_boost"),
+        "fit_bagging_svm": _fastpu("fit_bagging_svm"),
+    }
+
+
+# ---- Measures --------------------------------------------------------------------------------------------------------
+
+
+def quality(
+    *, data: str, set: str, positive: str, share: float, split: int, max_rows: int, n_threads: int,  # noqa: A002
+    learners: Sequence[str] | None, variants: Sequence[Mapping[str, Any]],
+) -> list[Row]:  # fmt: skip
+    """How each learner ranks the test rows of a split of a real table."""
+    X, truth = load(Path(data) / f"{set}.csv.gz", positive)
+    problem = draw(X, truth, scaling="standardised", share=share, seed=split, max_rows=max_rows)
+    known = _learners(problem.prior)
+    chosen = {name: known[name] for name in (known if learners is None else learners)}
+    for options in variants:
+        needed = {"prior": problem.prior} if options.get("criterion", "gini") != "gini" else {}
+        chosen[str(options)] = _fastpu("fit_forest", **needed, **options)
+    return judge(chosen, problem, n_threads, split)
+
+
+def _labelled(n: int, n_pos: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Return rows of which so many positive ones are labelled."""
+    rows = make_rows(n)
+    is_labelled = np.zeros(n, dtype=np.bool_)
+    is_labelled[np.flatnonzero(rows.truth > 0)[:n_pos]] = True
+    return rows.X, is_labelled
+
+
+def fits(*, n: int, n_pos: int, n_trees: int, repeats: int, n_threads: int) -> list[Row]:
+    """A fit, and a loop over scikit-learn's trees on such bags."""
+    X, is_labelled = _labelled(n, n_pos)
+    test = make_rows(50_000, seed=1)
+
+    def ours(trees: int) -> Scorer:
+        model = fastpu.fit_forest(X, is_labelled, n_trees=trees, n_threads=n_threads, **_AS_THE_LOOP)
+        return partial(model.decision_function, n_threads=n_threads)
+
+    def loop(trees: int) -> Scorer:
+        return _loop_of_trees(X, is_labelled, n_threads, 0, n_trees=trees)
+
+    works = {"fit_forest": ours, "loop over ExtraTreeClassifier": loop}
+    return alternate(
+        {name: partial(work, n_trees) for name, work in works.items()},
+        repeats,
+        warm_up={name: partial(work, 2) for name, work in works.items()},
+        judge=lambda _, score: {"AUC": fastpu.metrics.auc(test.truth, score(test.X))},
     )
-    parser.add_argument("--data", type=Path, help="folder of the sets, as NAME.csv.gz with a last column label")
-    parser.add_argument("--sets", nargs="+", metavar="NAME=POSITIVE", help="other sets (default: fifteen)")
-    parser.add_argument("--shares", type=float, nargs="+", default=[0.05, 0.3], help="labelled (default: %(default)s)")
-    parser.add_argument("--splits", type=int, default=5, help="of each set (default: %(default)s)")
-    parser.add_argument("--first-split", type=int, default=0, metavar="N", help="its seed (default: %(default)s)")
-    parser.add_argument("--max-rows", type=int, default=5000, help="to fit (default: %(default)s)")
-    parser.add_argument("--learners", nargs="+", choices=_NAMES, default=_NAMES, metavar="NAME", help="default: all")
-    parser.add_argument("--variant", action="append", default=[], metavar="JSON", help="fit_forest with arguments")
-    parser.add_argument("--threads", type=int, nargs="+", default=[t for t in (1, 2) if t <= cpus()], metavar="N",
-                        help="numbers of threads; the last for quality (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--n", type=int, nargs="+", default=[20_000, 200_000], metavar="N", help="rows of a fit")
-    parser.add_argument("--n-trees", type=int, default=500, metavar="N", help="of timed forests (default: %(default)s)")
-    parser.add_argument("--score-rows", type=int, default=200_000, metavar="N", help="to score (default: %(default)s)")
-    parser.add_argument("--repeats", type=int, default=3, metavar="N", help="alternating runs (default: %(default)s)")
-    parser.add_argument("--only", nargs="+", choices=_PARTS, default=_PARTS, help="measure a part (default: all)")
-    parser.add_argument("--output", type=Path, help="folder for forest.md and forest.json")
-    parser.add_argument("--quick", action="store_true", help="try everything on a few rows; the times mean nothing")
-    options = parser.parse_args(argv)
-    if options.quick:
-        vars(options).update(_QUICK)
-    options.sets = dict(each.split("=", 1) for each in options.sets) if options.sets else SETS
-    if options.data is None and "quality" in options.only:
-        print("forest: without --data, quality is left out", file=sys.stderr)
-    return options
 
 
-def _measure_all(options: argparse.Namespace) -> list[Measured]:
-    found: list[Measured] = []
+def scores(*, n: int, n_pos: int, n_trees: int, repeats: int, n_threads: int) -> list[Row]:
+    """Scores of other rows by our forest and by ExtraTreesClassifier."""
+    from sklearn.ensemble import ExtraTreesClassifier  # noqa: PLC0415 (only where it is measured)
 
-    def add(name: str, n_threads: int, /, **arguments: object) -> None:
-        result = measure(_MEASURES, name, {**arguments, "n_threads": n_threads}, omp_threads=n_threads)
-        found.append(Measured(name, {**arguments, "n_threads": n_threads}, result))
-
-    shared = {"n_trees": options.n_trees, "repeats": options.repeats}
-    n_pos = [n // 20 if n <= 20_000 else n // 10 for n in options.n]
-    for n_threads in options.threads:
-        for n, positives in zip(options.n, n_pos, strict=True) if "fits" in options.only else ():
-            add("fits", n_threads, n=n, n_pos=positives, **shared)
-        if "scores" in options.only:
-            add("scores", n_threads, n=options.score_rows, n_pos=n_pos[0], **shared)
-    if "scaling" in options.only:
-        sizes = [max(2, n_pos[-1] // 16), max(32, n_pos[-1])]
-        add("scaling", options.threads[0], n=options.n[-1], sizes=sizes, **shared)
-    if "memory" in options.only:
-        add("memory", options.threads[-1], n=options.n[-1], n_pos=n_pos[-1], n_trees=options.n_trees)
-    if "quality" in options.only and options.data is not None:
-        for name, positive in options.sets.items():
-            for share in options.shares:
-                path = str(options.data / f"{name}.csv.gz")
-                result = measure(_MEASURES, "quality", {
-                    "path": path, "positive": positive, "share": share, "first_split": options.first_split,
-                    "splits": options.splits,
-                    "max_rows": options.max_rows, "names": list(options.learners),
-                    "variants": {text: json.loads(text) for text in options.variant},
-                    "n_threads": options.threads[-1],
-                }, omp_threads=options.threads[-1])  # fmt: skip
-                found.append(Measured("quality", {"set": name, "share": share}, result))
-    return found
+    X, is_labelled = _labelled(20_000, n_pos)
+    test = make_rows(n, seed=1).X
+    ours = fastpu.fit_forest(X, is_labelled, n_trees=n_trees, n_threads=n_threads, **_AS_THE_LOOP)
+    # As many rows a tree as our bags have, in classes that overlap as much.
+    bag = np.concatenate([np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)[: 3 * n_pos]])
+    theirs = ExtraTreesClassifier(
+        n_trees, min_samples_leaf=_MIN_LEAF_ROWS, class_weight="balanced", n_jobs=n_threads, random_state=0
+    ).fit(X[bag], is_labelled[bag])
+    nodes = {
+        "fit_forest": int(ours.nodes.size),
+        "ExtraTreesClassifier": int(sum(tree.tree_.node_count for tree in theirs.estimators_)),
+    }
+    works = {
+        "fit_forest": partial(ours.decision_function, test, n_threads=n_threads),
+        "ExtraTreesClassifier": partial(theirs.predict_proba, test),
+    }
+    return alternate(works, repeats, judge=lambda name, _: {"nodes": nodes[name]})
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    options = _options(argv)
-    missing = [name for name in ("fastpu", "sklearn", "joblib", "lightgbm") if find_spec(name) is None]
-    if missing:
-        print(f"forest: install {', '.join(missing)} first", file=sys.stderr)
-        return 2
-    start = time.perf_counter()
-    found = _measure_all(options)
-    text = report(found)
-    print(text)
-    if options.output is not None:
-        options.output.mkdir(parents=True, exist_ok=True)
-        (options.output / "forest.md").write_text(text + "\n")
-        raw = [{"measure": m.name, "options": m.options, "found": m.found} for m in found]
-        (options.output / "forest.json").write_text(json.dumps(raw, indent=1) + "\n")
-    print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
-    return 0
+def scaling(*, n: int, sizes: Sequence[int], n_trees: int, repeats: int, n_threads: int) -> list[Row]:
+    """A fit with several numbers of positives."""
+    options = {"n_trees": n_trees, "n_threads": n_threads, **_AS_THE_LOOP}
+    works = {f"{size:,} positives": partial(fastpu.fit_forest, *_labelled(n, size), **options) for size in sizes}
+    return alternate(works, repeats)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def memory(*, n: int, n_pos: int, n_trees: int, n_threads: int) -> list[Row]:
+    """Peak memory of a fit beside the rows, in MB, and the bytes of a node of the model."""
+    options = {"n_threads": n_threads, **_AS_THE_LOOP}
+    fastpu.fit_forest(*_labelled(1000, 100), n_trees=2, **options)
+    X, is_labelled = _labelled(n, n_pos)
+    with_rows = peak_bytes()
+    model = fastpu.fit_forest(X, is_labelled, n_trees=n_trees, **options)
+    peak = (peak_bytes() - with_rows) / 1e6
+    return [{"matrix": X.nbytes / 1e6, "peak": peak, "nodes": int(model.nodes.size),
+             "bytes a node": model.packed_nodes.nbytes / model.nodes.size}]  # fmt: skip

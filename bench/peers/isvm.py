@@ -1,14 +1,8 @@
-"""Time fastpu's large-margin engine and ISVM against scikit-learn in one run, at equal accuracy.
-
-python bench/peers/isvm.py [--data DIR] [--threads 1 2] [--repeats 5] [--output DIR] [--only hinge spam text iadmm]
-
-Needs fastpu and scikit-learn in one environment, and nothing else at work on the machine. Every measurement runs in a
-process of its own with one BLAS thread; contenders take turns within it. Prints Markdown; --output also keeps it, with
-every single time as JSON. --quick tries everything on a few rows.
+"""fastpu's large-margin engine and ISVM against scikit-learn, at equal accuracy.
 
 hinge: an SVM with hinge loss, 20,000 x 50 rows, to a relative duality gap of 1e-6, the engine's construction included;
 liblinear (LinearSVC) and libsvm (SVC) with the loosest tol, 1e-1 to 1e-8, that takes their own objective as close to
-its optimum. A run that would take longer than --limit seconds is capped, by max_iter.
+its optimum. A run that would take longer than `limit` seconds is capped, by max_iter: it has not reached its optimum.
 spam: Algorithm 1 over 81 values of C on SPAM of --data (spambase.csv.gz), 200 rows and all, against the same loop over
 SVC(kernel="linear", tol=1e-3); with all rows the loop gets every tenth C only, and its time is scaled up. For small
 C that tol is coarse, and statuses differ.
@@ -18,125 +12,299 @@ iadmm: an iteration on 1,000,000 x 50 rows against the bandwidth of a copy. It t
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-import time
-from importlib.util import find_spec
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from isvm_report import Measured, report
-from running import cpus, measure
+import numpy as np
+from isvm_problems import engine, liblinear_optimum, load_set, pages, primal, solve, sparse_rows
+from running import Case, Row, Timed, alternate, peak_bytes, timed
+from workload import classes
+
+import fastpu
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from types import SimpleNamespace
 
-_PARTS = ("hinge", "spam", "text", "iadmm")
-_MEASURES = Path(__file__).with_name("isvm_measures.py")
-_ACCURACIES = (1e-3, 1e-6)
-_QUICK = {"repeats": 1, "n": 300, "limit": 0.5, "spam_rows": [60, 100], "every": 20, "text_n": 300, "words": 1000,
-          "iadmm_n": 5000}  # fmt: skip
+    from numpy.typing import NDArray
 
-
-def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("isvm", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-
-    def number(flag: str, kind: type, default: float, text: str) -> None:
-        parser.add_argument(flag, type=kind, default=default, metavar="N", help=f"{text} (default: %(default)s)")
-
-    parser.add_argument("--data", type=Path, help="folder of spambase.csv.gz and webkb7.jsonl.gz")
-    threads = [t for t in (1, 2) if t <= cpus()]
-    parser.add_argument("--threads", type=int, nargs="+", default=threads, metavar="N",
-                        help="numbers of threads (default: %(default)s)")  # fmt: skip
-    number("--repeats", int, 5, "alternating runs; the loop over SVC on all of SPAM has one")
-    number("--n", int, 20_000, "rows of the hinge problem")
-    number("--limit", float, 60.0, "seconds of a peer's run, about")
-    number("--every", int, 1, "of the 81 values of C, take each so-many-th")
-    number("--text-n", int, 10_000, "CSR rows")
-    number("--words", int, 50_000, "their features")
-    number("--iadmm-n", int, 1_000_000, "rows for IADMM")
-    parser.add_argument("--only", nargs="+", choices=_PARTS, default=_PARTS, help="measure a part (default: all)")
-    parser.add_argument("--output", type=Path, help="folder for isvm.md and isvm.json")
-    parser.add_argument("--quick", action="store_true", help="try everything on a few rows; the times mean nothing")
-    options = parser.parse_args(argv)
-    options.spam_rows = [200, None]
-    if options.quick:
-        vars(options).update(_QUICK)
-    if options.data is None and "spam" in options.only:
-        print("isvm: without --data, spam is left out", file=sys.stderr)
-    return options
+NEEDS = ("sklearn",)
+SETTINGS = {
+    "n": 20_000,  # rows of the hinge problem
+    "limit": 60.0,  # seconds of a peer's run, about
+    "spam_rows": [200, None],
+    "every": 1,  # of the 81 values of C, take each so-many-th
+    "text_n": 10_000,
+    "words": 50_000,
+    "iadmm_n": 1_000_000,
+    "repeats": 5,  # the loop over SVC on all of SPAM has one
+}
+QUICK = {"n": 300, "limit": 0.5, "spam_rows": [60, 100], "every": 20, "text_n": 300, "words": 1000, "iadmm_n": 5000,
+         "repeats": 1}  # fmt: skip
 
 
-class _Run:
-    """The measurements of one run."""
-
-    def __init__(self, options: argparse.Namespace) -> None:
-        self.options = options
-        self.found: list[Measured] = []
-        self.shared = {"threads": options.threads, "repeats": options.repeats}
-
-    def add(self, name: str, /, **arguments: Any) -> None:
-        """Measure, and keep the result."""
-        result = measure(_MEASURES, name, arguments, omp_threads=max(self.options.threads))
-        self.found.append(Measured(name, arguments, result))
-
-    def hinge(self) -> None:
-        """Dense rows, three costs."""
-        for cost in (0.01, 1.0, 100.0):
-            self.add("hinge", n=self.options.n, d=50, C=cost, limit=self.options.limit, **self.shared)
-
-    def spam(self) -> None:
-        """Algorithm 1 on a part of SPAM and on all of it."""
-        if self.options.data is None:
-            return
-        for rows, peer_every in zip(self.options.spam_rows, (1, 10), strict=True):
-            repeats = self.options.repeats if peer_every == 1 else 1
-            self.add("spam", data=str(self.options.data), rows=rows, every=self.options.every, peer_every=peer_every,
-                     max_iter=10_000_000, threads=self.options.threads, repeats=repeats)  # fmt: skip
-
-    def text(self) -> None:
-        """CSR rows, and their memory."""
-        n, n_words = self.options.text_n, self.options.words
-        for data in [None] if self.options.data is None or self.options.quick else [None, str(self.options.data)]:
-            for accuracy in _ACCURACIES:
-                self.add("text", n=n, n_words=n_words, C=1.0, accuracy=accuracy, limit=self.options.limit, data=data,
-                         **self.shared)  # fmt: skip
-        for name in ("fastpu", "LinearSVC"):
-            for rows in (n, 4 * n):
-                self.add("text_memory", n=rows, n_words=n_words, C=1.0, accuracy=1e-3, name=name)
-
-    def iadmm(self) -> None:
-        """Iterations of IADMM."""
-        self.add("iadmm", n=self.options.iadmm_n, d=50, iterations=[20, 60], **self.shared)
-
-    def everything(self) -> list[Measured]:
-        """Run what was asked for."""
-        for part in _PARTS:
-            if part in self.options.only:
-                getattr(self, part)()
-        return self.found
+def cases(run: SimpleNamespace) -> Iterator[Case]:
+    shared = {"threads": run.threads, "repeats": run.repeats}
+    for cost in (0.01, 1.0, 100.0):
+        yield Case(hinge, n=run.n, d=50, C=cost, accuracy=1e-6, limit=run.limit, **shared)
+    for rows, part in zip(run.spam_rows, (1, 10), strict=True) if run.data else ():
+        yield Case(spam, data=run.data, rows=rows, every=run.every, peer_every=part, threads=run.threads,
+                   repeats=run.repeats if part == 1 else 1)  # fmt: skip
+    size = {"n": run.text_n, "n_words": run.words}
+    for rows, data in (("drawn", None), ("student", run.data)) if run.data else (("drawn", None),):
+        for accuracy in (1e-3, 1e-6):
+            yield Case(text, rows=rows, **size, C=1.0, accuracy=accuracy, limit=run.limit, data=data, **shared)
+    for name in ("fastpu", "LinearSVC"):
+        for n in (run.text_n, 4 * run.text_n):
+            yield Case(text_memory, n=n, n_words=run.words, C=1.0, accuracy=1e-3, name=name, n_threads=max(run.threads))
+    yield Case(iadmm, n=run.iadmm_n, d=50, iterations=[20, 60], **shared)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    options = _options(argv)
-    missing = [name for name in ("fastpu", "sklearn") if find_spec(name) is None]
-    if missing:
-        print(f"isvm: install {', '.join(missing)} first", file=sys.stderr)
-        return 2
-    start = time.perf_counter()
-    found = _Run(options).everything()
-    text = report(found)
-    print(text)
-    if options.output is not None:
-        options.output.mkdir(parents=True, exist_ok=True)
-        (options.output / "isvm.md").write_text(text + "\n")
-        raw = [{"measure": m.name, "options": m.options, "found": m.found} for m in found]
-        (options.output / "isvm.json").write_text(json.dumps(raw, indent=1) + "\n")
-    print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
-    return 0
+# ---- Peers at equal accuracy -----------------------------------------------------------------------------------------
+
+_TOLS = tuple(10.0**-k for k in range(1, 9))
+_PILOT = {"LinearSVC": 20, "SVC": 2000}  # iterations that tell how many fit into the limit
+_WARM_UP = 300  # rows of the fit that is not timed
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+# ---- Peers at equal accuracy -----------------------------------------------------------------------------------------
+
+
+def _linear_svc(X: Any, y: Any, C: float, tol: float, max_iter: int) -> Any:
+    from sklearn.svm import LinearSVC  # noqa: PLC0415 (only where it is measured)
+
+    machine = LinearSVC(loss="hinge", dual=True, C=C, intercept_scaling=1, tol=tol, max_iter=max_iter, random_state=0)
+    return machine.fit(X, y)
+
+
+def _svc(X: Any, y: Any, C: float, tol: float, max_iter: int) -> Any:
+    from sklearn.svm import SVC  # noqa: PLC0415 (only where it is measured)
+
+    return SVC(kernel="linear", C=C, tol=tol, max_iter=max_iter, cache_size=500).fit(X, y)
+
+
+_PEERS = {"LinearSVC": _linear_svc, "SVC": _svc}
+
+
+def _svc_dual(X: Any, model: Any) -> float:
+    """Return the dual objective of an SVC, as a maximum."""
+    coef = np.asarray(model.dual_coef_).ravel()
+    w = coef @ X[model.support_]
+    return float(np.abs(coef).sum() - 0.5 * (w @ w))
+
+
+def _n_iter(model: Any) -> int:
+    return int(np.max(model.n_iter_))
+
+
+class _Contest:
+    """The times of fastpu and of its peers on one problem, each to the same relative accuracy of its own objective."""
+
+    def __init__(self, X: Any, y: Any, C: float, accuracy: float, limit: float) -> None:
+        self.X, self.y, self.C, self.accuracy, self.limit = X, y, C, accuracy, limit
+        self.works: dict[str, Callable[[], Any]] = {}
+        self.found: dict[str, Row] = {}
+
+    def add_fastpu(self, n_threads: int) -> None:
+        def work() -> dict[str, Any]:
+            return solve(engine(self.X, n_threads), self.y, self.C, self.accuracy)
+
+        found = work()
+        name = f"fastpu {n_threads}"
+        self.found[name] = {"": name, "excess": found["gap"] / found["objective"], "reached": found["status"] == "gap"}
+        self.works[name] = work
+
+    def add_peer(self, name: str) -> None:
+        """Find the loosest tolerance that is as accurate, by fits that are no longer than the limit."""
+        peer, few = _PEERS[name], self._few()
+        peer(self.X[few], self.y[few], self.C, 1e-2, 1000)
+        seconds, model = timed(partial(peer, self.X, self.y, self.C, _TOLS[-1], _PILOT[name]))
+        most = max(_PILOT[name], int(self.limit / seconds * max(1, _n_iter(model))))
+        optimum = self._optimum(name)
+        for tol in _TOLS:
+            work = partial(peer, self.X, self.y, self.C, tol, most)
+            seconds, model = timed(work)
+            if _n_iter(model) >= most and seconds < self.limit / 2:  # later iterations are cheaper than the first
+                most = int(most * self.limit / seconds)
+                work = partial(peer, self.X, self.y, self.C, tol, most)
+                seconds, model = timed(work)
+            excess = self._excess(name, model, optimum)
+            reached = excess <= self.accuracy
+            self.found[name] = {"": name, "seconds": [seconds], "excess": excess, "reached": reached, "tol": tol}
+            if reached:
+                self.works[name] = work
+                return
+            if _n_iter(model) >= most:
+                return
+
+    def run(self, repeats: int) -> list[Row]:
+        """Return what was found, with the times of those that are accurate, which take turns."""
+        timed_rows = {row[""]: row for row in alternate(self.works, repeats, warm_up={})}
+        return [{**row, **timed_rows.get(name, {})} for name, row in self.found.items()]
+
+    def _few(self) -> NDArray[np.intp]:
+        return np.concatenate([np.flatnonzero(self.y == label)[:_WARM_UP] for label in (1, -1)])
+
+    def _optimum(self, name: str) -> float:
+        tol = min(1e-9, 1e-3 * self.accuracy)
+        if name == "LinearSVC":
+            return liblinear_optimum(self.X, self.y, self.C, tol)
+        found = solve(engine(self.X, 1), self.y, self.C, tol)
+        return float(found["objective"])
+
+    def _excess(self, name: str, model: Any, optimum: float) -> float:
+        if name == "SVC":
+            return (optimum - _svc_dual(self.X, model)) / optimum
+        value = primal(self.X, self.y, self.C, model.coef_[0], float(model.intercept_[0]))
+        return (value - optimum) / optimum
+
+
+def hinge(
+    *, n: int, d: int, C: float, accuracy: float, threads: Sequence[int], repeats: int, limit: float
+) -> list[Row]:
+    """An SVM with hinge loss on dense rows, to a relative accuracy.
+
+    Each by its own objective: LinearSVC by the primal one, with the intercept penalised, SVC by the dual one.
+    """
+    contest = _Contest(*classes(n, d), C, accuracy, limit)
+    for n_threads in threads:
+        contest.add_fastpu(n_threads)
+    for name in _PEERS:
+        contest.add_peer(name)
+    return contest.run(repeats)
+
+
+def text(
+    *, rows: str, n: int, n_words: int, C: float, accuracy: float, threads: Sequence[int], repeats: int, limit: float,
+    data: str | None,
+) -> list[Row]:  # fmt: skip
+    """An SVM with hinge loss on CSR rows, drawn or pages of the web, to a relative accuracy."""
+    contest = _Contest(*(sparse_rows(n, n_words) if rows == "drawn" else pages(str(data))), C, accuracy, limit)
+    for n_threads in threads:
+        contest.add_fastpu(n_threads)
+    contest.add_peer("LinearSVC")
+    return contest.run(repeats)
+
+
+def text_memory(*, n: int, n_words: int, C: float, accuracy: float, name: str, n_threads: int) -> list[Row]:
+    """Peak memory of a fit of CSR rows above that of the interpreter with the rows."""
+
+    def fit(X: Any, y: Any) -> None:
+        if name == "fastpu":
+            solve(engine(X, 1), y, C, accuracy)
+        else:
+            _linear_svc(X, y, C, 1e-3, 1000)
+
+    fit(*sparse_rows(_WARM_UP, n_words))
+    X, y = sparse_rows(n, n_words)
+    with_rows = peak_bytes()
+    fit(X, y)
+    spent = peak_bytes() - with_rows
+    return [{"nonzeros": int(X.nnz), "fit, MB of 2^20 bytes": spent / 2**20, "fit, bytes a nonzero": spent / X.nnz}]
+
+
+# ---- Algorithm 1 -----------------------------------------------------------------------------------------------------
+
+
+def _iterate(X: Any, y: Any, C: float, solver_max_iter: int, *, tol: float = 1e-3, max_iter: int = 100) -> str:
+    """Run Algorithm 1 with scikit-learn's SVC, and return how it ended, in fastpu's words."""
+    from sklearn.svm import SVC  # noqa: PLC0415 (only where it is measured)
+
+    labelled = y > 0
+
+    def costs(positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+        n_positive = np.count_nonzero(positive)
+        return np.where(positive, C / n_positive, C / (y.size - n_positive))
+
+    def fit(positive: NDArray[np.bool_]) -> tuple[NDArray[np.float64], float]:
+        machine = SVC(kernel="linear", C=1, tol=1e-3, cache_size=500, max_iter=solver_max_iter)
+        machine.fit(X, positive, sample_weight=costs(positive))
+        return machine.decision_function(X), 0.5 * float(np.square(machine.coef_).sum())
+
+    def value(scores: NDArray[np.float64], half_norm: float, positive: NDArray[np.bool_]) -> float:
+        losses = np.maximum(1 - np.where(positive, scores, -scores), 0)
+        return half_norm + float(costs(positive) @ losses)
+
+    fitted, before = labelled, np.nan
+    for k in range(max_iter + 1):
+        scores, half_norm = fit(fitted)
+        positive = labelled | (scores > 0)
+        if positive.all():
+            return "no_negative"
+        after = value(scores, half_norm, positive)
+        if k and after > value(scores, half_norm, fitted):
+            return "increase"
+        if k and np.array_equal(positive, fitted):
+            return "labels"
+        if k and abs(after - before) <= tol * before:
+            return "tol"
+        fitted, before = positive, after
+    return "max_iter"
+
+
+def spam(
+    *, data: str, rows: int | None, threads: Sequence[int], every: int, peer_every: int, repeats: int
+) -> list[Row]:
+    """Algorithm 1 (ISVM) on SPAM over the paper's 81 values of C, and where its status is that of the loop over SVC."""
+    X, y = load_set(data, rows)
+    grid = (10.0 ** np.arange(-4, 4.05, 0.1))[::every]
+    part = grid[::peer_every]
+    most = 10_000_000
+
+    def ours(n_threads: int) -> list[str]:
+        return [model.status for model in fastpu.fit_isvm(X, y, C=grid, n_threads=n_threads)][::peer_every]
+
+    def loop() -> Timed:
+        seconds, found = timed(lambda: [_iterate(X, y, C, most) for C in part])
+        return Timed(seconds * grid.size / part.size, found)
+
+    expected = ours(threads[0])
+    return alternate(
+        {**{f"fastpu {n_threads}": partial(ours, n_threads) for n_threads in threads}, "loop over SVC": loop},
+        repeats,
+        warm_up={"loop over SVC": partial(_iterate, X, y, 1.0, most)},
+        judge=lambda _, found: {
+            "equal statuses": sum(a == b for a, b in zip(expected, found, strict=True)), "of": part.size,
+        },
+    )  # fmt: skip
+
+
+# ---- IADMM -----------------------------------------------------------------------------------------------------------
+
+
+def _copy(source: Any, target: Any, n_threads: int) -> None:
+    bounds = np.linspace(0, len(source), n_threads + 1).astype(int)
+    with ThreadPoolExecutor(n_threads) as pool:
+        parts = [(target[a:b], source[a:b]) for a, b in pairwise(bounds)]
+        list(pool.map(lambda part: np.copyto(*part), parts))
+
+
+def iadmm(*, n: int, d: int, threads: Sequence[int], iterations: Sequence[int], repeats: int) -> list[Row]:
+    """An iteration of IADMM, which streams X once, and a NumPy copy of X, read and written: GB a second of either."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    y = np.where(X[:, :5].sum(axis=1) + rng.standard_normal(n) > 0, np.int8(1), np.int8(-1))
+    short, long = iterations
+    target = np.zeros_like(X)
+
+    def iteration(made: Any) -> Timed:
+        seconds = {}
+        for most in (short, long):
+            run = partial(solve, made, y, 10.0 / n, 1e-15, solver="iadmm", max_iter=most)
+            seconds[most], found = timed(run)
+            if found["n_iter"] != most:
+                raise RuntimeError(f"IADMM ended after {found['n_iter']} iterations, not {most}")
+        return Timed((seconds[long] - seconds[short]) / (long - short), X.nbytes)
+
+    def copy(n_threads: int) -> Timed:
+        return Timed(timed(partial(_copy, X, target, n_threads)).seconds, 2 * X.nbytes)
+
+    works: dict[str, Callable[[], Any]] = {}
+    for n_threads in threads:
+        works[f"iteration, {n_threads} threads"] = partial(iteration, engine(X, n_threads))
+        works[f"copy, {n_threads} threads"] = partial(copy, n_threads)
+    rows = alternate(works, repeats, judge=lambda _, size: {"bytes": size})
+    return [{"": row[""], "seconds": row["seconds"], "GB a second": row["bytes"] / np.median(row["seconds"]) / 1e9}
+            for row in rows]  # fmt: skip

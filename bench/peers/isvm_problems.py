@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,21 +19,10 @@ import sets
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Labels", "clusters", "engine", "liblinear_optimum", "load_set", "pages", "primal", "quiet", "solve",
-           "sparse_rows"]  # fmt: skip
+__all__ = ["Labels", "engine", "liblinear_optimum", "load_set", "pages", "primal", "solve", "sparse_rows"]
 
 Labels = Any  # ndarray of int8, +1 and -1
 _WORDS_PER_ROW = 100
-
-
-def clusters(n: int, d: int, *, seed: int = 0) -> tuple[NDArray[np.float64], Labels]:
-    """Return n rows of d features, ten of them informative, in three clusters a class, and labels +1 and -1."""
-    from sklearn.datasets import make_classification  # noqa: PLC0415 (only where it is wanted)
-
-    X, y = make_classification(
-        n, d, n_informative=10, n_redundant=0, n_clusters_per_class=3, class_sep=1.2, flip_y=0.02, random_state=seed
-    )
-    return X, np.where(y > 0, np.int8(1), np.int8(-1))
 
 
 def sparse_rows(n: int, n_words: int, *, seed: int = 0) -> tuple[sp.csr_array, Labels]:
@@ -112,8 +100,3 @@ def primal(X: Any, y: Labels, C: float, w: NDArray[np.float64], b: float) -> flo
     """Return liblinear's objective."""
     losses = np.maximum(1 - y * (X @ w + b), 0)
     return 0.5 * float(w @ w + b * b) + C * float(losses.sum())
-
-
-def quiet() -> None:
-    """Say nothing of fits that end at their cap: the report does."""
-    warnings.filterwarnings("ignore", category=UserWarning)

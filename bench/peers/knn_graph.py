@@ -1,99 +1,112 @@
-"""Time fastpu's nearest neighbours against scikit-learn, faiss and SciPy in one run, agreement beside speed.
+"""fastpu's nearest neighbours against scikit-learn, faiss and SciPy: all exact, agreement beside speed.
 
-python bench/peers/knn_graph.py [--n 20000] [--threads 1 2] [--repeats 5] [--output DIR] [--only search weights memory]
-
-Needs fastpu, scikit-learn and faiss-cpu in one environment, and nothing else at work on the machine. Every measurement
-runs in a process of its own, in which contenders take turns after a run each to warm up; all have the same number of
-threads, of OpenMP and BLAS too. Prints Markdown; --output also keeps it, with every single time as JSON. --quick tries
-everything on a few rows.
-
-search: the K = 5 nearest neighbours of every one of 20,000 normal rows, of 20 and 100 columns by kneighbors_graph and
-by IndexFlatL2 (which holds float32, and whose 6 nearest include the row), of 2 columns by cKDTree. What is built before
-a search counts. Agreement is the share of neighbours that the exact distances in float64 name as well.
-weights: W and R of the neighbours, edges included, against the search.
-memory: the peak above that of the interpreter with the library and the rows.
+The K = 5 nearest neighbours of every one of 20,000 normal rows, of 20 and 100 columns by kneighbors_graph and by
+IndexFlatL2 (which holds float32, and whose 6 nearest include the row), of 2 columns by cKDTree. What is built before a
+search counts. Agreement is the share of neighbours that the exact distances in float64 name as well. BLAS has as many
+threads as all others.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-import time
-from importlib.util import find_spec
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from knn_graph_report import Measured, report
-from running import cpus, measure
+import numpy as np
+from running import Case, Row, alternate, peak_bytes
+
+import fastpu
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from types import SimpleNamespace
 
-_PARTS = ("search", "weights", "memory")
-_MEASURES = Path(__file__).with_name("knn_graph_measures.py")
-_QUICK = {"n": 300, "repeats": 1}
-_PEERS = {2: ["cKDTree"], 20: ["scikit-learn", "faiss"], 100: ["scikit-learn", "faiss"]}
+    from numpy.typing import NDArray
 
-
-def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        "knn_graph", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--n", type=int, default=20_000, metavar="N", help="rows (default: %(default)s)")
-    threads = [t for t in (1, 2) if t <= cpus()]
-    parser.add_argument("--threads", type=int, nargs="+", default=threads, metavar="N",
-                        help="numbers of threads (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--repeats", type=int, default=5, metavar="N", help="alternating runs (default: %(default)s)")
-    parser.add_argument("--only", nargs="+", choices=_PARTS, default=_PARTS, help="measure a part (default: all)")
-    parser.add_argument("--output", type=Path, help="folder for knn_graph.md and knn_graph.json")
-    parser.add_argument("--quick", action="store_true", help="try everything on a few rows; the times mean nothing")
-    options = parser.parse_args(argv)
-    if options.quick:
-        vars(options).update(_QUICK)
-    return options
+NEEDS = ("sklearn", "faiss")
+SETTINGS = {"n": 20_000, "repeats": 5}
+QUICK = {"n": 300, "repeats": 1}
+_K = 5
+_PEERS = {2: ["cKDTree"], 20: ["scikit-learn", "faiss"], 100: ["scikit-learn", "faiss"]}  # by columns
 
 
-def _run(options: argparse.Namespace) -> list[Measured]:
-    found = []
-
-    def add(name: str, n_threads: int, /, **arguments: Any) -> None:
-        arguments = {"n": options.n, **arguments, "n_threads": n_threads}
-        result = measure(_MEASURES, name, arguments, omp_threads=n_threads, blas_threads=n_threads)
-        found.append(Measured(name, arguments, result))
-
-    for n_threads in options.threads if "search" in options.only else ():
+def cases(run: SimpleNamespace) -> Iterator[Case]:
+    for n_threads in run.threads:
+        shared = {"n": run.n, "n_threads": n_threads, "blas_threads": n_threads, "repeats": run.repeats}
         for d, peers in _PEERS.items():
-            add("search", n_threads, d=d, peers=peers, repeats=options.repeats)
-    for n_threads in options.threads if "weights" in options.only else ():
-        for d in _PEERS:
-            add("weights", n_threads, d=d, repeats=options.repeats)
-    if "memory" in options.only:
-        for d, peers in _PEERS.items():
-            for name in ("fastpu", *peers):
-                add("memory", max(options.threads), d=d, name=name)
+            for dtype in ("float64", "float32"):
+                chosen = [name for name in peers if dtype in _TYPES.get(name, ("float64", "float32"))]
+                yield Case(search, d=d, dtype=dtype, names=["fastpu", *chosen], **shared)
+            yield Case(weights, d=d, **shared)
+    n_threads = max(run.threads)
+    for d, peers in _PEERS.items():
+        for name in ("fastpu", *peers):
+            yield Case(memory, n=run.n, d=d, name=name, n_threads=n_threads, blas_threads=n_threads)
+
+
+def _rows(n: int, d: int) -> NDArray[np.float64]:
+    return np.random.default_rng(0).standard_normal((n, d))
+
+
+def _fastpu(X: NDArray[Any], n_threads: int) -> NDArray[np.int64]:
+    return fastpu.knn_graph(X, n_neighbors=_K, n_threads=n_threads).indices
+
+
+def _scikit_learn(X: NDArray[Any], n_threads: int) -> NDArray[np.int64]:
+    from sklearn.neighbors import kneighbors_graph  # noqa: PLC0415 (only where it is measured)
+
+    graph = kneighbors_graph(X, _K, mode="distance", n_jobs=n_threads)
+    return np.asarray(graph.indices).reshape(X.shape[0], _K)
+
+
+def _faiss(X: NDArray[Any], n_threads: int) -> NDArray[np.int64]:
+    import faiss  # noqa: PLC0415 (only where it is measured)
+
+    faiss.omp_set_num_threads(n_threads)
+    index = faiss.IndexFlatL2(X.shape[1])
+    index.add(X)
+    found: NDArray[np.int64] = index.search(X, _K + 1)[1]
     return found
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    options = _options(argv)
-    missing = [name for name in ("fastpu", "sklearn", "faiss") if find_spec(name) is None]
-    if missing:
-        print(f"knn_graph: install {', '.join(missing)} first", file=sys.stderr)
-        return 2
-    start = time.perf_counter()
-    found = _run(options)
-    text = report(found)
-    print(text)
-    if options.output is not None:
-        options.output.mkdir(parents=True, exist_ok=True)
-        (options.output / "knn_graph.md").write_text(text + "\n")
-        raw = [{"measure": m.name, "options": m.options, "found": m.found} for m in found]
-        (options.output / "knn_graph.json").write_text(json.dumps(raw, indent=1) + "\n")
-    print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
-    return 0
+def _ckdtree(X: NDArray[Any], n_threads: int) -> NDArray[np.int64]:
+    from scipy.spatial import cKDTree  # noqa: PLC0415 (only where it is measured)
+
+    found: NDArray[np.int64] = cKDTree(X).query(X, _K + 1, workers=n_threads)[1]
+    return found
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+_SEARCHES = {"fastpu": _fastpu, "scikit-learn": _scikit_learn, "faiss": _faiss, "cKDTree": _ckdtree}
+_TYPES = {"faiss": ("float32",), "cKDTree": ("float64",)}
+
+
+def search(*, n: int, d: int, dtype: str, names: Sequence[str], n_threads: int, repeats: int) -> list[Row]:
+    """The 5 nearest neighbours of every row, and the share of them that float64 names as well."""
+    X = _rows(n, d).astype(dtype)
+    exact = _fastpu(X.astype(np.float64), n_threads)
+
+    def agreement(_: str, found: NDArray[np.int64]) -> Row:  # the row itself does not count
+        return {"agreement": float(np.mean([np.isin(a, b).mean() for a, b in zip(exact, found, strict=True)]))}
+
+    return alternate({name: partial(_SEARCHES[name], X, n_threads) for name in names}, repeats, judge=agreement)
+
+
+def weights(*, n: int, d: int, n_threads: int, repeats: int) -> list[Row]:
+    """A search of float64 rows, and the edges, W and R from what it found."""
+    X = _rows(n, d)
+    graph = fastpu.knn_graph(X, n_neighbors=_K, n_threads=n_threads)
+    works: dict[str, Callable[[], Any]] = {
+        "search": partial(fastpu.knn_graph, X, n_neighbors=_K, n_threads=n_threads),
+        "mutual edges, W, R": partial(graph.similarity, mode="mutual", n_threads=n_threads),
+        "union edges, W, R": partial(graph.similarity, mode="union", n_threads=n_threads),
+        "W, R of another sigma": partial(graph.similarity, 2.0, n_threads=n_threads),
+    }
+    return alternate(works, repeats)
+
+
+def memory(*, n: int, d: int, name: str, n_threads: int) -> list[Row]:
+    """Peak memory of a search above that of the interpreter with the library and the rows, MB of 2^20 bytes."""
+    X = _rows(n, d).astype("float32" if name == "faiss" else "float64")
+    _SEARCHES[name](X[:200], n_threads)
+    before = peak_bytes()
+    _SEARCHES[name](X, n_threads)
+    return [{"rows, MB": X.nbytes / 2**20, "search, MB": (peak_bytes() - before) / 2**20}]

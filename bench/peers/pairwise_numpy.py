@@ -1,7 +1,5 @@
 """Table 3 of the PNUAUCBoost paper: a round of boosting with weights on pairs, in NumPy, against fastpu's.
 
-python bench/peers/pairwise_numpy.py [--sizes 100 200 300 400] [--rounds 30] [--output FILE.json]
-
 Weights are kept for every pair (positive, unlabelled), (unlabelled, negative) and (positive, negative), and stumps are
 searched over the pairs in two ways:
 
@@ -15,35 +13,33 @@ where a random linear function exceeds 0.1, 85 % of the labels hidden. One threa
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import statistics
-import sys
-import time
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-os.environ["OPENBLAS_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"  # before NumPy is imported
-
 import numpy as np
+from running import Case, Row, Timed, alternate, timed
 
 import fastpu
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator
+    from types import SimpleNamespace
 
     from numpy.typing import NDArray
 
-__all__ = ["PairwiseBoost", "Stumps"]
-
+NEEDS = ()
+SETTINGS = {"sizes": [100, 150, 200, 250, 300, 350, 400], "rounds": 30, "seed": 0, "repeats": 5}
+QUICK = {"sizes": [40, 60], "rounds": 10, "repeats": 1}
 _N_FEATURES = 10
 _GAMMA, _RHO = 0.5, 0.01
 _TIE = 1e-12  # thresholds this close to the best count as equal to it; the first wins
 _FEW, _MANY = 100, 1100  # rounds of fastpu whose difference is timed: what a fit does once cancels out
-_GOAL, _GOAL_SIZE = 200, 400
+
+
+def cases(run: SimpleNamespace) -> Iterator[Case]:
+    for n in run.sizes:
+        yield Case(rounds, n=n, n_rounds=run.rounds, seed=run.seed, n_threads=1, repeats=run.repeats)
 
 
 @dataclass
@@ -139,12 +135,6 @@ def _rows(n: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     return X, fastpu.datasets.hide_labels(score > 0.1, fraction=0.85, random_state=rng)
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def _check(found: Stumps, model: fastpu.StumpEnsemble, search: str) -> None:
     same = found.features == model.features.tolist() and found.polarity == model.polarity.tolist()
     close = (
@@ -154,55 +144,29 @@ def _check(found: Stumps, model: fastpu.StumpEnsemble, search: str) -> None:
         raise RuntimeError(f"the pairwise version ({search}) and fastpu chose other stumps")
 
 
-def _compare(n: int, n_rounds: int, repeats: int, seed: int) -> dict[str, list[float]]:
-    """Return seconds of a round of each version, alternating, after checking that the models are the same."""
+def rounds(*, n: int, n_rounds: int, seed: int, n_threads: int, repeats: int) -> list[Row]:
+    """A round of each version, after checking that all choose the same stumps."""
     X, y = _rows(n, seed)
-    times: dict[str, list[float]] = {"each threshold": [], "sorted": [], "fastpu": []}
 
     def fit(rounds: int) -> fastpu.StumpEnsemble:
-        return fastpu.fit_pnu_auc_boost(X, y, n_rounds=rounds, gamma=_GAMMA, rho=_RHO, n_threads=1)
+        return fastpu.fit_pnu_auc_boost(X, y, n_rounds=rounds, gamma=_GAMMA, rho=_RHO, n_threads=n_threads)
+
+    def ours() -> Timed:
+        seconds = timed(partial(fit, _MANY)).seconds - timed(partial(fit, _FEW)).seconds
+        return Timed(seconds / (_MANY - _FEW), None)
+
+    def over_pairs(search: str, n_rounds: int) -> Timed:
+        boost = PairwiseBoost(X, y, search=search)  # what it does once is not timed, as for fastpu
+        return Timed(timed(partial(boost.run, n_rounds)).seconds / n_rounds, None)
 
     model = fit(n_rounds)
     if fit(_MANY).n_iter != _MANY:
-        raise RuntimeError(f"fastpu has no stump to add before round {_MANY} at n = {n}: try another --seed")
+        raise RuntimeError(f"fastpu has no stump to add before round {_MANY} at n = {n}: try another seed")
     for search in ("each threshold", "sorted"):
         _check(PairwiseBoost(X, y, search=search).run(n_rounds), model, search)
-    for _ in range(repeats):
-        for search in ("each threshold", "sorted"):
-            boost = PairwiseBoost(X, y, search=search)  # what it does once is not timed, as for fastpu
-            rounds = max(2, n_rounds // 10) if search == "each threshold" else n_rounds
-            times[search].append(_seconds(partial(boost.run, rounds)) / rounds)
-        times["fastpu"].append((_seconds(partial(fit, _MANY)) - _seconds(partial(fit, _FEW))) / (_MANY - _FEW))
-    return times
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    parser = argparse.ArgumentParser(
-        "pairwise_numpy", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    sizes = [100, 150, 200, 250, 300, 350, 400]
-    parser.add_argument("--sizes", type=int, nargs="+", default=sizes, metavar="N", help="rows (default: the paper's)")
-    parser.add_argument("--rounds", type=int, default=30, help="rounds that are checked (default: %(default)s)")
-    parser.add_argument("--repeats", type=int, default=5, help="alternating runs (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the data (default: %(default)s)")
-    parser.add_argument("--output", type=Path, help="file for every single time, as JSON")
-    options = parser.parse_args(argv)
-    found = {}
-    print(
-        "| n | pairs, each threshold, ms | pairs, sorted, ms | fastpu, us | each threshold / fastpu | sorted / fastpu |"
-    )
-    print("| --- | --- | --- | --- | --- | --- |")
-    for n in options.sizes:
-        found[n] = times = _compare(n, options.rounds, options.repeats, options.seed)
-        each, ranked, ours = (1e6 * statistics.median(times[name]) for name in ("each threshold", "sorted", "fastpu"))
-        print(f"| {n} | {each / 1e3:.2f} | {ranked / 1e3:.3f} | {ours:.2f} | {each / ours:.0f} | {ranked / ours:.0f} |")
-    print(f"\nA round; medians of {options.repeats} alternating runs; goal: >= {_GOAL} at n = {_GOAL_SIZE}.")
-    print(f"The same {options.rounds} stumps in all three at every n.")
-    if options.output is not None:
-        options.output.write_text(json.dumps(found, indent=1) + "\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    works: dict[str, Callable[[], Timed]] = {
+        "fastpu": ours,
+        "pairs, each threshold": partial(over_pairs, "each threshold", max(2, n_rounds // 10)),
+        "pairs, sorted": partial(over_pairs, "sorted", n_rounds),
+    }
+    return alternate(works, repeats, warm_up={}, judge=lambda *_: {"equal stumps": n_rounds})

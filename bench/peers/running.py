@@ -1,48 +1,100 @@
-"""Measurements in processes of their own, and what they measure with."""
+"""How every area is measured: cases in processes of their own, in which contenders take turns.
+
+python running.py AREA MEASURE '{"option": value, ...}' prints the rows that one measure returns as JSON.
+"""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+import warnings
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["cpus", "measure", "peak_bytes", "timed"]
+__all__ = ["Case", "Row", "Timed", "alternate", "cpus", "is_there", "measure", "peak_bytes", "timed"]
+
+#: What was found of one contender: "" is its name, "seconds" its times, everything else says how good its result is.
+Row = dict[str, Any]
+
+
+class Case:
+    """A measure of an area and its options; `n_threads`, or the largest of `threads`, says how many OpenMP has.
+
+    `summary` makes Markdown of all cases of the measure where a table of all contenders would be too long.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., list[Row]],
+        /,
+        *,
+        blas_threads: int = 1,
+        summary: Callable[[Sequence[tuple[Case, list[Row]]]], str] | None = None,
+        **options: Any,
+    ) -> None:
+        self.function, self.blas_threads, self.summary, self.options = function, blas_threads, summary, options
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def title(self) -> str:
+        """The first line of what the measure says of itself."""
+        return (self.function.__doc__ or self.name).splitlines()[0].rstrip(".")
+
+
+class Timed(NamedTuple):
+    """How long some work took, and its result."""
+
+    seconds: float
+    result: Any
+
+
+def timed(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> Timed:
+    """Return what work says of its time, if it returns that, and else how long it takes."""
+    start = clock()
+    result = work()
+    return result if isinstance(result, Timed) else Timed(clock() - start, result)
+
+
+def alternate(
+    works: Mapping[str, Callable[[], Any]],
+    repeats: int,
+    *,
+    warm_up: Mapping[str, Callable[[], Any]] | None = None,
+    judge: Callable[[str, Any], Row] | None = None,
+) -> list[Row]:
+    """Time works that take turns after each has been warmed up (by itself, by default); judge the last results."""
+    for work in (works if warm_up is None else warm_up).values():
+        work()
+    seconds: dict[str, list[float]] = {name: [] for name in works}
+    results = {}
+    for _ in range(repeats):
+        for name, work in works.items():
+            spent, results[name] = timed(work)
+            seconds[name].append(spent)
+    return [{"": name, "seconds": seconds[name], **(judge(name, results[name]) if judge else {})} for name in works]
+
+
+def is_there(package: str, area: str, what: str) -> bool:
+    """Return whether a package is installed; if not, say what is left out."""
+    if find_spec(package) is not None:
+        return True
+    print(f"{area}: {package} is not installed, {what} is left out", file=sys.stderr)
+    return False
 
 
 def cpus() -> int:
     """Return how many CPUs this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def measure(
-    script: Path, name: str, options: Mapping[str, Any], *, omp_threads: int, blas_threads: int = 1
-) -> dict[str, Any]:
-    """Run one of the measures of a script in a process of its own, with so many OpenMP and BLAS threads."""
-    text = ", ".join(f"{key} {value}" for key, value in options.items())
-    print(f"{name}: {text}", file=sys.stderr, flush=True)
-    blas = str(blas_threads)
-    pinned = {"OMP_NUM_THREADS": str(omp_threads), "OPENBLAS_NUM_THREADS": blas, "MKL_NUM_THREADS": blas}
-    command = [sys.executable, str(script), name, json.dumps(options)]
-    child = subprocess.run(command, env=os.environ | pinned, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
-    if child.returncode != 0:
-        print(f"{script.stem}: the measurement {name} failed ({text})", file=sys.stderr)
-        raise SystemExit(1)
-    result: dict[str, Any] = json.loads(child.stdout.splitlines()[-1])
-    return result
-
-
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Return how long some work takes, and its result."""
-    start = time.perf_counter()
-    result = work()
-    return time.perf_counter() - start, result
 
 
 def peak_bytes() -> int:
@@ -51,3 +103,25 @@ def peak_bytes() -> int:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak
+
+
+def measure(case: Case) -> list[Row]:
+    """Run a case in a process of its own, with its numbers of OpenMP and BLAS threads."""
+    area = case.function.__module__
+    text = ", ".join(f"{key} {value}" for key, value in case.options.items())
+    print(f"{area}, {case.name}: {text}", file=sys.stderr, flush=True)
+    n_threads = case.options.get("n_threads") or max(case.options.get("threads", [1]))
+    blas = str(case.blas_threads)
+    pinned = {"OMP_NUM_THREADS": str(n_threads), "OPENBLAS_NUM_THREADS": blas, "MKL_NUM_THREADS": blas}
+    command = [sys.executable, __file__, area, case.name, json.dumps(case.options)]
+    child = subprocess.run(command, env=os.environ | pinned, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
+    if child.returncode != 0:
+        print(f"{area}: the measurement {case.name} failed ({text})", file=sys.stderr)
+        raise SystemExit(1)
+    rows: list[Row] = json.loads(child.stdout.splitlines()[-1])
+    return rows
+
+
+if __name__ == "__main__":
+    warnings.filterwarnings("ignore", category=UserWarning)  # of fits that end at their cap
+    print(json.dumps(getattr(importlib.import_module(sys.argv[1]), sys.argv[2])(**json.loads(sys.argv[3]))))

@@ -1,10 +1,4 @@
-"""Time fastpu's SVMs and mapping convergence against scikit-learn and pulearn in one run, quality beside speed.
-
-python bench/peers/svm.py [--data DIR] [--n 2000 8000 20000] [--threads 1 2] [--output DIR] [--only fit score ...]
-
-Needs fastpu, scikit-learn and pulearn in one environment, and nothing else at work on the machine. Every measurement
-runs in a process of its own with one BLAS thread; contenders take turns within it, after a small fit each to warm up.
-Prints Markdown; --output also keeps it, with every single time as JSON. --quick tries everything on a few rows.
+"""fastpu's SVMs and mapping convergence against scikit-learn and pulearn.
 
 Rows: n x 20 of make_classification (10 informative features, 3 clusters a class, 2 % of the labels flipped), rbf kernel
 with gamma 0.05, tol 1e-3, cache 500 MB. With the folder of --data (letter.csv.gz, webkb7.jsonl.gz) also a letter of
@@ -16,178 +10,254 @@ Solutions are judged by the dual objective and the KKT violation, both computed 
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-import time
+from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from running import cpus, measure
-from svm_report import Measured, report
+import numpy as np
+from running import Case, Row, alternate, is_there, peak_bytes
+from svm_machines import machine
+from svm_problems import judge, make_problem, plain_problem, tuned_set
+from workload import classes
+
+import fastpu
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from types import SimpleNamespace
 
-_PARTS = ("fit", "letter", "text", "score", "mapping", "agreement", "bagging", "memory")
-_NEED_DATA = ("letter", "text", "mapping", "agreement")
-_MEASURES = Path(__file__).with_name("svm_measures.py")
+    from numpy.typing import NDArray
+
+NEEDS = ("sklearn",)
+SETTINGS = {
+    "n": [2000, 8000, 20_000],  # rows of the fits; the last but one also for scores
+    "letters": ["A", "B", "C", "D", "E"],  # whose never-rejected rows are compared; the first is timed
+    "cache_mb": 500.0,
+    "test_n": 20_000,  # rows to score
+    "bagging_n": 5000,  # rows of the bagging SVM, a tenth of them labelled
+    "bags": 35,
+    "memory_n": 20_000,
+    "data_rows": None,  # of the sets of --data; all by default
+    "repeats": 5,
+}
+QUICK = {"n": [200], "repeats": 1, "cache_mb": 2.0, "test_n": 100, "bagging_n": 300, "bags": 3, "memory_n": 500,
+         "data_rows": 600}  # fmt: skip
 _PEER = "scikit-learn"
-
 _RBF = {"kernel": "rbf", "gamma": 0.05}
 _LETTER = {"kernel": "rbf", "gamma": 1.0}
 _TEXT = ({"kernel": "linear"}, {"kernel": "rbf", "gamma": 1.0})
-_QUICK = {"n": [200], "repeats": 1, "cache_mb": 2.0, "test_n": 100, "bagging_n": 300, "bags": 3, "memory_n": 500,
-          "data_rows": 600}  # fmt: skip
+_WARM_UP = 300  # rows of the fit that is not timed
 
 
-def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("svm", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-
-    def number(flag: str, kind: type, default: float, text: str) -> None:
-        parser.add_argument(flag, type=kind, default=default, metavar="N", help=f"{text} (default: %(default)s)")
-
-    parser.add_argument("--data", type=Path, help="folder of letter.csv.gz and webkb7.jsonl.gz")
-    parser.add_argument("--n", type=int, nargs="+", default=[2000, 8000, 20_000], metavar="N",
-                        help="rows of the fits; the last but one also for scores (default: %(default)s)")  # fmt: skip
-    threads = [t for t in (1, 2) if t <= cpus()]
-    parser.add_argument("--threads", type=int, nargs="+", default=threads, metavar="N",
-                        help="numbers of threads (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--letters", nargs="+", default=["A", "B", "C", "D", "E"], metavar="L",
-                        help="letters whose never-rejected rows are compared; the first is timed")  # fmt: skip
-    number("--repeats", int, 5, "alternating runs")
-    number("--cache-mb", float, 500.0, "kernel cache of all libraries")
-    number("--test-n", int, 20_000, "rows to score")
-    number("--bagging-n", int, 5000, "rows of the bagging SVM, a tenth of them labelled")
-    number("--bags", int, 35, "its bags")
-    number("--memory-n", int, 20_000, "rows of the memory measurement")
-    parser.add_argument("--data-rows", type=int, metavar="N", help="rows of the sets of --data (default: all)")
-    parser.add_argument("--only", nargs="+", choices=_PARTS, default=_PARTS, help="measure a part (default: all)")
-    parser.add_argument("--output", type=Path, help="folder for svm.md and svm.json")
-    parser.add_argument("--quick", action="store_true", help="try everything on a few rows; the times mean nothing")
-    options = parser.parse_args(argv)
-    if options.quick:
-        vars(options).update(_QUICK)
-    for part in _NEED_DATA:
-        if options.data is None and part in options.only:
-            print(f"svm: without --data, {part} is left out", file=sys.stderr)
-    return options
-
-
-class _Run:
-    """The measurements of one run."""
-
-    def __init__(self, options: argparse.Namespace) -> None:
-        self.options = options
-        self.found: list[Measured] = []
-        self.shared = {"tol": 1e-3, "cache_mb": options.cache_mb}
-        self.repeats = {"repeats": options.repeats}
-        self.names = [f"fastpu {dtype} {n}" for n in options.threads for dtype in ("float64", "float32")]
-        if find_spec("sklearnex") is not None:
-            self.names += [f"{_PEER}-intelex {n}" for n in options.threads]
-        self.names.append(_PEER)
-
-    def add(self, name: str, n_threads: int | None = None, /, **arguments: Any) -> None:
-        """Measure, and keep the result."""
-        result = measure(_MEASURES, name, arguments, omp_threads=n_threads or max(self.options.threads))
-        self.found.append(Measured(name, arguments, result))
-
-    def who(self, kind: str) -> list[str]:
-        """Return the names of those that solve this problem."""
-        return [name for name in self.names if kind != "one_class" or "intelex" not in name]
-
-    def fit(self) -> None:
-        """C-, nu- and one-class SVMs of every size."""
-        kinds = [("c_svm", 1.0), ("c_svm", 100.0), ("nu_svm", 0.1), ("nu_svm", 0.3), ("one_class", 0.1)]
-        for n in self.options.n:
-            for kind, parameter in kinds:
-                self.add("fits", kind=kind, rows=n, parameter=parameter, kernel=_RBF, names=self.who(kind),
-                         **self.shared, **self.repeats)  # fmt: skip
-
-    def letter(self) -> None:
-        """A letter against the others."""
-        rows = f"letter-{self.options.letters[0]}"
-        for parameter in (1.0, 100.0):
-            self.add("fits", kind="c_svm", rows=rows, parameter=parameter, kernel=_LETTER, names=self.names,
-                     **self.from_data(), **self.shared, **self.repeats)  # fmt: skip
-
-    def text(self) -> None:
-        """Pages of students against the others."""
+def cases(run: SimpleNamespace) -> Iterator[Case]:
+    names = [f"fastpu {dtype} {n}" for n in run.threads for dtype in ("float64", "float32")] + [_PEER]
+    if find_spec("sklearnex") is not None:
+        names += [f"{_PEER}-intelex {n}" for n in run.threads]
+    shared = {"tol": 1e-3, "cache_mb": run.cache_mb, "threads": run.threads}
+    timed = {**shared, "repeats": run.repeats, "names": names}
+    one_class = {**timed, "names": [name for name in names if "intelex" not in name]}
+    real = {"data": run.data, "n_rows": run.data_rows}
+    letter = f"letter-{run.letters[0]}"
+    for n in run.n:
+        for kind, value in (("c_svm", 1.0), ("c_svm", 100.0), ("nu_svm", 0.1), ("nu_svm", 0.3)):
+            yield Case(fits, kind=kind, rows=n, parameter=value, kernel=_RBF, **timed)
+        yield Case(fits, kind="one_class", rows=n, parameter=0.1, kernel=_RBF, **one_class)
+    n, scored = run.n[-2:][0], {"n_test": run.test_n}
+    yield Case(scores, kind="c_svm", rows=n, parameter=1.0, kernel=_RBF, **timed, **scored)
+    yield Case(scores, kind="one_class", rows=n, parameter=0.1, kernel=_RBF, **one_class, **scored)
+    if run.data:
+        for cost in (1.0, 100.0):
+            yield Case(fits, kind="c_svm", rows=letter, parameter=cost, kernel=_LETTER, **real, **timed)
         for kernel in _TEXT:
-            self.add("fits", kind="c_svm", rows="student", parameter=1.0, kernel=kernel, names=self.names,
-                     **self.from_data(), **self.shared, **self.repeats)  # fmt: skip
-
-    def score(self) -> None:
-        """Scores of other rows, and of the pages."""
-        n = self.options.n[-2:][0]
-        arguments = {"n_test": self.options.test_n, **self.shared, **self.repeats}
-        for kind, parameter in (("c_svm", 1.0), ("one_class", 0.1)):
-            self.add("scoring", kind=kind, rows=n, parameter=parameter, kernel=_RBF, names=self.who(kind), **arguments)
-        if self.options.data is not None and "text" in self.options.only:
-            for kernel in _TEXT:
-                self.add("scoring", kind="c_svm", rows="student", parameter=1.0, kernel=kernel, names=self.names,
-                         **self.from_data(), **arguments)  # fmt: skip
-
-    def mapping(self) -> None:
-        """SVMC, SMC and one SVM on a letter."""
-        self.add("mapping", rows=f"letter-{self.options.letters[0]}", threads=self.options.threads, C=100.0,
-                 **_LETTER, **self.from_data(), **self.shared, **self.repeats)  # fmt: skip
-
-    def agreement(self) -> None:
-        """Rows that SVMC never rejects."""
-        rows = [f"letter-{letter}" for letter in self.options.letters]
-        self.add("agreement", rows=rows, n_threads=max(self.options.threads), tols=[1e-3, 1e-6], C=100.0, **_LETTER,
-                 **self.from_data(), cache_mb=self.options.cache_mb)  # fmt: skip
-
-    def bagging(self) -> None:
-        """Bags as large as the labelled rows are many, and pulearn's default, as many as all unlabelled rows."""
-        n = self.options.bagging_n
-        for bag_size in (n // 10, n - n // 10):
-            self.add("bagging", n=n, n_pos=n // 10, n_bags=self.options.bags, bag_size=bag_size, kernel=_RBF, C=1.0,
-                     threads=self.options.threads, n_test=self.options.test_n, **self.shared,
-                     **self.repeats)  # fmt: skip
-
-    def memory(self) -> None:
-        """A cache that the kernel rows of the support vectors overflow."""
-        cache_mb = min(100.0, self.options.cache_mb)
-        names = [*(f"fastpu float64 {n}" for n in self.options.threads), _PEER]
-        for form in ("dense", "csr"):
-            for name in names:
-                self.add("memory", n=self.options.memory_n, name=name, form=form, cache_mb=cache_mb)
-
-    def from_data(self) -> dict[str, Any]:
-        """Return the folder of the data sets, and how many of their rows are used."""
-        return {"data": str(self.options.data), "n_rows": self.options.data_rows}
-
-    def everything(self) -> list[Measured]:
-        """Run what was asked for."""
-        for part in _PARTS:
-            if part in self.options.only and (self.options.data is not None or part not in _NEED_DATA):
-                getattr(self, part)()
-        return self.found
+            yield Case(fits, kind="c_svm", rows="student", parameter=1.0, kernel=kernel, **real, **timed)
+            yield Case(scores, kind="c_svm", rows="student", parameter=1.0, kernel=kernel, **real, **timed, **scored)
+        yield Case(mapping, rows=letter, C=100.0, **_LETTER, **real, **shared, repeats=run.repeats)
+        for name in run.letters:
+            yield Case(agreement, rows=f"letter-{name}", n_threads=max(run.threads), tols=[1e-3, 1e-6], C=100.0,
+                       **_LETTER, **real, cache_mb=run.cache_mb)  # fmt: skip
+    n = run.bagging_n  # bags as large as the labelled rows are many, and pulearn's default, as all unlabelled rows
+    for bag_size in (n // 10, n - n // 10) if is_there("pulearn", "svm", "bagging") else ():
+        yield Case(bagging, n=n, n_pos=n // 10, n_bags=run.bags, bag_size=bag_size, C=1.0, n_test=run.test_n,
+                   repeats=run.repeats, **_RBF, **shared)  # fmt: skip
+    for form in ("dense", "csr"):
+        for name in (*(f"fastpu float64 {n_threads}" for n_threads in run.threads), _PEER):
+            # a cache that the kernel rows of the support vectors overflow
+            yield Case(memory, n=run.memory_n, name=name, form=form, cache_mb=min(100.0, run.cache_mb),
+                       n_threads=max(run.threads))  # fmt: skip
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    options = _options(argv)
-    needed = ["fastpu", "sklearn", *(["pulearn"] if "bagging" in options.only else [])]
-    missing = [name for name in needed if find_spec(name) is None]
-    if missing:
-        print(f"svm: install {', '.join(missing)} first", file=sys.stderr)
-        return 2
-    start = time.perf_counter()
-    found = _Run(options).everything()
-    text = report(found)
-    print(text)
-    if options.output is not None:
-        options.output.mkdir(parents=True, exist_ok=True)
-        (options.output / "svm.md").write_text(text + "\n")
-        raw = [{"measure": m.name, "options": m.options, "found": m.found} for m in found]
-        (options.output / "svm.json").write_text(json.dumps(raw, indent=1) + "\n")
-    print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
-    return 0
+# ---- Fits and scores -------------------------------------------------------------------------------------------------
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def fits(*, names: Sequence[str], threads: Sequence[int], repeats: int, **options: Any) -> list[Row]:
+    """A fit: dual objective, KKT violation, support vectors."""
+    problem = make_problem(**options)
+    libraries = {name: machine(name) for name in names}
+    start = problem.start(_WARM_UP)
+
+    def quality(name: str, model: Any) -> Row:
+        solution = libraries[name].solution(problem, model)
+        return {**judge(problem, solution), "support vectors": solution.n_support}
+
+    rows = alternate(
+        {name: partial(library.fit, library.prepare(problem)) for name, library in libraries.items()},
+        repeats,
+        warm_up={name: partial(library.fit, library.prepare(start)) for name, library in libraries.items()},
+        judge=quality,
+    )
+    best = min(row["objective"] for row in rows)
+    return [{**row, "relative excess": (row["objective"] - best) / max(abs(best), 1e-300)} for row in rows]
+
+
+def scores(*, names: Sequence[str], threads: Sequence[int], repeats: int, **options: Any) -> list[Row]:
+    """Scores of other rows, each library by its own model."""
+    problem = make_problem(**options)
+    works, warm_up, n_support = {}, {}, {}
+    for name in names:
+        library = machine(name)
+        own = library.prepare(problem)
+        model = library.fit(own)
+        n_support[name] = library.solution(problem, model).n_support
+        works[name] = partial(library.scores, model, own.test)
+        warm_up[name] = partial(library.scores, model, own.test[:_WARM_UP])
+    reference = works[_PEER]()
+    return alternate(
+        works,
+        repeats,
+        warm_up=warm_up,
+        judge=lambda name, found: {
+            "support vectors": n_support[name],
+            "largest difference from scikit-learn": float(np.abs(found - reference).max()),
+        },
+    )
+
+
+# ---- Mapping convergence ---------------------------------------------------------------------------------------------
+
+
+def _half_hidden(rows: str, data: str, n_rows: int | None) -> tuple[Any, NDArray[np.int8], NDArray[np.int8]]:
+    """Return rows, labels +1 of a random half of the positives and 0 of all others, and all labels."""
+    X, truth = tuned_set(rows, data, n_rows)
+    positives = np.flatnonzero(truth > 0)
+    y = np.zeros(truth.size, dtype=np.int8)
+    y[np.random.default_rng(0).permutation(positives)[: positives.size // 2]] = 1
+    return X, y, truth
+
+
+def _for_scikit_learn(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {"cache_size" if key == "cache_mb" else key: value for key, value in options.items()}
+
+
+def _mapping_works(
+    X: Any, y: NDArray[np.int8], truth: NDArray[np.int8], shared: Mapping[str, Any], threads: Sequence[int]
+) -> dict[str, Callable[[], Any]]:
+    """Return what is timed: SVMC with and without its repair, SMC, and one SVM that is told the negatives."""
+    from sklearn.svm import SVC  # noqa: PLC0415 (only where it is measured)
+    from svm_mapping import map_and_converge  # noqa: PLC0415
+
+    told = (y > 0) | (truth < 0)
+    works: dict[str, Callable[[], Any]] = {}
+    for n_threads in threads:
+        own = {**shared, "n_threads": n_threads}
+        works[f"fastpu {n_threads}: SVMC"] = partial(fastpu.fit_svmc, X, y, **own)
+        works[f"fastpu {n_threads}: SVMC, no repair"] = partial(fastpu.fit_svmc, X, y, repair=False, **own)
+        works[f"fastpu {n_threads}: SMC"] = partial(fastpu.fit_smc, X, y, **own)
+        works[f"fastpu {n_threads}: one SVM"] = partial(fastpu.fit_svm, X[told], truth[told], **own)
+    loop = _for_scikit_learn(shared)
+    works["scikit-learn: SVMC"] = partial(map_and_converge, X, y, reset=True, repair=True, **loop)
+    works["scikit-learn: SVMC, no repair"] = partial(map_and_converge, X, y, reset=True, **loop)
+    works["scikit-learn: SMC"] = partial(map_and_converge, X, y, reset=False, **loop)
+    works["scikit-learn: one SVM"] = lambda: SVC(**loop).fit(X[told], truth[told])
+    return works
+
+
+def mapping(
+    *, rows: str, data: str, n_rows: int | None, threads: Sequence[int], repeats: int, **shared: Any
+) -> list[Row]:
+    """Mapping convergence, and one SVM that is told the negatives: fits, and F1 of the last boundary on all of U."""
+    X, y, truth = _half_hidden(rows, data, n_rows)
+    few = np.sort(np.concatenate([np.flatnonzero(y > 0)[:50], np.flatnonzero(y == 0)[:_WARM_UP]]))
+    unl = y == 0
+
+    def quality(name: str, model: Any) -> Row:
+        scored = getattr(model, "model", model)  # of the loop with scikit-learn
+        n_fits = 1 if name.endswith("one SVM") else int(getattr(model, "n_fits", getattr(model, "n_iter", 0)))
+        positive = scored.decision_function(X[unl]) >= 0
+        return {"fits": n_fits, "F1": fastpu.metrics.f1(truth[unl], positive)}
+
+    return alternate(
+        _mapping_works(X, y, truth, shared, threads),
+        repeats,
+        warm_up=_mapping_works(X[few], y[few], truth[few], shared, threads),
+        judge=quality,
+    )
+
+
+def agreement(
+    *, rows: str, data: str, n_rows: int | None, n_threads: int, tols: Sequence[float], **shared: Any
+) -> list[Row]:
+    """Share of U of which SVMC without repair says the same (never rejected or rejected), fastpu and scikit-learn."""
+    from svm_mapping import map_and_converge  # noqa: PLC0415 (only where it is measured)
+
+    X, y, _ = _half_hidden(rows, data, n_rows)
+    loop = {"reset": True, **_for_scikit_learn(shared)}
+    theirs = {tol: map_and_converge(X, y, tol=tol, **loop).unlabeled_set for tol in tols}
+    own = {"repair": False, "n_threads": n_threads, **shared}
+    found: Row = {
+        f"both with tol {tol:g}": float(np.mean(fastpu.fit_svmc(X, y, tol=tol, **own).unlabeled_set == theirs[tol]))
+        for tol in tols
+    }
+    itself = float(np.mean(theirs[tols[0]] == theirs[tols[-1]]))
+    return [{**found, f"scikit-learn with tol {tols[0]:g} and {tols[-1]:g}": itself}]
+
+
+# ---- Bagging and memory ----------------------------------------------------------------------------------------------
+
+
+def bagging(
+    *, n: int, n_pos: int, n_bags: int, bag_size: int, threads: Sequence[int], repeats: int, n_test: int, C: float,
+    tol: float, cache_mb: float, **kernel: Any,
+) -> list[Row]:  # fmt: skip
+    """A bagging SVM, out-of-bag scores included, with so many threads or jobs, and its AUC on other rows."""
+    from pulearn import BaggingPuClassifier  # noqa: PLC0415 (only where it is measured)
+    from sklearn.svm import SVC  # noqa: PLC0415
+
+    X, truth = classes(n + n_test, 20)
+    X, test, truth, test_truth = X[:n], X[n:], truth[:n], truth[n:]
+    y = np.zeros(n, dtype=np.int8)
+    y[np.flatnonzero(truth > 0)[:n_pos]] = 1
+    costs = {1: 1.0, 0: n_pos / bag_size}  # what Mordelet and Vert choose: both groups weigh the same
+
+    def ours(rows: NDArray[np.intp], n_threads: int, n_estimators: int, size: int) -> Any:
+        own = {"cache_mb": cache_mb, "tol": tol, "n_threads": n_threads, "random_state": 0}
+        return fastpu.fit_bagging_svm(X[rows], y[rows], C=C, n_estimators=n_estimators, bag_size=size, **kernel, **own)
+
+    def theirs(rows: NDArray[np.intp], n_jobs: int, n_estimators: int, size: int) -> Any:
+        estimator = SVC(C=C, class_weight=costs, cache_size=cache_mb, tol=tol, **kernel)
+        ensemble = BaggingPuClassifier(
+            estimator, n_estimators=n_estimators, max_samples=size, n_jobs=n_jobs, random_state=0
+        )
+        return ensemble.fit(X[rows], y[rows])
+
+    few = np.concatenate([np.flatnonzero(y > 0)[:30], np.flatnonzero(y == 0)[:100]])
+    named = {f"{name} {n}": (work, n) for name, work in (("fastpu", ours), ("pulearn", theirs)) for n in threads}
+    return alternate(
+        {name: partial(work, np.arange(n), workers, n_bags, bag_size) for name, (work, workers) in named.items()},
+        repeats,
+        warm_up={name: partial(work, few, workers, 2, 30) for name, (work, workers) in named.items()},
+        judge=lambda _, model: {"AUC": fastpu.metrics.auc(test_truth, model.decision_function(test))},
+    )
+
+
+def memory(*, n: int, name: str, form: str, cache_mb: float, n_threads: int) -> list[Row]:
+    """Peak memory of a fit, in MB of 2^20 bytes above the interpreter's, the rows included."""
+    library = machine(name)
+    library.fit(library.prepare(plain_problem(300, form, cache_mb)))
+    baseline = peak_bytes()
+    problem = plain_problem(n, form, cache_mb)
+    model = library.fit(problem)
+    peak, X = peak_bytes() - baseline, problem.X
+    matrix = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    allowed = cache_mb * 2**20 + 3 * matrix
+    return [{"rows, MB": matrix / 2**20, "peak": peak / 2**20, "peak / (cache limit + 3 x rows)": peak / allowed,
+             "support vectors": int(library.coefficients(model)[0].size)}]  # fmt: skip

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Rows = NDArray[np.intp]
 
-__all__ = ["Mapped", "coefficients", "map_and_converge", "split_half"]
+__all__ = ["Mapped", "coefficients", "map_and_converge"]
 
 _FALLBACK = 0.05  # of the unlabelled rows are strong negatives where the mapping finds none, or nothing else
 _SUPPORT = 1e-8  # alpha of a support vector, relative to the largest that it may have
@@ -30,29 +30,11 @@ _FEASIBLE = 0.999  # of the largest nu that a set of rows allows
 
 @dataclass(frozen=True)
 class Mapped:
-    """What the loop found.
-
-    Attributes
-    ----------
-    model : estimator
-        The last classifier.
-    unlabeled_set : ndarray of int64
-        +1 for unlabelled rows that were never rejected, -1 for the others.
-    n_fits : int
-        How many classifiers it took.
-    """
+    """The last classifier; +1 for unlabelled rows never rejected, -1 for others; how many classifiers it took."""
 
     model: Any
     unlabeled_set: NDArray[np.int64]
     n_fits: int
-
-
-def split_half(truth: NDArray[np.int8], seed: int) -> NDArray[np.int8]:
-    """Return labels: +1 for a random half of the positives, 0 for all other rows."""
-    positives = np.flatnonzero(truth > 0)
-    y = np.zeros(truth.size, dtype=np.int8)
-    y[np.random.default_rng(seed).permutation(positives)[: positives.size // 2]] = 1
-    return y
 
 
 def coefficients(model: Any) -> NDArray[np.float64]:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
+from workload import classes
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "papers" / "svmc"))
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Problem", "Solution", "classification", "judge", "make_problem", "tuned_set"]
+__all__ = ["Problem", "Solution", "judge", "make_problem", "plain_problem", "tuned_set"]
 
 _BLOCK = 1 << 24  # kernel values held at a time
 _SUPPORT_SHARE = 1e-8  # alpha of a support vector, relative to the largest
@@ -56,16 +58,6 @@ class Solution:
         return int(np.count_nonzero(self.alpha > _SUPPORT_SHARE * self.alpha.max()))
 
 
-def classification(n: int, *, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """Return n rows of 20 features, half of them informative, in three clusters a class, and labels +1 and -1."""
-    from sklearn.datasets import make_classification  # noqa: PLC0415 (only where it is wanted)
-
-    X, y = make_classification(
-        n, 20, n_informative=10, n_redundant=0, n_clusters_per_class=3, class_sep=1.2, flip_y=0.02, random_state=seed
-    )
-    return X, np.where(y > 0, np.int8(1), np.int8(-1))
-
-
 def tuned_set(name: str, data: str, n_rows: int | None) -> tuple[Any, NDArray[np.int8]]:
     """Return rows and true labels of a set of the SVMC paper (letter-A, student, ...), all or a random part of it."""
     data_set = next(found for found in sets.DATA_SETS if found.name == name)
@@ -77,28 +69,37 @@ def tuned_set(name: str, data: str, n_rows: int | None) -> tuple[Any, NDArray[np
 
 
 def make_problem(
-    *,
-    kind: str,
-    rows: int | str,
-    parameter: float,
-    kernel: Mapping[str, Any],
-    tol: float,
-    cache_mb: float,
-    data: str = ".",
-    n_rows: int | None = None,
-    n_test: int = 0,
+    *, rows: int | str, data: str = ".", n_rows: int | None = None, n_test: int = 0, **options: Any
 ) -> Problem:
-    """Return a problem on so many rows of `classification`, or on a set of the SVMC paper (`tuned_set`).
+    """Return a problem on so many rows of 20 features (`classes`), or on a set of the SVMC paper (`tuned_set`).
 
     The rows to score are others of the same distribution, or the set's own.
     """
     if isinstance(rows, str):
         X, y = tuned_set(rows, data, n_rows)
-        test = X[:n_test]
+        return Problem(X=X, y=y, test=X[:n_test], **options)
+    X, y = classes(rows + n_test, 20)
+    return Problem(X=X[:rows], y=y[:rows], test=X[rows:], **options)
+
+
+def plain_problem(n: int, form: str, cache_mb: float) -> Problem:
+    """Return rows, "dense" or "csr", that are drawn in place, so that they cost no more memory than what they are."""
+    rng = np.random.default_rng(0)
+    X: Any
+    if form == "csr":
+        n_words, per_row = 5000, 40
+        indices = rng.integers(0, n_words // per_row, (n, per_row), dtype=np.int32)
+        indices += np.arange(0, n_words, n_words // per_row, dtype=np.int32)
+        data = rng.random(n * per_row)
+        X = sp.csr_array((data, indices.ravel(), np.arange(0, data.size + 1, per_row, dtype=np.int32)),
+                         shape=(n, n_words))  # fmt: skip
+        y = np.where(rng.random(n) < 0.5, np.int8(1), np.int8(-1))
+        kernel: dict[str, Any] = {"kernel": "rbf", "gamma": 0.1}
     else:
-        X, y = classification(rows + n_test)
-        X, y, test = X[:rows], y[:rows], X[rows:]
-    return Problem(kind, X, y, test, parameter, kernel, tol, cache_mb)
+        X = rng.standard_normal((n, 20))
+        y = np.where(X[:, 0] * X[:, 1] + 0.5 * rng.standard_normal(n) > 0, np.int8(1), np.int8(-1))
+        kernel = {"kernel": "rbf", "gamma": 0.05}
+    return Problem("c_svm", X, y, X[:0], 1.0, kernel, 1e-3, cache_mb)
 
 
 def judge(problem: Problem, solution: Solution) -> dict[str, float]:

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["N_FEATURES", "Rows", "make_rows"]
+__all__ = ["N_FEATURES", "Rows", "classes", "make_rows"]
 
 N_FEATURES = 50
 _LABELLED = 0.15  # share of the rows whose label is known
@@ -47,3 +47,14 @@ def make_rows(n: int, *, seed: int = 0) -> Rows:
         truth[rows] = np.where(score > 0, 1, -1)
         y[rows] = np.where(rng.random(len(part)) < _LABELLED, truth[rows], 0)
     return Rows(X, truth, y)
+
+
+def classes(n: int, n_features: int) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """Return n rows, ten features of which are informative, in three clusters a class, and labels +1 and -1."""
+    from sklearn.datasets import make_classification  # noqa: PLC0415 (only where it is wanted)
+
+    X, y = make_classification(
+        n, n_features, n_informative=10, n_redundant=0, n_clusters_per_class=3, class_sep=1.2, flip_y=0.02,
+        random_state=0,
+    )  # fmt: skip
+    return X, np.where(y > 0, np.int8(1), np.int8(-1))
