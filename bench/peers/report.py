@@ -20,7 +20,7 @@ __all__ = ["machine", "report", "section", "table"]
 
 _LIBRARIES = ("fastpu", "numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "lightgbm", "xgboost", "xgboost-cpu",
               "faiss-cpu", "pulearn", "torch")  # fmt: skip
-_HIDDEN = ("data", "names", "repeats")  # options that a table does not show
+_HIDDEN = ("data", "names")  # options that a table does not show
 
 
 def machine(*libraries: str) -> str:

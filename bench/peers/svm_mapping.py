@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.svm import SVC, NuSVC, OneClassSVM
+from sklearn.svm import SVC, OneClassSVM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,6 @@ __all__ = ["Mapped", "coefficients", "map_and_converge"]
 
 _FALLBACK = 0.05  # of the unlabelled rows are strong negatives where the mapping finds none, or nothing else
 _SUPPORT = 1e-8  # alpha of a support vector, relative to the largest that it may have
-_FEASIBLE = 0.999  # of the largest nu that a set of rows allows
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,6 @@ def map_and_converge(
     repair: bool = False,
     nu_map: float = 0.01,
     C: float = 1.0,
-    nu: float | None = None,
     max_iter: int = 100,
     **options: Any,
 ) -> Mapped:
@@ -63,11 +61,11 @@ def map_and_converge(
     n_fits = 0
     while n_fits < max_iter:
         negative = np.concatenate([negative, new])
-        model = _fit(X, pos, negative, C, nu, options)
+        model = _fit(X, pos, negative, C, options)
         n_fits += 1
         left, new = _divide(left, model.decision_function(X[left]) < 0 if left.size else np.zeros(0, bool))
         if reset:
-            negative = _support(model, pos, negative, C if nu is None else None)
+            negative = _support(model, pos, negative, C)
         if new.size == 0 and repair:
             forgotten = np.setdiff1d(unl, np.concatenate([negative, left]))
             if forgotten.size:
@@ -93,17 +91,12 @@ def _map(X: Any, pos: Rows, unl: Rows, nu_map: float, options: Mapping[str, Any]
     return _divide(unl, rejects)
 
 
-def _fit(X: Any, pos: Rows, negative: Rows, C: float, nu: float | None, options: Mapping[str, Any]) -> Any:
-    rows = np.concatenate([pos, negative])
+def _fit(X: Any, pos: Rows, negative: Rows, C: float, options: Mapping[str, Any]) -> Any:
     labels = np.repeat([1, -1], [pos.size, negative.size])
-    if nu is None:
-        return SVC(C=C, **options).fit(X[rows], labels)
-    feasible = _FEASIBLE * 2 * min(pos.size, negative.size) / rows.size
-    return NuSVC(nu=min(nu, feasible), **options).fit(X[rows], labels)
+    return SVC(C=C, **options).fit(X[np.concatenate([pos, negative])], labels)
 
 
-def _support(model: Any, pos: Rows, negative: Rows, bound: float | None) -> Rows:
+def _support(model: Any, pos: Rows, negative: Rows, C: float) -> Rows:
     """Return the rows of `negative` that are support vectors."""
-    coef = coefficients(model)
-    places = model.support_[-coef > _SUPPORT * (np.abs(coef).max() if bound is None else bound)]
+    places = model.support_[-coefficients(model) > _SUPPORT * C]
     return negative[np.sort(places) - pos.size]
