@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -53,9 +54,10 @@ def test_bad_entries_are_named(name, frame):
         spoiled = X.copy()
         spoiled[5, 2] = bad
         refused(ValueError, f"got {bad} at row 5, column 2 ('height')", recipe.call, named(frame, spoiled), *labels)
-    words = named(frame, X)
-    words = words.assign(visits="often") if frame is pd.DataFrame else words.with_columns(visits=pl.lit("often"))
-    refused(TypeError, "in column 'visits'", recipe.call, words, *labels)
+    dates = named(frame, X)
+    day = date(2026, 1, 1)
+    dates = dates.assign(visits=day) if frame is pd.DataFrame else dates.with_columns(visits=pl.lit(day))
+    refused(TypeError, "in column 'visits'", recipe.call, dates, *labels)
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-20, 1e20, 1e80, 1e154, 1e160, 1e200, 1e307])

@@ -117,7 +117,6 @@ NO_VECTOR: dict[str, tuple[Callable[[np.ndarray], Any], Any]] = {
     "too short": (lambda v: v[:-1].copy(), ValueError),
     "too long": (lambda v: np.append(v, v[-1]), ValueError),
     "empty": (lambda v: v[:0].copy(), ValueError),
-    "a column": (lambda v: v[:, None].copy(), ValueError),
     "a row": (lambda v: v[None, :].copy(), ValueError),
     "no dimension": (lambda _: np.array(1.0), ValueError),
     "complex": (lambda v: v.astype(complex), TypeError),
