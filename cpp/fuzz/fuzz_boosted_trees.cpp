@@ -178,11 +178,11 @@ void check_result(const Matrix<T>& x, const Problem& problem, const BoostedTrees
   // The same scores from every form of the rows.
   std::vector<double> scores(at(x.n));
   std::vector<double> same(at(x.n));
-  tree_scores(trees, x.dense_view(), problem.options.loss.isa, scores.data(), team);
+  tree_scores(trees, x.dense_view(), options.loss.isa, scores.data(), team);
   FUZZ_CHECK(all_finite(scores));
-  tree_scores(trees, x.csr_view(), problem.options.loss.isa, same.data(), team);
+  tree_scores(trees, x.csr_view(), options.loss.isa, same.data(), team);
   FUZZ_CHECK(same_bits(scores, same));
-  tree_scores(trees, *problem.train.features, problem.options.loss.isa, same.data(), team);
+  tree_scores(trees, *problem.train.features, options.loss.isa, same.data(), team);
   FUZZ_CHECK(same_bits(scores, same));
   if (options.n_bags > 0) {
     FUZZ_CHECK(all_finite(result.oob_sum));
