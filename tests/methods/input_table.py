@@ -347,11 +347,8 @@ _set(_PUAL, kernel=choice(*_KERNELS, function=True, changes=("poly", "rbf", "oth
 _set(_PUAL, C_pos=positive(changes=(0.02,), **_local), C_unl=positive(changes=(0.02,), **_local))
 _set(_PUAL, lam=positive(changes=(30.0,), **_local))
 _set("fit_pual fit_gllc", sigma=positive(words=("median",), changes=(0.1,), **_local))
-_set(
-    "fit_pual",
-    tol=share(changes=(0.9,), where={"C_unl": 0.01, "C_pos": 10.0, "seed": 0}),
-    max_iter=integer(1, changes=(1,), where={"C_unl": 0.01, "C_pos": 10.0, "seed": 0}),
-)
+_two_rounds = {"C_unl": 0.01, "C_pos": 10.0, "seed": 0}
+_set("fit_pual", tol=share(changes=(0.9,), where=_two_rounds), max_iter=integer(1, changes=(1,), where=_two_rounds))
 _set(_PUAL, random_state=Parameter("seed", none=True, changes=(1,), where={"kernel": "rbf", "n_components": 4}))
 _set(_AUC, lam=real(0, many=True, changes=(0.5,), bad=(([], ValueError), ([1.0, -1.0], ValueError))))
 _set(_AUC, tol=positive(changes=(0.9,), where={"wide": True}))
