@@ -23,21 +23,22 @@ using fastpu::TreesView;
 
 BoostedTreesOptions options_of(Input& input) {
   BoostedTreesOptions options;
-  options.loss.name = input.one_of(fastpu::tree_loss_names());
-  options.loss.gamma = input.wrong(input.share());
-  options.loss.prior = input.wrong(input.flag() ? 0.5 : input.share());
-  options.loss.isa = input.isa();
+  options.loss = input.one_of(fastpu::tree_loss_names());
+  options.gamma = input.wrong(input.share());
+  options.prior = input.wrong(input.flag() ? 0.5 : input.share());
+  options.isa = input.isa();
   options.n_rounds = input.rarely(64) ? 0 : input.between(1, 4);
   options.learning_rate = input.wrong(input.one_of<double, 4>({0.1, 1, 1e-3, 1e3}));
   options.max_leaves = input.rarely(64) ? 1 : input.between(2, 9);
   options.max_depth = input.rarely(4) ? input.between(0, 3) : -1;
   options.min_leaf_rows = input.wrong(input.one_of<double, 4>({1, 2, 0.5, 5}));
   options.min_leaf_hessian = input.wrong(input.one_of<double, 4>({0, 1e-3, 1, 1e-200}));
-  options.l2 = input.wrong(input.one_of<double, 5>({1, 0, 1e-12, 1e3, 1e100}));
+  options.lam = input.wrong(input.one_of<double, 5>({1, 0, 1e-12, 1e3, 1e100}));
   options.subsample_unl = input.rarely(4) ? input.share() : 1;
-  options.colsample = input.rarely(4) ? input.share() : 1;
+  options.max_features = input.rarely(4) ? input.between(1, 3) : 0;
   options.n_bags = input.rarely(4) ? input.between(1, 3) : 0;
   options.bag_unl = input.below(4);
+  options.replace_unl = input.flag();
   options.early_stopping_rounds = input.rarely(8) ? input.between(1, 2) : 0;
   options.seed = input.byte();
   return options;
@@ -98,7 +99,7 @@ struct Side {
   double h = 0;
 
   void add(double w, double row_g, double row_h) { weight += w, g += row_g, h += row_h; }
-  double score(double l2) const { return h + l2 > 0 ? g * g / (h + l2) : 0.0; }
+  double score(double lam) const { return h + lam > 0 ? g * g / (h + lam) : 0.0; }
 };
 
 // The first tree, grown on all rows at scores of 0, by sums over its rows. Numbers are plain, so that rounding is
@@ -111,7 +112,7 @@ void check_first_tree(const Matrix<T>& x, const Problem& problem, const BoostedT
   std::vector<double> g(at(n));
   std::vector<double> h(at(n));
   const fastpu::TreeLossRows rows{problem.labels.data(), problem.train.sample_weight, n};
-  make_tree_loss(rows, options.loss, team)->derive({scores.data(), nullptr}, g.data(), h.data(), team);
+  make_tree_loss(rows, options, team)->derive({scores.data(), nullptr}, g.data(), h.data(), team);
   std::vector<Side> sides(at(result.tree_start[1]));
   double size_g = 0;
   double size_h = 0;
@@ -136,17 +137,17 @@ void check_first_tree(const Matrix<T>& x, const Problem& problem, const BoostedT
     const TreeNode& node = result.nodes[k];
     if (k > 0) FUZZ_CHECK(sides[k].weight >= options.min_leaf_rows);
     if (k > 0) FUZZ_CHECK(sides[k].h >= options.min_leaf_hessian - error_h);
-    const double curvature = sides[k].h + options.l2;
+    const double curvature = sides[k].h + options.lam;
     if (!node.is_leaf() || curvature < 1e-3) continue;
     const double value = -options.learning_rate * sides[k].g / curvature;
     FUZZ_CHECK(std::fabs(node.threshold - value) <= options.learning_rate * error_g / curvature);
   }
   // No cut of the root gains more.
   const TreeNode& root = result.nodes[0];
-  const double curvature = std::max(options.min_leaf_hessian, options.l2);
-  if (curvature < 1e-3 || options.l2 > 1e6) return;  // gains are kept as floats
+  const double curvature = std::max(options.min_leaf_hessian, options.lam);
+  if (curvature < 1e-3 || options.lam > 1e6) return;  // gains are kept as floats
   const double error = 8 * (size_g * error_g + size_g * size_g * error_h / curvature) / curvature;
-  for (index_t f = 0; f < x.d && options.max_depth != 0 && options.colsample == 1; ++f) {
+  for (index_t f = 0; f < x.d && options.max_depth != 0 && options.max_features == 0; ++f) {
     const double* cuts = problem.train.features->cuts->of(f);
     for (index_t c = 0; c < problem.train.features->cuts->count(f); ++c) {
       Side left;
@@ -157,8 +158,8 @@ void check_first_tree(const Matrix<T>& x, const Problem& problem, const BoostedT
       }
       if (std::min(left.weight, right.weight) < options.min_leaf_rows) continue;
       if (std::min(left.h, right.h) < options.min_leaf_hessian + error_h) continue;
-      const double gain = left.score(options.l2) + right.score(options.l2) - sides[0].score(options.l2);
-      FUZZ_CHECK(gain <= static_cast<double>(root.gain) * (1 + 1e-6) + error + 1e-8 * sides[0].score(options.l2));
+      const double gain = left.score(options.lam) + right.score(options.lam) - sides[0].score(options.lam);
+      FUZZ_CHECK(gain <= static_cast<double>(root.gain) * (1 + 1e-6) + error + 1e-8 * sides[0].score(options.lam));
     }
   }
 }
@@ -178,11 +179,11 @@ void check_result(const Matrix<T>& x, const Problem& problem, const BoostedTrees
   // The same scores from every form of the rows.
   std::vector<double> scores(at(x.n));
   std::vector<double> same(at(x.n));
-  tree_scores(trees, x.dense_view(), options.loss.isa, scores.data(), team);
+  tree_scores(trees, x.dense_view(), options.isa, scores.data(), team);
   FUZZ_CHECK(all_finite(scores));
-  tree_scores(trees, x.csr_view(), options.loss.isa, same.data(), team);
+  tree_scores(trees, x.csr_view(), options.isa, same.data(), team);
   FUZZ_CHECK(same_bits(scores, same));
-  tree_scores(trees, *problem.train.features, options.loss.isa, same.data(), team);
+  tree_scores(trees, *problem.train.features, options.isa, same.data(), team);
   FUZZ_CHECK(same_bits(scores, same));
   if (options.n_bags > 0) {
     FUZZ_CHECK(all_finite(result.oob_sum));
@@ -192,7 +193,7 @@ void check_result(const Matrix<T>& x, const Problem& problem, const BoostedTrees
   // The risk of these scores.
   if (trees.n_trees == 0) return;
   const fastpu::TreeLossRows rows{problem.labels.data(), problem.train.sample_weight, x.n};
-  const auto loss = make_tree_loss(rows, options.loss, team);
+  const auto loss = make_tree_loss(rows, options, team);
   const auto tops = loss->tops({scores.data(), nullptr}, team);
   const double risk = loss->objective(tops, loss->sums({scores.data(), nullptr}, tops, team));
   FUZZ_CHECK(std::fabs(risk - result.tree_risk.back()) <= 1e-9 * (1 + std::fabs(risk)));
@@ -223,7 +224,7 @@ void run(Input& input) {
   const Matrix<T> x(input, n, input.between(1, 4));
   const BoostedTreesOptions options = options_of(input);
   Problem problem;
-  problem.labels = options.loss.name == "pnu_auc" ? labels_of(input, n, {1, 0, -1}) : labels_of(input, n, {1, 0});
+  problem.labels = options.loss == "pnu_auc" ? labels_of(input, n, {1, 0, -1}) : labels_of(input, n, {1, 0});
   const bool are_repetitions = input.flag();
   if (input.flag()) {
     for (index_t i = 0; i < n; ++i) {
@@ -266,7 +267,7 @@ void run(Input& input) {
   if (input.rarely(8)) {
     Team other(2);
     BoostedTreesOptions baseline = options;
-    baseline.loss.isa = fastpu::Isa::baseline;
+    baseline.isa = fastpu::Isa::baseline;
     FUZZ_CHECK(same_results(result, boost_trees(problem.train, judge, baseline, {}, other)));
   }
   const bool made_all = result.status == fastpu::BoostedTreesStatus::n_rounds && judge == nullptr;

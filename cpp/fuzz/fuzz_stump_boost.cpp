@@ -1,7 +1,6 @@
 // stump_boost on whatever features, and the scores of its ensembles.
 #include <algorithm>
 
-#include "boosting/boost_loss.hpp"
 #include "fastpu/boosting/stump_boost.hpp"
 #include "fastpu/boosting/stump_ensemble.hpp"
 #include "fastpu/data/binned_features.hpp"
@@ -13,6 +12,7 @@ using namespace fuzz;
 using fastpu::BinnedFeatures;
 using fastpu::BinOptions;
 using fastpu::BoostEvalSet;
+using fastpu::BoostLossKind;
 using fastpu::BoostStep;
 using fastpu::BoostTrainingSet;
 using fastpu::FeatureOrder;
@@ -22,11 +22,11 @@ using fastpu::Team;
 
 StumpBoostOptions options_of(Input& input) {
   StumpBoostOptions options;
-  options.loss.name = input.one_of(fastpu::detail::boost_loss_names());
-  options.loss.gamma = input.wrong(input.share());
-  options.loss.rho = input.wrong(input.flag() ? 0 : input.share() * 0.5);
+  options.loss = input.flag() ? BoostLossKind::auc : BoostLossKind::ada;
+  options.gamma = input.wrong(input.share());
+  options.rho = input.wrong(input.flag() ? 0 : input.share() * 0.5);
   options.n_rounds = input.rarely(64) ? 0 : input.between(1, 6);
-  options.loss.step = input.rarely(4) ? BoostStep::line_search : BoostStep::jensen;
+  options.step = input.rarely(4) ? BoostStep::line_search : BoostStep::jensen;
   options.stop_tol = input.wrong(input.one_of<double, 3>({0, 1e-9, 0.1}));
   options.early_stopping_rounds = input.rarely(4) ? input.between(1, 3) : 0;
   options.isa = input.isa();

@@ -43,6 +43,9 @@ class BinnedFeatures:
     def __getstate__(self) -> tuple[Any, ...]: ...
     def __setstate__(self, state: tuple[Any, ...]) -> None: ...
 
+class StumpBoostOptions:
+    def __init__(self, **fields: Any) -> None: ...
+
 class StumpBoostResult:
     @property
     def features(self) -> NDArray[np.int32]: ...
@@ -205,6 +208,7 @@ class BoostedShard:
     def count_codes(self, node: int, feature: int) -> NDArray[np.int64]: ...
     def add(self, leaves: NDArray[np.uint32], values: NDArray[np.float64]) -> None: ...
 
+_EvalSet: TypeAlias = tuple[_Matrix | _Binned, NDArray[np.int8], NDArray[np.float64] | None]
 _Change: TypeAlias = tuple[int, int, bool, NDArray[np.uint64], bool, NDArray[np.float64]]
 
 class StumpShard:
@@ -221,6 +225,9 @@ class StumpShard:
         self, change: _Change
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.float64]]: ...
     def move(self, change: _Change) -> None: ...
+
+class BoostedTreesOptions:
+    def __init__(self, **fields: Any) -> None: ...
 
 class BoostedTreesResult:
     @property
@@ -246,6 +253,9 @@ class BoostedTreesResult:
     @property
     def status(self) -> str: ...
 
+class ForestOptions:
+    def __init__(self, **fields: Any) -> None: ...
+
 class ForestResult:
     @property
     def nodes(self) -> NDArray[np.void]: ...
@@ -266,38 +276,31 @@ def bin_features(
     cuts: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None = None,
 ) -> BinnedFeatures: ...  # fmt: skip
 def boost_trees(
-    features: BinnedFeatures, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None, *,
-    categorical: NDArray[np.uint8] | None, loss: str, gamma: float, prior: float, n_rounds: int, learning_rate: float,
-    max_leaves: int, max_depth: int, min_leaf_rows: float, min_leaf_hessian: float, l2: float, subsample_unl: float,
-    colsample: float, n_bags: int, bag_unl: int, seed: int, early_stopping_rounds: int,
-    init_nodes: NDArray[np.void] | None, init_starts: NDArray[np.int64] | None, init_sets: NDArray[np.uint64] | None,
-    init_oob_sum: NDArray[np.float64] | None, eval_features: _Matrix | _Binned | None,
-    eval_labels: NDArray[np.int8] | None, eval_weight: NDArray[np.float64] | None,
-    callback: Callable[[int, int, int, int, float, float], bool] | None, n_threads: int,
-    rows: object = ...,
+    features: BinnedFeatures, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None,
+    categorical: NDArray[np.uint8] | None, options: BoostedTreesOptions, *,
+    init: tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.uint64]] | None,
+    init_oob_sum: NDArray[np.float64] | None, eval_set: _EvalSet | None,
+    callback: Callable[[int, int, int, int, float, float], bool] | None, n_threads: int, rows: object,
 ) -> BoostedTreesResult: ...  # fmt: skip
 def check_trees(
     nodes: NDArray[np.void], tree_start: NDArray[np.int64], category_sets: NDArray[np.uint64], *, n_features: int
 ) -> None: ...
 def draw_forest_bags(
     *, n_pos: int, n_unl: int, weight_pos: NDArray[np.float64] | None, weight_unl: NDArray[np.float64] | None,
-    seed: int, first_tree: int, n_trees: int, bag_unl: int, replace_unl: bool, n_threads: int,
+    options: ForestOptions, n_threads: int,
 ) -> NDArray[np.uint32]: ...  # fmt: skip
 def fingerprint(
     features: BinnedFeatures, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, first_row: int,
     n_threads: int,
 ) -> NDArray[np.uint64]: ...  # fmt: skip
 def grow_forest(
-    features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *,
-    categorical: NDArray[np.uint8] | None, criterion: str, prior: float, splitter: str, n_trees: int, first_tree: int,
-    first_set: int, seed: int, bag_unl: int, replace_unl: bool, max_features: int, min_leaf_rows: int, max_depth: int,
-    max_leaves: int, oob_sum: NDArray[np.float64] | None, oob_count: NDArray[np.int32] | None,
-    callback: Callable[[int, int, int], bool] | None, n_threads: int,
+    features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None,
+    categorical: NDArray[np.uint8] | None, options: ForestOptions, *, oob_sum: NDArray[np.float64] | None,
+    oob_count: NDArray[np.int32] | None, callback: Callable[[int, int, int], bool] | None, n_threads: int,
 ) -> ForestResult: ...  # fmt: skip
 def grow_on_bags(
     features: BinnedFeatures, bags: NDArray[np.uint32], *, n_pos: int, categorical: NDArray[np.uint8] | None,
-    criterion: str, prior: float, splitter: str, first_tree: int, seed: int, max_features: int, min_leaf_rows: int,
-    max_depth: int, max_leaves: int, n_threads: int,
+    options: ForestOptions, n_threads: int,
 ) -> ForestResult: ...  # fmt: skip
 def common_divisor(a: float, b: float) -> float: ...
 def isa_levels() -> list[str]: ...
@@ -319,12 +322,11 @@ def tree_scores(
 ) -> NDArray[np.float64]: ...  # fmt: skip
 def stack_binned(parts: list[BinnedFeatures], n_threads: int) -> BinnedFeatures: ...
 def stump_boost(
-    features: _Matrix | _Binned, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None, *,
-    loss: str, gamma: float, rho: float, n_rounds: int, step: str, stop_tol: float, max_bins: int, most_distinct: int,
-    eval_features: _Matrix | _Binned | None, eval_labels: NDArray[np.int8] | None,
-    eval_weight: NDArray[np.float64] | None, early_stopping_rounds: int,
+    features: _Matrix | _Binned, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None,
+    categorical: NDArray[np.uint8] | None, options: StumpBoostOptions, *, max_bins: int, most_distinct: int,
+    eval_set: _EvalSet | None,
     callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None, n_threads: int,
-    categorical: NDArray[np.uint8] | None = None, rows: object = None, made: tuple[Any, ...] | None = None,
+    rows: object, made: tuple[Any, ...] | None,
 ) -> StumpBoostResult: ...  # fmt: skip
 def stump_scores(
     matrix: _Matrix | _Binned, features: NDArray[np.int32], thresholds: NDArray[np.float64],

@@ -6,7 +6,6 @@ scores, means over groups of rows, and l(z) = log(1 + e^-z), what is minimised i
     pnu_auc     log R,  R = gamma A_P B_N + (1 - gamma)/2 (A_P B_U + A_U B_N),  A_G = mean_G e^-F,  B_G = mean_G e^F
     logistic    mean_P l(F) + mean_U l(-F)
     upu         prior mean_P (-F) + mean_U l(-F)
-    nnpu        prior mean_P l(F) + max(0, r),  r = mean_U l(-F) - prior mean_P l(-F)
 
 The libraries are handed its derivatives times the number of rows (times the sum of the weights, if rows have weights),
 so that their own parameters, such as the least sum of Hessians of a leaf, mean what they mean for other losses.
@@ -34,7 +33,7 @@ from fastpu.model._prior import check_prior, check_scenario, proper_prior
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Objective", "logistic", "nnpu", "pnu_auc", "upu"]
+__all__ = ["Objective", "logistic", "pnu_auc", "upu"]
 
 _BY_ROW = ("logistic", "upu")  # the derivatives of a row do not depend on the scores of other rows
 _ROWS_OF_A_THREAD = 4_000_000
@@ -139,8 +138,7 @@ class Objective:
         Raises
         ------
         ValueError
-            For `pnu_auc` and `nnpu`, whose derivatives need the scores of all rows: CatBoost calls this for some at a
-            time. For the same reason y must be given, and weights are refused.
+            For `pnu_auc`, whose derivatives need the scores of all rows: CatBoost calls this for some at a time. For the same reason y must be given, and weights are refused.
         """
         if self.name not in _BY_ROW:
             raise ValueError(
@@ -436,57 +434,3 @@ def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_thr
     True
     """
     return Objective("upu", y, {"prior": check_prior(prior), "scenario": check_scenario(scenario)}, n_threads)
-
-
-@answers_unknown_keywords
-def nnpu(y: object = None, *, prior: float, scenario: str = "case_control", n_threads: int | None = None) -> Objective:
-    """Return the logistic loss of nnPU, whose estimated risk of the negatives cannot fall below 0.
-
-    The loss is prior mean_P log(1 + e^-F) + max(0, r) with r = mean_U log(1 + e^F) - prior mean_P log(1 + e^F). Where
-    r < 0, derivatives are those of -r, which undoes that (algorithm 1 of the reference), with the absolute curvature.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,), optional
-        +1 positive, 0 unlabelled. Without `y` the labels are those of the data set that the library trains on.
-    prior : float
-        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows in ``"single_set"``.
-    scenario : {"case_control", "single_set"}, default "case_control"
-        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
-        labelled. `prior` is then converted, by the weights of the rows of each call if they have weights. In XGBoost's
-        distributed training ``"single_set"`` is refused, as a worker does not know how many rows the others have.
-    n_threads : int, optional
-        By default one, and one more for every four million rows: LightGBM's and XGBoost's own threads hold the CPUs
-        for some milliseconds after each tree.
-
-    Returns
-    -------
-    Objective
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
-
-    Notes
-    -----
-    O(n) for each tree. Trees of many leaves overfit it: 4 to 8 leaves are enough.
-
-    References
-    ----------
-    Kiryo, Niu, du Plessis and Sugiyama (2017), "Positive-unlabeled learning with non-negative risk estimator", NeurIPS.
-
-    Examples
-    --------
-    >>> import xgboost, numpy as np
-    >>> from fastpu import metrics, objectives
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([1, 0], [100, 900])
-    >>> X = rng.normal(size=(1000, 5)) + 0.7 * y[:, None]
-    >>> params = {"max_depth": 2, "base_score": 0, "nthread": 1}
-    >>> objective = objectives.nnpu(y, prior=0.2)
-    >>> model = xgboost.train(params, xgboost.DMatrix(X, y), num_boost_round=20, obj=objective)
-    >>> bool(metrics.auc(y, model.predict(xgboost.DMatrix(X))) > 0.8)
-    True
-    """
-    return Objective("nnpu", y, {"prior": check_prior(prior), "scenario": check_scenario(scenario)}, n_threads)

@@ -202,10 +202,7 @@ class BoostedShard {
       : features_(std::move(features)),
         arrays_{std::move(labels), std::move(sample_weight), std::move(categorical), std::move(numbers)},
         team_(n_threads) {
-    train_.features = features_.get();
-    train_.labels = view_1d<std::int8_t>(arrays_[0], "labels", features_->n_rows);
-    train_.sample_weight = view_or_null<double>(arrays_[1], "sample_weight", features_->n_rows);
-    train_.categorical = view_or_null<std::uint8_t>(arrays_[2], "categorical", features_->n_features);
+    train_ = view_training_set<BoostedTreesTrainingSet>(*features_, arrays_[0], arrays_[1], arrays_[2]);
     place_.n_unlabelled = n_unlabelled;
     if (!arrays_[3].is_none()) place_.numbers = checked_numbers();
     const TreeLossOptions options{loss, gamma, prior, isa_of_call()};
@@ -400,10 +397,10 @@ void bind_boosted_rows(py::module_& module) {
   py::class_<Shard>(module, "BoostedShard")
       .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, py::object, const std::string&, double,
                     double, const py::object&, const py::object&, const py::object&, index_t, py::object, int>(),
-           py::arg("features").none(false), py::arg("labels"), py::arg("sample_weight").none(true), py::kw_only(),
-           py::arg("categorical").none(true), py::arg("loss"), py::arg("gamma"), py::arg("prior"),
-           py::arg("init_nodes").none(true), py::arg("init_starts").none(true), py::arg("init_sets").none(true),
-           py::arg("n_unlabelled"), py::arg("numbers").none(true), py::arg("n_threads"))
+           py::arg("features").none(false), py::arg("labels").none(false), py::arg("sample_weight"), py::kw_only(),
+           py::arg("categorical"), py::arg("loss"), py::arg("gamma"), py::arg("prior"),
+           py::arg("init_nodes"), py::arg("init_starts"), py::arg("init_sets"),
+           py::arg("n_unlabelled"), py::arg("numbers"), py::arg("n_threads"))
       .def("counts", &Shard::counts)
       .def("draw", &Shard::draw, py::arg("seed"), py::arg("n"))
       .def("count_entries", &Shard::count_entries, py::arg("of_drawn"), py::arg("scale"), py::arg("enough"))

@@ -1,6 +1,8 @@
 // How an evaluation set comes from Python.
 #pragma once
 
+#include <optional>
+
 #include "common/arguments.hpp"
 #include "data/bind_binned_features.hpp"
 #include "fastpu/boosting/boost_inputs.hpp"
@@ -12,8 +14,12 @@ inline EvalFeatures eval_features(const py::object& features) {
   return std::visit([](const auto& x) { return EvalFeatures(x); }, view_matrix(features));
 }
 
-inline BoostEvalSet view_eval_set(const py::object& matrix, const py::object& labels, const py::object& weight) {
-  BoostEvalSet eval{eval_features(matrix), nullptr, nullptr};
+// The features, labels and weights (or None) of a set; or None for no set.
+inline std::optional<BoostEvalSet> view_eval_set(const py::object& rows) {
+  if (rows.is_none()) return std::nullopt;
+  const auto parts = rows.cast<py::tuple>();
+  if (parts.size() != 3) throw py::value_error("eval_set must have 3 parts");
+  BoostEvalSet eval{eval_features(parts[0]), nullptr, nullptr};
   const index_t n_eval = std::visit(
       [](const auto& x) {
         if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(x)>>) {
@@ -23,8 +29,8 @@ inline BoostEvalSet view_eval_set(const py::object& matrix, const py::object& la
         }
       },
       eval.features);
-  eval.labels = view_1d<std::int8_t>(labels, "eval labels", n_eval);
-  eval.sample_weight = view_or_null<double>(weight, "eval weight", n_eval);
+  eval.labels = view_1d<std::int8_t>(parts[1], "eval labels", n_eval);
+  eval.sample_weight = view_or_null<double>(parts[2], "eval weight", n_eval);
   return eval;
 }
 

@@ -1,13 +1,12 @@
-#include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 
 #include <optional>
-#include <string>
 
 #include "boosting/bind_eval_set.hpp"
 #include "boosting/bind_stump_rows.hpp"
 #include "common/arguments.hpp"
 #include "common/bind_isa.hpp"
+#include "common/bind_options.hpp"
 #include "data/bind_binned_features.hpp"
 #include "fastpu/boosting/stump_boost.hpp"
 #include "tree/bind_trees.hpp"
@@ -16,27 +15,8 @@ namespace fastpu {
 
 namespace {
 
-BoostStep step_from_name(const std::string& name) {
-  if (name == "jensen") return BoostStep::jensen;
-  if (name == "line_search") return BoostStep::line_search;
-  throw py::value_error("step has no value '" + name + "'");
-}
-
-const char* status_name(BoostStatus status) {
-  switch (status) {
-    case BoostStatus::n_rounds:
-      return "n_rounds";
-    case BoostStatus::no_gain:
-      return "no_gain";
-    case BoostStatus::perfect:
-      return "perfect";
-    case BoostStatus::early_stopping:
-      return "early_stopping";
-    case BoostStatus::callback:
-      return "callback";
-  }
-  return "";
-}
+// By BoostStatus.
+constexpr const char* kStumpStatus[] = {"n_rounds", "no_gain", "perfect", "early_stopping", "callback"};
 
 // Calls Python after every round.
 BoostCallback make_callback(const py::object& callback) {
@@ -102,18 +82,10 @@ StumpBoostResult made_rounds(const py::tuple& arrays) {
 }
 
 StumpBoostResult boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
-                       const std::string& loss, double gamma, double rho, index_t n_rounds, const std::string& step,
-                       double stop_tol, index_t max_bins, index_t most_distinct, const py::object& eval_matrix,
-                       const py::object& eval_labels, const py::object& eval_weight, index_t early_stopping_rounds,
-                       const py::object& callback, int n_threads, const py::object& categorical, const py::object& rows,
-                       const py::object& made) {
-  StumpBoostOptions options;
-  options.loss = {loss, gamma, rho, step_from_name(step)};
-  options.n_rounds = n_rounds;
-  options.stop_tol = stop_tol;
-  options.early_stopping_rounds = early_stopping_rounds;
+                       const py::object& categorical, StumpBoostOptions options, index_t max_bins,
+                       index_t most_distinct, const py::object& eval_set, const py::object& callback, int n_threads,
+                       const py::object& rows, const py::object& made) {
   options.isa = isa_of_call();
-
   Training training;
   std::optional<MatrixView> raw;
   index_t n_rows = 0;
@@ -130,8 +102,7 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
   training.set.categorical = view_or_null<std::uint8_t>(categorical, "categorical", n_features);
   if (rows.is_none()) training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
   training.set.sample_weight = view_or_null<double>(sample_weight, "sample_weight", n_rows);
-  std::optional<BoostEvalSet> eval;
-  if (!eval_matrix.is_none()) eval = view_eval_set(eval_matrix, eval_labels, eval_weight);
+  const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
   const BoostCallback on_round = make_callback(callback);
   Team team(n_threads, interrupt_poll());
 
@@ -152,36 +123,36 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
   return stump_boost(training.set, eval ? &*eval : nullptr, options, on_round, team);
 }
 
-template <auto kMember>
-auto array(const StumpBoostResult& result) {
-  return to_array(result.*kMember);
-}
-
 }  // namespace
 
 void bind_stump_boost(py::module_& module) {
+  using Options = StumpBoostOptions;
+  OptionsBinding<Options>(module, "StumpBoostOptions")
+      .choice("loss", &Options::loss, {{"auc", BoostLossKind::auc}, {"ada", BoostLossKind::ada}})
+      .field("gamma", &Options::gamma)
+      .field("rho", &Options::rho)
+      .choice("step", &Options::step, {{"jensen", BoostStep::jensen}, {"line_search", BoostStep::line_search}})
+      .field("n_rounds", &Options::n_rounds)
+      .field("stop_tol", &Options::stop_tol)
+      .field("early_stopping_rounds", &Options::early_stopping_rounds);
   using Result = StumpBoostResult;
-  py::class_<Result>(module, "StumpBoostResult")
-      .def_property_readonly("features", &array<&Result::features>)
-      .def_property_readonly("thresholds", &array<&Result::thresholds>)
-      .def_property_readonly("polarity", &array<&Result::polarity>)
-      .def_property_readonly("category_sets", [](const Result& result) { return sets_to_array(result.sets); })
-      .def_property_readonly("alphas", &array<&Result::alphas>)
-      .def_property_readonly("deltas", &array<&Result::deltas>)
-      .def_property_readonly("z", &array<&Result::z>)
-      .def_property_readonly("objective", &array<&Result::objective>)
-      .def_property_readonly("eval_auc", &array<&Result::eval_auc>)
+  py::class_<Result> result(module, "StumpBoostResult");
+  add_array(result, "features", &Result::features);
+  add_array(result, "thresholds", &Result::thresholds);
+  add_array(result, "polarity", &Result::polarity);
+  add_array(result, "alphas", &Result::alphas);
+  add_array(result, "deltas", &Result::deltas);
+  add_array(result, "z", &Result::z);
+  add_array(result, "objective", &Result::objective);
+  add_array(result, "eval_auc", &Result::eval_auc);
+  result.def_property_readonly("category_sets", [](const Result& made) { return sets_to_array(made.sets); })
       .def_readonly("best_round", &Result::best_round)
-      .def_property_readonly("status", [](const Result& result) { return status_name(result.status); })
+      .def_property_readonly("status", [](const Result& made) { return kStumpStatus[static_cast<int>(made.status)]; })
       .def_readonly("low", &Result::low)
       .def_readonly("last_gain", &Result::last_gain);
-  module.def("stump_boost", &boost, py::arg("features"), py::arg("labels").none(true),
-             py::arg("sample_weight").none(true), py::kw_only(), py::arg("loss"), py::arg("gamma"), py::arg("rho"),
-             py::arg("n_rounds"), py::arg("step"), py::arg("stop_tol"), py::arg("max_bins"), py::arg("most_distinct"),
-             py::arg("eval_features").none(true), py::arg("eval_labels").none(true), py::arg("eval_weight").none(true),
-             py::arg("early_stopping_rounds"), py::arg("callback").none(true), py::arg("n_threads"),
-             py::arg("categorical").none(true) = py::none(), py::arg("rows").none(true) = py::none(),
-             py::arg("made").none(true) = py::none());
+  module.def("stump_boost", &boost, py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
+             py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("max_bins"), py::arg("most_distinct"),
+             py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("rows"), py::arg("made"));
 }
 
 }  // namespace fastpu

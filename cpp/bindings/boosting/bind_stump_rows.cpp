@@ -284,7 +284,7 @@ void bind_stump_rows(const py::module_& module) {
   using Shard = StumpShard;
   py::class_<Shard>(module, "StumpShard")
       .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, int>(), py::arg("features").none(false),
-           py::arg("labels"), py::arg("sample_weight").none(true), py::kw_only(), py::arg("n_threads"))
+           py::arg("labels"), py::arg("sample_weight"), py::kw_only(), py::arg("n_threads"))
       .def("groups", &Shard::groups)
       .def("start", &Shard::start, py::arg("use_unlabelled"))
       .def("tops", &Shard::tops)

@@ -122,7 +122,7 @@ class BoundLoss {
 void bind_tree_loss(const py::module_& module) {
   py::class_<BoundLoss>(module, "TreeLoss")
       .def(py::init<py::object, py::object, const std::string&, double, double, int>(), py::arg("labels"),
-           py::arg("sample_weight").none(true), py::kw_only(), py::arg("loss"), py::arg("gamma"), py::arg("prior"),
+           py::arg("sample_weight"), py::kw_only(), py::arg("loss"), py::arg("gamma"), py::arg("prior"),
            py::arg("n_threads"))
       .def("tops", &BoundLoss::tops, py::arg("scores"), py::arg("n_threads"))
       .def("sums", &BoundLoss::sums, py::arg("scores"), py::arg("tops"), py::arg("n_threads"))

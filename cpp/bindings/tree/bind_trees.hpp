@@ -1,9 +1,10 @@
-// How trees cross between Python and the core.
+// How trees, and the rows that they are grown on, cross between Python and the core.
 #pragma once
 
 #include <vector>
 
 #include "common/arguments.hpp"
+#include "data/bind_binned_features.hpp"
 #include "fastpu/tree/tree_nodes.hpp"
 
 namespace fastpu {
@@ -38,6 +39,41 @@ inline TreesView view_trees(const py::object& nodes, const py::object& tree_star
   trees.n_sets = view_sets(category_sets, trees.sets);
   trees.n_features = n_features;
   return trees;
+}
+
+// A training set of binned features; labels are None where the rows are elsewhere.
+template <class TrainingSet>
+TrainingSet view_training_set(const BinnedFeatures& features, const py::object& labels, const py::object& sample_weight,
+                              const py::object& categorical) {
+  TrainingSet train;
+  train.features = &features;
+  train.labels = view_or_null<std::int8_t>(labels, "labels", features.n_rows);
+  train.sample_weight = view_or_null<double>(sample_weight, "sample_weight", features.n_rows);
+  train.categorical = view_or_null<std::uint8_t>(categorical, "categorical", features.n_features);
+  return train;
+}
+
+// A vector of a result, or a number, as a property of its class.
+template <class Result, class Base, class Value>
+void add_array(py::class_<Result>& bound, const char* name, std::vector<Value> Base::* member) {
+  bound.def_property_readonly(name, [member](const Result& result) { return to_array(result.*member); });
+}
+
+// A result with trees. The nodes are not copied: they are a read-only array that keeps the result alive.
+template <class Result>
+py::class_<Result> bind_tree_result(const py::module_& module, const char* name) {
+  py::class_<Result> bound(module, name);
+  bound.def_property_readonly("nodes", [](const py::object& result) {
+    const auto& nodes = result.cast<const Result&>().nodes;
+    py::array_t<TreeNode> view(static_cast<py::ssize_t>(nodes.size()), nodes.data(), result);
+    view.attr("setflags")(false);
+    return view;
+  });
+  add_array(bound, "tree_start", &Result::tree_start);
+  bound.def_property_readonly("category_sets", [](const Result& result) { return sets_to_array(result.sets); });
+  add_array(bound, "oob_sum", &Result::oob_sum);
+  add_array(bound, "oob_count", &Result::oob_count);
+  return bound;
 }
 
 }  // namespace fastpu

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <string>
-#include <utility>
 
 #include "common/to_text.hpp"
 
@@ -12,17 +10,85 @@ namespace fastpu::detail {
 
 namespace {
 
-struct NamedLoss {
-  const char* name;
-  std::unique_ptr<BoostLoss> (*make)(const BoostLossOptions&, const GroupWeights&);
-};
+void check(const BoostLossOptions& options, const GroupWeights& weights) {
+  if (!(options.gamma >= 0) || options.gamma > 1) {
+    throw std::invalid_argument("gamma must be in [0, 1], got " + to_text(options.gamma));
+  }
+  if (!(options.rho >= 0) || options.rho >= 1) {
+    throw std::invalid_argument("rho must be in [0, 1), got " + to_text(options.rho));
+  }
+  if (options.loss == BoostLossKind::ada && options.step != BoostStep::jensen) {
+    throw std::invalid_argument("step must be 'jensen' for the loss of AdaBoost, where it is the line search too");
+  }
+  if (int{weights.positive > 0} + int{weights.unlabelled > 0} + int{weights.negative > 0} < 2) {
+    throw std::invalid_argument(
+        "y must hold at least two of positive (+1), unlabelled (0) and negative (-1) rows of "
+        "positive weight, got weights " +
+        to_text(weights.positive) + ", " + to_text(weights.unlabelled) + ", " + to_text(weights.negative));
+  }
+}
 
-constexpr NamedLoss kLosses[] = {{"auc", make_auc_loss}, {"ada", make_ada_loss}};
+std::vector<RiskTerm> pair_terms(double gamma, const GroupWeights& weights) {
+  if (!(weights.unlabelled > 0)) return {{1, kLabelledPlus, kLabelledMinus}};
+  if (!(weights.negative > 0)) return {{1, kLabelledPlus, kUnlabelledMinus}};
+  if (!(weights.positive > 0)) return {{1, kUnlabelledPlus, kLabelledMinus}};
+  return {{gamma, kLabelledPlus, kLabelledMinus},
+          {(1 - gamma) / 2, kLabelledPlus, kUnlabelledMinus},
+          {(1 - gamma) / 2, kUnlabelledPlus, kLabelledMinus}};
+}
+
+std::vector<RiskTerm> class_terms(double gamma, const GroupWeights& weights) {
+  const bool has_unlabelled = weights.unlabelled > 0;
+  const double positive = weights.positive > 0 ? (1 - gamma) / 2 : 0;
+  const double unlabelled_plus = has_unlabelled ? gamma / 2 : 0;
+  const double negative = weights.negative > 0 ? gamma / 2 : 0;
+  const double unlabelled_minus = has_unlabelled ? (1 - gamma) / 2 : 0;
+  const double plus = positive + unlabelled_plus;
+  const double minus = negative + unlabelled_minus;
+  if (!(plus > 0) || !(minus > 0)) {
+    throw std::invalid_argument("gamma = " + to_text(gamma) +
+                                " leaves only one class of positive weight with these labels; choose gamma in (0, 1)");
+  }
+  const double sum = plus + minus;
+  return {{unlabelled_minus / sum, kUnlabelledMinus},
+          {unlabelled_plus / sum, kUnlabelledPlus},
+          {negative / sum, kLabelledMinus},
+          {positive / sum, kLabelledPlus}};
+}
 
 }  // namespace
 
-BoostLoss::BoostLoss(std::vector<RiskTerm> terms) : terms_(std::move(terms)) {
+BoostLoss::BoostLoss(const BoostLossOptions& options, const GroupWeights& weights) : options_(options) {
+  check(options, weights);
+  terms_ =
+      options.loss == BoostLossKind::ada ? class_terms(options.gamma, weights) : pair_terms(options.gamma, weights);
   std::erase_if(terms_, [](const RiskTerm& term) { return !(term.weight > 0); });
+}
+
+double BoostLoss::step(double gain, const std::function<PerSlot()>& firing_shares) const {
+  const double jensen = std::atanh(std::min(gain, kPerfect)) - std::atanh(penalty());
+  return options_.step == BoostStep::jensen ? jensen : line_search(jensen, firing_shares());
+}
+
+// Minimises e^{rho alpha} (W+ e^-alpha + W0 + W- e^alpha) over the pairs that the stump orders rightly, not, wrongly.
+double BoostLoss::line_search(double jensen, const PerSlot& firing_shares) const {
+  const double rho = options_.rho;
+  double right = 0;
+  double wrong = 0;
+  for (const RiskTerm& term : terms_) {
+    right += term.share * firing_shares[term.first] * (1 - firing_shares[term.second]);
+    wrong += term.share * (1 - firing_shares[term.first]) * firing_shares[term.second];
+  }
+  const double rest = std::max(0.0, 1.0 - right - wrong);
+  const double most = std::atanh(kPerfect);
+  // The positive root of (1 + rho) W- x^2 + rho W0 x - (1 - rho) W+ = 0 for x = e^alpha, in the form without
+  // cancellation.
+  const double root = std::sqrt(rho * rho * rest * rest + 4.0 * (1.0 - rho * rho) * right * wrong);
+  const double below = rho * rest + root;
+  if (!(below > 0)) return most;
+  const double alpha = std::log(2.0 * (1.0 - rho) * right / below);
+  // Never shorter than the Jensen step, up to rounding where right and wrong are close to it.
+  return std::min(most, std::max(alpha, jensen));
 }
 
 double BoostLoss::recompute(const PerSlot& log_means) {
@@ -59,33 +125,6 @@ PerSlot BoostLoss::slot_shares() const {
     if (term.second != kSlots) shares[term.second] += term.share;
   }
   return shares;
-}
-
-double jensen_step(double gain, double rho) { return std::atanh(std::min(gain, kPerfect)) - std::atanh(rho); }
-
-std::vector<std::string> boost_loss_names() {
-  std::vector<std::string> names;
-  for (const NamedLoss& loss : kLosses) names.emplace_back(loss.name);
-  return names;
-}
-
-std::unique_ptr<BoostLoss> make_boost_loss(const BoostLossOptions& options, const GroupWeights& weights) {
-  if (!(options.gamma >= 0) || options.gamma > 1) {
-    throw std::invalid_argument("gamma must be in [0, 1], got " + to_text(options.gamma));
-  }
-  if (!(options.rho >= 0) || options.rho >= 1) {
-    throw std::invalid_argument("rho must be in [0, 1), got " + to_text(options.rho));
-  }
-  if (int{weights.positive > 0} + int{weights.unlabelled > 0} + int{weights.negative > 0} < 2) {
-    throw std::invalid_argument(
-        "y must hold at least two of positive (+1), unlabelled (0) and negative (-1) rows of "
-        "positive weight, got weights " +
-        to_text(weights.positive) + ", " + to_text(weights.unlabelled) + ", " + to_text(weights.negative));
-  }
-  for (const NamedLoss& loss : kLosses) {
-    if (options.name == loss.name) return loss.make(options, weights);
-  }
-  throw std::invalid_argument("there is no loss '" + options.name + "'");
 }
 
 }  // namespace fastpu::detail

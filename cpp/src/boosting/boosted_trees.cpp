@@ -52,16 +52,15 @@ void check_options(const BinnedFeatures& features, const BoostEvalSet* eval, con
   check_number("min_leaf_hessian", options.min_leaf_hessian, options.min_leaf_hessian >= 0, "at least 0");
   // Gains are divided by it where a leaf's sum of second derivatives is 0: a smaller one makes them infinite.
   constexpr double kLeastRidge = 1e-12;
-  const bool is_ridge = options.l2 == 0 || (options.l2 >= kLeastRidge && std::isfinite(options.l2));
+  const bool is_ridge = options.lam == 0 || (options.lam >= kLeastRidge && std::isfinite(options.lam));
   if (!is_ridge) {
     std::ostringstream text;
-    text << "l2 must be 0 or at least " << kLeastRidge << ", got " << options.l2;
+    text << "lam must be 0 or at least " << kLeastRidge << ", got " << options.lam;
     throw std::invalid_argument(text.str());
   }
-  for (const auto& [name, share] :
-       {std::pair{"subsample_unl", options.subsample_unl}, std::pair{"colsample", options.colsample}}) {
-    check_number(name, share, share > 0 && share <= 1, "in (0, 1]");
-  }
+  check_at_least("max_features", options.max_features, 0);
+  check_number("subsample_unl", options.subsample_unl, options.subsample_unl > 0 && options.subsample_unl <= 1,
+               "in (0, 1]");
   if (options.early_stopping_rounds > 0 && eval == nullptr) {
     throw std::invalid_argument("early_stopping_rounds needs an eval_set");
   }
@@ -89,7 +88,7 @@ class Judge {
       : eval_(eval),
         n_features_(training.n_features),
         patience_(options.early_stopping_rounds),
-        isa_(options.loss.isa),
+        isa_(options.isa),
         auc_(eval, training),
         values_(at(auc_.n_rows())),
         team_(team) {
@@ -207,7 +206,7 @@ class BagBooster {
     if (n_before_ > 0) {
       init = std::make_unique<SomeTrees>(options_.init, number * n_before_, n_before_, train_.features->n_features);
     }
-    LocalBoostedRows held(rows, options_.loss, init ? &init->view() : nullptr, nullptr, team_, 1);
+    LocalBoostedRows held(rows, options_, init ? &init->view() : nullptr, nullptr, team_, 1);
     Booster booster(held.features(), held, options_, Random::derived(seed, 1), team_, 1);
     for (index_t round = 0; round < options_.n_rounds; ++round) {
       MadeRound made = booster.make_round(n_before_ + round);
@@ -241,7 +240,11 @@ class BagBooster {
     std::vector<std::uint32_t> drawn = negative_;
     std::vector<std::uint32_t> places;
     if (positive_.size() > 0) positive_.draw_with_replacement(positive_.size(), random, drawn);
-    if (unlabelled_.size() > 0) unlabelled_.draw_without_replacement(options_.bag_unl, random, places, drawn);
+    if (unlabelled_.size() > 0 && options_.replace_unl) {
+      unlabelled_.draw_with_replacement(options_.bag_unl, random, drawn);
+    } else if (unlabelled_.size() > 0) {
+      unlabelled_.draw_without_replacement(options_.bag_unl, random, places, drawn);
+    }
     std::ranges::sort(drawn);
     std::vector<index_t> rows;
     Bag bag;
@@ -298,7 +301,7 @@ void score_out_of_bag(const BoostedTreesTrainingSet& train, const BoostedTreesOp
     std::vector<detail::LeftOutRows> left_out;
     left_out.reserve(at(result.best_round));
     for (index_t r = 0; r < result.best_round; ++r) left_out.push_back({&bag.rounds[at(r)].tree, &bag.in_bag});
-    add_out_of_bag(*train.features, left_out, options.loss.isa, result.oob_sum.data(), team);
+    add_out_of_bag(*train.features, left_out, options.isa, result.oob_sum.data(), team);
     for (std::int32_t& count : result.oob_count) ++count;
     bag.in_bag.for_each([&](std::size_t row) { --result.oob_count[row]; });
   }
@@ -340,7 +343,7 @@ BoostedTreesResult boost_trees(const BoostedTreesTrainingSet& train, const Boost
                                const BoostedTreesOptions& options, const BoostedTreesCallback& callback, Team& team) {
   check_options(*train.features, eval, options);
   if (options.n_bags > 0) return boost_bags(train, eval, options, callback, team);
-  LocalBoostedRows rows(train, options.loss, options.init.n_trees > 0 ? &options.init : nullptr, nullptr, team,
+  LocalBoostedRows rows(train, options, options.init.n_trees > 0 ? &options.init : nullptr, nullptr, team,
                         team.n_threads());
   return boost_all_rows(rows.features(), rows, eval, options, callback, team);
 }

@@ -1,6 +1,5 @@
-// Losses "logistic", "upu" and "nnpu" for trees. With l(z) = log(1 + e^-z) and s(F) = 1 / (1 + e^-F), the derivative of
+// Losses "logistic" and "upu" for trees. With l(z) = log(1 + e^-z) and s(F) = 1 / (1 + e^-F), the derivative of
 // l(F) is -s(-F), that of l(-F) is s(F), and l(F) - l(-F) = -F; the second derivative of both is s(F) s(-F).
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -14,7 +13,6 @@ namespace {
 class LogisticFormula : public LossFormula {
  public:
   bool is_exponential() const final { return false; }
-  bool needs_means() const override { return false; }
 
   double objective(const LossMeans& means) const final {
     check(means);
@@ -22,13 +20,13 @@ class LogisticFormula : public LossFormula {
   }
   LossSlopes slopes(const LossMeans& means) const final {
     check(means);
-    return slopes_of(means, means.n() / means.weight.positive, means.n() / means.weight.unlabelled);
+    return slopes_of(means.n() / means.weight.positive, means.n() / means.weight.unlabelled);
   }
 
  private:
   virtual double objective_of(const LossMeans& means) const = 0;
   // per_positive and per_unlabelled are n times the weight of a row in the mean of its group.
-  virtual LossSlopes slopes_of(const LossMeans& means, double per_positive, double per_unlabelled) const = 0;
+  virtual LossSlopes slopes_of(double per_positive, double per_unlabelled) const = 0;
 
   static void check(const LossMeans& means) {
     if (means.weight.positive > 0 && means.weight.unlabelled > 0) return;
@@ -40,48 +38,27 @@ class Logistic final : public LogisticFormula {
   double objective_of(const LossMeans& means) const override {
     return means.mean[kLossPositive] + means.mean[kLossUnlabelled];
   }
-  LossSlopes slopes_of(const LossMeans& /*means*/, double per_positive, double per_unlabelled) const override {
+  LossSlopes slopes_of(double per_positive, double per_unlabelled) const override {
     return {.plus = {0, per_unlabelled, 0}, .minus = {0, 0, per_positive}, .curve = {0, per_unlabelled, per_positive}};
   }
 };
 
-class Upu : public LogisticFormula {
+class Upu final : public LogisticFormula {
  public:
   explicit Upu(double prior) : prior_(prior) {}
 
- protected:
-  // r, the estimated risk of the negatives
-  double negative_risk(const LossMeans& means) const {
-    return means.mean[kLossUnlabelled] - prior_ * means.mean[kLossAsNegative];
+ private:
+  double objective_of(const LossMeans& means) const override {
+    const double positive_risk = prior_ * means.mean[kLossPositive];
+    const double negative_risk = means.mean[kLossUnlabelled] - prior_ * means.mean[kLossAsNegative];
+    return positive_risk + negative_risk;
   }
-  double positive_risk(const LossMeans& means) const { return prior_ * means.mean[kLossPositive]; }
-  double prior() const { return prior_; }
-
-  double objective_of(const LossMeans& means) const override { return positive_risk(means) + negative_risk(means); }
-  LossSlopes slopes_of(const LossMeans& /*means*/, double per_positive, double per_unlabelled) const override {
+  LossSlopes slopes_of(double per_positive, double per_unlabelled) const override {
     const double both = prior_ * per_positive;  // s(F) + s(-F) = 1
     return {.plus = {0, per_unlabelled, -both}, .minus = {0, 0, both}, .curve = {0, per_unlabelled, 0}};
   }
 
- private:
   double prior_;
-};
-
-class Nnpu final : public Upu {
- public:
-  using Upu::Upu;
-
-  bool needs_means() const override { return true; }
-
- private:
-  double objective_of(const LossMeans& means) const override {
-    return positive_risk(means) + std::max(0.0, negative_risk(means));
-  }
-  LossSlopes slopes_of(const LossMeans& means, double per_positive, double per_unlabelled) const override {
-    if (negative_risk(means) >= 0) return Upu::slopes_of(means, per_positive, per_unlabelled);
-    const double positive = prior() * per_positive;
-    return {.plus = {0, -per_unlabelled, positive}, .minus = {}, .curve = {0, per_unlabelled, positive}};
-  }
 };
 
 double checked(double prior) {
@@ -93,6 +70,5 @@ double checked(double prior) {
 
 std::unique_ptr<LossFormula> make_logistic_formula() { return std::make_unique<Logistic>(); }
 std::unique_ptr<LossFormula> make_upu_formula(double prior) { return std::make_unique<Upu>(checked(prior)); }
-std::unique_ptr<LossFormula> make_nnpu_formula(double prior) { return std::make_unique<Nnpu>(checked(prior)); }
 
 }  // namespace fastpu::detail

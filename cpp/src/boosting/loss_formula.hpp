@@ -30,11 +30,8 @@ class LossFormula {
   virtual bool is_exponential() const = 0;
   virtual double objective(const LossMeans& means) const = 0;
   // For an exponential loss `plus` and `minus` are the logarithms of those in LossSlopes, as if exponentials had no
-  // offset.
+  // offset. Those of a logistic loss depend on the weights alone.
   virtual LossSlopes slopes(const LossMeans& means) const = 0;
-  // Whether the slopes depend on the means, and not on the weights alone. Those of a logistic loss may only depend on
-  // the sign of a number that grows with mean[kLossUnlabelled].
-  virtual bool needs_means() const = 0;
 
  protected:
   LossFormula() = default;
@@ -44,6 +41,5 @@ class LossFormula {
 std::unique_ptr<LossFormula> make_pnu_auc_formula(double gamma);
 std::unique_ptr<LossFormula> make_logistic_formula();
 std::unique_ptr<LossFormula> make_upu_formula(double prior);
-std::unique_ptr<LossFormula> make_nnpu_formula(double prior);
 
 }  // namespace fastpu::detail

@@ -21,7 +21,6 @@ class PnuAucFormula final : public LossFormula {
   explicit PnuAucFormula(double gamma) : gamma_(gamma) {}
 
   bool is_exponential() const override { return true; }
-  bool needs_means() const override { return true; }
 
   double objective(const LossMeans& means) const override {
     Slots shares{};

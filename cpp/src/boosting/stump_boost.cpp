@@ -121,23 +121,23 @@ class StumpBooster {
                const StumpBoostOptions& options, Team& team)
       : train_(train),
         options_(options),
-        loss_(detail::make_boost_loss(options.loss, rows.groups().weight)),
-        state_(*train.features, rows, uses_unlabelled(*loss_), options.isa, team),
-        search_(state_, train.order, local, train.categorical, loss_->low(), team),
+        loss_(options, rows.groups().weight),
+        state_(*train.features, rows, uses_unlabelled(loss_), options.isa, team),
+        search_(state_, train.order, local, train.categorical, loss_.low(), team),
         team_(team) {
     if (eval != nullptr) judge_ = std::make_unique<EvalAuc>(*eval, *train.features);
-    result_.low = loss_->low();
-    log_objective_ = loss_->recompute(state_.log_means());
+    result_.low = loss_.low();
+    log_objective_ = loss_.recompute(state_.log_means());
   }
 
   // Takes over the rounds of an earlier call, after the last of which the weights were set afresh.
   void take_over(const StumpBoostResult& made) {
     // The first search finds the bins that have rows: it must be made while no weight is 0 by rounding.
-    search_.best(state_.gain_coefs(loss_->slot_shares()));
+    search_.best(state_.gain_coefs(loss_.slot_shares()));
     for (std::size_t round = 0; round < made.features.size(); ++round) {
       const Boundary stump = stump_of(made, round, train_);
       const bool fires_above = made.polarity[round] > 0;
-      state_.move_rows(stump, {fires_above, made.alphas[round], loss_->low()});
+      state_.move_rows(stump, {fires_above, made.alphas[round], loss_.low()});
       alpha_sum_ += made.alphas[round];
       record(stump, fires_above, made.alphas[round], made.deltas[round], made.z[round], made.objective[round]);
     }
@@ -151,21 +151,21 @@ class StumpBooster {
       if (n_rounds() >= options_.n_rounds) return finished(BoostStatus::n_rounds);
 
       // The stump of largest |gain|, turned so that its gain is positive.
-      const Boundary stump = search_.best(state_.gain_coefs(loss_->slot_shares()));
+      const Boundary stump = search_.best(state_.gain_coefs(loss_.slot_shares()));
       const double delta = std::min(1.0, std::abs(stump.score));
-      result_.last_gain = delta - loss_->penalty();
-      if (stump.feature < 0 || std::min(delta, kPerfect) <= loss_->penalty() + options_.stop_tol) {
+      result_.last_gain = delta - loss_.penalty();
+      if (stump.feature < 0 || std::min(delta, kPerfect) <= loss_.penalty() + options_.stop_tol) {
         return finished(BoostStatus::no_gain);
       }
       const bool fires_above = stump.score > 0;
 
       // The weight of the stump.
-      const double alpha = loss_->step(delta, [&] { return firing_shares(stump, fires_above, search_, state_); });
+      const double alpha = loss_.step(delta, [&] { return firing_shares(stump, fires_above, search_, state_); });
 
       // The weights of the rows, the groups and the terms after the stump has been added.
-      const double z = loss_->update(state_.add_stump(stump, {fires_above, alpha, loss_->low()}));
+      const double z = loss_.update(state_.add_stump(stump, {fires_above, alpha, loss_.low()}));
       alpha_sum_ += alpha;
-      log_objective_ += loss_->penalty() * alpha + std::log(z);
+      log_objective_ += loss_.penalty() * alpha + std::log(z);
       if (state_.is_stale()) refresh();
 
       const BoostRound info = record(stump, fires_above, alpha, delta, z, log_objective_);
@@ -184,7 +184,7 @@ class StumpBooster {
 
   void refresh() {
     state_.refresh();
-    log_objective_ = loss_->recompute(state_.log_means()) + loss_->penalty() * alpha_sum_;
+    log_objective_ = loss_.recompute(state_.log_means()) + loss_.penalty() * alpha_sum_;
   }
 
   BoostRound record(const Boundary& stump, bool fires_above, double alpha, double delta, double z, double objective) {
@@ -211,7 +211,7 @@ class StumpBooster {
     if (judge_ == nullptr) return info;
     info.eval_auc =
         judge_->add_stump({stump.feature, threshold, stump.cut, stump.by_categories ? &stump.codes : nullptr},
-                          fires_above, alpha, loss_->low());
+                          fires_above, alpha, loss_.low());
     result_.eval_auc.push_back(info.eval_auc);
     if (info.eval_auc > best_auc_) {
       best_auc_ = info.eval_auc;
@@ -232,7 +232,7 @@ class StumpBooster {
 
   const BoostTrainingSet& train_;
   const StumpBoostOptions& options_;
-  std::unique_ptr<BoostLoss> loss_;
+  BoostLoss loss_;
   BoostState state_;
   StumpSearch search_;
   Team& team_;

@@ -80,9 +80,10 @@ class Booster {
         seed_(seed),
         counts_(checked(rows.counts())),
         unit_(count_unit(options.min_leaf_rows, counts_.n_rows)),
-        loss_(make_tree_loss({}, options.loss, team)),
-        grower_(features, rows, newton_options(options, counts_.n_rows), options.loss.isa, team, n_workers),
-        draws_rows_(options.subsample_unl < 1 && counts_.n_unlabelled > 0) {
+        loss_(make_tree_loss({}, options, team)),
+        grower_(features, rows, newton_options(options, counts_.n_rows), options.isa, team, n_workers),
+        draws_rows_(options.subsample_unl < 1 && counts_.n_unlabelled > 0),
+        draws_features_(options.max_features > 0 && options.max_features < features.binned().n_features) {
     all_features_.resize(at(features.binned().n_features));
     std::iota(all_features_.begin(), all_features_.end(), 0U);
     measure(false);
@@ -92,12 +93,11 @@ class Booster {
   // The risk before the first round.
   double risk() const { return risk_; }
   // Whether a further round may find a split where this one found none.
-  bool draws() const { return draws_rows_ || options_.colsample < 1; }
+  bool draws() const { return draws_rows_ || draws_features_; }
 
   MadeRound make_round(index_t round) {
     const std::uint64_t seed = Random::derived(seed_, static_cast<std::uint64_t>(round));
-    std::vector<std::uint32_t> features =
-        options_.colsample < 1 ? drawn_features(Random::derived(seed, 0)) : all_features_;
+    std::vector<std::uint32_t> features = draws_features_ ? drawn_features(Random::derived(seed, 0)) : all_features_;
     if (draws_rows_) {
       rows_.draw(Random::derived(seed, 1), share_of(options_.subsample_unl, counts_.n_unlabelled));
       measure(true);
@@ -125,8 +125,8 @@ class Booster {
   }
 
   static NewtonOptions newton_options(const BoostedTreesOptions& options, index_t n_rows) {
-    return {std::clamp<index_t>(n_rows, 2, options.max_leaves), options.max_depth, options.min_leaf_hessian, options.l2,
-            options.learning_rate};
+    return {std::clamp<index_t>(n_rows, 2, options.max_leaves), options.max_depth, options.min_leaf_hessian,
+            options.lam, options.learning_rate};
   }
 
   void measure(bool of_drawn) {
@@ -154,7 +154,7 @@ class Booster {
   std::vector<std::uint32_t> drawn_features(std::uint64_t seed) const {
     Random random(seed);
     std::vector<std::uint32_t> features = all_features_;
-    const index_t n = share_of(options_.colsample, static_cast<index_t>(features.size()));
+    const index_t n = options_.max_features;
     for (std::size_t i = 0; i < at(n); ++i) {
       std::swap(features[i], features[i + random.scaled(static_cast<std::uint32_t>(features.size() - i))]);
     }
@@ -178,6 +178,7 @@ class Booster {
   std::unique_ptr<TreeLoss> loss_;  // without rows
   NewtonGrower grower_;
   bool draws_rows_;
+  bool draws_features_;
   bool is_of_drawn_ = false;  // whether tops_ and sums_ are those of the drawn rows
   TreeLossTops tops_;
   TreeLossSums sums_;

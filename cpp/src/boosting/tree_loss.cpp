@@ -1,7 +1,6 @@
 #include "fastpu/boosting/tree_loss.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <sstream>
 #include <stdexcept>
@@ -80,20 +79,6 @@ TreeLossBounds logistic_bounds(const LossMeans& means, const LossSlopes& slopes)
   return {g_positive + g_unlabelled, h, h > 0 ? all / h : 0.0};
 }
 
-// Guesses the sign of nnpu's r from its last two signs. After some rounds r swings around 0, one round above it and one
-// or two below, so the guess is the sign that followed the same two signs the last time.
-struct SignHistory {
-  std::uint8_t last = 0;   // the last two signs as bits, 1 for a negative one
-  std::uint8_t after = 0;  // for each value of `last`, as a bit, the sign that followed
-
-  bool guess() const { return ((after >> last) & 1) != 0; }
-  SignHistory then(bool is_negative) const {
-    const unsigned bit = 1U << last;
-    const unsigned known = is_negative ? after | bit : after & ~bit;
-    return {static_cast<std::uint8_t>((last << 1 | int{is_negative}) & 3), static_cast<std::uint8_t>(known)};
-  }
-};
-
 class RowLoss final : public TreeLoss {
  public:
   RowLoss(const TreeLossRows& rows, std::unique_ptr<LossFormula> formula, Isa isa, bool takes_negatives, Team& team)
@@ -156,13 +141,11 @@ class RowLoss final : public TreeLoss {
   void derive_alone(const TreeLossScores& scores, double* g, double* h, Team& team) const override {
     if (scores.takes_part != nullptr) {
       TreeLoss::derive(scores, g, h, team);
-    } else if (!formula_->needs_means()) {
-      check_sizes(most_weight_, 0);
-      derive_by(scores, {}, formula_->slopes(weights_in(weights_of_all_, scale_of_all_)), nullptr, g, h, team);
     } else if (formula_->is_exponential()) {
       derive_exponential(scores, g, h, team);
     } else {
-      derive_by_sign(scores, g, h, team);
+      check_sizes(most_weight_, 0);
+      derive_by(scores, {}, formula_->slopes(weights_in(weights_of_all_, scale_of_all_)), nullptr, g, h, team);
     }
   }
 
@@ -180,33 +163,12 @@ class RowLoss final : public TreeLoss {
     derive_by(scores, scale, slopes_of(scale, means_of(of_all, sums)), kept, g, h, team);
   }
 
-  // Computes the derivatives by a guess of the sign that they depend on, in the same pass as the sums that tell the
-  // sign. If the guess was wrong, a second pass computes them anew.
-  void derive_by_sign(const TreeLossScores& scores, double* g, double* h, Team& team) const {
-    const TreeLossTops of_all = tops(scores, team);
-    const LossScale scale = scale_of(of_all);
-    TreeLossSums sums = group_weights_of(scores, scale.weight, team);
-    LossMeans means = weights_in(sums, scale.weight);
-    const SignHistory history = signs_.load();
-    const bool is_negative = history.guess();
-    means.mean[detail::kLossUnlabelled] = is_negative ? -1 : 1;
-    const LossSlopes guessed = formula_->slopes(means);
-    sums.add(sum_blocks(team, [&](index_t block, std::int64_t* of_block) {
-      const index_t first = block * kLossRows;
-      passes_.derive(rows_of(scores, block), scale, guessed, {.sums = of_block}, g + first, h + first);
-    }));
-    const LossSlopes slopes = formula_->slopes(means_of(of_all, sums));
-    const bool is_right = slopes.plus.unlabelled == guessed.plus.unlabelled;
-    signs_.store(history.then(is_negative == is_right));
-    if (!is_right) derive_by(scores, scale, slopes, nullptr, g, h, team);
-  }
-
   void derive_by(const TreeLossScores& scores, const LossScale& scale, const LossSlopes& slopes, const double* kept,
                  double* g, double* h, Team& team) const {
     team.for_each(n_blocks(), [&](index_t block, int /*worker*/) {
       const index_t first = block * kLossRows;
-      const detail::LossReuse reuse{.kept = kept == nullptr ? nullptr : kept + first};
-      if (!passes_.derive(rows_of(scores, block), scale, slopes, reuse, g + first, h + first)) {
+      const double* const of_block = kept == nullptr ? nullptr : kept + first;
+      if (!passes_.derive(rows_of(scores, block), scale, slopes, of_block, g + first, h + first)) {
         refuse_scores(scores, block);
       }
     });
@@ -343,7 +305,6 @@ class RowLoss final : public TreeLoss {
   TreeLossSums weights_of_all_;  // the weights of the groups where all rows take part, at scale_of_all_
   double most_weight_ = 1;
   double scale_of_all_ = 1;
-  mutable std::atomic<SignHistory> signs_;  // for derive_by_sign, whose time but not whose result depends on them
 };
 
 struct NamedFormula {
@@ -355,8 +316,7 @@ struct NamedFormula {
 constexpr NamedFormula kFormulas[] = {
     {"pnu_auc", true, [](const TreeLossOptions& options) { return detail::make_pnu_auc_formula(options.gamma); }},
     {"logistic", false, [](const TreeLossOptions&) { return detail::make_logistic_formula(); }},
-    {"upu", false, [](const TreeLossOptions& options) { return detail::make_upu_formula(options.prior); }},
-    {"nnpu", false, [](const TreeLossOptions& options) { return detail::make_nnpu_formula(options.prior); }}};
+    {"upu", false, [](const TreeLossOptions& options) { return detail::make_upu_formula(options.prior); }}};
 
 }  // namespace
 
@@ -383,10 +343,10 @@ std::vector<std::string> tree_loss_names() {
 
 std::unique_ptr<TreeLoss> make_tree_loss(const TreeLossRows& rows, const TreeLossOptions& options, Team& team) {
   for (const NamedFormula& formula : kFormulas) {
-    if (options.name != formula.name) continue;
+    if (options.loss != formula.name) continue;
     return std::make_unique<RowLoss>(rows, formula.make(options), options.isa, formula.takes_negatives, team);
   }
-  throw std::invalid_argument("there is no loss '" + options.name + "'");
+  throw std::invalid_argument("there is no loss '" + options.loss + "'");
 }
 
 }  // namespace fastpu

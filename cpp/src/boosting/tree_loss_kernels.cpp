@@ -290,15 +290,12 @@ inline Doubles log_of_one_and(Doubles t) {
   return s * polynomial<0>(kTerm, s * s);
 }
 
-// log(1 + e^F), where `bend` is log(1 + e^-|F|).
-inline Doubles rising_loss(const Lanes& lanes, Doubles bend) { return more_of(lanes.score, Doubles{}) + bend; }
-
 void logistic_sums(const LossRows& rows, const LossScale& scale, double* /*kept*/, std::int64_t* sums) {
   DigitSums slots[static_cast<unsigned>(kLossSlots)];
   for_lanes(rows, [&](const Lanes& lanes) {
     const Doubles weight = lanes.weight * all(scale.loss);
     const Doubles bend = log_of_one_and(exp_of_vector<double>(Doubles{} - magnitude(lanes.score)));
-    const Digits rising = digits_of(weight * rising_loss(lanes, bend));
+    const Digits rising = digits_of(weight * (more_of(lanes.score, Doubles{}) + bend));
     const Digits falling = digits_of(weight * (more_of(Doubles{} - lanes.score, Doubles{}) + bend));
     slots[kLossPositive].add(in_group(lanes, 1, falling));
     slots[kLossUnlabelled].add(in_group(lanes, 0, rising));
@@ -309,7 +306,7 @@ void logistic_sums(const LossRows& rows, const LossScale& scale, double* /*kept*
 
 // ---- Derivatives ----
 
-bool exponential_derive(const LossRows& rows, const LossScale& scale, const LossSlopes& slopes, const LossReuse& reuse,
+bool exponential_derive(const LossRows& rows, const LossScale& scale, const LossSlopes& slopes, const double* kept,
                         double* g, double* h) {
   Refused refused;
   if (!is_one_way(scale)) {
@@ -329,8 +326,8 @@ bool exponential_derive(const LossRows& rows, const LossScale& scale, const Loss
     store_lanes(lanes, g, lanes.pick(way.sign, 0) * value);
     store_lanes(lanes, h, value);
   };
-  if (reuse.kept != nullptr) {
-    for_lanes(rows, [&](const Lanes& lanes) { write(lanes, load_lanes(lanes, reuse.kept)); });
+  if (kept != nullptr) {
+    for_lanes(rows, [&](const Lanes& lanes) { write(lanes, load_lanes(lanes, kept)); });
   } else {
     for_lanes(rows, [&](const Lanes& lanes) {
       refused.see(lanes);
@@ -340,11 +337,9 @@ bool exponential_derive(const LossRows& rows, const LossScale& scale, const Loss
   return refused.none();
 }
 
-bool logistic_derive(const LossRows& rows, const LossScale& scale, const LossSlopes& slopes, const LossReuse& reuse,
+bool logistic_derive(const LossRows& rows, const LossScale& /*scale*/, const LossSlopes& slopes, const double* /*kept*/,
                      double* g, double* h) {
   Refused refused;
-  DigitSums unlabelled;
-  DigitSums positive;
   for_lanes(rows, [&](const Lanes& lanes) {
     refused.see(lanes);
     const Doubles t = exp_of_vector<double>(Doubles{} - magnitude(lanes.score));
@@ -354,16 +349,7 @@ bool logistic_derive(const LossRows& rows, const LossScale& scale, const LossSlo
     const Doubles falling = where_less(lanes.score, Doubles{}, large, small);
     store_lanes(lanes, g, lanes.weight * (lanes.pick(slopes.plus, 0) * rising - lanes.pick(slopes.minus, 0) * falling));
     store_lanes(lanes, h, lanes.weight * (lanes.pick(slopes.curve, 0) * (large * small)));
-    if (reuse.sums != nullptr) {
-      const Digits loss = digits_of(lanes.weight * all(scale.loss) * rising_loss(lanes, log_of_one_and(t)));
-      unlabelled.add(in_group(lanes, 0, loss));
-      positive.add(in_group(lanes, 1, loss));
-    }
   });
-  if (reuse.sums != nullptr) {
-    unlabelled.write(reuse.sums + index_t{2} * kLossUnlabelled);
-    positive.write(reuse.sums + index_t{2} * kLossAsNegative);
-  }
   return refused.none();
 }
 

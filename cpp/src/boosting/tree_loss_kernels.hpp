@@ -59,12 +59,6 @@ struct LossSlopes {
   PerGroup curve{};
 };
 
-// For sums and derivatives at the same scores, which then compute one exponential of a row and not two.
-struct LossReuse {
-  const double* kept = nullptr;  // exponential: the summands that `sums` has kept
-  std::int64_t* sums = nullptr;  // logistic: where `derive` is to write the sums of log(1 + e^F)
-};
-
 // Whether every row has one exponent: rows of U have both if there are rows of P and of N.
 inline bool is_one_way(const LossScale& scale) {
   return scale.rising.unlabelled == -kInfinity || scale.falling.unlabelled == -kInfinity;
@@ -77,8 +71,10 @@ struct LossPasses {
   // Writes the sums, but not the weights of the groups. If `kept` is not null and is_one_way(scale), an exponential
   // loss writes the summand of each row there.
   void (*sums)(const LossRows& rows, const LossScale& scale, double* kept, std::int64_t* sums);
-  bool (*derive)(const LossRows& rows, const LossScale& scale, const LossSlopes& slopes, const LossReuse& reuse,
-                 double* g, double* h);
+  // `kept`, if it is not null, has the summands that `sums` kept at the same scores, so that their exponentials are not
+  // computed again.
+  bool (*derive)(const LossRows& rows, const LossScale& scale, const LossSlopes& slopes, const double* kept, double* g,
+                 double* h);
 };
 
 struct LossKernels {

@@ -145,12 +145,12 @@ class Grower {
   GrownTree grow_on_bag(index_t number, Checkpoint checkpoint) {
     const detail::PuCounts all = bag_.range().counts();
     const std::uint64_t key = Random::derived(seed_of(options_, number), 1);
-    switch (options_.criterion) {
-      case ForestCriterion::nnpu:
+    switch (options_.loss) {
+      case ForestLoss::nnpu:
         return grow(detail::RiskCriterion<true>(all, options_.prior), key, checkpoint);
-      case ForestCriterion::upu:
+      case ForestLoss::upu:
         return grow(detail::RiskCriterion<false>(all, options_.prior), key, checkpoint);
-      case ForestCriterion::gini:
+      case ForestLoss::gini:
         break;
     }
     return grow(detail::GiniCriterion(all), key, checkpoint);

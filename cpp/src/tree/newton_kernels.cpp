@@ -89,7 +89,7 @@ double best_score(const std::uint64_t* bins, index_t n, const NewtonNode& node) 
   const V h_unit = splat<V>(node.h_unit);
   const V all_g = splat<V>(node.g);
   const V all_h = splat<V>(node.h);
-  const V l2 = splat<V>(node.l2);
+  const V lam = splat<V>(node.lam);
   const V least = splat<V>(node.min_hessian);
   const V zero = splat<V>(0.0);
   const V none = splat<V>(-kInfinity);
@@ -112,8 +112,8 @@ double best_score(const std::uint64_t* bins, index_t n, const NewtonNode& node) 
       const V left_h = convert<V>(load<Half>(h + k)) * h_unit;
       const V right_g = all_g - left_g;
       const V right_h = all_h - left_h;
-      const V a = left_h + l2;
-      const V b = right_h + l2;
+      const V a = left_h + lam;
+      const V b = right_h + lam;
       V score = (left_g * left_g * b + right_g * right_g * a) / (a * b);
       score = where_less(left_h, least, none, score);
       score = where_less(right_h, least, none, score);
@@ -179,7 +179,7 @@ double score_bound(const std::uint64_t* bins, index_t n, const NewtonNode& node)
   const Whole least = splat<Whole>(static_cast<std::int32_t>(least_h < 0x1p30 ? least_h : 0x1p30));
   const Whole all_g = splat<Whole>(static_cast<std::int32_t>(node.g / node.g_unit));
   const Whole all_h = splat<Whole>(static_cast<std::int32_t>(node.h / node.h_unit));
-  const V l2 = splat<V>(static_cast<float>(node.whole_l2()));
+  const V lam = splat<V>(static_cast<float>(node.whole_lam()));
   const V zero = splat<V>(0.0F);
   const V none = splat<V>(-1.0F);
   V best = none;
@@ -197,8 +197,8 @@ double score_bound(const std::uint64_t* bins, index_t n, const NewtonNode& node)
       const auto h = reinterpret<Whole>((one & kLow) | (other << kHalf));
       const V left_g = convert<V>(g);
       const V right_g = convert<V>(all_g - g);
-      const V a = convert<V>(h) + l2;
-      const V b = convert<V>(all_h - h) + l2;
+      const V a = convert<V>(h) + lam;
+      const V b = convert<V>(all_h - h) + lam;
       V score = (left_g * left_g * b + right_g * right_g * a) / (a * b);
       score = where_less(h, least, none, score);
       score = where_less(all_h - h, least, none, score);

@@ -19,17 +19,17 @@ inline std::int32_t h_of(std::uint64_t word) { return static_cast<std::int32_t>(
 // NewtonKernels::score_bound is at most this share above the largest score.
 inline constexpr double kBoundShare = 4e-6;
 
-// The sums of a node, and what its cuts are judged by. A side with the sums G and H has the score G^2 / (H + l2), and a
-// cut that of its two sides together; a side must not have H below min_hessian, or H + l2 = 0.
+// The sums of a node, and what its cuts are judged by. A side with the sums G and H has the score G^2 / (H + lam), and
+// a cut that of its two sides together; a side must not have H below min_hessian, or H + lam = 0.
 struct NewtonNode {
   double g = 0;
   double h = 0;
   double g_unit = 1;
   double h_unit = 1;
-  double l2 = 0;
+  double lam = 0;
   double min_hessian = 0;
 
-  double score() const { return h + l2 > 0 ? g * g / (h + l2) : 0.0; }
+  double score() const { return h + lam > 0 ? g * g / (h + lam) : 0.0; }
   // The score of the cut with this word as the sum of its left side; -inf if a side is not allowed. The steps are those
   // of NewtonKernels::best_score.
   double score(std::uint64_t left) const {
@@ -37,17 +37,17 @@ struct NewtonNode {
     const double left_h = h_of(left) * h_unit;
     const double right_g = g - left_g;
     const double right_h = h - left_h;
-    const double a = left_h + l2;
-    const double b = right_h + l2;
+    const double a = left_h + lam;
+    const double b = right_h + lam;
     if (left_h < min_hessian || right_h < min_hessian || !(a * b > 0)) return -kInfinity;
     return (left_g * left_g * b + right_g * right_g * a) / (a * b);
   }
-  // score_bound works with the sums as whole numbers: l2 in units of h, and the unit of the scores that these give.
-  double whole_l2() const { return l2 / h_unit; }
+  // score_bound works with the sums as whole numbers: lam in units of h, and the unit of the scores that these give.
+  double whole_lam() const { return lam / h_unit; }
   double score_unit() const { return g_unit * g_unit / h_unit; }
   // Whether score_bound can be used: its numbers are within the range of float.
   bool has_bounds() const {
-    const bool is_moderate = l2 == 0 || (whole_l2() >= 0x1p-30 && whole_l2() <= 0x1p40);
+    const bool is_moderate = lam == 0 || (whole_lam() >= 0x1p-30 && whole_lam() <= 0x1p40);
     return is_moderate && score_unit() >= 0x1p-900 && score_unit() <= 0x1p900;
   }
 };

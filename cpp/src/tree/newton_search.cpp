@@ -19,13 +19,13 @@ struct Category {
 
 }  // namespace
 
-NewtonSearch::NewtonSearch(const TreeFeatures& features, NodeRows& rows, double l2, double min_leaf_hessian, Isa isa,
+NewtonSearch::NewtonSearch(const TreeFeatures& features, NodeRows& rows, double lam, double min_leaf_hessian, Isa isa,
                            Team& team, int n_workers)
     : features_(features),
       binned_(features.binned()),
       layout_(binned_),
       rows_(rows),
-      l2_(l2),
+      lam_(lam),
       min_leaf_hessian_(min_leaf_hessian),
       kernels_(newton_kernels(isa)),
       team_(team),
@@ -59,7 +59,7 @@ void NewtonSearch::set(Search& search, const Node& node) const {
                  h_of(node.sum) / units_.h_scale,
                  1.0 / units_.g_scale,
                  1.0 / units_.h_scale,
-                 l2_,
+                 lam_,
                  min_leaf_hessian_};
   search.most.resize(split_features_.size());
   search.known.resize(split_features_.size());
@@ -208,7 +208,7 @@ void NewtonSearch::for_sets(const Search& search, std::uint32_t feature, const s
   for (index_t code = 1; code < binned_.n_bins(feature); ++code) {
     if (bins[code] == 0) continue;
     const double g = g_of(bins[code]) * search.sums.g_unit;
-    const double h = h_of(bins[code]) * search.sums.h_unit + l2_;
+    const double h = h_of(bins[code]) * search.sums.h_unit + lam_;
     categories.push_back({static_cast<std::uint32_t>(code), bins[code], h > 0 ? g / h : std::copysign(kInfinity, g)});
   }
   std::ranges::stable_sort(categories, {}, &Category::value);

@@ -1,7 +1,7 @@
 // The search for the best split of a node, for trees that are grown on gradients.
 //
 // With G and H the sums of g and h over the rows of a node, in the whole numbers of newton_kernels.hpp, a split gains
-//     G_L^2 / (H_L + l2) + G_R^2 / (H_R + l2) - G^2 / (H + l2).
+//     G_L^2 / (H_L + lam) + G_R^2 / (H_R + lam) - G^2 / (H + lam).
 // Of ties (kGainTie) the first wins, by feature, then cut, then missing values left before right. The categories of a
 // feature are cut in the order of the values that they would have as leaves, largest first; those that the node does
 // not have go with missing values. Where nothing is missing in a node, or only rows of no gradient are, missing values
@@ -42,7 +42,7 @@ class NewtonSearch {
     NewtonSplit* best = nullptr;  // where its best split goes, if there is one; null for a node that is not searched
   };
 
-  NewtonSearch(const TreeFeatures& features, NodeRows& rows, double l2, double min_leaf_hessian, Isa isa, Team& team,
+  NewtonSearch(const TreeFeatures& features, NodeRows& rows, double lam, double min_leaf_hessian, Isa isa, Team& team,
                int n_workers);
 
   // Begins a tree that may split the given features, ascending.
@@ -87,7 +87,7 @@ class NewtonSearch {
   const BinnedFeatures& binned_;
   HistogramLayout layout_;
   NodeRows& rows_;
-  double l2_;
+  double lam_;
   double min_leaf_hessian_;
   const NewtonKernels& kernels_;
   Team& team_;

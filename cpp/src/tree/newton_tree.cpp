@@ -20,7 +20,7 @@ NewtonGrower::NewtonGrower(const TreeFeatures& features, NodeRows& rows, const N
       options_(options),
       team_(team),
       rows_(rows),
-      search_(features, rows, options.l2, options.min_leaf_hessian, isa, team, n_workers) {
+      search_(features, rows, options.lam, options.min_leaf_hessian, isa, team, n_workers) {
   const index_t bytes = HistogramLayout(binned_).size() * static_cast<index_t>(sizeof(std::uint64_t));
   histograms_.resize(at(std::clamp<index_t>(kKeptHistogramBytes / bytes, 1, options.max_leaves) + 1));
 }
@@ -221,7 +221,7 @@ void NewtonGrower::make_leaves() {
   values.reserve(leaves.size());
   for (std::size_t k = 0; k < leaves.size(); ++k) {
     const double g = static_cast<double>(sums[k].g) / (units_.g_scale * kLeafBits);
-    const double h = static_cast<double>(sums[k].h) / (units_.h_scale * kLeafBits) + options_.l2;
+    const double h = static_cast<double>(sums[k].h) / (units_.h_scale * kLeafBits) + options_.lam;
     values.push_back(h > 0 ? -options_.rate * g / h : 0.0);
     tree_.nodes[leaves[k]].threshold = values.back();
   }

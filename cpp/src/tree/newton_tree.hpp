@@ -1,5 +1,5 @@
 // Grows trees on gradients, the split that gains most first (newton_search.hpp). With G and H the sums of g and h over
-// the rows of a leaf, in finer units than those that splits are searched by, its value is -rate G / (H + l2).
+// the rows of a leaf, in finer units than those that splits are searched by, its value is -rate G / (H + lam).
 //
 // Gains need no counts of rows, so the rows of a node are counted only when it is to be split. If one side has too few,
 // the node is searched again, this time with counts, and waits with its new split: as that gains no more, the splits
@@ -21,7 +21,7 @@ struct NewtonOptions {
   index_t max_leaves = 8;
   index_t max_depth = -1;  // -1: any
   double min_leaf_hessian = 0;
-  double l2 = 1;
+  double lam = 1;
   double rate = 1;
 };
 

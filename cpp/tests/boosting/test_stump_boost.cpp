@@ -18,6 +18,7 @@ namespace {
 
 using fastpu::BinnedFeatures;
 using fastpu::BinOptions;
+using fastpu::BoostLossKind;
 using fastpu::BoostStatus;
 using fastpu::BoostStep;
 using fastpu::BoostTrainingSet;
@@ -54,8 +55,8 @@ StumpBoostResult slow_boost(const BinnedFeatures& b, const BoostingData& data, c
                             bool weighted) {
   const auto n = static_cast<std::size_t>(data.n);
   std::vector<double> f(n, 0.0);
-  const bool ada = o.loss.name == "ada";
-  const double gamma = o.loss.gamma;
+  const bool ada = o.loss == BoostLossKind::ada;
+  const double gamma = o.gamma;
   const auto w = [&](std::size_t i) { return weighted ? data.weight[i] : 1.0; };
   const auto mean = [&](int group, double sign) {
     double sum = 0;
@@ -111,7 +112,7 @@ StumpBoostResult slow_boost(const BinnedFeatures& b, const BoostingData& data, c
         const double s = score[static_cast<std::size_t>(e)][static_cast<std::size_t>(k)];
         if (std::abs(s) < best - kTie) continue;
         const double theta = b.cuts->of(e)[k];
-        const double alpha = std::atanh(std::min(std::abs(s), 1 - 1e-6)) - (ada ? 0 : std::atanh(o.loss.rho));
+        const double alpha = std::atanh(std::min(std::abs(s), 1 - 1e-6)) - (ada ? 0 : std::atanh(o.rho));
         result.features.push_back(static_cast<std::int32_t>(e));
         result.thresholds.push_back(theta);
         result.polarity.push_back(s > 0 ? 1 : -1);
@@ -143,7 +144,7 @@ bool same_bits(const StumpBoostResult& a, const StumpBoostResult& b) {
 }  // namespace
 
 CASE("fast equals slow") {
-  for (const char* loss : {"auc", "ada"}) {
+  for (const BoostLossKind loss : {BoostLossKind::auc, BoostLossKind::ada}) {
     for (const bool weighted : {false, true}) {
       for (unsigned seed = 0; seed < 4; ++seed) {
         const BoostingData data = boosting_data(150, 4, seed);
@@ -151,25 +152,26 @@ CASE("fast equals slow") {
         const BinnedFeatures b =
             bin_features(data.dense(), BinOptions{20, weighted ? data.weight.data() : nullptr}, team);
         StumpBoostOptions options;
-        options.loss.name = loss;
+        options.loss = loss;
         options.n_rounds = 40;
-        options.loss.gamma = 0.3;
+        options.gamma = 0.3;
         const StumpBoostResult fast = boost(training_set(b, data, weighted), options, team);
         check_same_stumps(fast, slow_boost(b, data, options, weighted), 1e-11);
-        CHECK(fast.low == (options.loss.name == "ada" ? -1 : 0));
+        CHECK(fast.low == (options.loss == BoostLossKind::ada ? -1 : 0));
       }
     }
   }
 }
 
 CASE("the exact search finds what cutting at every boundary finds, and steps as far") {
-  for (const auto& [loss, step] : {std::pair("auc", BoostStep::jensen), std::pair("auc", BoostStep::line_search),
-                                   std::pair("ada", BoostStep::jensen)}) {
+  for (const auto& [loss, step] :
+       {std::pair(BoostLossKind::auc, BoostStep::jensen), std::pair(BoostLossKind::auc, BoostStep::line_search),
+        std::pair(BoostLossKind::ada, BoostStep::jensen)}) {
     const BoostingData data = boosting_data(3000, 4, 11);
     Team team(2);
     StumpBoostOptions options;
-    options.loss.name = loss;
-    options.loss.step = step;
+    options.loss = loss;
+    options.step = step;
     options.n_rounds = 60;
     const BinnedFeatures all = bin_features(data.dense(), BinOptions{fastpu::kMaxDenseCuts, nullptr}, team);
     const StumpBoostResult expected = boost(training_set(all, data), options, team);
@@ -210,7 +212,7 @@ CASE("a vote that is the same for all rows is no candidate") {
   const index_t n = 200;
   Team team(1);
   StumpBoostOptions options;
-  options.loss.name = "ada";
+  options.loss = BoostLossKind::ada;
   options.n_rounds = 20;
   for (unsigned seed = 0; seed < 4; ++seed) {
     BoostingData data = boosting_data(n, 3, seed);
@@ -295,7 +297,7 @@ CASE("sparse equals dense") {
   const BinnedFeatures a = bin_features(data.dense(), BinOptions{40, nullptr}, team);
   const BinnedFeatures b = bin_features(sparse.view(), BinOptions{40, nullptr}, team);
   for (const BoostStep step : {BoostStep::jensen, BoostStep::line_search}) {
-    options.loss.step = step;
+    options.step = step;
     check_same_stumps(boost(training_set(a, data), options, team), boost(training_set(b, data), options, team), 1e-11);
   }
 }
@@ -331,8 +333,8 @@ CASE("sums that shrink by many orders of magnitude stay exact") {
   const BinnedFeatures b = bin_features(data.dense(), BinOptions{}, team);
   StumpBoostOptions options;
   options.n_rounds = 100;
-  options.loss.gamma = 0.9;
-  options.loss.rho = 0;
+  options.gamma = 0.9;
+  options.rho = 0;
   const StumpBoostResult fast = boost(training_set(b, data), options, team);
   REQUIRE(fast.objective.size() == 100);
   CHECK(fast.objective.back() < -12);
@@ -345,7 +347,7 @@ CASE("the objective falls, thousands of rounds stay finite") {
   const BinnedFeatures b = bin_features(data.dense(), BinOptions{}, team);
   StumpBoostOptions options;
   options.n_rounds = 5000;
-  options.loss.rho = 0;
+  options.rho = 0;
   const StumpBoostResult result = boost(training_set(b, data), options, team);
   REQUIRE(result.objective.size() == 5000);
   for (std::size_t t = 1; t < result.objective.size(); ++t) {
@@ -360,9 +362,9 @@ CASE("scores of all forms of input agree with the sum over the stumps") {
   Team team(2);
   const BinnedFeatures b = bin_features(data.dense(), BinOptions{30, nullptr}, team);
   const BinnedFeatures s = bin_features(sparse.view(), BinOptions{30, nullptr}, team);
-  for (const char* loss : {"auc", "ada"}) {
+  for (const BoostLossKind loss : {BoostLossKind::auc, BoostLossKind::ada}) {
     StumpBoostOptions options;
-    options.loss.name = loss;
+    options.loss = loss;
     options.n_rounds = 120;
     const StumpBoostResult r = boost(training_set(b, data), options, team);
     fastpu::StumpEnsembleView view{
@@ -434,12 +436,12 @@ CASE("bad options and labels are refused by name") {
     change(options);
     CHECK_THROWS(std::invalid_argument, boost(training_set(b, data), options, team), message);
   };
-  refused([](auto& o) { o.loss.gamma = 1.5; }, "gamma must be in [0");
-  refused([](auto& o) { o.loss.gamma = std::numeric_limits<double>::quiet_NaN(); }, "gamma");
-  refused([](auto& o) { o.loss.rho = 1; }, "rho must be in [0");
+  refused([](auto& o) { o.gamma = 1.5; }, "gamma must be in [0");
+  refused([](auto& o) { o.gamma = std::numeric_limits<double>::quiet_NaN(); }, "gamma");
+  refused([](auto& o) { o.rho = 1; }, "rho must be in [0");
   refused([](auto& o) { o.stop_tol = -1; }, "stop_tol");
-  refused([](auto& o) { o.loss.name = "hinge"; }, "there is no loss 'hinge'");
-  refused([](auto& o) { o.loss = {"ada", 0.5, 0, BoostStep::line_search}; }, "step must be 'jensen'");
+  const auto search_lines = [](auto& o) { o.loss = BoostLossKind::ada, o.step = BoostStep::line_search; };
+  refused(search_lines, "step must be 'jensen'");
   refused([](auto& o) { o.n_rounds = 0; }, "n_rounds must be an integer >= 1, got 0");
   refused([](auto& o) { o.early_stopping_rounds = 3; }, "early_stopping_rounds needs an eval_set");
   std::vector<std::int8_t> eval_labels = data.y;

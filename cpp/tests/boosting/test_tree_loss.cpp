@@ -68,8 +68,6 @@ Derived derive(const TreeLossRows& rows, const TreeLossScores& scores, const Tre
   return found;
 }
 
-double log_loss(double z) { return std::log1p(std::exp(-std::abs(z))) + std::max(-z, 0.0); }
-
 double objective_at(const Data& data, const std::vector<double>& scores, const TreeLossOptions& options) {
   return derive(data.rows(), {scores.data(), data.takes_part.data()}, options).objective;
 }
@@ -120,33 +118,6 @@ CASE("h of pnu_auc is the second derivative of R, over R") {
     moved[i] -= 2 * kStep;
     const double below = std::exp(objective_at(data, moved, options));
     CHECK(std::abs(found.h[i] - n * (above + below - 2 * middle) / (kStep * kStep) / middle) < 1e-4);
-  }
-}
-
-CASE("where r < 0, nnpu steps by -r, with the absolute curvature") {
-  Data data = make_data(60, false, 0.5, 3);
-  for (std::size_t i = 0; i < data.scores.size(); ++i) data.scores[i] += data.labels[i] == 1 ? 4 : -4;
-  const Derived found = derive(data.rows(), data.drawn(), options_of("nnpu"));
-  const Derived whole = derive(data.rows(), data.drawn(), options_of("upu"));
-  const double n = weight_that_takes_part(data);
-  double weight = 0;
-  double sum = 0;
-  for (std::size_t i = 0; i < data.scores.size(); ++i) {
-    if (data.labels[i] != 1) continue;
-    weight += data.weights[i];
-    sum += data.weights[i] * log_loss(data.scores[i]);
-  }
-  CHECK(check::close(found.objective, 0.3 * sum / weight, 1e-14));
-  REQUIRE(whole.objective < found.objective);
-  for (std::size_t i = 0; i < data.scores.size(); ++i) {
-    if (data.labels[i] == 0) {
-      CHECK(found.g[i] == -whole.g[i] && found.h[i] == whole.h[i]);
-      continue;
-    }
-    const double share = 1 / (1 + std::exp(-data.scores[i]));
-    const double factor = n * 0.3 * data.weights[i] / weight;
-    CHECK(check::close(found.g[i], factor * share, 1e-14));
-    CHECK(check::close(found.h[i], factor * share * (1 - share), 1e-13));
   }
 }
 
@@ -264,7 +235,7 @@ CASE("what is wrong is refused") {
     CHECK_THROWS(std::invalid_argument, derive(data.rows(), data.drawn(), options), "gamma must be in [0, 1]");
   }
   for (const double prior : {0.0, 1.0, std::nan("")}) {
-    const TreeLossOptions options{"nnpu", 0.5, prior};
+    const TreeLossOptions options{"upu", 0.5, prior};
     CHECK_THROWS(std::invalid_argument, derive(data.rows(), data.drawn(), options), "prior must be in (0, 1)");
   }
   data.scores[30'000] = -fastpu::kInfinity;

@@ -64,7 +64,7 @@ class SlowTree {
   double value(const SlowNode& node) const {
     const double p = node.p * (1.0 / all_p_);
     const double u = node.u * (1.0 / all_u_);
-    if (options_.criterion == fastpu::ForestCriterion::gini) return p / (p + u);
+    if (options_.loss == fastpu::ForestLoss::gini) return p / (p + u);
     const double w_p = options_.prior * p;
     const double w_n = u - w_p;
     return w_n >= 0 && u > 0 ? (w_p - w_n) / u : 1.0;
@@ -132,11 +132,11 @@ class SlowTree {
   double loss(double p_rows, double u_rows) const {
     const double p = p_rows * (1.0 / all_p_);
     const double u = u_rows * (1.0 / all_u_);
-    if (options_.criterion == fastpu::ForestCriterion::gini) return p > 0 && u > 0 ? 2.0 * p * u / (p + u) : 0.0;
+    if (options_.loss == fastpu::ForestLoss::gini) return p > 0 && u > 0 ? 2.0 * p * u / (p + u) : 0.0;
     const double w_p = options_.prior * p;
     const double w_n = u - w_p;
     if (w_n > 0) return 4.0 * w_p * w_n / u;
-    return options_.criterion == fastpu::ForestCriterion::upu ? 4.0 * w_n : 0.0;
+    return options_.loss == fastpu::ForestLoss::upu ? 4.0 * w_n : 0.0;
   }
 
   // The mean gain of a cut that tells nothing, of rows of P drawn with replacement and of U without.
@@ -145,7 +145,7 @@ class SlowTree {
     const double p = node.p / all_p_;
     const double u = node.u / all_u_;
     const double variance = p * u * (2.0 * u / all_p_ + p / all_u_);
-    if (options_.criterion == fastpu::ForestCriterion::gini) return 2.0 * variance / std::pow(p + u, 3);
+    if (options_.loss == fastpu::ForestLoss::gini) return 2.0 * variance / std::pow(p + u, 3);
     return 4.0 * options_.prior * options_.prior * variance / std::pow(u, 3);
   }
 
@@ -172,7 +172,7 @@ class SlowTree {
     if (p + u < least || node.p + node.u - p - u < least) return;
     const double gain = loss(node.p, node.u) - loss(p, u) - loss(node.p - p, node.u - u) -
                         (candidate.excess > 0 ? candidate.excess * chance_gain(node) : 0.0);
-    if (options_.criterion != fastpu::ForestCriterion::gini) {
+    if (options_.loss != fastpu::ForestLoss::gini) {
       const double w_p = options_.prior * (node.p * (1.0 / all_p_));
       if (!(gain > 1e-12 * (w_p + std::abs(node.u * (1.0 / all_u_) - w_p)))) return;
     }
@@ -261,8 +261,8 @@ class SlowTree {
   void find_split(SlowNode& node) const {
     if (node.depth == options_.max_depth || node.p + node.u < 2.0 * static_cast<double>(options_.min_leaf_rows)) return;
     const double w_n = node.u * (1.0 / all_u_) - options_.prior * (node.p * (1.0 / all_p_));
-    if (node.p == 0 || (options_.criterion == fastpu::ForestCriterion::gini && node.u == 0) ||
-        (options_.criterion == fastpu::ForestCriterion::nnpu && w_n <= 0)) {
+    if (node.p == 0 || (options_.loss == fastpu::ForestLoss::gini && node.u == 0) ||
+        (options_.loss == fastpu::ForestLoss::nnpu && w_n <= 0)) {
       return;
     }
     std::vector<index_t> varying;

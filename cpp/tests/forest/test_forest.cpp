@@ -17,7 +17,7 @@ namespace {
 using fastpu::BinnedFeatures;
 using fastpu::BinOptions;
 using fastpu::CategorySet;
-using fastpu::ForestCriterion;
+using fastpu::ForestLoss;
 using fastpu::ForestOptions;
 using fastpu::ForestResult;
 using fastpu::ForestTrainingSet;
@@ -221,12 +221,12 @@ ForestOptions small_forest() {
 CASE("every criterion and kind of cut, with weights and without") {
   const ForestData data = forest_data(400, 1);
   const BinnedFeatures features = bin(data, 255);
-  for (const auto criterion : {ForestCriterion::gini, ForestCriterion::nnpu, ForestCriterion::upu}) {
+  for (const auto criterion : {ForestLoss::gini, ForestLoss::nnpu, ForestLoss::upu}) {
     for (const bool random_cuts : {true, false}) {
       for (const bool weighted : {false, true}) {
         for (const bool replace : {false, true}) {
           ForestOptions options = small_forest();
-          options.criterion = criterion;
+          options.loss = criterion;
           options.random_cuts = random_cuts;
           options.replace_unl = replace;
           check_against_slow(training_set(data, features, weighted), options);

@@ -19,11 +19,14 @@ from fastpu.data._validate import check_choice, check_float, check_int, label_co
 from fastpu.model._prior import proper_prior
 from fastpu.model._threshold import balanced_accuracy_threshold
 from fastpu.tree._fit import (
+    bag_options,
+    check_bag_ratio,
+    check_max_features,
     check_prior_and_scenario,
     counted_rows,
+    drawn_features,
     group_sizes,
     joined,
-    unlabelled_of_bag,
 )
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
@@ -33,30 +36,13 @@ if TYPE_CHECKING:
     from fastpu.boosting._folds import Chosen
     from fastpu.data.binned_features import BinnedFeatures
 
-__all__ = [
-    "FUNCTION",
-    "WITH_PRIOR",
-    "BoostedTreesRound",
-    "HeldRows",
-    "LossName",
-    "ScoredRows",
-    "Settings",
-    "Training",
-    "check_group_counts",
-    "check_groups",
-    "check_settings",
-    "model_of",
-    "threshold_rule",
-    "weighted_prior",
-]
-
 FUNCTION = "fit_boosted_trees"
-LossName: TypeAlias = Literal["pnu_auc", "logistic", "upu", "nnpu"]
+LossName: TypeAlias = Literal["pnu_auc", "logistic", "upu"]
 LOSSES: tuple[str, ...] = get_args(LossName)
-WITH_PRIOR = ("upu", "nnpu")
+WITH_PRIOR = ("upu",)
 _GAMMA = 0.5
 _LEAST_WEIGHT = 1e-200
-_BAG_RATIO = 3.0  # the default where there are bags
+_BAG_RATIO = 3.0
 _LEAF_ROWS, _LEAF_ROWS_IN_BAGS = 20, 3
 _MOST_RATE = 1e6  # far beyond any useful one; without it scores could overflow, which the core refuses less plainly
 
@@ -102,16 +88,22 @@ class Settings:
     max_depth: int | None
     min_leaf_rows: int
     min_leaf_hessian: float
-    l2: float
+    lam: float
     n_bags: int
     bag_ratio: float | None
     subsample_unl: float
-    colsample: float
+    max_features: str | int | float
 
     @property
     def ranks(self) -> bool:
         """Whether the scores only rank, so that 0 is no natural threshold."""
         return self.loss not in WITH_PRIOR
+
+    def n_drawn_features(self, n_features: int) -> int:
+        """Return how many of the features a tree may split."""
+        if isinstance(self.max_features, float):
+            return max(1, int(self.max_features * n_features + 0.5))
+        return drawn_features(self.max_features, n_features)
 
 
 def check_settings(
@@ -125,11 +117,11 @@ def check_settings(
     max_depth: object,
     min_leaf_rows: object,
     min_leaf_hessian: object,
-    l2: object,
+    lam: object,
     n_bags: object,
     bag_ratio: object,
     subsample_unl: object,
-    colsample: object,
+    max_features: object,
 ) -> Settings:
     kind = check_choice("loss", loss, LOSSES)
     given, drawn_as = check_prior_and_scenario(prior, scenario, f"loss={kind!r}", is_needed=kind in WITH_PRIOR)
@@ -137,9 +129,9 @@ def check_settings(
     if kind != "pnu_auc" and weight != _GAMMA:
         raise ValueError(f"gamma must be left at {_GAMMA} for loss={kind!r}, which has none, got {weight:g}")
     bags = check_int("n_bags", n_bags, low=1)
-    ratio = None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True)
-    if bags == 1 and ratio is not None:
-        raise ValueError(f"bag_ratio must be None for n_bags=1, which takes all rows, got {ratio:g}")
+    ratio = check_bag_ratio(bag_ratio)
+    if bags == 1 and ratio != _BAG_RATIO:
+        raise ValueError(f"bag_ratio must be left at {_BAG_RATIO} for n_bags=1, which takes all rows, got {ratio}")
     leaf_rows = _LEAF_ROWS if bags == 1 else _LEAF_ROWS_IN_BAGS
     if min_leaf_rows is not None:
         leaf_rows = check_int("min_leaf_rows", min_leaf_rows, low=1)
@@ -153,11 +145,11 @@ def check_settings(
         max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), MANY),
         min_leaf_rows=min(leaf_rows, MANY),
         min_leaf_hessian=check_float("min_leaf_hessian", min_leaf_hessian, low=0),
-        l2=check_float("l2", l2, low=0),
+        lam=check_float("lam", lam, low=0),
         n_bags=bags,
-        bag_ratio=ratio or (_BAG_RATIO if bags > 1 else None),
+        bag_ratio=ratio,
         subsample_unl=check_float("subsample_unl", subsample_unl, low=0, high=1, open_low=True),
-        colsample=check_float("colsample", colsample, low=0, high=1, open_low=True),
+        max_features=check_max_features(max_features),
     )
 
 
@@ -217,17 +209,7 @@ class Training:
         before: TreeEnsemble | None = None,
         callback: Any = None,
     ) -> _core.BoostedTreesResult:
-        ratio = self.settings.bag_ratio
-        options = self._options(_bins(rows), n_rounds, judged, before, callback)
-        return _core.boost_trees(
-            _bins(rows)._native,
-            rows.labels,
-            rows.weights,
-            bag_unl=0 if ratio is None else unlabelled_of_bag(ratio, *group_sizes(rows.labels, rows.weights)),
-            init_oob_sum=None if before is None else before.oob_sum,
-            early_stopping_rounds=min(patience, MANY),
-            **options,
-        )
+        return self._boost(_bins(rows), rows, None, n_rounds, judged, patience, before, callback)
 
     def run_elsewhere(
         self,
@@ -240,45 +222,52 @@ class Training:
         callback: Any = None,
     ) -> _core.BoostedTreesResult:
         """Boost rows that answer like a `_core.BoostedShard`; of `features` only the cuts are read."""
-        options = self._options(features, n_rounds, judged, before, callback)
-        return _core.boost_trees(
-            features._native, None, None, bag_unl=0, init_oob_sum=None, early_stopping_rounds=0, rows=rows, **options
-        )
+        return self._boost(features, None, rows, n_rounds, judged, 0, before, callback)
 
-    def _options(
+    def _boost(
         self,
         features: BinnedFeatures,
+        here: LabelledRows | None,
+        elsewhere: object,
         n_rounds: int,
         judged: LabelledRows | None,
+        patience: int,
         before: TreeEnsemble | None,
         callback: Any,
-    ) -> dict[str, Any]:
+    ) -> _core.BoostedTreesResult:
         settings = self.settings
-        return {
-            "categorical": category_flags(features.categories, features.n_features),
-            "loss": settings.loss,
-            "gamma": settings.gamma,
-            "prior": self.prior,
-            "n_rounds": min(n_rounds, MANY),
-            "learning_rate": settings.learning_rate,
-            "max_leaves": settings.max_leaves,
-            "max_depth": -1 if settings.max_depth is None else settings.max_depth,
-            "min_leaf_rows": float(settings.min_leaf_rows),
-            "min_leaf_hessian": settings.min_leaf_hessian,
-            "l2": settings.l2,
-            "subsample_unl": settings.subsample_unl,
-            "colsample": settings.colsample,
-            "n_bags": 0 if settings.n_bags == 1 else settings.n_bags,
-            "seed": self.seed,
-            "init_nodes": None if before is None else before._nodes,
-            "init_starts": None if before is None else before.tree_starts,
-            "init_sets": None if before is None else before.category_sets,
-            "eval_features": None if judged is None else judged.features,
-            "eval_labels": None if judged is None else judged.labels,
-            "eval_weight": None if judged is None else judged.weights,
-            "callback": callback,
-            "n_threads": self.n_threads,
-        }
+        has_bags = settings.n_bags > 1 and here is not None
+        options = _core.BoostedTreesOptions(
+            loss=settings.loss,
+            gamma=settings.gamma,
+            prior=self.prior,
+            n_rounds=min(n_rounds, MANY),
+            learning_rate=settings.learning_rate,
+            max_leaves=settings.max_leaves,
+            max_depth=-1 if settings.max_depth is None else settings.max_depth,
+            min_leaf_rows=float(settings.min_leaf_rows),
+            min_leaf_hessian=settings.min_leaf_hessian,
+            lam=settings.lam,
+            subsample_unl=settings.subsample_unl,
+            max_features=settings.n_drawn_features(features.n_features),
+            n_bags=settings.n_bags if has_bags else 0,
+            seed=self.seed,
+            early_stopping_rounds=min(patience, MANY),
+            **(bag_options(settings.bag_ratio, *group_sizes(here.labels, here.weights)) if here and has_bags else {}),
+        )
+        return _core.boost_trees(
+            features._native,
+            here and here.labels,
+            here and here.weights,
+            category_flags(features.categories, features.n_features),
+            options,
+            init=None if before is None else (before._nodes, before.tree_starts, before.category_sets),
+            init_oob_sum=before.oob_sum if before is not None and has_bags else None,
+            eval_set=None if judged is None else (judged.features, judged.labels, judged.weights),
+            callback=callback,
+            n_threads=self.n_threads,
+            rows=elsewhere,
+        )
 
 
 def _bins(rows: LabelledRows) -> BinnedFeatures:
@@ -388,7 +377,7 @@ def _warn(model: TreeEnsemble, scored: ScoredRows, grown: Any, chosen: Chosen | 
     if not model._is_split.any():
         warn(
             f"{FUNCTION} found no split: every row has the same score; either all columns are constant, or "
-            f"min_leaf_rows = {model.params['min_leaf_rows']}, min_leaf_hessian or l2 leave none (rows count by their "
+            f"min_leaf_rows = {model.params['min_leaf_rows']}, min_leaf_hessian or lam leave none (rows count by their "
             f"weights); lower them, or give more rows",
             DegenerateModelWarning,
         )

@@ -10,7 +10,6 @@ import numpy as np
 from fastpu import _core
 from fastpu.boosting._arguments import check_eval_set, check_patience, row_counts
 from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, best_so_far, rounds_by_folds
-from fastpu.boosting._losses import LOSSES
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_random_state
 from fastpu.common._progress import make_callback
@@ -25,10 +24,6 @@ from fastpu.model._threshold import balanced_accuracy_threshold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from fastpu.boosting._losses import Loss, LossOptions
-
-__all__ = ["STOP_TOL", "BoostRound", "Method", "boost", "check_group_counts", "model_of", "threshold_rule"]
 
 STOP_TOL = 1e-9  # the default: met in practice only where nothing is left to gain
 
@@ -66,25 +61,31 @@ class BoostRound:
 
 @dataclass(frozen=True)
 class Method:
-    """A boosting function: its names, and the options of its loss.
+    """A boosting function: its names, and the loss that it minimises.
 
-    The options named in `arguments` are arguments of the function; the others are fixed.
+    Attributes
+    ----------
+    options : dict
+        The options of the loss, as the core takes them: "loss", "gamma" and, for "auc", "rho" and "step".
+    arguments : tuple of str
+        The options that are arguments of the function; the others are fixed.
     """
 
     function: str
     title: str
-    options: LossOptions
+    options: dict[str, Any]
     arguments: tuple[str, ...]
     labelled_only: bool = False
 
     @property
-    def loss(self) -> Loss:
-        return LOSSES[self.function]
+    def ranks(self) -> bool:
+        """Whether adding a constant to all scores changes nothing, so that 0 is no natural threshold."""
+        return bool(self.options["loss"] == "auc")
 
     @property
     def group_without_weight(self) -> int | None:
         """The label whose rows do not enter the loss, or None."""
-        return self.loss.unused_group.get(self.options.gamma)
+        return None if self.ranks else {0.0: -1, 1.0: 1}.get(self.options["gamma"])
 
 
 def boost(
@@ -126,25 +127,22 @@ def boost(
     def run(
         part: LabelledRows, n: int, judged: LabelledRows | None, patience: int, callback: Any
     ) -> _core.StumpBoostResult:
+        options = _core.StumpBoostOptions(
+            n_rounds=min(n, MANY), stop_tol=tolerance, early_stopping_rounds=min(patience, MANY), **fit.options
+        )
         return _core.stump_boost(
             part.features,
             part.labels,
             part.weights,
-            loss=fit.loss.name,
-            gamma=fit.options.gamma,
-            rho=fit.options.rho,
-            step=fit.options.step,
-            n_rounds=min(n, MANY),
-            stop_tol=tolerance,
+            category_flags(data.categories, data.n_features),
+            options,
             max_bins=cuts if isinstance(cuts, int) else 0,
             most_distinct=_MOST_DISTINCT if cuts is None else MANY,
-            eval_features=None if judged is None else judged.features,
-            eval_labels=None if judged is None else judged.labels,
-            eval_weight=None if judged is None else judged.weights,
-            early_stopping_rounds=min(patience, MANY),
+            eval_set=None if judged is None else (judged.features, judged.labels, judged.weights),
             callback=callback,
             n_threads=threads,
-            categorical=category_flags(data.categories, data.n_features),
+            rows=None,
+            made=None,
         )
 
     chosen = None
@@ -163,7 +161,7 @@ def boost(
 
         result = run(rows, to_run, held, 0 if chosen else patience, None if hook is None else on_round)
     model = model_of(fit, result, data, cuts, rounds, patience, tolerance, is_judged=held is not None, chosen=chosen)
-    if fit.loss.ranks:
+    if fit.ranks:
         return _with_own_threshold(model, rows, threads)
     _warn_if_degenerate(fit, model, rows, threads)
     return model
@@ -188,7 +186,7 @@ def model_of(
     params = {
         "method": fit.function,
         "n_rounds": n_rounds,
-        **{name: getattr(fit.options, name) for name in fit.arguments},
+        **{name: fit.options[name] for name in fit.arguments},
         "max_bins": data.max_bins if isinstance(data, BinnedFeatures) else max_bins,
         "early_stopping_rounds": patience or None,
         "stop_tol": tolerance,
@@ -314,7 +312,7 @@ def check_group_counts(fit: Method, sizes: tuple[int, int, int], *, is_weighted:
     for label in wanted:
         if not size_of[label]:
             raise ValueError(
-                f"gamma = {fit.options.gamma:g} compares {' with '.join(GROUP[g] for g in wanted)} rows alone, "
+                f"gamma = {fit.options['gamma']:g} compares {' with '.join(GROUP[g] for g in wanted)} rows alone, "
                 f"and y has no {GROUP[label]} ones: got {counts}; choose a gamma between 0 and 1"
             )
 
@@ -355,7 +353,7 @@ def _warn(
     patience: int,
     tolerance: float,
 ) -> None:
-    rho, gain = fit.options.rho, fit.loss.gain
+    rho, gain = fit.options.get("rho", 0.0), "Delta" if fit.ranks else "edge"
     limit = "rho + stop_tol" if "rho" in fit.arguments else "stop_tol"
     reached, needed = f"{result.last_gain + rho:.3g}", f"{limit} = {rho + tolerance:.3g}"
     if not model.features.size:

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from fastpu.boosting._boosted_trees import LossName
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
-__all__ = ["BoostedTreesRound", "fit_boosted_trees"]
-
 
 @answers_unknown_keywords
 @needs_prior_where("loss", WITH_PRIOR)
@@ -63,11 +61,11 @@ def fit_boosted_trees(
     max_depth: int | None = None,
     min_leaf_rows: int | None = None,
     min_leaf_hessian: float = 1e-3,
-    l2: float = 10.0,
+    lam: float = 10.0,
     n_bags: int = 1,
-    bag_ratio: float | None = None,
+    bag_ratio: float | None = 3.0,
     subsample_unl: float = 1.0,
-    colsample: float = 1.0,
+    max_features: Literal["sqrt", "all"] | float = "all",
     max_bins: int | None = None,
     eval_set: tuple[object, object] | None = None,
     early_stopping_rounds: int | None = None,
@@ -96,16 +94,13 @@ def fit_boosted_trees(
 
         \text{"upu":}\quad & \pi\, \mathrm{mean}_P(-F) + \mathrm{mean}_U\, \ell(-F)
 
-        \text{"nnpu":}\quad & \pi\, \mathrm{mean}_P\, \ell(F) + \max(0, r),
-            \qquad r = \mathrm{mean}_U\, \ell(-F) - \pi\, \mathrm{mean}_P\, \ell(-F)
-
     with :math:`\pi` the prior. "pnu_auc" is the risk of `fit_pnu_auc_boost`, an upper bound of one minus the AUC over
     all pairs of groups, in O(n); the pairs of a group that is missing drop out. The scores of "logistic" are log ratios
-    of the densities of P and U, those of "upu" and "nnpu" log odds. Where r < 0, "nnpu" steps to raise r.
+    of the densities of P and U, those of "upu" log odds.
 
-    A tree splits where the sum over its leaves of G^2 / (H + l2) gains most, best first; a leaf has the value
-    -learning_rate G / (H + l2). G and H are the sums of n times the first and second derivatives of the loss by the
-    rows' scores, so that `l2` and `min_leaf_hessian` mean the same for every n.
+    A tree splits where the sum over its leaves of G^2 / (H + lam) gains most, best first; a leaf has the value
+    -learning_rate G / (H + lam). G and H are the sums of n times the first and second derivatives of the loss by the
+    rows' scores, so that `lam` and `min_leaf_hessian` mean the same for every n.
 
     Parameters
     ----------
@@ -117,10 +112,10 @@ def fit_boosted_trees(
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled and, for "pnu_auc", -1 negative; "pnu_auc" takes any two or three of these, the others
         +1 and 0. See `fastpu.as_labels`.
-    loss : {"pnu_auc", "logistic", "upu", "nnpu"}, default "pnu_auc"
+    loss : {"pnu_auc", "logistic", "upu"}, default "pnu_auc"
         What is minimised.
     prior : float, optional
-        For "upu" and "nnpu", which need it: P(Y = 1), in (0, 1), among the unlabelled rows or, in ``"single_set"``,
+        For "upu", which needs it: P(Y = 1), in (0, 1), among the unlabelled rows or, in ``"single_set"``,
         among all rows.
     scenario : {"case_control", "single_set"}, default "case_control"
         What `prior` speaks of; in ``"single_set"`` it is converted, (prior n - n_pos) / n_unl.
@@ -138,17 +133,19 @@ def fit_boosted_trees(
         Fewest rows of a leaf, by weight: counted, not estimated. By default 20, and 3 with bags, which are small.
     min_leaf_hessian : float, default 1e-3
         Least sum H of a leaf, >= 0.
-    l2 : float, default 10.0
-        What is added to H: 0, or at least 1e-12.
+    lam : float, default 10.0
+        Weight of the ridge penalty, which is added to H: 0, or at least 1e-12.
     n_bags : int, default 1
         Boosters whose scores are averaged. With more than one each has a bag of its own: n_P positive rows drawn with
         replacement, `bag_ratio` n_P unlabelled rows drawn without, and all negative rows.
-    bag_ratio : float, optional
-        Unlabelled rows of a bag for each positive one, > 0, at most all; with bags 3 by default.
+    bag_ratio : float or None, default 3.0
+        Unlabelled rows of a bag for each positive one, > 0, at most all. None draws as many as there are, with
+        replacement. Leave it out for ``n_bags=1``, which takes all rows.
     subsample_unl : float, default 1.0
         Share of the unlabelled rows that a tree is grown on, in (0, 1], drawn anew for each.
-    colsample : float, default 1.0
-        Share of the columns that a tree may split, in (0, 1], drawn anew for each.
+    max_features : {"sqrt", "all"}, int or float, default "all"
+        Features that a tree may split, drawn anew for each: the root of their number, all, a number, or a share in
+        (0, 1].
     max_bins : int, optional
         Most cuts of a feature, from 1 to 65535, at quantiles where it has more values (see `bin_features`); by default
         255. Leave it out for X that is binned.
@@ -182,7 +179,7 @@ def fit_boosted_trees(
     -------
     TreeEnsemble
         With `staged_decision_function`, `feature_importances` and, of bags, `oob_decision_function`. Its threshold is 0
-        for "upu" and "nnpu". For the others it maximises the balanced accuracy between P and N, or P and U where there
+        for "upu". For the others it maximises the balanced accuracy between P and N, or P and U where there
         are no N, of out-of-bag scores where there are bags; `with_threshold` matches a prior instead. `history` has
         "risk", the loss after every round of the model (the mean over the bags), and "n_leaves" of every tree; also
         "eval_auc" after every round that this fit made, those included that early stopping dropped and those of
@@ -212,8 +209,8 @@ def fit_boosted_trees(
 
     References
     ----------
-    Kiryo, Niu, du Plessis and Sugiyama (2017), Positive-unlabeled learning with non-negative risk estimator, for "upu"
-    and "nnpu"; Chen and Guestrin (2016), XGBoost, for the trees; Mordelet and Vert (2014), A bagging SVM to learn from
+    du Plessis, Niu and Sugiyama (2015), Convex formulation for learning from positive and unlabeled data, for "upu";
+    Chen and Guestrin (2016), XGBoost, for the trees; Mordelet and Vert (2014), A bagging SVM to learn from
     positive and unlabeled examples, for the bags.
 
     Examples
@@ -240,11 +237,11 @@ def fit_boosted_trees(
         max_depth=max_depth,
         min_leaf_rows=min_leaf_rows,
         min_leaf_hessian=min_leaf_hessian,
-        l2=l2,
+        lam=lam,
         n_bags=n_bags,
         bag_ratio=bag_ratio,
         subsample_unl=subsample_unl,
-        colsample=colsample,
+        max_features=max_features,
     )
     n_new = check_int("n_rounds", n_rounds, low=1)
     patience = check_patience(early_stopping_rounds)

@@ -62,7 +62,7 @@ class Plan:
         The number of the first tree of this fit in the forest.
     n_trees : int
     bags, trees : dict
-        Arguments of `_core.draw_forest_bags` and of `_core.grow_on_bags`.
+        Options of the core that say how bags are drawn, and how trees are grown.
     n_threads : int
         Threads of a task.
     """
@@ -167,11 +167,10 @@ def _draw(plan: Plan, first: int, n_trees: int, weights: list[NDArray[np.float64
         n_unl=plan.n_unl,
         weight_pos=of_pos,
         weight_unl=of_unl,
-        seed=plan.seed,
-        first_tree=plan.first_tree + first,
-        n_trees=n_trees,
+        options=_core.ForestOptions(
+            seed=plan.seed, first_tree=plan.first_tree + first, n_trees=n_trees, **plan.bags
+        ),
         n_threads=plan.n_threads,
-        **plan.bags,
     )
 
 
@@ -196,10 +195,8 @@ def _grow(
         places,
         n_pos=n_pos,
         categorical=category_flags(rows.categories, rows.n_features),
-        first_tree=plan.first_tree + first,
-        seed=plan.seed,
+        options=_core.ForestOptions(seed=plan.seed, first_tree=plan.first_tree + first, **plan.trees),
         n_threads=plan.n_threads,
-        **plan.trees,
     )
     return _Trees(grown.nodes.copy(), grown.tree_start, grown.category_sets)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,29 +53,27 @@ class StumpFit(SharedFit):
         return self._retried(lambda workers: self._fit(workers, hook, path), path)
 
     def _fit(self, workers: Workers, hook: Callable[[Any], bool] | None, path: str | None) -> StumpEnsemble:
-        options, form, held, patience = self._method.options, self._data.form, self._data.held, self._data.patience
+        form, held, patience = self._data.form, self._data.held, self._data.patience
         rows = place_stumps(workers, self._data.census.sizes)
+        options = _core.StumpBoostOptions(
+            n_rounds=min(self._n_rounds, MANY),
+            stop_tol=self._tolerance,
+            early_stopping_rounds=min(patience, MANY),
+            **self._method.options,
+        )
         result = _core.stump_boost(
             form,
             None,
             None,
-            rows=rows,
-            made=self._made if self.n_made else None,
+            category_flags(form.categories, form.n_features),
+            options,
             max_bins=0,
             most_distinct=0,
-            eval_weight=None,
-            loss=self._method.loss.name,
-            gamma=options.gamma,
-            rho=options.rho,
-            step=options.step,
-            n_rounds=min(self._n_rounds, MANY),
-            stop_tol=self._tolerance,
-            eval_features=None if held is None else held.features,
-            eval_labels=None if held is None else held.labels,
-            early_stopping_rounds=min(patience, MANY),
+            eval_set=None if held is None else (held.features, held.labels, None),
             callback=self._watch(workers, rows, hook, path),
             n_threads=resolve_n_threads(None),
-            categorical=category_flags(form.categories, form.n_features),
+            rows=rows,
+            made=self._made if self.n_made else None,
         )
         model = model_of(
             self._method,
@@ -125,7 +122,7 @@ class StumpFit(SharedFit):
     # -- the checkpoint, which is a model
 
     def _own_digest(self) -> str:
-        return self._digest(self._method.function, dataclasses.asdict(self._method.options), self._tolerance)
+        return self._digest(self._method.function, self._method.options, self._tolerance)
 
     def _save(self, path: str) -> None:
         *arrays, sets = self._made

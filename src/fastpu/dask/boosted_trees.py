@@ -49,9 +49,9 @@ def fit_boosted_trees(
     max_depth: int | None = None,
     min_leaf_rows: int | None = None,
     min_leaf_hessian: float = 1e-3,
-    l2: float = 10.0,
+    lam: float = 10.0,
     subsample_unl: float = 1.0,
-    colsample: float = 1.0,
+    max_features: Literal["sqrt", "all"] | float = "all",
     max_bins: int | BinnedFeatures | None = None,
     eval_set: tuple[object, object] | None = None,
     early_stopping_rounds: int | None = None,
@@ -78,9 +78,9 @@ def fit_boosted_trees(
         Labels in the partitions of `X`, as in `fastpu.fit_boosted_trees`.
     client : dask.distributed.Client, optional
         By default the current one.
-    loss, prior, scenario, gamma, n_rounds, learning_rate, max_leaves, max_depth, min_leaf_rows, min_leaf_hessian, l2
+    loss, prior, scenario, gamma, n_rounds, learning_rate, max_leaves, max_depth, min_leaf_rows, min_leaf_hessian, lam
         As in `fastpu.fit_boosted_trees`, with their defaults.
-    subsample_unl, colsample
+    subsample_unl, max_features
         As there. With `subsample_unl` below 1 every worker draws the rows of all workers, in O(number of unlabelled
         rows) time and memory.
     max_bins : int or BinnedFeatures, optional
@@ -161,11 +161,11 @@ def fit_boosted_trees(
         max_depth=max_depth,
         min_leaf_rows=min_leaf_rows,
         min_leaf_hessian=min_leaf_hessian,
-        l2=l2,
+        lam=lam,
         n_bags=1,
         bag_ratio=None,
         subsample_unl=subsample_unl,
-        colsample=colsample,
+        max_features=max_features,
     )
     n_new = check_int("n_rounds", n_rounds, low=1)
     patience = check_patience(early_stopping_rounds, eval_set)

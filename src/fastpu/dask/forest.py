@@ -23,6 +23,7 @@ from fastpu.forest._model import ForestRows, make_model
 from fastpu.tree._fit import (
     _MAX_BINS,
     as_int,
+    bag_options,
     check_continued,
     check_init_model,
     check_same_rows,
@@ -52,7 +53,7 @@ def fit_forest(
     *,
     client: Client | None = None,
     n_trees: int = 500,
-    criterion: Literal["gini", "nnpu", "upu"] = "gini",
+    loss: Literal["gini", "nnpu", "upu"] = "gini",
     prior: float | None = None,
     scenario: Literal["case_control", "single_set"] = "case_control",
     splitter: Literal["random", "best"] = "random",
@@ -86,7 +87,7 @@ def fit_forest(
         +1 positive, 0 unlabelled, in the partitions of `X`.
     client : distributed.Client, optional
         By default the current one.
-    n_trees, criterion, prior, scenario, splitter, bag_ratio, max_features, min_leaf_rows, max_depth, max_leaves, \
+    n_trees, loss, prior, scenario, splitter, bag_ratio, max_features, min_leaf_rows, max_depth, max_leaves, \
 max_bins, init_model, random_state, progress
         As in `fastpu.fit_forest`.
     sample_weight : Dask array or series, or list, of shape (n,), optional
@@ -141,7 +142,7 @@ max_bins, init_model, random_state, progress
     True
     """
     growth = check_growth(
-        criterion=criterion,
+        loss=loss,
         prior=prior,
         scenario=scenario,
         splitter=splitter,
@@ -178,7 +179,7 @@ max_bins, init_model, random_state, progress
             seed,
             n_all - n_new,
             n_new,
-            growth.of_bags(n_pos, n_unl),
+            bag_options(growth.bag_ratio, n_pos, n_unl),
             growth.of_trees(cuts.n_features, gathered.prior),
             threads,
         )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastpu.common._params import MANY
-from fastpu.common._text import describe
 from fastpu.data._validate import (
     check_choice,
     check_float,
@@ -19,27 +17,15 @@ from fastpu.data._validate import (
     well_scaled,
 )
 from fastpu.model._prior import proper_prior
-from fastpu.tree._fit import check_prior_and_scenario, unlabelled_of_bag
+from fastpu.tree._fit import check_max_features, check_prior_and_scenario, drawn_features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "CRITERIA",
-    "FUNCTION",
-    "SPLITTERS",
-    "WITH_PRIOR",
-    "ForestRound",
-    "Growth",
-    "check_groups",
-    "check_growth",
-]
-
 FUNCTION = "fit_forest"
-CRITERIA = ("gini", "nnpu", "upu")
+LOSSES = ("gini", "nnpu", "upu")
 WITH_PRIOR = ("nnpu", "upu")
 SPLITTERS = ("random", "best")
-_SHARES = ("sqrt", "all")
 
 
 @dataclass(frozen=True)
@@ -66,7 +52,7 @@ class ForestRound:
 class Growth:
     """The arguments that say how trees are grown: all but the rows, the seed and the number of trees."""
 
-    criterion: str
+    loss: str
     prior: float | None
     scenario: str
     splitter: str
@@ -76,42 +62,26 @@ class Growth:
     max_depth: int | None
     max_leaves: int | None
 
-    def n_drawn_features(self, n_features: int) -> int:
-        """Return how many features a node looks at."""
-        if self.max_features == "all":
-            return n_features
-        if self.max_features == "sqrt":
-            return math.isqrt(n_features)
-        if isinstance(self.max_features, float):
-            return max(1, int(self.max_features * n_features))
-        return int(self.max_features)
-
-    def of_bags(self, n_pos: int, n_unl: int) -> dict[str, Any]:
-        """Return the arguments of the core that say how bags are drawn."""
-        if self.bag_ratio is None:
-            return {"bag_unl": n_unl, "replace_unl": True}
-        return {"bag_unl": unlabelled_of_bag(self.bag_ratio, n_pos, n_unl), "replace_unl": False}
-
     def of_trees(self, n_features: int, prior: float) -> dict[str, Any]:
-        """Return the arguments of the core that say how trees are grown, for this prior among the unlabelled rows."""
+        """Return the options of the core that say how trees are grown, for this prior among the unlabelled rows."""
         return {
-            "criterion": self.criterion,
+            "loss": self.loss,
             "prior": prior,
-            "splitter": self.splitter,
-            "max_features": min(self.n_drawn_features(n_features), n_features),
+            "random_cuts": self.splitter == "random",
+            "max_features": drawn_features(self.max_features, n_features),
             "min_leaf_rows": self.min_leaf_rows,
             "max_depth": -1 if self.max_depth is None else self.max_depth,
             "max_leaves": self.max_leaves or 0,
         }
 
     def root_cost(self, prior: float) -> float:
-        """Return the criterion of a bag that is not split."""
-        return 1.0 if self.criterion == "gini" else 4.0 * prior * (1.0 - prior)
+        """Return the loss of a bag that is not split."""
+        return 1.0 if self.loss == "gini" else 4.0 * prior * (1.0 - prior)
 
 
 def check_growth(
     *,
-    criterion: object,
+    loss: object,
     prior: object,
     scenario: object,
     splitter: object,
@@ -121,15 +91,15 @@ def check_growth(
     max_depth: object,
     max_leaves: object,
 ) -> Growth:
-    kind = check_choice("criterion", criterion, CRITERIA)
-    given, drawn_as = check_prior_and_scenario(prior, scenario, f"criterion={kind!r}", is_needed=kind in WITH_PRIOR)
+    kind = check_choice("loss", loss, LOSSES)
+    given, drawn_as = check_prior_and_scenario(prior, scenario, f"loss={kind!r}", is_needed=kind in WITH_PRIOR)
     return Growth(
-        criterion=kind,
+        loss=kind,
         prior=given,
         scenario=drawn_as,
         splitter=check_choice("splitter", splitter, SPLITTERS),
         bag_ratio=None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True),
-        max_features=_check_max_features(max_features),
+        max_features=check_max_features(max_features),
         min_leaf_rows=min(check_int("min_leaf_rows", min_leaf_rows, low=1), MANY),
         max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), MANY),
         max_leaves=None if max_leaves is None else min(check_int("max_leaves", max_leaves, low=2), MANY),
@@ -152,17 +122,3 @@ def check_groups(
     mass = np.ones(labels.size) if weights is None else weights
     n_pos, n_unl = (float(mass[labels == label].sum()) for label in (1, 0))
     return labels, weights, proper_prior(growth.prior, growth.scenario, n_pos=n_pos, n_unl=n_unl)
-
-
-def _check_max_features(value: object) -> str | int | float:
-    if isinstance(value, str):
-        return check_choice("max_features", value, _SHARES)
-    if isinstance(value, float):
-        return check_float("max_features", value, low=0, high=1, open_low=True)
-    try:
-        return min(check_int("max_features", value, low=1), MANY)
-    except TypeError as error:
-        raise TypeError(
-            f"max_features must be 'sqrt', 'all', a number of features or a share of them in (0, 1], "
-            f"got {describe(value)}"
-        ) from error

@@ -20,6 +20,7 @@ from fastpu.forest._model import ForestRows, make_model
 from fastpu.model._prior import needs_prior_where
 from fastpu.tree._fit import (
     as_int,
+    bag_options,
     bin_rows,
     check_continued,
     check_init_model,
@@ -35,17 +36,15 @@ if TYPE_CHECKING:
     from fastpu.data.binned_features import BinnedFeatures
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
-__all__ = ["ForestRound", "fit_forest"]
-
 
 @answers_unknown_keywords
-@needs_prior_where("criterion", WITH_PRIOR)
+@needs_prior_where("loss", WITH_PRIOR)
 def fit_forest(
     X: object,
     y: object,
     *,
     n_trees: int = 500,
-    criterion: Literal["gini", "nnpu", "upu"] = "gini",
+    loss: Literal["gini", "nnpu", "upu"] = "gini",
     prior: float | None = None,
     scenario: Literal["case_control", "single_set"] = "case_control",
     splitter: Literal["random", "best"] = "random",
@@ -93,7 +92,7 @@ def fit_forest(
         +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
     n_trees : int, default 500
         Number of trees; more are never worse, only slower.
-    criterion : {"gini", "nnpu", "upu"}, default "gini"
+    loss : {"gini", "nnpu", "upu"}, default "gini"
         What splits minimise. "gini" needs no prior.
     prior : float, optional
         For "nnpu" and "upu", which need it: P(Y = 1), in (0, 1), among the unlabelled rows or, in ``"single_set"``,
@@ -114,7 +113,7 @@ def fit_forest(
     max_depth : int, optional
         Most levels of splits.
     max_leaves : int, optional
-        Most leaves, >= 2; splits that lower the criterion most come first.
+        Most leaves, >= 2; splits that lower the loss most come first.
     max_bins : int, optional
         Most cuts of a feature, from 1 to 65535, at quantiles where it has more values (see `bin_features`); by default
         255. Leave it out for X that is binned.
@@ -182,7 +181,7 @@ def fit_forest(
     True
     """
     growth = check_growth(
-        criterion=criterion,
+        loss=loss,
         prior=prior,
         scenario=scenario,
         splitter=splitter,
@@ -230,19 +229,22 @@ def _grow(
     callback: Any, n_threads: int,
 ) -> _core.ForestResult:  # fmt: skip
     """Grow `n_trees` trees, to follow those of `before`."""
-    return _core.grow_forest(
-        features._native,
-        rows.labels,
-        rows.weights,
-        categorical=category_flags(features.categories, features.n_features),
+    options = _core.ForestOptions(
         n_trees=min(n_trees, MANY),
         first_tree=0 if before is None else before.n_trees,
         first_set=0 if before is None else len(before.category_sets),
         seed=seed,
+        **bag_options(growth.bag_ratio, *rows.group_sizes()),
+        **growth.of_trees(features.n_features, rows.prior),
+    )
+    return _core.grow_forest(
+        features._native,
+        rows.labels,
+        rows.weights,
+        category_flags(features.categories, features.n_features),
+        options,
         oob_sum=None if before is None else before.oob_sum,
         oob_count=None if before is None else before.oob_count,
         callback=callback,
         n_threads=n_threads,
-        **growth.of_bags(*rows.group_sizes()),
-        **growth.of_trees(features.n_features, rows.prior),
     )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastpu import _core
+from fastpu.common._params import MANY
 from fastpu.common._text import describe
-from fastpu.data._validate import check_int, check_matrix, check_random_state
+from fastpu.data._validate import check_choice, check_float, check_int, check_matrix, check_random_state
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
 from fastpu.model._prior import check_prior, check_scenario
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
@@ -21,24 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fastpu.data._matrix import Matrix
-
-__all__ = [
-    "as_int",
-    "bin_rows",
-    "check_continued",
-    "check_init_model",
-    "check_prior_and_scenario",
-    "check_same_rows",
-    "counted_rows",
-    "draw_seed",
-    "fingerprint_of",
-    "fingerprint_of_part",
-    "fingerprint_of_parts",
-    "group_sizes",
-    "joined",
-    "open_rows",
-    "unlabelled_of_bag",
-]
 
 _MAX_BINS = 255
 
@@ -76,9 +60,44 @@ def group_sizes(labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -
     return n_pos, n_unl
 
 
-def unlabelled_of_bag(bag_ratio: float, n_pos: int, n_unl: int) -> int:
-    """Return how many of `n_unl` unlabelled rows are in a bag, where there are `n_pos` positive ones."""
-    return max(1, round(min(bag_ratio * n_pos, n_unl)))
+def check_bag_ratio(bag_ratio: object) -> float | None:
+    """Return the unlabelled rows of a bag for each positive one, or None for a bootstrap."""
+    return None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True)
+
+
+def bag_options(bag_ratio: float | None, n_pos: int, n_unl: int) -> dict[str, Any]:
+    """Return the options of the core that say how bags are drawn from so many rows."""
+    if bag_ratio is None:
+        return {"bag_unl": n_unl, "replace_unl": True}
+    return {"bag_unl": max(1, round(min(bag_ratio * n_pos, n_unl))), "replace_unl": False}
+
+
+# ---- Features that are drawn ----
+
+
+def check_max_features(value: object) -> str | int | float:
+    if isinstance(value, str):
+        return check_choice("max_features", value, ("sqrt", "all"))
+    if isinstance(value, float):
+        return check_float("max_features", value, low=0, high=1, open_low=True)
+    try:
+        return min(check_int("max_features", value, low=1), MANY)
+    except TypeError as error:
+        raise TypeError(
+            f"max_features must be 'sqrt', 'all', a number of features or a share of them in (0, 1], "
+            f"got {describe(value)}"
+        ) from error
+
+
+def drawn_features(max_features: str | int | float, n_features: int) -> int:
+    """Return how many of the features are drawn."""
+    if max_features == "all":
+        return n_features
+    if max_features == "sqrt":
+        return math.isqrt(n_features)
+    if isinstance(max_features, float):
+        return max(1, int(max_features * n_features))
+    return min(int(max_features), n_features)
 
 
 # ---- The class prior ----

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <variant>
 
 #include "fastpu/common/types.hpp"
@@ -14,14 +13,16 @@ namespace fastpu {
 
 enum class BoostStep : std::uint8_t {
   jensen,       // the minimiser of an upper bound of the objective along the stump, in closed form
-  line_search,  // the minimiser of the objective itself along the stump (loss "auc" only)
+  line_search,  // the minimiser of the objective itself along the stump (loss auc only)
 };
 
-// A loss by its name, and its parameters. The formula of each is in src/boosting/auc_loss.cpp and ada_loss.cpp.
+// The formula of each is in src/boosting/boost_loss.hpp.
+enum class BoostLossKind : std::uint8_t { auc, ada };
+
 struct BoostLossOptions {
-  std::string name = "auc";
-  double gamma = 0.5;  // in [0, 1]: weight of the labelled pairs ("auc"), of U against N ("ada")
-  double rho = 0.01;   // in [0, 1): L1 penalty on alpha ("auc")
+  BoostLossKind loss = BoostLossKind::auc;
+  double gamma = 0.5;  // in [0, 1]: weight of the labelled pairs (auc), of U against N (ada)
+  double rho = 0.01;   // in [0, 1): L1 penalty on alpha (auc)
   BoostStep step = BoostStep::jensen;
 };
 

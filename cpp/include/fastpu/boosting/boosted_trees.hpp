@@ -1,11 +1,11 @@
 // Boosting of trees for a loss of positive (P), unlabelled (U) and, where it takes them, negative (N) rows.
 //
 // The scores F of all rows begin at 0. A round takes the derivatives g and h of the loss by the F of each row, grows a
-// tree on them whose leaves have the values -rate sum(g) / (sum(h) + l2), and adds its values to F. The losses are in
+// tree on them whose leaves have the values -rate sum(g) / (sum(h) + lam), and adds its values to F. The losses are in
 // tree_loss.hpp, the trees in src/tree/newton_tree.hpp.
 //
 // With bags, each bag is boosted by itself on n_P rows of P drawn with replacement, bag_unl rows of U drawn without
-// replacement, and all rows of N; the score of a row is the mean over the bags.
+// replacement or with it, and all rows of N; the score of a row is the mean over the bags.
 //
 // Every draw is a function of the seed, the bag and the round. So the same trees come from any number of threads, and
 // from a fit that goes on with further rounds as from one with all rounds at once.

@@ -1,7 +1,7 @@
 // The weights that boosted stumps give to rows.
 //
 // Every row has the pair (exp(f), exp(-f)), each up to a factor common to its group, so that the same code serves all
-// groups: an unlabelled row uses both (b and c in auc_loss.cpp), a labelled positive only exp(-f) (a), a labelled
+// groups: an unlabelled row uses both (b and c in boost_loss.hpp), a labelled positive only exp(-f) (a), a labelled
 // negative only exp(f) (d); what is not used is zero.
 #pragma once
 

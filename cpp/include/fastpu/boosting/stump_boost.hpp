@@ -17,8 +17,8 @@
 // Sums within 1e-12 of 0 have no sign. Missing entries count as a category, and categories without training rows are on
 // their side.
 //
-// Rows are weighted by their group, so a round takes O(n), not O(pairs). The losses, "auc" for the AUC and "ada" for
-// AdaBoost, are in src/boosting/auc_loss.cpp and ada_loss.cpp with their formulas.
+// Rows are weighted by their group, so a round takes O(n), not O(pairs). The losses, for the AUC and for AdaBoost,
+// are in src/boosting/boost_loss.hpp with their formulas.
 //
 // Candidates within 1e-12 of the best are ties; the first in order of feature, then threshold, wins.
 //
@@ -48,8 +48,7 @@ enum class BoostStatus : std::uint8_t {
   callback,        // the caller's callback said stop
 };
 
-struct StumpBoostOptions {
-  BoostLossOptions loss;
+struct StumpBoostOptions : BoostLossOptions {
   index_t n_rounds = 200;             // >= 1
   double stop_tol = 1e-9;             // >= 0: stop when max |gain| <= rho + stop_tol
   index_t early_stopping_rounds = 0;  // 0: never; else needs an evaluation set
@@ -93,7 +92,7 @@ using BoostCallback = std::function<bool(const BoostRound&)>;
 // data.
 index_t exact_search_bins(index_t n_rows, index_t n_features);
 
-// Throws std::invalid_argument for an unknown loss, an option out of range, labels of fewer than two groups, a
+// Throws std::invalid_argument for an option out of range, labels of fewer than two groups, a
 // categorical feature that is not binned as such, or an evaluation set without both classes.
 StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* eval, const StumpBoostOptions& options,
                              const BoostCallback& callback, Team& team);

@@ -5,12 +5,9 @@
 //               where a group is missing, the pair of the other two alone, with weight 1
 //     logistic  mean_P l(F) + mean_U l(-F)
 //     upu       prior mean_P (-F) + mean_U l(-F)
-//     nnpu      prior mean_P l(F) + max(0, r),  r = mean_U l(-F) - prior mean_P l(-F)
 //
 // g and h are n times the first and second derivatives by the F of each row, so that limits of sums of h mean the same
-// for any number of rows. There are three exceptions. For pnu_auc, h is n times the second derivative of R, over R.
-// Where r < 0, nnpu takes the derivatives of -r instead (Kiryo, Niu, du Plessis and Sugiyama 2017, algorithm 1). And as
-// -r is concave along the rows of U, h is its absolute value there, so that h >= 0 always.
+// for any number of rows. For pnu_auc, h is n times the second derivative of R, over R. So h >= 0 always.
 //
 // A loss is a function of a few sums over all rows, which several holders (machines, processes) may share. It is
 // computed in three steps, each a pass over the rows of a holder:
@@ -36,9 +33,9 @@
 namespace fastpu {
 
 struct TreeLossOptions {
-  std::string name = "pnu_auc";
+  std::string loss = "pnu_auc";
   double gamma = 0.5;  // in [0, 1], for "pnu_auc": the weight of the labelled pairs
-  double prior = 0.5;  // in (0, 1), for "upu" and "nnpu": the share of positives in U
+  double prior = 0.5;  // in (0, 1), for "upu": the share of positives in U
   Isa isa = Isa::baseline;
 };
 

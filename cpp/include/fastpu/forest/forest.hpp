@@ -26,7 +26,7 @@
 namespace fastpu {
 
 // In a node with shares p of the bag's positive rows and u of its unlabelled ones:
-enum class ForestCriterion : std::uint8_t {
+enum class ForestLoss : std::uint8_t {
   gini,  // Gini impurity of two groups of equal mass; a leaf's value is p / (p + u)
   nnpu,  // squared-loss risk of non-negative PU learning; a leaf's value is its minimiser in [-1, 1]
   upu,   // that of unbiased PU learning
@@ -42,7 +42,7 @@ struct ForestTrainingSet {
 };
 
 struct ForestOptions {
-  ForestCriterion criterion = ForestCriterion::gini;
+  ForestLoss loss = ForestLoss::gini;
   double prior = 0.5;       // of nnpu and upu: the share of positives among U
   bool random_cuts = true;  // whether each drawn feature offers one random cut, or all of its cuts
   index_t n_trees = 500;
