@@ -12,7 +12,9 @@ from fastpu.auc.rank_machine import RankMachine
 from fastpu.boosting.boosted_trees import BoostedTreesRound, fit_boosted_trees
 from fastpu.boosting.stump_boost import BoostRound, fit_pnu_adaboost, fit_pnu_auc_boost, fit_rankboost_auc
 from fastpu.boosting.stump_ensemble import StumpEnsemble
-from fastpu.common._warnings import (
+from fastpu.data.binned_features import BinnedFeatures, bin_features
+from fastpu.data.labels import as_labels, stack
+from fastpu.exceptions import (
     ConvergenceWarning,
     DegenerateModelWarning,
     EstimateWarning,
@@ -20,8 +22,6 @@ from fastpu.common._warnings import (
     LabelWarning,
     ScaleWarning,
 )
-from fastpu.data.binned_features import BinnedFeatures, bin_features
-from fastpu.data.labels import as_labels, stack
 from fastpu.forest.forest import ForestRound, fit_forest
 from fastpu.graph._arguments import PualRound
 from fastpu.graph.bls_svm import fit_bls_svm

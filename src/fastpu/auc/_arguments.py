@@ -15,7 +15,6 @@ from fastpu.kernels._gauss_basis import check_bandwidth
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Basis", "check_basis", "check_lams"]
 
 _BASES = ("linear", "gauss")
 

@@ -34,17 +34,6 @@ if TYPE_CHECKING:
 
     OutOfBag = tuple[NDArray[np.float64], NDArray[np.int32]]
 
-__all__ = [
-    "Forest",
-    "GroupsOfPart",
-    "Plan",
-    "Tasks",
-    "grow_on_parts",
-    "known_by",
-    "labels_of",
-    "score",
-    "splits_by_categories",
-]
 
 _GATHERED_BYTES = 1 << 27  # about how many bytes of unlabelled rows one task gathers at most
 
@@ -167,9 +156,7 @@ def _draw(plan: Plan, first: int, n_trees: int, weights: list[NDArray[np.float64
         n_unl=plan.n_unl,
         weight_pos=of_pos,
         weight_unl=of_unl,
-        options=_core.ForestOptions(
-            seed=plan.seed, first_tree=plan.first_tree + first, n_trees=n_trees, **plan.bags
-        ),
+        options=_core.ForestOptions(seed=plan.seed, first_tree=plan.first_tree + first, n_trees=n_trees, **plan.bags),
         n_threads=plan.n_threads,
     )
 

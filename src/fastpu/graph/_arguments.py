@@ -45,15 +45,6 @@ if TYPE_CHECKING:
         graph: object
 
 
-__all__ = [
-    "Point",
-    "PualOptions",
-    "PualRound",
-    "check_parameter",
-    "check_points",
-    "check_pual_options",
-]
-
 MEDIAN = 0.0  # stands for sigma="median"; callers cannot pass it, as sigma must be > 0
 _LEAST, _MOST = 1e-100, 1e100  # range of C_pos, C_unl, lam and sigma: products of two do not overflow
 

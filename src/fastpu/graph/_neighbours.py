@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from fastpu.graph._rows import Rows
     from fastpu.kernels._kernels import Kernel
 
-__all__ = ["Graph", "Neighbours", "check_graph", "open_graph"]
 
 _SYMMETRY = 1e-9  # largest rounding error of R - R' and of R 1, relative to the largest entry
 

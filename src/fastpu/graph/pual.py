@@ -38,9 +38,6 @@ if TYPE_CHECKING:
         max_iter: int
 
 
-__all__ = ["PualRound", "fit_pual"]
-
-
 @overload
 def fit_pual(
     X: object,

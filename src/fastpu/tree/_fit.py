@@ -89,7 +89,7 @@ def check_max_features(value: object) -> str | int | float:
         ) from error
 
 
-def drawn_features(max_features: str | int | float, n_features: int) -> int:
+def drawn_features(max_features: str | float, n_features: int) -> int:
     """Return how many of the features are drawn."""
     if max_features == "all":
         return n_features
