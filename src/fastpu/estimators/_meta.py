@@ -21,9 +21,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from fastpu.common._params import check_choice, check_int
 from fastpu.common._text import describe
 from fastpu.data._folds import stratified_folds
-from fastpu.data._validate import check_choice, check_int, check_sample_weight
+from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._pu_classifier import PUClassifier, require_classes, require_distinct_names
 from fastpu.judge._parts import check_folds
 from fastpu.model._prior import check_prior
@@ -35,17 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-__all__ = [
-    "THRESHOLDS",
-    "MetaClassifier",
-    "Training",
-    "check_estimator_of",
-    "check_takes_weights",
-    "folds_of",
-    "response_of",
-    "scores_of",
-    "weight_name",
-]
 
 _RESPONSES = ("predict_proba", "decision_function")
 THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}  #: the scores above which the base estimator predicts 1

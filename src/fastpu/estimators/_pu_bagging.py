@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._text import short
-from fastpu.data._validate import check_float, check_int, check_random_state
 from fastpu.estimators._base import seed_of
 from fastpu.estimators._meta import THRESHOLDS, MetaClassifier, Training, response_of, scores_of
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-__all__ = ["PUBaggingClassifier"]
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 
