@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastpu.common._params import MANY
+from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._text import describe
-from fastpu.data._validate import check_choice, check_float, check_int
 from fastpu.kernels._gauss_basis import check_bandwidth
 
 if TYPE_CHECKING:

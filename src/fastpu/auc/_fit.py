@@ -21,10 +21,11 @@ from fastpu.auc._moments import (
 from fastpu.auc._solvers import Solution, solve_by_steps, solve_directly
 from fastpu.auc.rank_machine import RankMachine
 from fastpu.common._blas_threads import one_blas_thread
+from fastpu.common._params import check_random_state
 from fastpu.common._text import where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
-from fastpu.data._validate import check_labels, check_matrix, check_random_state, check_sample_weight, label_counts
+from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
 from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers

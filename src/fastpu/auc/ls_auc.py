@@ -8,8 +8,8 @@ from fastpu.auc._arguments import check_basis, check_lams
 from fastpu.auc._fit import Point, fit_points, open_rows, require_groups
 from fastpu.auc._moments import Form
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float
 from fastpu.common._sharing import shares_work
-from fastpu.data._validate import check_float
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 
 if TYPE_CHECKING:

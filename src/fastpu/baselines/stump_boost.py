@@ -37,12 +37,9 @@ def fit_rankboost_auc(
 ) -> StumpEnsemble:
     """RankBoost for the AUC (RBAUC): boost stumps on the labelled rows alone.
 
-    This is `fastpu.fit_pnu_auc_boost` without unlabelled rows, for labelled positives and labelled negatives: fit both to see
-    whether unlabelled rows help.
-
-    The fit minimises E_P[e^-f] E_N[e^f] exp(rho sum_t alpha_t), which is `fastpu.fit_pnu_auc_boost` with gamma = 1 on the
-    rows with y = +1 and y = -1; unlabelled rows are left out, their values give no thresholds either (binned
-    features keep their cuts). RankBoost as first published has ``rho=0``.
+    The fit minimises E_P[e^-f] E_N[e^f] exp(rho sum_t alpha_t), which is `fastpu.fit_pnu_auc_boost` with gamma = 1 on
+    the rows with y = +1 and y = -1: fit both to see whether unlabelled rows help. Those are left out here, and their
+    values give no thresholds either (binned features keep their cuts). RankBoost as first published has ``rho=0``.
 
     Parameters
     ----------
@@ -71,8 +68,8 @@ n_threads, callback, progress
 
     Notes
     -----
-    Costs as in `fastpu.fit_pnu_auc_boost` with n the number of labelled rows, and the copy of these. Few labelled rows are
-    often separable by one stump; the fit then ends after it with the status "perfect".
+    Costs as in `fastpu.fit_pnu_auc_boost` with n the number of labelled rows, and the copy of these. Few labelled rows
+    are often separable by one stump; the fit then ends after it with the status "perfect".
 
     References
     ----------

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, boost
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.data._validate import check_choice, check_float
+from fastpu.common._params import check_choice, check_float
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,4 +200,5 @@ def auc_options(gamma: float, rho: object, step: object) -> dict[str, Any]:
 
 
 def check_gamma(gamma: object) -> float:
+    """Return a weight in [0, 1]."""
     return check_float("gamma", gamma, low=0, high=1)
