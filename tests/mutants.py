@@ -49,7 +49,7 @@ TESTS_OF = {
         "not memory and not copy",
     ],
     "boosting/_folds": ["test_stump_boost_folds.py"],
-    "boosting/_losses": ["test_stump_boost.py", "test_pnu_adaboost.py", "test_stump_boost_errors.py"],
+    "baselines/stump_boost": ["test_stump_boost.py", "test_pnu_adaboost.py", "test_stump_boost_errors.py"],
     "boosting/stump_boost": ["test_stump_boost.py", "test_stump_boost_errors.py", "test_pnu_adaboost.py"],
     "boosting/stump_ensemble": [
         "test_stump_ensemble.py",

@@ -43,7 +43,7 @@ COMMANDS = {
     ),
     "dask/peers.py": ("--rows 3000 --rounds 1 2 --repeats 1", "distributed lightgbm xgboost", "| fastpu, trees |"),
     "peers pairwise_numpy": ("--quick", "", "| 60 | pairs, sorted |"),
-    "peers objectives": ("--quick --threads 1", "lightgbm xgboost", "| xgboost | nnpu | the objective |"),
+    "peers objectives": ("--quick --threads 1", "lightgbm xgboost", "| xgboost | upu | the objective |"),
     "peers stump_boost": (
         "--quick --threads 1 --only rounds memory thread_curve",
         "lightgbm xgboost",

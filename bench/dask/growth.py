@@ -46,13 +46,10 @@ if TYPE_CHECKING:
 
 COLUMNS = 50
 DIFFERENT = 4  # blocks of rows, that shards take in turns: their codes can be shared
-TREES = {"max_leaves": 8, "max_depth": -1, "min_leaf_rows": 20.0, "min_leaf_hessian": 1e-3, "l2": 1.0}
-FIT = {"learning_rate": 0.05, "subsample_unl": 1.0, "colsample": 1.0, "n_bags": 0, "bag_unl": 0, "seed": 0}
+TREES = {"max_leaves": 8, "max_depth": -1, "min_leaf_rows": 20.0, "min_leaf_hessian": 1e-3, "lam": 1.0}
+FIT = {"learning_rate": 0.05, "subsample_unl": 1.0, "seed": 0}
 LOSS: dict[str, Any] = {"loss": "pnu_auc", "gamma": 0.5, "prior": 0.5}
-NONE = dict.fromkeys(
-    ["categorical", "init_nodes", "init_starts", "init_sets", "init_oob_sum", "eval_features", "eval_labels",
-     "eval_weight"]
-)  # fmt: skip
+NONE = dict.fromkeys(["init", "init_oob_sum", "eval_set", "callback"])
 
 
 # ---- Workers that are none ----
@@ -130,10 +127,9 @@ def measure(parts: Sequence[tuple[fastpu.models.BinnedFeatures, Any]], n_shards:
     n_unlabelled = sum(int(np.sum(parts[k % len(parts)][1] == 0)) for k in range(n_shards))
     workers = Played([Shard(*parts[k % len(parts)], n_unlabelled) for k in range(n_shards)])
     start = time.process_time()
-    _core.boost_trees(
-        parts[0][0]._native, None, None, n_rounds=n_rounds, early_stopping_rounds=0, callback=None, n_threads=1,
-        rows=SharedRows(workers, n_shards * _CODES_AHEAD // COLUMNS), **LOSS, **TREES, **FIT, **NONE,
-    )  # fmt: skip
+    options = _core.BoostedTreesOptions(n_rounds=n_rounds, **LOSS, **TREES, **FIT)
+    rows = SharedRows(workers, n_shards * _CODES_AHEAD // COLUMNS)
+    _core.boost_trees(parts[0][0]._native, None, None, None, options, n_threads=1, rows=rows, **NONE)
     seconds = time.process_time() - start - workers.measured.elsewhere
     m = workers.measured
     each = (value / n_rounds for value in (m.n_questions, m.sent, m.received, m.by_shards, seconds))

@@ -3,7 +3,7 @@
 On the fifteen tables of forest.py, in the folder of --data, and eight simulated ones, half of the rows (at most
 max_rows) is to fit and half to test. A share of the positive rows to fit is labelled, five at least; all others are
 unlabelled. Each loss is fitted with each number of leaves and of bags, everything else at its default. LightGBM takes
-the unlabelled rows as negatives, with the same leaves, rate and rounds. "upu" and "nnpu" are given the prior that
+the unlabelled rows as negatives, with the same leaves, rate and rounds. "upu" is given the prior that
 `fastpu.priors.bbe` estimates from the rows to fit; `true_prior` adds both with the true one. `variants` adds
 fit_boosted_trees with other arguments: --set 'variants=[{"loss": "logistic", "n_bags": 10}]'. One thread.
 Splits come one after the other, so that all tables have about as many where a run is stopped.
@@ -35,7 +35,7 @@ SETTINGS = {
     "shares": [0.05, 0.3],
     "splits": 5,
     "max_rows": 2000,
-    "losses": ["pnu_auc", "logistic", "upu", "nnpu"],
+    "losses": ["pnu_auc", "logistic", "upu"],
     "leaves": [2, 4, 8, 31],
     "bags": [1, 20],
     "true_prior": False,
@@ -87,7 +87,7 @@ def quality(
     estimated = None
     for options in ours:
         name = _name(options)
-        if options.get("loss") not in ("upu", "nnpu"):
+        if options.get("loss") != "upu":
             learners[name] = _booster(options)
             continue
         estimated = _estimated_prior(problem, split) if estimated is None else estimated

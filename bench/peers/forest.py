@@ -122,7 +122,7 @@ def _learners(prior: float) -> dict[str, Learner]:
     """Return the learners of the quality table by the names that stand in it; the prior is the true one."""
     return {
         "fit_forest": _fastpu("fit_forest"),
-        "fit_forest, nnpu": _fastpu("fit_forest", criterion="nnpu", prior=prior),
+        "fit_forest, nnpu": _fastpu("fit_forest", loss="nnpu", prior=prior),
         "loop over ExtraTreeClassifier": _loop_of_trees,
         "LightGBM": lightgbm_learner(),
         "LightGBM, 8 leaves, rate .05": lightgbm_learner(num_leaves=8, learning_rate=0.05),
@@ -146,7 +146,7 @@ def quality(
     known = _learners(problem.prior)
     chosen = {name: known[name] for name in (known if learners is None else learners)}
     for options in variants:
-        needed = {"prior": problem.prior} if options.get("criterion", "gini") != "gini" else {}
+        needed = {"prior": problem.prior} if options.get("loss", "gini") != "gini" else {}
         chosen[str(options)] = _fastpu("fit_forest", **needed, **options)
     return judge(chosen, problem, n_threads, split)
 

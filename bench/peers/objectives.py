@@ -29,7 +29,7 @@ NEEDS = ()
 SETTINGS = {"n": 1_000_000, "features": 20, "rounds": 30}
 QUICK = {"n": 2000, "rounds": 2}
 _WARM_UP = 2  # trees
-_LOSSES: dict[str, dict[str, float]] = {"pnu_auc": {}, "logistic": {}, "upu": {"prior": 0.5}, "nnpu": {"prior": 0.5}}
+_LOSSES: dict[str, dict[str, float]] = {"pnu_auc": {}, "logistic": {}, "upu": {"prior": 0.5}}
 
 
 class _Watched:

@@ -138,8 +138,8 @@ class Objective:
         Raises
         ------
         ValueError
-            For `pnu_auc`, whose derivatives need the scores of all rows: CatBoost calls this for some at a time. For the
-            same reason y must be given, and weights are refused.
+            For `pnu_auc`, whose derivatives need the scores of all rows: CatBoost calls this for some at a time. For
+            the same reason y must be given, and weights are refused.
         """
         if self.name not in _BY_ROW:
             raise ValueError(

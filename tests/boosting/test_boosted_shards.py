@@ -76,8 +76,8 @@ class FewOfMany(Shards):
 def fit_shards(bins, y, n_parts, *, seed, n_rounds, sample_weight=None, before=None, of_many=False, **options):
     """Boost the rows in parts of random sizes, or of the same size."""
     given = {"loss": "pnu_auc", "prior": None, "scenario": "case_control", "gamma": 0.5, "learning_rate": 0.05}
-    given |= {"max_leaves": 4, "max_depth": None, "min_leaf_rows": None, "min_leaf_hessian": 1e-3, "l2": 10.0}
-    given |= {"n_bags": 1, "bag_ratio": None, "subsample_unl": 1.0, "colsample": 1.0}
+    given |= {"max_leaves": 4, "max_depth": None, "min_leaf_rows": None, "min_leaf_hessian": 1e-3, "lam": 10.0}
+    given |= {"n_bags": 1, "bag_ratio": 3.0, "subsample_unl": 1.0, "max_features": "all"}
     settings = _boosted_trees.check_settings(**{**given, **options})
     cuts = np.sort(np.random.default_rng(n_parts).integers(0, len(y), n_parts - 1))
     parts = [rows for rows in np.split(np.arange(len(y)), cuts) if rows.size]
@@ -104,10 +104,9 @@ OPTIONS = {
     "plain": {},
     "few rows in leaves": {"min_leaf_rows": 1, "max_leaves": 15, "learning_rate": 0.5},
     "many rows in leaves": {"min_leaf_rows": 40, "max_depth": 3},
-    "drawn": {"subsample_unl": 0.5, "colsample": 0.6, "min_leaf_rows": 5},
-    "logistic": {"loss": "logistic", "l2": 0.0},
+    "drawn": {"subsample_unl": 0.5, "max_features": 0.6, "min_leaf_rows": 5},
+    "logistic": {"loss": "logistic", "lam": 0.0},
     "upu": {"loss": "upu", "prior": 0.3},
-    "nnpu": {"loss": "nnpu", "prior": 0.6, "learning_rate": 1.0},
 }
 
 #: Weights of the rows; those of "shares" and "counts" are whole numbers times a factor.
@@ -154,7 +153,7 @@ def test_same_bits_of_sparse_rows(subsample_unl):
         assert_same_bits(fit_shards(bins, y, n_parts, seed=model.seed, n_rounds=5, **options), model)
 
 
-@pytest.mark.parametrize("options", [{}, {"subsample_unl": 0.5, "colsample": 0.6}])
+@pytest.mark.parametrize("options", [{}, {"subsample_unl": 0.5, "max_features": 0.6}])
 def test_rounds_added_later_are_those_of_a_single_fit(options):
     X, y = pnu_rows(300)
     bins = fastpu.bin_features(X)

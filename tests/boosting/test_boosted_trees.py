@@ -25,12 +25,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateMod
 LOSSES = {loss: {"prior": 0.25} if loss in WITH_PRIOR else {} for loss in get_args(LossName)}
 GROWTH = {
     "defaults": {},
-    "small leaves": {"min_leaf_rows": 1, "max_leaves": 12, "min_leaf_hessian": 0.0, "l2": 0.1},
+    "small leaves": {"min_leaf_rows": 1, "max_leaves": 12, "min_leaf_hessian": 0.0, "lam": 0.1},
     "large leaves": {"min_leaf_rows": 31},
     "heavy leaves": {"min_leaf_rows": 1, "min_leaf_hessian": 15.0},
     "shallow": {"max_depth": 2, "min_leaf_rows": 3, "max_leaves": 31},
     "two leaves": {"max_leaves": 2, "min_leaf_rows": 3},
-    "sampled": {"subsample_unl": 0.6, "colsample": 0.5, "min_leaf_rows": 5},
+    "sampled": {"subsample_unl": 0.6, "max_features": 0.5, "min_leaf_rows": 5},
     "bags": {"n_bags": 3, "bag_ratio": 1.5, "min_leaf_rows": 4},
 }
 ROWS = {"plain": pu_rows, "wild": wild_rows, "categories": mixed_frame}
@@ -110,13 +110,13 @@ def test_same_trees_of_any_rows(seed, loss, max_leaves, min_leaf_rows):
 @pytest.mark.parametrize("n_bags", [1, 5])
 def test_same_bits_for_any_number_of_threads(n_bags):
     X, y = pu_rows(30_000, 12)
-    models = [fit(X, y, n_threads=n_threads, n_bags=n_bags, colsample=0.7) for n_threads in (1, 2, 7)]
+    models = [fit(X, y, n_threads=n_threads, n_bags=n_bags, max_features=0.7) for n_threads in (1, 2, 7)]
     for model in models[1:]:
         np.testing.assert_array_equal(model.packed_nodes, models[0].packed_nodes)
         np.testing.assert_array_equal(model.objective, models[0].objective)
 
 
-@pytest.mark.parametrize("options", [{}, {"subsample_unl": 0.5, "colsample": 0.5}, {"n_bags": 3}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"subsample_unl": 0.5, "max_features": 0.5}, {"n_bags": 3}], ids=str)
 def test_sparse_rows_give_the_same_trees(options):
     X, y = wild_rows(400)
     X = np.where(np.random.default_rng(4).random(X.shape) < 0.5, 0.0, X)
@@ -279,7 +279,7 @@ def test_a_saved_model_has_the_same_scores(tmp_path):
 
 
 WRONG = {
-    "prior must be given": {"loss": "nnpu"},
+    "prior must be given": {"loss": "upu"},
     "prior must be None": {"prior": 0.3},
     "gamma must be left": {"loss": "logistic", "gamma": 0.2},
     "bag_ratio must be None": {"bag_ratio": 2.0},
@@ -305,8 +305,8 @@ def test_groups_that_the_loss_or_the_prior_leaves_empty_are_refused():
         refused(ValueError, "y must hold +1 and 0 for loss='logistic', got", fit, X, labels, loss="logistic")
     text = "prior must leave positive and negative rows among the unlabelled ones, got"
     options = {"prior": float(np.mean(y == 1)), "scenario": "single_set"}
-    refused(ValueError, text, fit, X, y, loss="nnpu", **options)
-    refused(ValueError, text, fastpu.fit_forest, X, y, criterion="nnpu", **options)
+    refused(ValueError, text, fit, X, y, loss="upu", **options)
+    refused(ValueError, text, fastpu.fit_forest, X, y, loss="nnpu", **options)
 
 
 def test_negatives_are_refused_where_the_loss_has_no_use_for_them():
@@ -324,7 +324,9 @@ def test_stumps_are_those_of_xgboost(loss):
     from oracles import tree_loss
 
     X, y = pu_rows(400, 3)
-    model = fit(X, y, loss=loss, max_leaves=2, min_leaf_rows=1, min_leaf_hessian=1.0, l2=1.0, n_rounds=6, max_bins=1000)
+    model = fit(
+        X, y, loss=loss, max_leaves=2, min_leaf_rows=1, min_leaf_hessian=1.0, lam=1.0, n_rounds=6, max_bins=1000
+    )
     weights, scores = np.ones(y.size), np.zeros(y.size)
     for tree in range(6):
         g, h = tree_loss.derivatives(loss, y, scores, weights, gamma=0.5, prior=0.5)

@@ -35,7 +35,7 @@ def test_no_admissible_split_is_missed(seed):
     X = rng.integers(0, 4, size=(n, 2)).astype(float)
     X[(rng.random((n, 2)) < 0.4) & (y == 0)[:, None]] = np.nan
     data = pd.DataFrame({"a": pd.Categorical(X[:, 0]), "b": X[:, 1]}) if seed % 2 else X
-    options = {"min_leaf_rows": int(rng.integers(1, n // 2)), "l2": float(rng.choice([0.0, 1.0]))}
+    options = {"min_leaf_rows": int(rng.integers(1, n // 2)), "lam": float(rng.choice([0.0, 1.0]))}
     options |= {"gamma": 1.0, "min_leaf_hessian": 0.0, "n_rounds": 3}
     model = fastpu.fit_boosted_trees(data, y, random_state=0, **options)
     assert_same_trees(model, slow_trees(data, y, seed=model.seed, **options))

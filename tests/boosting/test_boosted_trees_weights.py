@@ -11,7 +11,7 @@ from tree_cases import pnu_rows
 #: Scores of leaves that are the same but for the rounding of sums.
 SCORE = 1e-9
 #: The parameters that are in units of rows at the weights of the test.
-BY_WEIGHT = {"min_leaf_rows": 20, "l2": 4.0, "min_leaf_hessian": 0.5}
+BY_WEIGHT = {"min_leaf_rows": 20, "lam": 4.0, "min_leaf_hessian": 0.5}
 
 WEIGHTS = {
     "ones": lambda rng, n: np.ones(n),
@@ -64,7 +64,7 @@ def test_rows_that_have_just_enough_weight_together_make_a_leaf():
     X, y = np.arange(20.0)[:, None], np.arange(20) >= 10
     for weight, least in ((0.7, 7), (0.3, 3), (0.1, 1)):  # ten rows of .7 have a little less than 7 in numbers
         model = fastpu.fit_boosted_trees(
-            X, y, sample_weight=np.full(20, weight), min_leaf_rows=least, n_rounds=1, l2=0, min_leaf_hessian=0,
+            X, y, sample_weight=np.full(20, weight), min_leaf_rows=least, n_rounds=1, lam=0, min_leaf_hessian=0,
             max_leaves=2,
         )  # fmt: skip
         assert model.nodes["threshold"][0] == 9.5

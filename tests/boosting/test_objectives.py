@@ -18,7 +18,7 @@ from oracles import tree_loss as oracle
 #: Issue 19: equal to the oracle's derivatives.
 TOL = 1e-10
 PRIOR, GAMMA = 0.3, 0.7
-OPTIONS = {"pnu_auc": {"gamma": GAMMA}, "logistic": {}, "upu": {"prior": PRIOR}, "nnpu": {"prior": PRIOR}}
+OPTIONS = {"pnu_auc": {"gamma": GAMMA}, "logistic": {}, "upu": {"prior": PRIOR}}
 
 each_loss = pytest.mark.parametrize("loss", OPTIONS)
 
@@ -134,7 +134,7 @@ def test_it_pickles_and_a_deep_copy_is_itself(loss):
 
 def test_it_says_what_it_is():
     assert repr(objectives.pnu_auc([1, 0, 0])) == "pnu_auc(y of 3 rows, gamma=0.5)"
-    assert repr(objectives.nnpu(prior=0.25)) == "nnpu(prior=0.25)"
+    assert repr(objectives.upu(prior=0.25)) == "upu(prior=0.25)"
     assert objectives.upu([True, False], prior=0.5).y.tolist() == [1, 0]
 
 
@@ -228,7 +228,7 @@ def test_a_group_that_is_needed_must_have_rows(loss):
         make(loss, [1, 1])([1, 1], [0.0, 0.0])
 
 
-@pytest.mark.parametrize("loss", ["logistic", "upu", "nnpu"])
+@pytest.mark.parametrize("loss", ["logistic", "upu"])
 def test_labelled_negatives_are_for_pnu_auc_alone(loss):
     for labels in ([1, 0, -1], [1, -1]):
         with pytest.raises(ValueError, match=rf"y must hold .* for {loss}, got -1; .* use pnu_auc"):
@@ -240,13 +240,12 @@ def test_labelled_negatives_are_for_pnu_auc_alone(loss):
 def test_wrong_parameters_are_refused():
     with pytest.raises(ValueError, match=r"gamma must be a number in \[0, 1\], got 1.5"):
         objectives.pnu_auc([1, 0], gamma=1.5)
-    for loss in (objectives.upu, objectives.nnpu):
-        with pytest.raises(ValueError, match=r"prior must be a number in \(0, 1\), got 1"):
-            loss([1, 0], prior=1.0)
-        with pytest.raises(TypeError, match="prior"):
-            loss([1, 0])
+    with pytest.raises(ValueError, match=r"prior must be a number in \(0, 1\), got 1"):
+        objectives.upu([1, 0], prior=1.0)
+    with pytest.raises(TypeError, match="prior"):
+        objectives.upu([1, 0])
     with pytest.raises(TypeError, match="use prior"):
-        objectives.nnpu([1, 0], pi=0.5)
+        objectives.upu([1, 0], pi=0.5)
     with pytest.raises(ValueError, match="n_threads must be an integer >= 1"):
         objectives.logistic([1, 0], n_threads=0)
     with pytest.raises(ValueError, match="y"):
@@ -270,9 +269,8 @@ def test_parts_of_the_rows_get_the_negative_derivatives_of_all(loss):
 def test_what_catboost_cannot_do_is_refused():
     y = np.array([1, 0])
     part = (np.zeros(2), y.astype(np.float32))
-    for loss in ("pnu_auc", "nnpu"):
-        with pytest.raises(ValueError, match=f"some rows at a time, and {loss} needs the scores of all"):
-            make(loss, y).calc_ders_range(*part, None)
+    with pytest.raises(ValueError, match="some rows at a time, and pnu_auc needs the scores of all"):
+        make("pnu_auc", y).calc_ders_range(*part, None)
     with pytest.raises(ValueError, match="logistic must be given y for CatBoost"):
         objectives.logistic().calc_ders_range(*part, None)
     with pytest.raises(ValueError, match="CatBoost must have no weights for logistic"):

@@ -37,12 +37,12 @@ def rows():
     return X, y, weights
 
 
-@pytest.mark.parametrize("loss", ["pnu_auc", "nnpu"])
+@pytest.mark.parametrize("loss", ["pnu_auc", "upu"])
 def test_a_model_of_two_workers_is_that_of_one_process(client, loss):
     from xgboost import dask as xgboost_dask
 
     X, y, weights = rows()
-    options = {"prior": 0.3} if loss == "nnpu" else {}
+    options = {"prior": 0.3} if loss == "upu" else {}
     far_X, far_y, far_weights = (
         client.persist(array.from_array(part, chunks=(300, *part.shape[1:]))) for part in (X, y, weights)
     )

@@ -14,7 +14,7 @@ from fastpu import metrics, objectives
 from oracles import tree_loss as oracle
 
 PRIOR = 0.3
-OPTIONS = {"pnu_auc": {}, "logistic": {}, "upu": {"prior": PRIOR}, "nnpu": {"prior": PRIOR}}
+OPTIONS = {"pnu_auc": {}, "logistic": {}, "upu": {"prior": PRIOR}}
 #: Gradients that differ by 1e-10 are mostly the same in float32; a last bit of it moves a leaf by 1e-7.
 SCORE_TOL = 1e-5
 LIGHTGBM = {"num_leaves": 6, "num_threads": 1, "verbosity": -1, "metric": "None", "seed": 0}
@@ -181,7 +181,7 @@ from fastpu import objectives
 rank, address = int(sys.argv[1]), json.loads(sys.argv[2])
 share = np.load(sys.argv[3])
 X, y, weights, scores = (share[name][rank::2] for name in ("X", "y", "weights", "scores"))
-made = {"pnu_auc": {}, "logistic": {}, "upu": {"prior": 0.3}, "nnpu": {"prior": 0.3}}
+made = {"pnu_auc": {}, "logistic": {}, "upu": {"prior": 0.3}}
 found = {}
 with collective.CommunicatorContext(**address, dmlc_task_id=str(rank)):
     data = xgboost.DMatrix(X, y, weight=weights)

@@ -41,7 +41,7 @@ def bins_of(features: BinnedFeatures) -> Bins:
 
 def slow_trees(
     X: Any, y: Any, *, seed: int, n_rounds: int, max_bins: int = 255, sample_weight: Any = None,
-    n_bags: int = 1, bag_ratio: float | None = None, **options: Any,
+    n_bags: int = 1, bag_ratio: float = 3.0, **options: Any,
 ) -> list[oracle.Boosted]:  # fmt: skip
     """The boosters, one for each bag, that `fit_boosted_trees` has to make."""
     features = X if isinstance(X, BinnedFeatures) else bin_features(X, max_bins=max_bins, sample_weight=sample_weight)
@@ -53,7 +53,7 @@ def slow_trees(
     for bag in range(n_bags):
         seed_of_bag = derived(seed, bag + 1)
         n_pos, n_unl = (np.sum((labels == label) & (1 if weights is None else weights > 0)) for label in (1, 0))
-        n_unl = max(1, round(min((3.0 if bag_ratio is None else bag_ratio) * n_pos, n_unl)))
+        n_unl = max(1, round(min(bag_ratio * n_pos, n_unl)))
         rows = oracle.bag_of(labels, weights, n_unl, derived(seed_of_bag, 0))
         of_bag = Bins(bins.codes[rows], bins.cuts, bins.values, bins.categorical)
         held = None if weights is None else weights[rows]

@@ -66,7 +66,7 @@ SIZES = {1: (3000,), 3: (1000, 1, 1999), 7: (500, 0, 900, 100, 1000, 200, 300)}
 
 
 @pytest.mark.parametrize("n_parts", SIZES)
-@pytest.mark.parametrize("options", [{}, {"loss": "logistic", "subsample_unl": 0.5, "colsample": 0.7}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"loss": "logistic", "subsample_unl": 0.5, "max_features": 0.7}], ids=str)
 def test_the_model_is_that_of_one_machine(client, n_parts, options):
     X, y = rows(negatives=not options)
     expected = fastpu.fit_boosted_trees(X, y, **FIT, **options)
@@ -350,7 +350,7 @@ def test_a_killed_worker_ends_the_fit_or_a_checkpoint_goes_on(tmp_path, monkeypa
         again = fastpu.dask.fit_boosted_trees(*lazy, client=client, checkpoint=path, **options)
         assert_same_model(again, expected)
         with pytest.raises(ValueError, match="of another fit"):
-            fastpu.dask.fit_boosted_trees(*lazy, client=client, checkpoint=path, **{**options, "l2": 2.0})
+            fastpu.dask.fit_boosted_trees(*lazy, client=client, checkpoint=path, **{**options, "lam": 2.0})
         other_y = chunked(y[np.argsort(X[:, 0] == X[0, 0])], (700, 600, 700))  # as many of each label
         with pytest.raises(ValueError, match="of another fit"):
             fastpu.dask.fit_boosted_trees(lazy[0], other_y, client=client, checkpoint=path, **options)

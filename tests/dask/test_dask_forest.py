@@ -66,8 +66,8 @@ def test_partitions_do_not_matter(client, chunks, weighted):
 @pytest.mark.parametrize(
     "options",
     [
-        {"criterion": "nnpu", "prior": 0.3, "splitter": "best", "max_bins": 9},
-        {"criterion": "upu", "prior": 0.4, "scenario": "single_set", "max_leaves": 12},
+        {"loss": "nnpu", "prior": 0.3, "splitter": "best", "max_bins": 9},
+        {"loss": "upu", "prior": 0.4, "scenario": "single_set", "max_leaves": 12},
         {"bag_ratio": None, "max_features": "all", "max_depth": 4},
         {"bag_ratio": 100.0, "min_leaf_rows": 1, "max_bins": 300, "n_threads": 2},
     ],

@@ -12,7 +12,7 @@ from helpers import refused
 from method_recipes import bits
 
 ROUNDING = 1e-6  # gains are kept in single precision
-CRITERIA = {"gini": {}, "nnpu": {"prior": 0.25}, "upu": {"prior": 0.25}}
+LOSSES = {"gini": {}, "nnpu": {"prior": 0.25}, "upu": {"prior": 0.25}}
 
 
 @pytest.fixture(scope="module")
@@ -68,16 +68,16 @@ def test_covers_add_up_to_the_bag(rows):
         np.testing.assert_array_equal(inner["right"], inner["left"] + 1)
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
-def test_objective_is_what_the_leaves_cost(criterion):
+@pytest.mark.parametrize("loss", LOSSES)
+def test_objective_is_what_the_leaves_cost(loss):
     """Without missing entries every row of the bag can be dropped through its tree again."""
     X, y = pu_rows(300)
-    model = small(X, y, criterion=criterion, bag_ratio=None, **CRITERIA[criterion])
+    model = small(X, y, loss=loss, bag_ratio=None, **LOSSES[loss])
     gains = np.bincount(model.nodes["tree"], model.nodes["gain"])
-    root = {"gini": 1.0}.get(criterion, 4 * 0.25 * 0.75)
+    root = {"gini": 1.0}.get(loss, 4 * 0.25 * 0.75)
     np.testing.assert_allclose(model.objective, root - gains, atol=ROUNDING)
     assert (model.objective < root).all()
-    if criterion == "gini":
+    if loss == "gini":
         assert (model.objective > -ROUNDING).all()
 
 
@@ -141,7 +141,7 @@ def test_forests_go_on_from_files_and_without_a_given_seed(tmp_path, rows):
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
-        ({"criterion": "nnpu", "prior": 0.3}, "criterion must be that of init_model, 'gini', got 'nnpu'"),
+        ({"loss": "nnpu", "prior": 0.3}, "loss must be that of init_model, 'gini', got 'nnpu'"),
         ({"min_leaf_rows": 4}, "min_leaf_rows must be that of init_model, 3, got 4"),
         ({"bag_ratio": None}, "bag_ratio must be that of init_model, 2.0, got None"),
         ({"max_bins": 20}, "max_bins must be that of init_model, 255, got 20"),
@@ -270,12 +270,12 @@ def test_labelled_negatives_are_refused_with_the_methods_that_take_them(rows):
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"criterion": "nnpu"}, ValueError, "prior must be given for criterion='nnpu'"),
-        ({"criterion": "upu"}, ValueError, "prior must be given for criterion='upu'"),
-        ({"prior": 0.3}, ValueError, "prior must be None for criterion='gini'"),
-        ({"scenario": "single_set"}, ValueError, "scenario must be 'case_control' for criterion='gini'"),
-        ({"criterion": "nnpu", "prior": 1.0}, ValueError, "prior must be a number in (0, 1), got 1.0"),
-        ({"criterion": "nnpu", "prior": 0.01, "scenario": "single_set"}, ValueError, "prior must be at least"),
+        ({"loss": "nnpu"}, ValueError, "prior must be given for loss='nnpu'"),
+        ({"loss": "upu"}, ValueError, "prior must be given for loss='upu'"),
+        ({"prior": 0.3}, ValueError, "prior must be None for loss='gini'"),
+        ({"scenario": "single_set"}, ValueError, "scenario must be 'case_control' for loss='gini'"),
+        ({"loss": "nnpu", "prior": 1.0}, ValueError, "prior must be a number in (0, 1), got 1.0"),
+        ({"loss": "nnpu", "prior": 0.01, "scenario": "single_set"}, ValueError, "prior must be at least"),
         ({"max_features": 0}, ValueError, "max_features must be an integer >= 1, got 0"),
         ({"max_features": 1.5}, ValueError, "max_features must be a number in (0, 1], got 1.5"),
         ({"max_features": "log2"}, ValueError, "max_features must be one of 'sqrt', 'all', got 'log2'"),
@@ -313,14 +313,14 @@ def test_constant_columns_give_single_leaves_and_a_warning(rows):
     assert not model.feature_importances.any()
 
 
-@pytest.mark.parametrize("criterion", CRITERIA)
-def test_one_positive_row_is_enough_for_single_rows_in_leaves(criterion):
+@pytest.mark.parametrize("loss", LOSSES)
+def test_one_positive_row_is_enough_for_single_rows_in_leaves(loss):
     X, y = pu_rows(60)
     y = (np.arange(60) == np.argmax(X[:, 0])).astype(int)
-    model = small(X, y, min_leaf_rows=1, criterion=criterion, **CRITERIA[criterion])
+    model = small(X, y, min_leaf_rows=1, loss=loss, **LOSSES[loss])
     assert model.history["n_leaves"].max() > 1
     with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="min_leaf_rows = 3 leaves no split of a bag"):
-        small(X, y, criterion=criterion, **CRITERIA[criterion])
+        small(X, y, loss=loss, **LOSSES[loss])
 
 
 def test_a_callback_sees_every_tree_and_ends_the_fit(rows):
@@ -349,7 +349,7 @@ def test_binned_features_give_the_same_forest():
 
 def test_nnpu_and_upu_differ_where_leaves_have_no_negatives():
     X, y = pu_rows(500, gap=2.0)
-    risks = [small(X, y, criterion=name, prior=0.6) for name in ("nnpu", "upu")]
+    risks = [small(X, y, loss=name, prior=0.6) for name in ("nnpu", "upu")]
     assert (risks[0].nodes.size, risks[0].objective.min()) != (risks[1].nodes.size, risks[1].objective.min())
     assert risks[0].objective.min() >= -ROUNDING
     assert risks[1].objective.min() < 0
@@ -358,6 +358,6 @@ def test_nnpu_and_upu_differ_where_leaves_have_no_negatives():
 def test_prior_of_all_rows_is_converted(rows):
     X, y = rows
     share = (0.4 * len(y) - y.sum()) / (y == 0).sum()
-    one = small(X, y, criterion="nnpu", prior=0.4, scenario="single_set")
-    other = small(X, y, criterion="nnpu", prior=share)
+    one = small(X, y, loss="nnpu", prior=0.4, scenario="single_set")
+    other = small(X, y, loss="nnpu", prior=share)
     np.testing.assert_array_equal(one.packed_nodes, other.packed_nodes)

@@ -20,8 +20,11 @@ def grow_apart(bins, y, weights, *, n_trees=N_TREES, first_tree=0, categorical=N
     of_groups = [None if weights is None else weights[rows] for rows in groups]
     bag_unl = options.pop("bag_unl")
     bags = _core.draw_forest_bags(
-        n_pos=groups[0].size, n_unl=groups[1].size, weight_pos=of_groups[0], weight_unl=of_groups[1], seed=SEED,
-        first_tree=first_tree, n_trees=n_trees, bag_unl=bag_unl, replace_unl=options.pop("replace_unl", False),
+        n_pos=groups[0].size, n_unl=groups[1].size, weight_pos=of_groups[0], weight_unl=of_groups[1],
+        options=_core.ForestOptions(
+            seed=SEED, first_tree=first_tree, n_trees=n_trees, bag_unl=bag_unl,
+            replace_unl=options.pop("replace_unl", False),
+        ),
         n_threads=2,
     )  # fmt: skip
     n_pos = groups[0].size
@@ -31,23 +34,21 @@ def grow_apart(bins, y, weights, *, n_trees=N_TREES, first_tree=0, categorical=N
     gathered = stacked_bins(parts, n_threads=1)
     bags[:, n_pos:] = n_pos + np.searchsorted(drawn, bags[:, n_pos:])
     return _core.grow_on_bags(
-        gathered._native, bags, n_pos=n_pos, categorical=categorical, first_tree=first_tree, seed=SEED, n_threads=2,
-        **options,
+        gathered._native, bags, n_pos=n_pos, categorical=categorical,
+        options=_core.ForestOptions(first_tree=first_tree, seed=SEED, **options), n_threads=2,
     )  # fmt: skip
 
 
 def grow_together(bins, y, weights, *, categorical=None, first_tree=0, n_trees=N_TREES, **options):
-    options.setdefault("replace_unl", False)
+    given = _core.ForestOptions(n_trees=n_trees, first_tree=first_tree, seed=SEED, **options)
     return _core.grow_forest(
-        bins._native, y, weights, categorical=categorical, n_trees=n_trees, first_tree=first_tree, first_set=0,
-        seed=SEED, oob_sum=None, oob_count=None, callback=None, n_threads=1, **options,
-    )  # fmt: skip
+        bins._native, y, weights, categorical, given, oob_sum=None, oob_count=None, callback=None, n_threads=1
+    )
 
 
 OPTIONS = {
-    "criterion": "gini",
+    "loss": "gini",
     "prior": 0.4,
-    "splitter": "random",
     "bag_unl": 60,
     "max_features": 2,
     "min_leaf_rows": 2,
@@ -81,8 +82,8 @@ def assert_same_trees(found, expected):
     "changed",
     [
         {},
-        {"criterion": "nnpu", "splitter": "best"},
-        {"criterion": "upu", "max_leaves": 9},
+        {"loss": "nnpu", "random_cuts": False},
+        {"loss": "upu", "max_leaves": 9},
         {"replace_unl": True, "bag_unl": 500},
         {"bag_unl": 100000},
         {"max_depth": 3, "max_features": 6},
@@ -123,9 +124,10 @@ def test_sets_of_categories_are_those_of_all_rows():
     ],
 )
 def test_bags_that_cannot_be_drawn_are_refused(changed, words):
-    options = {"n_pos": 3, "n_unl": 5, "weight_pos": None, "weight_unl": None, "n_trees": 2, "bag_unl": 2}
+    given = {"n_pos": 3, "n_unl": 5, "weight_pos": None, "weight_unl": None, "n_trees": 2, "bag_unl": 2} | changed
+    options = _core.ForestOptions(**{name: given.pop(name) for name in ("n_trees", "bag_unl")})
     with pytest.raises(ValueError, match=words):
-        _core.draw_forest_bags(**(options | changed), seed=1, first_tree=0, replace_unl=False, n_threads=1)
+        _core.draw_forest_bags(**given, options=options, n_threads=1)
 
 
 @pytest.mark.parametrize(
@@ -140,8 +142,6 @@ def test_bags_that_cannot_be_drawn_are_refused(changed, words):
 )
 def test_bags_that_cannot_be_are_refused(bags, n_pos, words):
     bins, _, _ = problem("bytes")
-    options = {name: value for name, value in OPTIONS.items() if name != "bag_unl"}
+    options = _core.ForestOptions(**OPTIONS)
     with pytest.raises(ValueError, match=words):
-        _core.grow_on_bags(
-            bins._native, bags, n_pos=n_pos, categorical=None, first_tree=0, seed=1, n_threads=1, **options
-        )
+        _core.grow_on_bags(bins._native, bags, n_pos=n_pos, categorical=None, options=options, n_threads=1)

@@ -143,7 +143,7 @@ def overlapping_rows(seed):
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"splitter": "best"}, {"criterion": "nnpu", "prior": 0.25}, {"criterion": "upu", "prior": 0.25}],
+    [{}, {"splitter": "best"}, {"loss": "nnpu", "prior": 0.25}, {"loss": "upu", "prior": 0.25}],
     ids=str,
 )
 def test_noise_in_many_categories_does_little_harm(options):

@@ -1,4 +1,4 @@
-"""The fast forest is the slow one, node for node: every criterion, splitter, weights, missing entries, categories."""
+"""The fast forest is the slow one, node for node: every loss, splitter, weights, missing entries, categories."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from forest_cases import assert_same_forest, mixed_frame, pu_rows, slow_forest, 
 # The out-of-bag scores of a few trees may call all rows the same, of which a warning tells.
 pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
-CRITERIA = {"gini": {}, "nnpu": {"prior": 0.25}, "upu": {"prior": 0.25}}
+LOSSES = {"gini": {}, "nnpu": {"prior": 0.25}, "upu": {"prior": 0.25}}
 SPLITTERS = ("random", "best")
 GROWTH = {
     "defaults": {},
@@ -48,10 +48,10 @@ def compare(X, y, *, seed=7, n_trees=4, max_features=2, **options):
 @pytest.mark.parametrize("growth", GROWTH.values(), ids=GROWTH)
 @pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
 @pytest.mark.parametrize("splitter", SPLITTERS)
-@pytest.mark.parametrize("criterion", CRITERIA)
-def test_same_trees(criterion, splitter, rows, growth):
+@pytest.mark.parametrize("loss", LOSSES)
+def test_same_trees(loss, splitter, rows, growth):
     X, y = rows()
-    model = compare(X, y, criterion=criterion, splitter=splitter, **CRITERIA[criterion], **growth)
+    model = compare(X, y, loss=loss, splitter=splitter, **LOSSES[loss], **growth)
     assert model.history["n_leaves"].max() > 2
 
 
@@ -104,18 +104,18 @@ def test_trees_that_are_added_are_the_next_ones():
 @given(
     seed=st.integers(0, 2**32),
     n=st.integers(2, 60),
-    criterion=st.sampled_from(sorted(CRITERIA)),
+    loss=st.sampled_from(sorted(LOSSES)),
     splitter=st.sampled_from(SPLITTERS),
     min_leaf_rows=st.integers(1, 4),
     max_leaves=st.none() | st.integers(2, 8),
     kind=st.sampled_from(sorted(ROWS)),
     zeros=st.none() | st.floats(0, 0.9),
 )
-def test_same_trees_of_random_rows(seed, n, criterion, splitter, min_leaf_rows, max_leaves, kind, zeros):
+def test_same_trees_of_random_rows(seed, n, loss, splitter, min_leaf_rows, max_leaves, kind, zeros):
     X, y = ROWS[kind](n, seed=seed)
     if zeros is not None and kind != "categories":
         X = sp.csr_array(np.where(np.random.default_rng(seed).random(X.shape) < zeros, 0.0, X))
     compare(
-        X, y, seed=seed, n_trees=2, criterion=criterion, splitter=splitter, min_leaf_rows=min_leaf_rows,
-        max_leaves=max_leaves, **CRITERIA[criterion],
+        X, y, seed=seed, n_trees=2, loss=loss, splitter=splitter, min_leaf_rows=min_leaf_rows,
+        max_leaves=max_leaves, **LOSSES[loss],
     )  # fmt: skip

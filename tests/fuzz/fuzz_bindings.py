@@ -187,7 +187,7 @@ def fit(source: Bytes) -> None:
             options[key] = np.abs(PLAIN[source.array(n)])
         elif key == "eval_set":
             options[key] = (X, labels)
-    has_no_prior = name in ("fit_forest", "fit_boosted_trees") and not {"criterion", "loss"} & options.keys()
+    has_no_prior = name in ("fit_forest", "fit_boosted_trees") and not {"loss"} & options.keys()
     if "prior" in PARAMETERS[name] and not has_no_prior:  # their defaults have none
         options.setdefault("prior", 0.5)
     for key in ("C_pos", "C_unl"):
@@ -253,13 +253,10 @@ TREES = [NODES, np.array([0, 3]), np.zeros((0, 4), dtype=np.uint64)]
 
 def grown(x, pu: np.ndarray, d: int):
     """A forest of two trees."""
-    options = {
-        "categorical": None, "criterion": "gini", "prior": 0.5, "splitter": "random", "n_trees": 2, "first_tree": 0,
-        "first_set": 0, "seed": 0, "bag_unl": 1, "replace_unl": False, "max_features": d, "min_leaf_rows": 1,
-        "max_depth": -1, "max_leaves": 0, "oob_sum": np.zeros(pu.size), "oob_count": np.zeros(pu.size, dtype=np.int32),
-        "callback": None, "n_threads": 1,
-    }  # fmt: skip
-    return _core.grow_forest, [_core.bin_features(x, 255, None, 1), pu, None], options
+    options = _core.ForestOptions(n_trees=2, max_features=d)
+    others = {"oob_sum": np.zeros(pu.size), "oob_count": np.zeros(pu.size, dtype=np.int32)}
+    arguments = [_core.bin_features(x, 255, None, 1), pu, None, None, options]
+    return _core.grow_forest, arguments, {**others, "callback": None, "n_threads": 1}
 
 
 def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
@@ -308,21 +305,14 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
     if which == 5:
         return (
             _core.stump_boost,
-            [x, signs, None],
+            [x, signs, None, None, _core.StumpBoostOptions(n_rounds=3)],
             {
-                "loss": "auc",
-                "gamma": 0.5,
-                "rho": 0.0,
-                "n_rounds": 3,
-                "step": "jensen",
-                "stop_tol": 1e-9,
                 "max_bins": source.one_of([0, 3, 255]),
                 "most_distinct": source.one_of([0, 2, 2**31 - 1]),
-                "eval_features": source.one_of([None, x]),
-                "eval_labels": signs,
-                "eval_weight": source.one_of([None, costs]),
-                "early_stopping_rounds": 0,
+                "eval_set": source.one_of([None, (x, signs, None), (x, signs, costs)]),
                 "callback": None,
+                "rows": None,
+                "made": None,
                 **run,
             },
         )
@@ -330,7 +320,7 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
         return (
             _core.stump_scores,
             [x, np.zeros(2, dtype=np.int32), np.zeros(2), np.ones(2, dtype=np.int8), np.ones(2)],
-            {"n_features": d, "low": 0.0, "n_threads": 1},
+            {"n_features": d, "low": 0.0, "categorical": None, "category_sets": None, "n_threads": 1},
         )
     if which == 7:
         return _core.knn_search, [x, 1], {**run, "method": source.one_of(["", "tree", "blocks"])}

@@ -79,7 +79,7 @@ def test_the_prior_of_a_test_of_labels_is_converted():
             n_top=20, scenario="single_set")  # fmt: skip
 
 
-@pytest.mark.parametrize("loss", [objectives.upu, objectives.nnpu])
+@pytest.mark.parametrize("loss", [objectives.upu])
 @pytest.mark.parametrize("is_given", [True, False])
 @pytest.mark.parametrize("weights", [None, np.array([1.0, 2.0, 1.0, 0.5, 3.0, 0.5])])
 def test_the_prior_of_an_objective_is_converted_by_the_weights_of_rows(loss, is_given, weights):

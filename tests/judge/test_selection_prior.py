@@ -12,7 +12,7 @@ import pytest
 
 import fastpu
 from fastpu.common._methods import DECLARED, function_of
-from fastpu.forest._arguments import CRITERIA
+from fastpu.forest._arguments import LOSSES
 from helpers import refused
 from method_cases import rows_for
 from selection_cases import Recorder, Shifted, pu_data, without_seconds
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 SMALL = {"n_trees": 3, "n_rounds": 3, "n_estimators": 3, "C_pos": 1.0, "C_unl": 0.5}
-CHOICES = {"fit_forest": ("criterion", CRITERIA), "fit_boosted_trees": ("loss", ("pnu_auc", "logistic", "upu", "nnpu"))}
+CHOICES = {"fit_forest": ("loss", LOSSES), "fit_boosted_trees": ("loss", ("pnu_auc", "logistic", "upu"))}
 
 
 @pytest.fixture(scope="module")
@@ -53,15 +53,13 @@ def test_every_method_is_chosen_by_every_criterion_with_a_prior(name, scoring):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_the_points_that_need_a_prior_are_given_it_and_the_others_are_not(data, n_jobs):
-    grid = {"criterion": ["gini", "nnpu", "upu"], "max_leaves": [2, 3]}
+    grid = {"loss": ["gini", "nnpu", "upu"], "max_leaves": [2, 3]}
     options = {"scoring": "err_star", "prior": 0.4, "cv": 2, "random_state": 0, "n_trees": 3}
     found = fastpu.select(fastpu.fit_forest, *data, grid, n_jobs=n_jobs, **options)
     assert "failed" not in found.table["status"].tolist()
-    for i, (criterion, leaves) in enumerate(itertools.product(*grid.values())):
-        prior = {} if criterion == "gini" else {"prior": [0.4]}
-        alone = fastpu.select(
-            fastpu.fit_forest, *data, {"criterion": [criterion], "max_leaves": [leaves], **prior}, **options
-        )
+    for i, (loss, leaves) in enumerate(itertools.product(*grid.values())):
+        prior = {} if loss == "gini" else {"prior": [0.4]}
+        alone = fastpu.select(fastpu.fit_forest, *data, {"loss": [loss], "max_leaves": [leaves], **prior}, **options)
         assert without_seconds(alone.table)["score"] == [found.table["score"][i]]
 
 
@@ -116,12 +114,12 @@ def test_failed_points_are_told_with_the_values_that_failed(data):
     )
     text = told(
         fastpu.fit_forest,
-        {"criterion": ["gini", "nnpu"], "prior": [0.3]},
+        {"loss": ["gini", "nnpu"], "prior": [0.3]},
         scoring="err_star",
         prior=0.3,
         n_trees=2,
     )
-    assert text.startswith("1 of 2 points of grid failed and cannot be chosen (all with criterion='gini'); the first")
+    assert text.startswith("1 of 2 points of grid failed and cannot be chosen (all with loss='gini'); the first")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fastpu.select(Recorder(), *data, {"shift": [0.0, 1.0]}, cv=2)

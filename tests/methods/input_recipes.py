@@ -177,7 +177,7 @@ def _data() -> dict[str, Any]:
 
 _GROUPS = {
     "as_labels": "PU", "priors.km2": "PU", "priors.bbe": "PU",
-    "priors.scar_test": "PU", **dict.fromkeys(("objectives.logistic", "objectives.nnpu", "objectives.upu"), "PU"),
+    "priors.scar_test": "PU", **dict.fromkeys(("objectives.logistic", "objectives.upu"), "PU"),
     "objectives.pnu_auc": "PUN",
     "datasets.hide_labels": "PN", "datasets.split_pnu": "PN", "datasets.split_case_control": "PN",
     "datasets.split_single_set": "PN", "select": "PU", "plot.path": "PU", "SVMPath.select": "PU",

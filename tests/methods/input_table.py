@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.boosting import _boosted_trees
-from fastpu.boosting._losses import LOSSES
 from fastpu.common._methods import function_of
 
 if TYPE_CHECKING:
@@ -288,23 +287,24 @@ def _set(functions: str, **parameters: Parameter) -> None:
 
 
 _AUC = "fit_ls_auc fit_samult fit_pnu_auc"
-_BOOST = " ".join(LOSSES)
+_STUMPS = ("fit_pnu_auc_boost", "fit_rankboost_auc", "fit_pnu_adaboost")
+_BOOST = " ".join(_STUMPS)
 _PUAL = "fit_pual fit_gllc fit_bls_svm"
 _MARGIN = "fit_isvm fit_ipsi fit_bpsi"
 _MAPPING = "fit_smc fit_svmc"
 
-_with_gamma = [name for name in LOSSES if "gamma" in inspect.signature(function_of(name)).parameters]
+_with_gamma = [name for name in _STUMPS if "gamma" in inspect.signature(function_of(name)).parameters]
 _set(" ".join([*_with_gamma, "fit_samult"]), gamma=real(0, 1, changes=(0.0, 1.0)))
 _set("bin_features", max_bins=integer(1, _MOST_CUTS))
-_with_prior = {"criterion": "nnpu", "prior": 0.4}
+_with_prior = {"loss": "nnpu", "prior": 0.4}
 _set(
     "fit_forest",
     max_bins=integer(1, _MOST_CUTS, none=True, changes=(2,)),
-    criterion=choice("gini", "nnpu", "upu", under={"prior": 0.4}, changes=("upu",), where={**_with_prior, "seed": 2}),
-    prior=share(none=True, under={"criterion": "nnpu"}, changes=(0.6,), where=_with_prior),
+    loss=choice("gini", "nnpu", "upu", under={"prior": 0.4}, changes=("upu",), where={**_with_prior, "seed": 2}),
+    prior=share(none=True, under={"loss": "nnpu"}, changes=(0.6,), where=_with_prior),
     scenario=choice("case_control", "single_set", under=_with_prior, changes=("single_set",), where=_with_prior),
 )
-_with_prior = {"loss": "nnpu", "prior": 0.4, "pu": True}
+_with_prior = {"loss": "upu", "prior": 0.4, "pu": True}
 _set(
     "fit_boosted_trees",
     loss=choice(
@@ -313,17 +313,16 @@ _set(
         changes=("upu",),
         where={**_with_prior, "learning_rate": 1.0, "n_rounds": 20},
     ),
-    prior=share(none=True, under={"loss": "nnpu", "pu": True}, changes=(0.6,), where=_with_prior),
+    prior=share(none=True, under={"loss": "upu", "pu": True}, changes=(0.6,), where=_with_prior),
     scenario=choice("case_control", "single_set", under=_with_prior, changes=("single_set",), where=_with_prior),
     gamma=real(0, 1, changes=(0.0, 1.0)),
     learning_rate=real(0, 1e6, open_low=True, changes=(0.5,)),
     max_leaves=integer(2, changes=(2,)),
     min_leaf_hessian=real(0, changes=(3.0,)),
-    l2=real(0, changes=(5.0,)),
+    lam=real(0, changes=(5.0,)),
     n_bags=integer(1, changes=(2,), patient="so many are made, until Ctrl-C"),
-    bag_ratio=positive(none=True, under={"n_bags": 2}, changes=(0.5,), where={"n_bags": 2}),
+    bag_ratio=positive(none=True, under={"n_bags": 2}, changes=(0.5, None), where={"n_bags": 2}),
     subsample_unl=real(0, 1, open_low=True, changes=(0.5,)),
-    colsample=real(0, 1, open_low=True, changes=(0.5,)),
     max_bins=integer(1, _MOST_CUTS, none=True, changes=(2,)),
 )
 _set("TreeEnsemble.with_probabilities", X=Parameter("matrix", none=True, bad=_NO_SCALARS[:-1]))
@@ -393,7 +392,7 @@ _set(
     "priors.scar_test",
     columns=Parameter("object", none=True, bad=((1.5, TypeError), ("age", ValueError), (3, ValueError))),
 )
-_objectives = " ".join(f"objectives.{name}" for name in ("logistic", "nnpu", "pnu_auc", "upu"))
+_objectives = " ".join(f"objectives.{name}" for name in ("logistic", "pnu_auc", "upu"))
 _set(_objectives, y=Parameter("labels", none=True, bad=_NO_SCALARS[:-1]))
 _set("objectives.pnu_auc", gamma=real(0, 1))
 _set("datasets.make_trifurcate", n=integer(4, 2**40, patient="there may be room for them"))

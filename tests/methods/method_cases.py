@@ -35,7 +35,7 @@ FORMS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "ranks, gauss": ("fit_ls_auc", _GAUSS, False),
     "ranks, gauss, CSR": ("fit_samult", _GAUSS, True),
     "trees, CSR": ("fit_forest", {"n_trees": 5}, True),
-    "trees, nnpu": ("fit_forest", {"n_trees": 5, "criterion": "nnpu", "splitter": "best"}, False),
+    "trees, nnpu": ("fit_forest", {"n_trees": 5, "loss": "nnpu", "splitter": "best"}, False),
     "boosted bags, CSR": ("fit_boosted_trees", {"n_rounds": 5, "n_bags": 3}, True),
     "boosted trees": ("fit_boosted_trees", {"n_rounds": 5, "min_leaf_rows": 3}, False),
     "risk, gauss": ("fit_upu", {"model": "gauss", "n_centers": 5}, True),
@@ -68,7 +68,7 @@ def fit(name: str, X: Any, y: Any, **options: Any) -> Any:
     function = function_of(name)
     parameters = inspect.signature(function).parameters
     given = {key: value for key, value in _WANTED.items() if key in parameters}
-    if name in {"fit_forest", "fit_boosted_trees"} and not {"criterion", "loss"} & set(options):
+    if name in {"fit_forest", "fit_boosted_trees"} and not {"loss"} & set(options):
         del given["prior"]  # the defaults have none
     given |= {key: value for key, value in _REQUIRED.items() if key in parameters and _is_required(parameters[key])}
     return function(X, y, **{**given, **options}) if DECLARED[name].groups != "P" else function(X, **options)

@@ -39,9 +39,9 @@ class Options:
     max_depth: int | None = None
     min_leaf_rows: float = 20
     min_leaf_hessian: float = 1e-3
-    l2: float = 10.0
+    lam: float = 10.0
     subsample_unl: float = 1.0
-    colsample: float = 1.0
+    max_features: float = 1.0
 
 
 # -- rounding ----------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ class Grower:
     chance_gain: float  # of a cut that tells nothing
 
     def score(self, rows: np.ndarray) -> float:
-        g, h = self.g[rows].sum() * self.g_unit, self.h[rows].sum() * self.h_unit + self.options.l2
+        g, h = self.g[rows].sum() * self.g_unit, self.h[rows].sum() * self.h_unit + self.options.lam
         return g * g / h if h > 0 else 0.0
 
     def score_of_sides(self, left: np.ndarray, right: np.ndarray) -> float:
@@ -149,7 +149,7 @@ class Grower:
             return -math.inf
         gl, gr = (self.g[side].sum() * self.g_unit for side in (left, right))
         hl, hr = (self.h[side].sum() * self.h_unit for side in (left, right))
-        a, b = hl + options.l2, hr + options.l2
+        a, b = hl + options.lam, hr + options.lam
         if min(hl, hr) < options.min_leaf_hessian or not a * b > 0:
             return -math.inf
         return (gl * gl * b + gr * gr * a) / (a * b)
@@ -195,7 +195,7 @@ class Grower:
                 yield Split(feature, left, gain, categories=chosen, missing_left=missing_left)
 
     def value(self, g: int, h: int) -> float:
-        divisor = h * self.h_unit + self.options.l2
+        divisor = h * self.h_unit + self.options.lam
         return g * self.g_unit / divisor if divisor > 0 else math.copysign(math.inf, g)
 
     def best_split(self, node: Node) -> Split | None:
@@ -273,9 +273,9 @@ def boost(
     for round_ in range(n_rounds):
         seed_of_round = derived(seed, round_)
         features = list(range(d))
-        if options.colsample < 1:
+        if options.max_features < 1:
             stream = Stream(derived(seed_of_round, 0))
-            features = sorted(draw_without_replacement(features, [1.0], share_of(options.colsample, d), stream))
+            features = sorted(draw_without_replacement(features, [1.0], share_of(options.max_features, d), stream))
         rows = counted
         if options.subsample_unl < 1:
             unlabeled = [int(row) for row in counted if labels[row] == 0]
@@ -291,9 +291,9 @@ def boost(
         tree = grower.grow(rows)
         for node in tree.nodes:
             if node.children is None:
-                divisor = h[node.rows].sum() + options.l2
+                divisor = h[node.rows].sum() + options.lam
                 node.value = -options.learning_rate * g[node.rows].sum() / divisor if divisor > 0 else 0.0
-        if len(tree.nodes) == 1 and options.colsample == options.subsample_unl == 1:
+        if len(tree.nodes) == 1 and options.max_features == options.subsample_unl == 1:
             break
         f = f + at_leaves(tree, bins, np.arange(n))
         trees.append(tree)

@@ -172,7 +172,7 @@ class Criterion:
 
 @dataclass
 class Options:
-    criterion: str = "gini"
+    loss: str = "gini"
     prior: float = 0.5
     splitter: str = "random"
     max_features: int = 1
@@ -213,7 +213,7 @@ class Split:
 class Tree:
     def __init__(self, bins: Bins, pos: list[int], unl: list[int], key: int, options: Options):
         self.bins, self.options = bins, options
-        self.criterion = Criterion(options.criterion, len(pos), len(unl), options.prior)
+        self.criterion = Criterion(options.loss, len(pos), len(unl), options.prior)
         self.root = self.node(np.array(pos), np.array(unl), key, 0)
         self.grow()
 

@@ -35,15 +35,7 @@ def objective(loss: str, y: np.ndarray, f: np.ndarray, w: np.ndarray, *, gamma: 
         )
     if loss == "logistic":
         return mean(1, log_loss(f)) + mean(0, log_loss(-f))
-    if loss == "upu":
-        return prior * mean(1, -f) + mean(0, log_loss(-f))
-    return prior * mean(1, log_loss(f)) + max(0.0, negative_risk(y, f, w, prior))
-
-
-def negative_risk(y: np.ndarray, f: np.ndarray, w: np.ndarray, prior: float) -> float:
-    """r of nnpu."""
-    unlabeled = np.average(log_loss(-f[y == 0]), weights=w[y == 0])
-    return float(unlabeled - prior * np.average(log_loss(-f[y == 1]), weights=w[y == 1]))
+    return prior * mean(1, -f) + mean(0, log_loss(-f))
 
 
 def derivatives(
@@ -64,8 +56,6 @@ def derivatives(
     curve = sigmoid(f) * sigmoid(-f)
     if loss == "logistic":
         return u * sigmoid(f) - p * sigmoid(-f), (u + p) * curve
-    if loss == "nnpu" and negative_risk(y, f, w, prior) < 0:
-        return prior * p * sigmoid(f) - u * sigmoid(f), (prior * p + u) * curve
     return u * sigmoid(f) - prior * p, u * curve
 
 
@@ -105,6 +95,4 @@ def _bounds_of_groups(
     curve_pos, curve_unl = curve(min(rising, falling)), curve(unlabeled)
     if loss == "logistic":
         return n * falling, n * unlabeled, n * (curve_pos + curve_unl)
-    if loss == "nnpu" and negative_risk(y, f, w, prior) < 0:
-        return n * prior * rising, n * unlabeled, n * (prior * curve_pos + curve_unl)
     return n * prior, n * unlabeled, n * curve_unl

@@ -50,7 +50,7 @@ def framed():
 
 
 @pytest.mark.parametrize("splitter", ["random", "best"])
-@pytest.mark.parametrize("options", [{}, {"criterion": "nnpu", "prior": 0.2}, {"max_leaves": 6}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"loss": "nnpu", "prior": 0.2}, {"max_leaves": 6}], ids=str)
 def test_scores_are_those_of_the_forest(splitter, options):
     X, y = pu_rows(300)
     model = fastpu.fit_forest(X, y, n_trees=40, splitter=splitter, random_state=0, **options)
@@ -60,7 +60,7 @@ def test_scores_are_those_of_the_forest(splitter, options):
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"loss": "nnpu", "prior": 0.2}, {"n_bags": 4, "bag_ratio": 2.0, "random_state": 0}],
+    [{}, {"loss": "upu", "prior": 0.2}, {"n_bags": 4, "bag_ratio": 2.0, "random_state": 0}],
     ids=str,
 )
 def test_boosted_trees_and_bags_of_them_score_the_same(options):

@@ -398,9 +398,9 @@ void bind_boosted_rows(py::module_& module) {
       .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, py::object, const std::string&, double,
                     double, const py::object&, const py::object&, const py::object&, index_t, py::object, int>(),
            py::arg("features").none(false), py::arg("labels").none(false), py::arg("sample_weight"), py::kw_only(),
-           py::arg("categorical"), py::arg("loss"), py::arg("gamma"), py::arg("prior"),
-           py::arg("init_nodes"), py::arg("init_starts"), py::arg("init_sets"),
-           py::arg("n_unlabelled"), py::arg("numbers"), py::arg("n_threads"))
+           py::arg("categorical"), py::arg("loss"), py::arg("gamma"), py::arg("prior"), py::arg("init_nodes"),
+           py::arg("init_starts"), py::arg("init_sets"), py::arg("n_unlabelled"), py::arg("numbers"),
+           py::arg("n_threads"))
       .def("counts", &Shard::counts)
       .def("draw", &Shard::draw, py::arg("seed"), py::arg("n"))
       .def("count_entries", &Shard::count_entries, py::arg("of_drawn"), py::arg("scale"), py::arg("enough"))

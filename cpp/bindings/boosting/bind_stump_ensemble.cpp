@@ -45,8 +45,7 @@ py::array_t<double> score_stumps(const py::object& features, const py::object& s
 void bind_stump_ensemble(py::module_& module) {
   module.def("stump_scores", &score_stumps, py::arg("matrix"), py::arg("features"), py::arg("thresholds"),
              py::arg("polarity"), py::arg("alphas"), py::kw_only(), py::arg("n_features"), py::arg("low"),
-             py::arg("categorical") = py::none(), py::arg("category_sets") = py::none(),
-             py::arg("n_threads"));
+             py::arg("categorical") = py::none(), py::arg("category_sets") = py::none(), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

@@ -12,10 +12,10 @@ import numpy as np
 from fastpu import _core
 from fastpu.boosting._arguments import row_counts
 from fastpu.boosting._folds import GROUP, LabelledRows, best_so_far
-from fastpu.common._params import MANY
+from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._warn import warn
 from fastpu.data._categories import category_flags
-from fastpu.data._validate import check_choice, check_float, check_int, label_counts
+from fastpu.data._validate import label_counts
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._prior import proper_prior
 from fastpu.model._threshold import balanced_accuracy_threshold
@@ -238,6 +238,7 @@ class Training:
     ) -> _core.BoostedTreesResult:
         settings = self.settings
         has_bags = settings.n_bags > 1 and here is not None
+        bags = bag_options(settings.bag_ratio, *group_sizes(here.labels, here.weights)) if here and has_bags else {}
         options = _core.BoostedTreesOptions(
             loss=settings.loss,
             gamma=settings.gamma,
@@ -254,12 +255,12 @@ class Training:
             n_bags=settings.n_bags if has_bags else 0,
             seed=self.seed,
             early_stopping_rounds=min(patience, MANY),
-            **(bag_options(settings.bag_ratio, *group_sizes(here.labels, here.weights)) if here and has_bags else {}),
+            **bags,
         )
         return _core.boost_trees(
             features._native,
-            here and here.labels,
-            here and here.weights,
+            None if here is None else here.labels,
+            None if here is None else here.weights,
             category_flags(features.categories, features.n_features),
             options,
             init=None if before is None else (before._nodes, before.tree_starts, before.category_sets),

@@ -37,7 +37,7 @@ _OTHER_NAMES = (
     ("sample_weight", _CLASS_WEIGHTS),
     ("sample_weight", "sample_weights weights weight w"),
     ("C C_pos C_unl cost_pos cost_unl", "C c cost costs C_pos C_unl C_neg cost_pos cost_neg cost_unl alpha"),
-    ("lam rho", "C c cost alpha lambda_ lambda_l2 reg_lambda reg l2 l2_regularization ridge"),
+    ("lam rho", "C c cost alpha lambda_ lambda_l2 reg_lambda reg l2 l2_leaf_reg l2_regularization ridge"),
     ("weight_decay", "alpha lambda_l2 reg_lambda reg l2 l2_regularization"),
     ("C C_pos C_unl", "lam lambda_ lambda_l2 reg_lambda reg l2 l2_regularization ridge"),
     ("prior", "pi class_prior pos_prior positive_prior prior_pos"),
@@ -55,12 +55,11 @@ _OTHER_NAMES = (
     ("batch_size", "batch minibatch_size"),
     ("subsample_unl", "subsample bagging_fraction"),
     ("bag_size bag_ratio", "max_samples subsample bagging_fraction"),
-    ("colsample max_features", "colsample_bytree colsample_bynode feature_fraction max_features mtry rsm"),
+    ("max_features", "colsample colsample_bytree colsample_bynode feature_fraction mtry rsm"),
     ("min_leaf_rows", "min_child_samples min_data_in_leaf min_samples_leaf min_data nodesize"),
     ("min_leaf_hessian", "min_child_weight min_sum_hessian_in_leaf min_sum_hessian"),
-    ("l2", "lam lambda_ lambda_l2 reg_lambda reg l2_leaf_reg l2_regularization ridge"),
     ("callback", "callbacks"),
-    ("loss", "objective loss_function"),
+    ("loss", "criterion objective loss_function"),
     ("kernel", "kernel_type"),
 )
 _ALIKE = 0.75  # an unknown keyword with at least this difflib ratio to one of ours is taken for a misspelling

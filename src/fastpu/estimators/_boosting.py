@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.boosting._losses import LOSSES
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.estimators._base import FastpuClassifier
 from fastpu.model._threshold import balanced_accuracy_threshold
@@ -50,7 +49,7 @@ class Boosting(FastpuClassifier):
 
     def _ensemble(self, rounds: list[BoostRound], rows: Any, codes: NDArray[np.int8], weights: Any) -> StumpEnsemble:
         """Return the model of these rounds, as the fit makes it of all rounds."""
-        is_ranking = LOSSES[type(self)._function.__name__].ranks
+        is_ranking = not isinstance(self, PNUAdaBoost)
         objective = np.array([info.objective for info in rounds])
         model = StumpEnsemble(
             n_features=self.n_features_in_,

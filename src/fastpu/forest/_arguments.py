@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.common._params import MANY
-from fastpu.data._validate import (
-    check_choice,
-    check_float,
-    check_int,
-    check_labels,
-    check_sample_weight,
-    well_scaled,
-)
+from fastpu.common._params import MANY, check_choice, check_float, check_int
+from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
 from fastpu.model._prior import proper_prior
 from fastpu.tree._fit import check_max_features, check_prior_and_scenario, drawn_features
 

@@ -96,7 +96,7 @@ class TreeEnsemble(Model):
         "n_trees" or "n_rounds" (all were grown), "no_gain" (no split is left that lowers the loss), "early_stopping" or
         "callback".
     objective : ndarray of float64, shape (n_trees,)
-        Of a forest what is left, in each tree, of the criterion's sum over the leaves (see `fastpu.fit_forest`); of
+        Of a forest what is left, in each tree, of the loss's sum over the leaves (see `fastpu.fit_forest`); of
         boosted trees the loss after each of them.
     history : mapping
         "n_leaves" of each tree; see `fastpu.fit_boosted_trees` for its others.
@@ -106,7 +106,7 @@ class TreeEnsemble(Model):
     `nodes` has one entry for each node, tree after tree, each breadth first from its root: "tree"; "feature" (-1 in a
     leaf); "threshold" (NaN in a leaf and for categories); "category_set", the row of `category_sets` (-1 where there is
     none); "missing_left"; "left" and "right", the numbers of the children within the tree (-1 in a leaf); "gain", by
-    which the split lowered the criterion; "cover", the rows of the tree's bag in the node; "value" (NaN but in leaves).
+    which the split lowered the loss; "cover", the rows of the tree's bag in the node; "value" (NaN but in leaves).
 
     `decision_function`, `predict` and `with_threshold` also take BinnedFeatures in place of `X`, if the thresholds of
     the model are among their cuts, as they are after a fit on ``B`` for every ``B[rows]``. A frame must have categories
@@ -185,7 +185,7 @@ class TreeEnsemble(Model):
 
     @property
     def _gains(self) -> NDArray[np.float64]:
-        """By how much each node's split lowered the criterion, as a new array; 0 in leaves."""
+        """By how much each node's split lowered the loss, as a new array; 0 in leaves."""
         return self._nodes["gain"].astype(np.float64)
 
     @property
