@@ -30,6 +30,12 @@ def test_out_of_bag_scores_are_means_over_the_bags_without_the_row():
     assert np.isclose(left_out, model.oob_decision_function[row]).any()
 
 
+def test_bags_without_a_ratio_are_bootstraps():
+    X, y = pu_rows(2000)
+    model = fit(X, y, n_rounds=1, n_bags=40, bag_ratio=None)
+    assert model.oob_count[y == 0].mean() / 40 == pytest.approx(np.exp(-1), abs=0.02)
+
+
 @pytest.mark.parametrize("function", ["fit_boosted_trees", "fit_forest"])
 def test_bags_of_separable_rows_call_those_apart_positive(function):
     """Their out-of-bag scores are means of equal values, which differ by rounding alone."""

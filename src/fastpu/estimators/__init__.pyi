@@ -93,7 +93,7 @@ class PNUAdaBoostClassifier(PNUAdaBoost):
     callback: Callable[[BoostRound], bool | None] | None; progress: bool
 
 class ForestClassifier(Forest):
-    def __init__(self, *, n_trees: int = 500, criterion: Literal['gini', 'nnpu', 'upu'] = 'gini',
+    def __init__(self, *, n_trees: int = 500, loss: Literal['gini', 'nnpu', 'upu'] = 'gini',
         prior: float | None = None, scenario: Literal['case_control', 'single_set'] = 'case_control',
         splitter: Literal['random', 'best'] = 'random', bag_ratio: float | None = 2.0,
         max_features: Literal['sqrt', 'all'] | float = 'sqrt', min_leaf_rows: int = 3, max_depth: int | None = None,
@@ -102,7 +102,7 @@ class ForestClassifier(Forest):
         callback: Callable[[ForestRound], bool | None] | None = None, progress: bool = False,
         calibration: str | None = None, calibration_prior: float | None = None, calibration_cv: int = 5) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, init_model: Any = None) -> Self: ...
-    n_trees: int; criterion: Literal['gini', 'nnpu', 'upu']; prior: float | None
+    n_trees: int; loss: Literal['gini', 'nnpu', 'upu']; prior: float | None
     scenario: Literal['case_control', 'single_set']; splitter: Literal['random', 'best']; bag_ratio: float | None
     max_features: Literal['sqrt', 'all'] | float; min_leaf_rows: int; max_depth: int | None; max_leaves: int | None
     max_bins: int | None; random_state: int | np.random.Generator | np.random.RandomState | None
@@ -112,18 +112,19 @@ class BoostedTreesClassifier(BoostedTrees):
     def __init__(self, *, loss: LossName = 'pnu_auc', prior: float | None = None,
         scenario: Literal['case_control', 'single_set'] = 'case_control', gamma: float = 0.5, n_rounds: int = 100,
         learning_rate: float = 0.05, max_leaves: int = 4, max_depth: int | None = None,
-        min_leaf_rows: int | None = None, min_leaf_hessian: float = 0.001, l2: float = 10.0, n_bags: int = 1,
-        bag_ratio: float | None = None, subsample_unl: float = 1.0, colsample: float = 1.0,
-        max_bins: int | None = None, early_stopping_rounds: int | None = None, n_folds: int = 5,
+        min_leaf_rows: int | None = None, min_leaf_hessian: float = 0.001, lam: float = 10.0, n_bags: int = 1,
+        bag_ratio: float | None = 3.0, subsample_unl: float = 1.0,
+        max_features: Literal['sqrt', 'all'] | float = 'all', max_bins: int | None = None,
+        early_stopping_rounds: int | None = None, n_folds: int = 5,
         random_state: int | np.random.Generator | np.random.RandomState | None = None, n_threads: int | None = None,
         callback: Callable[[BoostedTreesRound], bool | None] | None = None, progress: bool = False,
         calibration: str | None = None, calibration_prior: float | None = None, calibration_cv: int = 5) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, init_model: Any = None) -> Self: ...
     loss: LossName; prior: float | None; scenario: Literal['case_control', 'single_set']; gamma: float; n_rounds: int
     learning_rate: float; max_leaves: int; max_depth: int | None; min_leaf_rows: int | None; min_leaf_hessian: float
-    l2: float; n_bags: int; bag_ratio: float | None; subsample_unl: float; colsample: float; max_bins: int | None
-    early_stopping_rounds: int | None; n_folds: int
-    random_state: int | np.random.Generator | np.random.RandomState | None
+    lam: float; n_bags: int; bag_ratio: float | None; subsample_unl: float
+    max_features: Literal['sqrt', 'all'] | float; max_bins: int | None; early_stopping_rounds: int | None
+    n_folds: int; random_state: int | np.random.Generator | np.random.RandomState | None
     callback: Callable[[BoostedTreesRound], bool | None] | None; progress: bool
 
 class LSAUCClassifier(FastpuClassifier):
