@@ -160,7 +160,7 @@ def fit_boosted_trees(
         min_leaf_hessian=min_leaf_hessian,
         lam=lam,
         n_bags=1,
-        bag_ratio=None,
+        bag_ratio=3.0,
         subsample_unl=subsample_unl,
         max_features=max_features,
     )
