@@ -107,15 +107,6 @@ def test_same_trees_of_any_rows(seed, loss, max_leaves, min_leaf_rows):
     compare(X, y, n_rounds=3, **options)
 
 
-@pytest.mark.parametrize("n_bags", [1, 5])
-def test_same_bits_for_any_number_of_threads(n_bags):
-    X, y = pu_rows(30_000, 12)
-    models = [fit(X, y, n_threads=n_threads, n_bags=n_bags, max_features=0.7) for n_threads in (1, 2, 7)]
-    for model in models[1:]:
-        np.testing.assert_array_equal(model.packed_nodes, models[0].packed_nodes)
-        np.testing.assert_array_equal(model.objective, models[0].objective)
-
-
 @pytest.mark.parametrize("options", [{}, {"subsample_unl": 0.5, "max_features": 0.5}, {"n_bags": 3}], ids=str)
 def test_sparse_rows_give_the_same_trees(options):
     X, y = wild_rows(400)
@@ -155,17 +146,6 @@ def test_where_weights_leave_no_split_the_warning_says_that_rows_count_by_them()
     X, y = np.arange(80.0)[:, None], np.arange(80) >= 40
     with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="rows count by their weights"):
         assert fit(X, y, sample_weight=np.full(80, 1 / 80)).n_trees == 0
-
-
-def test_weights_of_whole_numbers_give_the_trees_of_repeated_rows():
-    X, y = pu_rows(300)
-    weights = np.random.default_rng(5).integers(0, 4, y.size)
-    weights[:2] = 1
-    model = fit(X, y, sample_weight=weights)
-    again = fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    for name in ("feature", "threshold", "left"):
-        np.testing.assert_array_equal(model.nodes[name], again.nodes[name])
-    np.testing.assert_allclose(model.nodes["value"], again.nodes["value"], rtol=1e-9, atol=1e-12)
 
 
 def test_gains_of_the_largest_weights_are_kept_as_floats():
@@ -266,16 +246,6 @@ def test_rounds_that_run_out_before_early_stopping_are_told():
     assert not model.converged
     with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="the best AUC of 3 folds so far"):
         fit(X, y, n_rounds=3, n_folds=3, early_stopping_rounds=50)
-
-
-def test_a_saved_model_has_the_same_scores(tmp_path):
-    X, y = mixed_frame(300)
-    model = fit(X, y, n_bags=2).with_probabilities(prior=0.3, y=y)
-    model.save(tmp_path / "trees.npz")
-    loaded = fastpu.load(tmp_path / "trees.npz")
-    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    moved = loaded.with_threshold(prior=0.2, X_unl=X)
-    assert 0 < (moved.predict(X) > 0).mean() < 0.4
 
 
 WRONG = {

@@ -1,4 +1,4 @@
-"""fit_pnu_auc_boost and fit_rankboost_auc against their two oracles: fast == slow."""
+"""fit_pnu_auc_boost and fit_rankboost_auc against their oracle: fast == slow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from boosting_cases import (
     warns_if_empty,
 )
 from oracles import stump_boost as decoupled
-from oracles import stump_boost_pairwise as pairwise
 
 #: Cuts of a feature: none, fewer than the values, at the limits of one byte, and more than one byte holds.
 MAX_BINS = (None, 1, 2, 5, 32, 255, 300)
@@ -39,7 +38,7 @@ def layouts(X: np.ndarray):
 
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize("seed", range(12))
-def test_fit_equals_the_pairwise_oracle(groups, seed):
+def test_fits_of_few_rows_equal_the_oracle(groups, seed):
     rng = np.random.default_rng([seed, sorted(GROUPS).index(groups)])
     problem = make_problem(
         rng,
@@ -49,7 +48,7 @@ def test_fit_equals_the_pairwise_oracle(groups, seed):
         weighted=(None, "whole", "real")[seed % 3],
     )
     options = {"n_rounds": 20, "max_bins": MAX_BINS[seed % 5], **draw_options(rng)}
-    oracle = pairwise.fit_pairwise(problem.X, problem.y, sample_weight=problem.weights, **options)
+    oracle = decoupled.fit_decoupled(problem.X, problem.y, sample_weight=problem.weights, **options)
     for _, X in layouts(problem.X):
         with warns_if_empty(oracle):
             model = fit(problem, X, **options)
@@ -60,7 +59,7 @@ def test_fit_equals_the_pairwise_oracle(groups, seed):
 
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize("max_bins", MAX_BINS)
-def test_fit_equals_the_decoupled_oracle(groups, max_bins):
+def test_fits_equal_the_oracle(groups, max_bins):
     rng = np.random.default_rng([7, sorted(GROUPS).index(groups), max_bins or 0])
     n = int(rng.integers(300, 2001))
     problem = make_problem(
@@ -144,12 +143,11 @@ def test_a_matrix_of_zeros_only_gives_the_empty_model():
 
 @pytest.mark.parametrize("groups", ["PNU", "PN"])
 @pytest.mark.parametrize("seed", range(8))
-def test_rankboost_equals_its_oracles(groups, seed):
+def test_rankboost_equals_its_oracle(groups, seed):
     rng = np.random.default_rng([17, seed])
     problem = make_problem(rng, n=55, d=5, groups=groups, weighted=(None, "whole", "real")[seed % 3])
     options = {"n_rounds": 20, "rho": float(rng.choice([0.0, 0.05])), "max_bins": MAX_BINS[seed % 4]}
     model = fastpu.baselines.fit_rankboost_auc(problem.X, problem.y, sample_weight=problem.weights, **options)
-    assert_same_run(model, pairwise.fit_rankboost(problem.X, problem.y, sample_weight=problem.weights, **options))
     assert_same_run(model, decoupled.fit_rankboost(problem.X, problem.y, sample_weight=problem.weights, **options))
     np.testing.assert_allclose(
         model.decision_function(problem.X),
@@ -217,10 +215,27 @@ def small_problems(draw):
 
 
 @given(small_problems())
-def test_property_fit_equals_the_pairwise_oracle(case):
+def test_fits_of_any_few_rows_equal_the_oracle(case):
     problem, options = case
-    oracle = pairwise.fit_pairwise(problem.X, problem.y, sample_weight=problem.weights, **options)
+    oracle = decoupled.fit_decoupled(problem.X, problem.y, sample_weight=problem.weights, **options)
     for _, X in layouts(problem.X):
         with warns_if_empty(oracle):
             model = fit(problem, X, **options)
         assert_same_run(model, oracle)
+
+
+def test_the_certificate_refuses_a_model_that_is_not_greedy():
+    rng = np.random.default_rng(6)
+    problem = make_problem(rng, n=60, d=4, kinds=("normal",))
+    options = {"n_rounds": 10, "gamma": 0.4, "rho": 0.01}
+    model = decoupled.fit_decoupled(problem.X, problem.y, **options)
+    decoupled.verify_model(model, problem.X, problem.y, **options)
+    for name, change in (
+        ("polarity", lambda v: [-v[0], *v[1:]]),
+        ("thresholds", lambda v: [v[0] + 0.5, *v[1:]]),
+        ("alphas", lambda v: [v[0] * (1 + 1e-6), *v[1:]]),
+        ("objective", lambda v: [*v[:-1], v[-1] + 1e-6]),
+    ):
+        broken = decoupled.Boosted(**{**vars(model), name: change(getattr(model, name))})
+        with pytest.raises(AssertionError, match="round"):
+            decoupled.verify_model(broken, problem.X, problem.y, **options)

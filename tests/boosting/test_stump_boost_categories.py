@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
-import pickle
 
 import numpy as np
 import pandas as pd
@@ -15,7 +13,6 @@ import fastpu
 from boosting_cases import GROUPS, SCORE_TOL, SUM_TOL, assert_identical, draw_options, each_fit, make_problem
 from fastpu.metrics import auc
 from helpers import refused
-from method_recipes import bits
 from oracles import stump_boost_sets as oracle
 
 MISSING = oracle.MISSING
@@ -261,20 +258,6 @@ def test_early_stopping_drops_the_sets_of_dropped_stumps():
     )
     assert model.n_iter < len(model.history["delta"])
     assert len(model.category_sets) == np.isin(model.features, [1, 3]).sum()
-
-
-@each_fit
-def test_models_with_categories_come_back_from_files(fit, tmp_path):
-    X, y, _ = mixed_problem(9)
-    frame = framed(X)
-    model = fit(frame, y, n_rounds=15)
-    model.save(tmp_path / "stumps.npz")
-    for again in (fastpu.load(tmp_path / "stumps.npz"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        assert bits(again) == bits(model)
-        assert again.categories == model.categories
-        np.testing.assert_array_equal(again.decision_function(frame), model.decision_function(frame))
-    assert model.feature_importances[[1, 3]].sum() > 0
-    np.testing.assert_allclose(model.feature_importances.sum(), 1.0)
 
 
 @pytest.mark.parametrize("number", [-1.0, 0.5, 1e9, np.inf, -np.inf, np.nan])

@@ -83,14 +83,6 @@ def in_child(work) -> int:
 
 @posix
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_child_fits_after_a_fit_of_its_parent(large):
-    X, y = large
-    expected = small_fit(X, y)
-    assert in_child(lambda: small_fit(X, y) == expected) == 0
-
-
-@posix
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_child_fits_during_a_fit_of_its_parent(large):
     X, y = large
     expected = small_fit(X, y)

@@ -36,19 +36,6 @@ def test_no_more_threads_run_than_were_allowed(n_threads, wide):
     assert count() == before
 
 
-@each_fit
-def test_evaluation_does_not_depend_on_the_threads(fit, large):
-    X, y = large
-    labelled = y != 0
-    curves = [
-        fit(X, y, n_rounds=5, max_bins=32, eval_set=(X[labelled], y[labelled]), n_threads=n)
-        .history["eval_auc"]
-        .tobytes()
-        for n in (1, 2, 7)
-    ]
-    assert len(set(curves)) == 1
-
-
 # -- several threads of Python -----------------------------------------------------------------------------------------
 
 

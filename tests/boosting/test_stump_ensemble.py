@@ -2,70 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
-import pickle
-import warnings
 
 import numpy as np
 import pytest
 
 import fastpu
-from boosting_cases import ARRAYS, assert_identical, each_fit, make_problem
+from boosting_cases import assert_identical, each_fit, make_problem
 
 
 @pytest.fixture(scope="module")
 def data():
     problem = make_problem(np.random.default_rng(1), n=120, d=4, kinds=("normal", "rounded", "zeros"))
     return problem.X, problem.y
-
-
-@each_fit
-def test_saved_pickled_and_copied_models_score_bit_for_bit(fit, data, tmp_path):
-    X, y = data
-    model = fit(X, y, n_rounds=20, eval_set=(X[y != 0], y[y != 0]))
-    path = tmp_path / "model.npz"
-    model.save(path)
-    for other in (fastpu.load(path), pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)):
-        assert type(other) is type(model)
-        assert_identical(other, model)
-        np.testing.assert_array_equal(other.decision_function(X), model.decision_function(X))
-        np.testing.assert_array_equal(other.predict(X), model.predict(X))
-        assert (other.n_iter, other.status, other.converged) == (model.n_iter, model.status, model.converged)
-        assert dict(other.params) == dict(model.params)
-        for name, values in model.history.items():
-            np.testing.assert_array_equal(other.history[name], values)
-        with pytest.raises(ValueError, match="read-only"):
-            other.alphas[0] = 1.0
-
-
-@each_fit
-def test_models_are_frozen(fit, data):
-    X, y = data
-    model = fit(X, y, n_rounds=5)
-    with pytest.raises((AttributeError, TypeError)):
-        model.threshold = 3.0
-    with pytest.raises((AttributeError, TypeError)):
-        del model.alphas
-    with pytest.raises((AttributeError, TypeError)):
-        model.no_such_field = 1
-    for name in ARRAYS:
-        with pytest.raises(ValueError, match="read-only"):
-            getattr(model, name)[0] = 1
-    with pytest.raises(TypeError):
-        model.history["deltas"] = 1
-    with pytest.raises(TypeError):
-        model.params["n_rounds"] = 1
-
-
-@each_fit
-def test_params_record_the_call(fit, data):
-    X, y = data
-    model = fit(X, y, n_rounds=5, max_bins=9, stop_tol=1e-10)
-    assert (model.params["n_rounds"], model.params["max_bins"], model.params["stop_tol"]) == (5, 9, 1e-10)
-    assert model.params["method"] == fit.__name__
-    assert type(model).__name__ in repr(model)
-    assert str(model.n_iter) in repr(model)
 
 
 @pytest.mark.parametrize("form", ["exact", "max_bins", "binned", "eval_set"])
@@ -87,15 +36,6 @@ def test_params_are_arguments_of_the_function(fit, form, data):
     again = fit(rows, y, eval_set=eval_set, **arguments)
     assert_identical(again, model)
     assert dict(again.params) == dict(model.params)
-
-
-@each_fit
-def test_a_normal_fit_is_silent(fit, data, capfd):
-    X, y = data
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        fit(X, y, n_rounds=30)
-    assert capfd.readouterr() == ("", "")
 
 
 @each_fit

@@ -166,18 +166,6 @@ def test_forests_only_go_on_with_their_rows(rows):
 # ---- Weights ----
 
 
-def test_rows_of_weight_zero_count_as_absent(rows):
-    X, y = rows
-    weights = np.random.default_rng(1).choice([0.0, 1.0, 2.5], len(y))
-    counted = weights > 0
-    model = small(X, y, sample_weight=weights)
-    other = small(X[counted], y[counted], sample_weight=weights[counted])
-    np.testing.assert_array_equal(model.packed_nodes, other.packed_nodes)
-    np.testing.assert_array_equal(model.oob_sum[counted], other.oob_sum)
-    assert model.threshold == other.threshold
-    assert (model.oob_count[~counted] == 20).all()
-
-
 @pytest.mark.parametrize("max_bins", [9, 255, 1000])
 def test_weights_that_are_equal_within_both_groups_are_none(rows, max_bins):
     """With more distinct values than cuts, weights used to move the cuts."""

@@ -11,7 +11,6 @@ import fastpu
 from fastpu.metrics import auc
 from forest_cases import category_set, mixed_frame
 from helpers import refused
-from method_recipes import bits
 from oracles.forest import Criterion
 
 
@@ -78,14 +77,6 @@ def test_unseen_categories_go_the_way_of_missing_ones(model, rows):
     missing = X.assign(colour=pd.Categorical([None] * len(X), categories=["red"]))
     unseen = X.assign(colour=pd.Categorical(["ultraviolet"] * len(X)))
     np.testing.assert_array_equal(model.decision_function(unseen), model.decision_function(missing))
-
-
-def test_forests_with_categories_come_back_from_files(model, rows, tmp_path):
-    model.save(tmp_path / "forest.npz")
-    again = fastpu.load(tmp_path / "forest.npz")
-    assert bits(again) == bits(model)
-    assert again.categories == model.categories
-    np.testing.assert_array_equal(again.decision_function(rows[0]), model.decision_function(rows[0]))
 
 
 def test_frames_that_cannot_be_mapped_are_refused(model, rows):

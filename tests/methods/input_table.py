@@ -309,9 +309,9 @@ _set(
     "fit_boosted_trees",
     loss=choice(
         *_boosted_trees.LOSSES,
-        under={"prior": 0.4},
-        changes=("upu",),
-        where={**_with_prior, "learning_rate": 1.0, "n_rounds": 20},
+        under={"pu": True},
+        changes=("logistic",),
+        where={"pu": True, "learning_rate": 1.0, "n_rounds": 20},
     ),
     prior=share(none=True, under={"loss": "upu", "pu": True}, changes=(0.6,), where=_with_prior),
     scenario=choice("case_control", "single_set", under=_with_prior, changes=("single_set",), where=_with_prior),

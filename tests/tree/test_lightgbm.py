@@ -234,17 +234,6 @@ def test_trees_of_a_single_leaf_score_the_same():
     assert booster.feature_importance("gain").tolist() == [0, 0]
 
 
-def test_a_saved_booster_scores_the_same(framed, tmp_path):
-    X, model = framed
-    booster = model.to_lightgbm()
-    booster.save_model(tmp_path / "model.txt")
-    for again in (
-        lightgbm.Booster(model_file=tmp_path / "model.txt"),
-        lightgbm.Booster(model_str=booster.model_to_string()),
-    ):
-        np.testing.assert_allclose(predict(again, X), model.decision_function(X), **CLOSE)
-
-
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
@@ -280,15 +269,6 @@ def test_every_number_goes_the_same_way(values):
 def test_without_lightgbm_the_error_says_how_to_install_it(framed, monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     refused(ImportError, "to_lightgbm needs LightGBM: pip install 'fastpu[lightgbm]'", framed[1].to_lightgbm)
-
-
-def test_a_loaded_model_has_the_same_booster(framed, tmp_path):
-    _, model = framed
-    model.save(tmp_path / "forest.npz")
-    again = fastpu.load(tmp_path / "forest.npz").to_lightgbm()
-    assert again.model_to_string() == model.to_lightgbm().model_to_string()
-    named = dataclasses.replace(model, feature_names=None)
-    assert named.to_lightgbm().feature_name() == [f"Column_{column}" for column in range(4)]
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
-import pickle
 
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ from hypothesis import strategies as st
 import fastpu
 from forest_cases import mixed_frame, wild_rows
 from helpers import refused
-from method_recipes import bits
 
 FIELDS = ("threshold", "split", "left", "cover", "gain")
 PACKED = np.dtype([("threshold", "f8"), ("split", "u4"), ("left", "i4"), ("cover", "u4"), ("gain", "f4")])
@@ -153,12 +150,6 @@ def test_any_bytes_in_a_node_give_scores_or_an_error(seed, field, content):
         return
     assert np.isfinite(other.decision_function(X)).all()
     assert np.isfinite(other.feature_importances).all()
-
-
-def test_copies_have_the_same_bits(model):
-    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        assert bits(again) == bits(model)
-        assert again.categories == model.categories
 
 
 def test_binned_rows_must_be_cut_where_the_model_is():
