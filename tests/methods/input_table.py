@@ -195,6 +195,7 @@ PARAMETERS: dict[str, Parameter] = {
     "splitter": choice("random", "best", changes=("best",)),
     "bag_ratio": positive(none=True, changes=(1.0, None)),
     "max_features": Parameter("object", bad=_NO_FEATURES, changes=("all", 2, 1.0)),
+    "fit_boosted_trees.max_features": Parameter("object", bad=_NO_FEATURES, changes=("sqrt", 2, 0.5)),
     "min_leaf_rows": integer(1, changes=(5,), where={"seed": 2}),
     "fit_boosted_trees.min_leaf_rows": integer(1, none=True, changes=(5,), where={"seed": 2}),
     "max_depth": integer(1, none=True, changes=(1,), where={"seed": 2}),
