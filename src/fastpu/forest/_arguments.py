@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.common._params import MANY, check_choice, check_float, check_int
+from fastpu.common._params import MANY, check_choice, check_int
 from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
 from fastpu.model._prior import proper_prior
-from fastpu.tree._fit import check_max_features, check_prior_and_scenario, drawn_features
+from fastpu.tree._fit import check_bag_ratio, check_max_features, check_prior_and_scenario, drawn_features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,7 +91,7 @@ def check_growth(
         prior=given,
         scenario=drawn_as,
         splitter=check_choice("splitter", splitter, SPLITTERS),
-        bag_ratio=None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True),
+        bag_ratio=check_bag_ratio(bag_ratio),
         max_features=check_max_features(max_features),
         min_leaf_rows=min(check_int("min_leaf_rows", min_leaf_rows, low=1), MANY),
         max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), MANY),

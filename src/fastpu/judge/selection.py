@@ -140,7 +140,7 @@ def select(
         P(Y = 1) in (0, 1): among the unlabelled rows with ``scenario="case_control"``, among all rows with
         ``"single_set"``. For "err_star" and "average_precision". A `fit` that needs a `prior` is given it as well,
         converted to that among the unlabelled rows unless the fit takes a `scenario` too; where it needs none, such as
-        `fit_forest` with ``criterion="gini"``, it is given none. A fit that is to have another prior than the criterion
+        `fit_forest` with ``loss="gini"``, it is given none. A fit that is to have another prior than the criterion
         gets it in the grid: ``{"prior": [0.1]}``.
     scenario : {"case_control", "single_set"}, default "case_control"
         Whether unlabelled rows alone, or all rows together, are a sample of the population. For "puf" and "err_star";
