@@ -117,7 +117,8 @@ def test_failed_points_are_told_with_the_values_that_failed(data):
         {"loss": ["gini", "nnpu"], "prior": [0.3]},
         scoring="err_star",
         prior=0.3,
-        n_trees=2,
+        n_trees=20,
+        random_state=0,
     )
     assert text.startswith("1 of 2 points of grid failed and cannot be chosen (all with loss='gini'); the first")
     with warnings.catch_warnings():
