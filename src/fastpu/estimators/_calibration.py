@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from fastpu.model._calibration import Scored
     from fastpu.model._model import Model
 
-__all__ = ["CalibrationSettings", "calibrated"]
 
 _OF_ROWS = ("sample_weight", "sample_cost")
 

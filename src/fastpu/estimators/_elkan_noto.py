@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-__all__ = ["ElkanNotoClassifier"]
-
 
 class ElkanNotoClassifier(MetaClassifier):
     """Elkan and Noto's classifier: the probability of being labelled, divided by the label frequency.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from fastpu.path.svm_path_model import SVMPath
     from fastpu.svm.kernel_machine import KernelMachine
 
-__all__ = ["OnPUPath", "OnPath"]
-
 
 class OnPath(FastpuClassifier):
     """A classifier at one point of a path, given or selected.

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from fastpu.estimators._meta import Training
 
-__all__ = ["SARClassifier"]
 
 _EDGE = 1e-12  # probabilities are kept this far from 0 and 1, where their logarithms are infinite
 _RESPONSE = "predict_proba"

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-__all__ = ["TwoStepClassifier"]
-
 
 class TwoStepClassifier(MetaClassifier):
     """The two-step method: find reliable negatives by spies, then tell positives from them.
