@@ -211,7 +211,8 @@ def test_labels_of_methods_that_take_none():
     assert f"but {methods_with('N')} do" in text
     text = refused(ValueError, "got 2 of them (-1)", check_labels, [1, 0, -1, -1], 4, pu_only="fit_pual")
     assert "fit_pual, which takes no labelled negatives" in text
-    assert "fit_pnu_adaboost" in text
+    assert "fit_pnu_auc_boost" in text
+    assert "fit_pnu_adaboost" not in text  # a baseline
     refused(
         ValueError, "at least one positive row (+1) for fit_pual, got none", check_labels, [0], 1, pu_only="fit_pual"
     )

@@ -241,7 +241,7 @@ def test_a_prior_is_estimated_where_none_is_given():
     share = float(np.average(truth[~labelled], weights=weights[~labelled]))
     fitted = estimators.UPUClassifier(random_state=0).fit(X, labelled, sample_weight=weights)
     assert abs(fitted.prior_ - share) < 0.1
-    with pytest.raises(ValueError, match="prior must be 'bbe', got 'guess'"):
+    with pytest.raises(ValueError, match="prior must be one of 'bbe', got 'guess'"):
         estimators.UPUClassifier(prior="guess").fit(X, labelled)
 
 

@@ -24,7 +24,7 @@ _OTHER_NAMES = (
     ("progress", "verbose verbosity verbose_eval silent disp show_progress logging_level"),
     ("random_state", "random_seed seed rng generator"),
     (
-        "n_rounds n_bags n_trees n_epochs",
+        "n_rounds n_bags n_estimators n_trees n_epochs",
         "n_estimators n_rounds num_rounds num_round num_boost_round nrounds iterations num_iterations n_iter "
         "n_iterations epochs num_epochs max_epochs max_iter max_iterations n_trees num_trees ntree n_learners",
     ),
