@@ -307,7 +307,7 @@ def test_a_path_whose_end_is_the_floor_of_precision_warns_where_that_is_chosen()
     truth = rng.randint(0, 2, 100) > 0
     fitted = estimators.SVMPathClassifier(random_state=0).fit(X, truth)  # no warning: far from the end
     assert (fitted.path_.status, fitted.path_.converged) == ("precision", False)
-    with pytest.warns(fastpu.ConvergenceWarning, match="SVMPathClassifier stops at the end of the path"):
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="SVMPathClassifier stops at the end of the path"):
         estimators.SVMPathClassifier(criterion="end").fit(X, truth)
 
 

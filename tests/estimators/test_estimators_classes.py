@@ -25,7 +25,7 @@ SELECTION = {"lam", "criterion", "cv", "prior", "scenario", "random_state"}
 
 def test_every_fit_function_has_a_class_with_its_name():
     assert {function_name(kind): kind.__name__ for kind in CLASSIFIERS} == {
-        n: m.classifier for n, m in DECLARED.items() if not m.is_baseline
+        n: m.classifier for n, m in DECLARED.items() if not m.baseline
     }
     for kind in CLASSIFIERS:
         assert f"{function_name(kind).removeprefix('fit_').replace('_', '')}classifier" == kind.__name__.lower()

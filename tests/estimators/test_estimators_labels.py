@@ -63,7 +63,7 @@ def told_of_labels(classifier, X, y) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         classifier.fit(X, y)
-    return [str(warning.message) for warning in caught if warning.category is fastpu.LabelWarning]
+    return [str(warning.message) for warning in caught if warning.category is fastpu.exceptions.LabelWarning]
 
 
 @every_class
@@ -81,7 +81,7 @@ def test_the_labels_that_the_warning_advises_turn_the_ranking_round():
     X, truth, labelled = pu_rows(n=200)
     labelled &= np.arange(200) % 2 == 0
     y = np.where(labelled, "churned", "unknown")
-    with pytest.warns(fastpu.LabelWarning):
+    with pytest.warns(fastpu.exceptions.LabelWarning):
         reversed_ = estimators.ISVMClassifier().fit(X, y).decision_function(X)
     right = estimators.ISVMClassifier().fit(X, fastpu.as_labels(y, positive="churned", unlabeled="unknown"))
     auc = fastpu.metrics.auc

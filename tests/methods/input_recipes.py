@@ -59,6 +59,10 @@ _REFUSES = {"MappingScorer.save"}
 # -- what is public ----------------------------------------------------------------------------------------------------
 
 
+#: Modules whose names stand without the module's in the tables.
+_BARE = (fastpu, fastpu.baselines, fastpu.models, fastpu.exceptions)
+
+
 def _public(module: ModuleType, prefix: str = "") -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in module.__all__:
@@ -66,7 +70,7 @@ def _public(module: ModuleType, prefix: str = "") -> dict[str, Any]:
         if inspect.ismodule(item):
             found |= _public(item, f"{name}.")
         elif callable(item):
-            found[prefix + name] = item
+            found[name if module in _BARE else prefix + name] = item
     return found
 
 
@@ -313,10 +317,10 @@ _INSTANCES: dict[str, Callable[[], Any]] = {
 
 
 _DOCUMENTED = (
-    fastpu.ConvergenceWarning,
-    fastpu.DegenerateModelWarning,
-    fastpu.EstimateWarning,
-    fastpu.ScaleWarning,
+    fastpu.exceptions.ConvergenceWarning,
+    fastpu.exceptions.DegenerateModelWarning,
+    fastpu.exceptions.EstimateWarning,
+    fastpu.exceptions.ScaleWarning,
 )
 
 
@@ -386,7 +390,7 @@ def bits(value: Any, *, params: bool = False) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [f.name for f in dataclasses.fields(value) if params or f.name not in {"params", "_edges"}]
         return {name: bits(getattr(value, name)) for name in names}
-    if isinstance(value, fastpu.BinnedFeatures):
+    if isinstance(value, fastpu.models.BinnedFeatures):
         return [value.codes().tobytes(), [value.column(j).tobytes() for j in range(value.n_features)]]
     if isinstance(value, Mapping):
         return {key: bits(item) for key, item in value.items() if key not in _CLOCKS}

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.common._methods import DECLARED
+from fastpu.common._methods import DECLARED, function_of
 
 #: What a recipe's rows are called by, and how a group of rows is labelled.
 LABELS = {"P": 1, "U": 0, "N": -1}
@@ -40,6 +40,8 @@ class Recipe:
 
     @property
     def function(self) -> Any:
+        if self.name in DECLARED:
+            return function_of(self.name)
         owner = fastpu
         for part in self.name.split("."):
             owner = getattr(owner, part)
@@ -105,7 +107,7 @@ _WANTED = {"prior": 0.5, "random_state": 0, **_COSTS}
 def _of_method(id_: str, rows: int, options: Mapping[str, Any]) -> Recipe:
     """The recipe of a method, which takes what its declaration says."""
     name = id_.partition("-")[0]
-    parameters, method = inspect.signature(getattr(fastpu, name)).parameters, DECLARED[name]
+    parameters, method = inspect.signature(function_of(name)).parameters, DECLARED[name]
     wanted = {
         key: value
         for key, value in _WANTED.items()
@@ -186,7 +188,7 @@ def computing_functions() -> list[str]:
         for name in module.__all__:
             item = getattr(module, name)
             if inspect.isfunction(item) and {"n_threads", "n_jobs"} & set(inspect.signature(item).parameters):
-                found.append(prefix + name)
+                found.append(name if name in DECLARED else prefix + name)
     return found
 
 
@@ -202,7 +204,7 @@ def _collect(place: str, value: Any, found: dict[str, np.ndarray]) -> None:
         parts: Mapping[str, Any] = {"data": value.data, "indices": value.indices, "indptr": value.indptr}
     elif isinstance(value, Mapping):
         parts = {str(key): value[key] for key in sorted(value, key=str)}
-    elif isinstance(value, fastpu.BinnedFeatures):
+    elif isinstance(value, fastpu.models.BinnedFeatures):
         parts = {"cuts": value.cuts, "codes": [value.column(j) for j in range(value.n_features)]}
     elif dataclasses.is_dataclass(value):
         parts = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
@@ -233,7 +235,7 @@ def model_bits(model: Any, X: Any = None, n_threads: int | None = None, but: Seq
     names = {field.name for field in dataclasses.fields(model)} - {"params", *but}
     scores = None if X is None else model.decision_function(X, n_threads=n_threads)
     said = {"learned": {name: getattr(model, name) for name in names}, "scores": scores}
-    if X is not None and isinstance(model, fastpu.MappingMachine):
+    if X is not None and isinstance(model, fastpu.models.MappingMachine):
         said["staged"] = list(model.staged_decision_function(X, n_threads=n_threads))
     return tuple(sorted(bits(said).items()))
 

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastpu.common._params import MANY
+from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._text import describe
-from fastpu.data._validate import check_choice, check_float, check_int
 from fastpu.kernels._gauss_basis import check_bandwidth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Basis", "check_basis", "check_lams"]
 
 _BASES = ("linear", "gauss")
 

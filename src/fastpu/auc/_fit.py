@@ -21,11 +21,13 @@ from fastpu.auc._moments import (
 from fastpu.auc._solvers import Solution, solve_by_steps, solve_directly
 from fastpu.auc.rank_machine import RankMachine
 from fastpu.common._blas_threads import one_blas_thread
+from fastpu.common._params import check_random_state
 from fastpu.common._text import where_column
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
-from fastpu.data._validate import check_labels, check_matrix, check_random_state, check_sample_weight, label_counts
+from fastpu.common._warn import warn
+from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
 from fastpu.data.binned_features import require_rows
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._threshold import balanced_accuracy_threshold
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
     from fastpu.auc._moments import Form
     from fastpu.data._matrix import Matrix
 
-__all__ = ["Point", "Rows", "fit_points", "open_rows", "require_groups"]
 
 _GROUP_NAMES = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _MOST_DIRECT = 2000  # weights of the linear basis whose matrix is made and factored

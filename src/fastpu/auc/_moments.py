@@ -22,18 +22,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = [
-    "CentredRows",
-    "Form",
-    "Moments",
-    "apply_form",
-    "form_matrix",
-    "group_means",
-    "group_moments",
-    "group_shares",
-    "group_variances",
-    "groups_of",
-]
 
 _GROUPS = (1, 0, -1)  # positive, unlabelled, negative
 _FIRST = 256  # rows whose mean is the origin

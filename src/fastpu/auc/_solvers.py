@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     #: Returns A times a vector, computed from the rows.
     Product: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
-__all__ = ["Solution", "solve_by_steps", "solve_directly"]
 
 _CORRECTIONS = 2  # refinements of a direct solution; the second is for matrices that have lost half of their digits
 _EXACT = 1e-15  # a solution with a smaller relative residual is not refined

@@ -8,8 +8,8 @@ from fastpu.auc._arguments import check_basis, check_lams
 from fastpu.auc._fit import Point, fit_points, open_rows, require_groups
 from fastpu.auc._moments import Form
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float
 from fastpu.common._sharing import shares_work
-from fastpu.data._validate import check_float
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
         sample_weight: object
         random_state: int | np.random.Generator | None
         n_threads: int | None
-
-
-__all__ = ["fit_ls_auc", "fit_pnu_auc", "fit_samult"]
 
 
 @overload
@@ -145,7 +142,7 @@ def fit_ls_auc(
     Examples
     --------
     >>> import fastpu
-    >>> model = fastpu.fit_ls_auc([[0.0], [1.0], [2.0], [4.0]], [-1, -1, 1, 1], lam=0)
+    >>> model = fastpu.baselines.fit_ls_auc([[0.0], [1.0], [2.0], [4.0]], [-1, -1, 1, 1], lam=0)
     >>> model.coef.round(6)
     array([0.333333])
     >>> model.predict([[1.4], [1.6]])
@@ -262,7 +259,7 @@ def fit_samult(
     --------
     >>> import fastpu
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [1.0], [3.0]], [-1, -1, 1, 1, 0, 0]
-    >>> model = fastpu.fit_samult(X, y, gamma=0.5, lam=0)
+    >>> model = fastpu.baselines.fit_samult(X, y, gamma=0.5, lam=0)
     >>> model.coef.round(6)
     array([0.357143])
     """
@@ -414,10 +411,10 @@ def fit_pnu_auc(
     >>> X, truth = fastpu.datasets.make_two_normals(400, random_state=0)
     >>> split = fastpu.datasets.split_case_control(truth, labeled=40, random_state=0)
     >>> rows, y = X[split.train], split.y_train
-    >>> model = fastpu.fit_pnu_auc(rows, y, prior=0.45, eta=1)
+    >>> model = fastpu.baselines.fit_pnu_auc(rows, y, prior=0.45, eta=1)
     >>> model.status
     'closed_form'
-    >>> len(fastpu.fit_pnu_auc(rows, y, prior=0.45, eta=1, lam=[0.01, 0.1, 1]))
+    >>> len(fastpu.baselines.fit_pnu_auc(rows, y, prior=0.45, eta=1, lam=[0.01, 0.1, 1]))
     3
     """
     given, drawn_as = check_prior(prior), check_scenario(scenario)

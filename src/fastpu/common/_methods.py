@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["DECLARED", "Method", "methods_that_take", "methods_with", "table"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True)
@@ -35,9 +38,14 @@ class Method:
     repeats: bool = True
 
     @property
-    def is_baseline(self) -> bool:
-        """Whether its function is in `fastpu.baselines`, and not in `fastpu` itself."""
+    def baseline(self) -> bool:
+        """Whether papers compare with it and nobody should reach for it first."""
         return self.classifier is None
+
+    @property
+    def module(self) -> str:
+        """The public module that has the function."""
+        return "fastpu.baselines" if self.baseline else "fastpu"
 
 
 _TREES = {"nan": True, "inf": True, "binned": True, "categories": True}
@@ -85,6 +93,12 @@ DECLARED = {
 }
 
 
+def function_of(name: str) -> Callable[..., Any]:
+    """Return the public function of a method."""
+    function: Callable[..., Any] = getattr(importlib.import_module(DECLARED[name].module), name)
+    return function
+
+
 def methods_with(group: str) -> str:
     """Return the names of the methods that learn from a group (one letter), as a sentence lists them."""
     return _listed([name for name, method in DECLARED.items() if group in method.groups])
@@ -97,7 +111,7 @@ def methods_that_take(what: str) -> str:
 
 def _listed(names: list[str]) -> str:
     """Return a sentence's list of names without the baselines, which nobody should reach for first."""
-    names = [name for name in names if not DECLARED[name].is_baseline]
+    names = [name for name in names if not DECLARED[name].baseline]
     return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
 
 
@@ -112,7 +126,7 @@ def table() -> str:
     for tier, head in heads.items():
         lines += head
         for name, m in DECLARED.items():
-            if m.is_baseline == tier:
+            if m.baseline == tier:
                 marks = (m.csr, m.weights, m.nan, m.inf, m.float32, m.binned, m.categories)
                 cells = [f"`{name}`", *([f"`{m.classifier}`"] if m.classifier else []), m.rows]
                 lines.append(f"| {' | '.join([*cells, *('yes' if mark else 'no' for mark in marks)])} |")

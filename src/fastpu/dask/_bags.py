@@ -24,27 +24,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
 
+    from distributed import Client
     from numpy.typing import NDArray
     from typing_extensions import Self  # in typing from Python 3.11
 
     from fastpu.dask._binning import BinnedPart
-    from fastpu.dask._client import Client
     from fastpu.data.binned_features import BinnedFeatures
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
     OutOfBag = tuple[NDArray[np.float64], NDArray[np.int32]]
 
-__all__ = [
-    "Forest",
-    "GroupsOfPart",
-    "Plan",
-    "Tasks",
-    "grow_on_parts",
-    "known_by",
-    "labels_of",
-    "score",
-    "splits_by_categories",
-]
 
 _GATHERED_BYTES = 1 << 27  # about how many bytes of unlabelled rows one task gathers at most
 

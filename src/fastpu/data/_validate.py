@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from fastpu.common._methods import methods_that_take, methods_with
-from fastpu.common._params import (
+from fastpu.common._params import (  # noqa: F401 - offered beside the checks of arrays
     check_bool,
     check_choice,
     check_float,
@@ -36,21 +36,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._categories import Categories, Kept
 
-__all__ = [
-    "check_binary",
-    "check_bool",
-    "check_choice",
-    "check_float",
-    "check_int",
-    "check_labels",
-    "check_matrix",
-    "check_random_state",
-    "check_sample_weight",
-    "check_vector",
-    "is_rising",
-    "label_counts",
-    "well_scaled",
-]
 
 Policy: TypeAlias = Literal["refuse", "allow"]
 

@@ -10,9 +10,8 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-import fastpu
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._methods import DECLARED
+from fastpu.common._methods import DECLARED, function_of
 from fastpu.common._sharing import parameters_of_many
 from fastpu.estimators._base import FastpuClassifier
 from fastpu.estimators._boosting import Boosting
@@ -189,7 +188,7 @@ def _section(title: str, text: str) -> str:
 
 #: The classifiers by their names; baselines have none.
 CLASSIFIERS = {
-    method.classifier: _made(getattr(fastpu, name), method, method.classifier)
+    method.classifier: _made(function_of(name), method, method.classifier)
     for name, method in DECLARED.items()
     if method.classifier is not None
 }

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.common._text import short
-from fastpu.common._warnings import LabelWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._coding import is_missing
 from fastpu.data._frames import frame_kind
 from fastpu.estimators._labels import labelled_rows
+from fastpu.exceptions import LabelWarning
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin

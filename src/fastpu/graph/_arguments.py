@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.common._params import is_sequence
+from fastpu.common._params import check_float, check_int, check_random_state, is_sequence
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._validate import check_float, check_int, check_random_state
 from fastpu.kernels._kernels import Kernel, check_kernel
 
 if TYPE_CHECKING:
@@ -44,15 +43,6 @@ if TYPE_CHECKING:
         n_neighbors: int
         graph: object
 
-
-__all__ = [
-    "Point",
-    "PualOptions",
-    "PualRound",
-    "check_parameter",
-    "check_points",
-    "check_pual_options",
-]
 
 MEDIAN = 0.0  # stands for sigma="median"; callers cannot pass it, as sigma must be > 0
 _LEAST, _MOST = 1e-100, 1e100  # range of C_pos, C_unl, lam and sigma: products of two do not overflow

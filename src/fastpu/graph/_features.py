@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from fastpu.kernels._kernels import Kernel
 
-__all__ = ["Features", "open_features"]
 
 # Largest entry of X, times the square root of the number of entries: squares must not overflow.
 _LARGEST = 1e153

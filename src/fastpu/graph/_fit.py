@@ -10,8 +10,9 @@ import numpy as np
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._progress import make_callback
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, ScaleWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._validate import check_labels, check_sample_weight
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, ScaleWarning
 from fastpu.graph._arguments import check_parameter
 from fastpu.graph._features import Features, open_features
 from fastpu.graph._neighbours import open_graph
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from fastpu.graph._neighbours import Graph
     from fastpu.kernels._kernels import Kernel
 
-__all__ = ["Solved", "closed_form", "fit_points", "record_of"]
 
 Hook: TypeAlias = "Callable[[PualRound], bool] | None"
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from fastpu.graph._fit import Hook
     from fastpu.graph._quadratic import Local
 
-__all__ = ["solve_least_squares"]
-
 
 def solve_least_squares(features: Features, local: Local, points: Sequence[Point], hook: Hook) -> list[Solved]:
     """Solve for points that differ in C_pos alone.

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from fastpu.common._params import check_int
 from fastpu.common._text import describe
 from fastpu.data._sparse import is_sparse, read_sparse
-from fastpu.data._validate import check_int
 from fastpu.graph.knn_graph import KNNGraph, search
 
 if TYPE_CHECKING:
     from fastpu.graph._rows import Rows
     from fastpu.kernels._kernels import Kernel
 
-__all__ = ["Graph", "Neighbours", "check_graph", "open_graph"]
 
 _SYMMETRY = 1e-9  # largest rounding error of R - R' and of R 1, relative to the largest entry
 

@@ -14,7 +14,6 @@ from fastpu import _core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["OrderedFactor", "ordered_factor"]
 
 # Largest difference between K and Z Z', relative to `size`: rounding errors of float32 kernel values are smaller, those
 # of kernels with clearly negative eigenvalues larger.

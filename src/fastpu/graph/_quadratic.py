@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from fastpu.graph._arguments import Point
     from fastpu.graph._features import Features
 
-__all__ = ["Local", "Quadratic", "Residual", "Smooth", "is_right", "residuals"]
 
 _ROWS = 256  # rows of a triangle that are copied at a time
 _LEAST_PIVOT = 1e-14  # a pivot below this share of its diagonal entry is rounding

@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from fastpu.data._matrix import Matrix
     from fastpu.kernels._kernels import Kernel
 
-__all__ = [
-    "CentredRows",
-    "Rows",
-    "expansion_rows",
-    "gram",
-    "kernel_columns",
-    "kernel_diagonal",
-    "product",
-    "quadratic",
-]
 
 _DIAGONAL_ROWS = 64  # rows that a user's kernel compares at once to find its diagonal
 

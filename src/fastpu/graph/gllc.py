@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from fastpu.graph._arguments import LocalArguments, PualRound, Sigmas, Values
     from fastpu.graph.pual_machine import PualMachine
 
-__all__ = ["fit_gllc"]
-
 
 @overload
 def fit_gllc(

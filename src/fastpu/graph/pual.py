@@ -10,9 +10,8 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY
+from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._sharing import shares_work
-from fastpu.data._validate import check_float, check_int
 from fastpu.graph._arguments import PualRound, check_points, check_pual_options
 from fastpu.graph._fit import Solved, fit_points, record_of
 from fastpu.graph._neighbours import check_graph
@@ -36,9 +35,6 @@ if TYPE_CHECKING:
 
         tol: float
         max_iter: int
-
-
-__all__ = ["PualRound", "fit_pual"]
 
 
 @overload

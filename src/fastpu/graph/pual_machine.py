@@ -12,8 +12,6 @@ from fastpu.kernels._expansion import KernelExpansion
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["PualMachine"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class PualMachine(KernelExpansion):

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastpu.common._params import check_random_state
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._validate import check_labels, check_matrix, check_random_state
+from fastpu.data._validate import check_labels, check_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["MOST_SAMPLES", "PriorEstimate", "Sample", "bootstrap", "doubts", "folds_of", "open_sample"]
 
 MOST_SAMPLES = 10**9  # most samples of a bootstrap: more than there is time for
 _MOST_FOLDS = 5

@@ -14,8 +14,6 @@ from fastpu.data._validate import check_vector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["NO_SCORE", "Ranked", "check_k", "check_scores", "mean_precision", "perfect_counts", "recall_of"]
-
 _EXACT = 2.0**53  # below it float64 has every integer
 #: Where the NaN of a score may come from.
 NO_SCORE = "; an out-of-bag score is NaN where every bag has the row: score held-out rows in its place"

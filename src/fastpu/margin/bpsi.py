@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float
 from fastpu.common._sharing import shares_work
-from fastpu.data._validate import check_float
 from fastpu.margin._arguments import check_margin_options
 from fastpu.margin._engine import Task
 from fastpu.margin._fit import fit_each_cost
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from fastpu.margin._engine import MarginRows, Steps
     from fastpu.margin._loops import Run
     from fastpu.margin.linear_machine import LinearMachine
-
-__all__ = ["fit_bpsi"]
 
 
 @overload
@@ -129,7 +127,7 @@ def fit_bpsi(
     --------
     >>> import fastpu
     >>> X = [[0.0], [0.2], [1.0], [0.9], [0.1], [0.8]]
-    >>> model = fastpu.fit_bpsi(X, [0, 0, 1, 1, 0, 0], C_pos=30, C_unl=10)
+    >>> model = fastpu.baselines.fit_bpsi(X, [0, 0, 1, 1, 0, 0], C_pos=30, C_unl=10)
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu.common._methods import methods_with
-from fastpu.common._params import MANY
+from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._validate import check_float, check_int, check_labels, check_sample_weight, label_counts
+from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.kernels._kernels import Kernel, check_kernel
 
 if TYPE_CHECKING:
@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "MOST_COST",
-    "Options",
-    "check_cache",
-    "check_options",
-    "check_supervised",
-    "cost_per_row",
-    "require_both",
-    "seed_param",
-]
 
 MOST_COST = 1e100  # largest cost of a row in linear machines: larger ones overflow
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.data._validate import check_float, check_sample_weight
+from fastpu.common._params import check_float
+from fastpu.data._validate import check_sample_weight
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, check_supervised, cost_per_row, require_both
 from fastpu.svm._fit import Posed, fit_machine
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from fastpu.svm._solver import SvmArguments
     from fastpu.svm.kernel_machine import KernelMachine
 
-__all__ = ["SvmRound", "fit_nu_svm", "fit_one_class_svm", "fit_svm"]
 
 _BOTH = ("positive", "negative")
 _ROUNDING = 1e-12  # relative error that rounding may leave in sums of weights
@@ -178,12 +178,12 @@ def fit_svm(
     --------
     >>> import numpy as np, fastpu
     >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> model = fastpu.fit_svm(X, [1, 1, -1, -1], C=10, gamma=2.0)
+    >>> model = fastpu.baselines.fit_svm(X, [1, 1, -1, -1], C=10, gamma=2.0)
     >>> model.predict(X)
     array([ 1,  1, -1, -1])
     >>> model.support
     array([0, 1, 2, 3])
-    >>> [m.support.size for m in fastpu.fit_svm(X, [1, 1, -1, -1], C=[0.1, 10], gamma=2.0)]
+    >>> [m.support.size for m in fastpu.baselines.fit_svm(X, [1, 1, -1, -1], C=[0.1, 10], gamma=2.0)]
     [4, 4]
     """
     if (models := fit_each(fit_svm, locals())) is not None:
@@ -306,7 +306,7 @@ def fit_nu_svm(
     Examples
     --------
     >>> import fastpu
-    >>> model = fastpu.fit_nu_svm([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1], nu=0.5, kernel="linear")
+    >>> model = fastpu.baselines.fit_nu_svm([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1], nu=0.5, kernel="linear")
     >>> model.predict([[1.4], [1.6]])
     array([-1,  1])
     """
@@ -436,7 +436,7 @@ def fit_one_class_svm(
     --------
     >>> import numpy as np, fastpu
     >>> X = np.random.default_rng(0).standard_normal((100, 2))
-    >>> model = fastpu.fit_one_class_svm(X, nu=0.05, gamma=0.1)
+    >>> model = fastpu.baselines.fit_one_class_svm(X, nu=0.05, gamma=0.1)
     >>> model.predict([[0.0, 0.0], [5.0, 5.0]])
     array([ 1, -1])
     """

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu import _core
+from fastpu.common._params import check_int, check_random_state
 from fastpu.common._text import describe
-from fastpu.data._validate import check_int, check_matrix, check_random_state
+from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
 from fastpu.model._prior import check_prior, check_scenario
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
@@ -22,23 +23,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = [
-    "as_int",
-    "bin_rows",
-    "check_continued",
-    "check_init_model",
-    "check_prior_and_scenario",
-    "check_same_rows",
-    "counted_rows",
-    "draw_seed",
-    "fingerprint_of",
-    "fingerprint_of_part",
-    "fingerprint_of_parts",
-    "group_sizes",
-    "joined",
-    "open_rows",
-    "unlabelled_of_bag",
-]
 
 _MAX_BINS = 255
 
