@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu import datasets, estimators, metrics, priors
+from fastpu import baselines, datasets, estimators, metrics, priors
 from fastpu.common._keywords import _OTHER_NAMES, answers_unknown_keywords
 
 FUNCTIONS = {
     f"{module.__name__}.{name}": getattr(module, name)
-    for module in (fastpu, datasets, metrics, priors)
+    for module in (fastpu, baselines, datasets, metrics, priors)
     for name in module.__all__
     if isinstance(getattr(module, name), types.FunctionType)
     and name not in {"load", "select"}  # a path, and all keywords of the fit
@@ -88,7 +88,7 @@ def test_every_public_function_names_its_own_keywords(name):
         (fastpu.fit_forest, "min_samples_leaf", "use min_leaf_rows"),
         (fastpu.fit_forest, "max_samples", "use bag_ratio"),
         (fastpu.as_labels, "unlabelled", "use unlabeled"),
-        (fastpu.fit_svm, "kernal", "use kernel"),
+        (fastpu.baselines.fit_svm, "kernal", "use kernel"),
         (estimators.BSVMClassifier, "n_jobs", "use n_threads"),
     ],
 )

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import fastpu
 from estimator_cases import every_class, labels_for, make, pu_rows
-from fastpu import ConvergenceWarning, estimators
+from fastpu import estimators
 from fastpu.estimators import (
     average_precision_scorer,
     err_star_scorer,
@@ -28,6 +28,7 @@ from fastpu.estimators import (
     pu_auc_scorer,
     puf_scorer,
 )
+from fastpu.exceptions import ConvergenceWarning
 from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
 
 # Of a grid some points are bad, and of some folds the model calls all rows the same.

@@ -105,7 +105,7 @@ def bases():
         "bayes": GaussianNB(),
         "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
         "search": GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2),
-        "fastpu": estimators.PNUAUCBoostClassifier(n_rounds=10, calibration="sigmoid"),
+        "fastpu": estimators.PNUAUCBoostClassifier(n_rounds=10, calibration="sigmoid", calibration_prior=0.4),
         "around": estimators.WeightedUnlabeledClassifier(GaussianNB(), prior=0.1, cv=2),
     }
 
