@@ -110,6 +110,7 @@ def bases():
     }
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")  # the inner fits see few positives
 @every_meta
 @pytest.mark.parametrize("base", bases())
 def test_any_classifier_is_a_base(name, base):
