@@ -54,9 +54,10 @@ can end the fit; the boosting classifiers also show them the model of every roun
 **Around any classifier.** `PUBaggingClassifier`, `ElkanNotoClassifier`, `TwoStepClassifier`,
 `WeightedUnlabeledClassifier` and `SARClassifier` learn from positive and unlabelled rows by fits of another classifier,
 `estimator`: one of scikit-learn's, LightGBM's, XGBoost's or of those here, a Pipeline or a search, which see the labels
-1 and 0 and rows as they were given (frames, sparse matrices, texts). They read labels as said above, of two labels the
-smaller as unlabelled, and have `classes_`, `threshold_`, `decision_function`, `predict`, `score` and `with_threshold`
-as above. Weights and other arguments of `fit` are passed on, by scikit-learn's metadata routing where that is enabled.
+1 and 0 and rows as they were given (frames, sparse matrices, texts). The weights of the last two need an `estimator` to
+which the label 0 is negative; to those here it is unlabelled. All read labels as said above, of two labels the smaller
+as unlabelled, and have `classes_`, `threshold_`, `decision_function`, `predict`, `score` and `with_threshold` as above.
+Weights and other arguments of `fit` are passed on, by scikit-learn's metadata routing where that is enabled.
 
 **Files.** ``clf.save(path)`` writes `model_` as `Model.save` does, and `fastpu.load` returns that model.
 
