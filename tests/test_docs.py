@@ -61,7 +61,7 @@ def test_every_method_has_a_page_with_all_parts_and_an_example(method):
 def test_every_classifier_around_another_has_a_page_of_the_same_form():
     pytest.importorskip("sklearn")
     estimators = importlib.import_module("fastpu.estimators")
-    made = {method.classifier for method in DECLARED.values()}
+    made = {method.classifier for method in DECLARED.values() if not method.baseline}
     names = {name for name in estimators.__all__ if name.endswith("Classifier")} - made
     assert {page.stem for page in (DOCS / "methods" / "estimators").glob("*.md")} == names
     for name in names:
@@ -92,7 +92,7 @@ def test_pages_have_places_for_what_is_made_of_the_declarations():
         "functions.md": ["summaries"],
         "methods/index.md": ["methods", "table"],
     }
-    assert [line.split("`")[1] for line in table().splitlines()[2:]] == list(DECLARED)
+    assert [line.split("`")[1] for line in table().splitlines() if line.startswith("| `")] == list(DECLARED)
 
 
 def test_functions_by_task_name_every_public_function_and_class():

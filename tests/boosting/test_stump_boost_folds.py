@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import fastpu
-from boosting_cases import ARRAYS, FITS, assert_same_stumps, each_fit, make_problem, to_csr
+from boosting_cases import ARRAYS, assert_same_stumps, each_fit, make_problem, to_csr
 from fastpu import metrics
-from fastpu.common._methods import DECLARED
 from fastpu.data._folds import stratified_folds
 from method_recipes import model_bits
 
@@ -221,8 +220,7 @@ def test_callbacks_hear_of_the_last_fit_alone(data):
     assert {info.eval_auc for info in heard} == {None}
 
 
-@pytest.mark.parametrize("name", FITS)
-def test_classifiers_stop_early_in_a_pipeline(name, data):
+def test_the_classifier_stops_early_in_a_pipeline(data):
     pytest.importorskip("sklearn", minversion="1.6")
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
@@ -231,7 +229,6 @@ def test_classifiers_stop_early_in_a_pipeline(name, data):
 
     X, y = data
     options = {"early_stopping_rounds": 10, "n_folds": 3, "random_state": 2}
-    classifier = getattr(estimators, DECLARED[f"fit_{name}"].classifier)(**options)
-    fitted = make_pipeline(FunctionTransformer(), classifier).fit(X, y)
-    model = FITS[name](X, y, **options)
+    fitted = make_pipeline(FunctionTransformer(), estimators.PNUAUCBoostClassifier(**options)).fit(X, y)
+    model = fastpu.fit_pnu_auc_boost(X, y, **options)
     assert model_bits(fitted[-1].model_) == model_bits(model)

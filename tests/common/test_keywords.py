@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu import datasets, estimators, metrics, priors
+from fastpu import baselines, datasets, estimators, metrics, priors
 from fastpu.common._keywords import _OTHER_NAMES, answers_unknown_keywords
 
 FUNCTIONS = {
     f"{module.__name__}.{name}": getattr(module, name)
-    for module in (fastpu, datasets, metrics, priors)
+    for module in (fastpu, baselines, datasets, metrics, priors)
     for name in module.__all__
     if isinstance(getattr(module, name), types.FunctionType)
     and name not in {"load", "select"}  # a path, and all keywords of the fit
@@ -48,9 +48,6 @@ def test_every_public_function_names_its_own_keywords(name):
         text = message(function, **{habit: 1})
         head, advice = text.split("; ")
         assert head == f"{function.__name__}() got an unexpected keyword argument {habit!r}"
-        if function is fastpu.fit_bagging_svm and habit in {"class_weight", "scale_pos_weight"}:
-            assert advice == "both groups weigh the same in every bag, and repeated rows weigh more"
-            continue
         if advice.startswith("use "):
             ours = advice.removeprefix("use ").split(" or ")
         else:
@@ -75,11 +72,6 @@ def test_every_public_function_names_its_own_keywords(name):
         (fastpu.fit_bsvm, "class_weight", "use C_pos or C_unl"),
         (fastpu.fit_pu_svm_path, "class_weight", "use cost_pos or cost_unl"),
         (fastpu.fit_isvm, "class_weight", "use sample_weight"),
-        (
-            fastpu.fit_bagging_svm,
-            "class_weight",
-            "both groups weigh the same in every bag, and repeated rows weigh more",
-        ),
         (fastpu.fit_pual, "C", "use C_pos or C_unl"),
         (fastpu.fit_upu, "C", "use lam"),
         (fastpu.fit_isvm, "lam", "use C"),
@@ -97,7 +89,7 @@ def test_every_public_function_names_its_own_keywords(name):
         (fastpu.fit_forest, "max_samples", "use bag_ratio"),
         (fastpu.as_labels, "unlabelled", "use unlabeled"),
         (fastpu.baselines.fit_svm, "kernal", "use kernel"),
-        (estimators.SVMClassifier, "n_jobs", "use n_threads"),
+        (estimators.BSVMClassifier, "n_jobs", "use n_threads"),
     ],
 )
 def test_the_keyword_that_means_the_same_is_named(function, keyword, advice):

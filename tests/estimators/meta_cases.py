@@ -15,7 +15,7 @@ from fastpu.estimators._classes import CLASSIFIERS
 OPTIONS = {
     "ElkanNotoClassifier": {},
     "SARClassifier": {"propensity_estimator": DummyClassifier(), "tol": 1e-3},
-    "PUBaggingClassifier": {"n_estimators": 5, "random_state": 0},
+    "PUBaggingClassifier": {"n_bags": 5, "random_state": 0},
     "TwoStepClassifier": {"random_state": 0},
     "WeightedUnlabeledClassifier": {"prior": 0.4},
 }

@@ -44,18 +44,12 @@ def test_a_fit_is_that_of_the_function(classifier):
     fitted = make(classifier).fit(X, y)
     options = dict(OPTIONS.get(classifier.__name__, {}))
     codes = np.where(y, 1, 0 if takes(classifier, "U") else -1)
-    if classifier is estimators.OneClassSVMClassifier:
-        model = fastpu.baselines.fit_one_class_svm(X[y])
-    elif classifier is estimators.SAMULTClassifier:
-        model = fastpu.baselines.fit_ls_auc(X, np.where(y, 1, -1))
-    elif classifier is estimators.PNUAUCClassifier:
-        model = fastpu.baselines.fit_pnu_auc(X, np.where(y, 1, -1), prior=0.5)
-    elif "Path" in classifier.__name__:
+    if "Path" in classifier.__name__:
         seed = options.pop("random_state")
         balanced = {"cost_pos": (~y).sum() / y.sum()} if classifier is estimators.PUSVMPathClassifier else {}
         path = function_of(classifier)(X, codes, **balanced, **options)
         model = path.select("puf" if balanced else "f1", cv=5, random_state=seed)
-    elif classifier in (estimators.BSVMClassifier, estimators.BPSIClassifier):
+    elif classifier is estimators.BSVMClassifier:
         costs = {"C_pos": y.size / (2 * y.sum()), "C_unl": y.size / (2 * (~y).sum())}
         model = function_of(classifier)(X, codes, **costs, **options)
     else:
@@ -87,26 +81,15 @@ def test_three_labels_keep_their_meaning(classifier):
     rng = np.random.default_rng(1)
     y = np.where(rng.random(truth.size) < 0.5, 0, np.where(truth, 1, -1))
     takes_all = takes(classifier, "U") and takes(classifier, "N")
-    ignores_unlabelled = classifier in (estimators.LSAUCClassifier, estimators.RankBoostAUCClassifier)
-    if not takes_all and not ignores_unlabelled and classifier is not estimators.OneClassSVMClassifier:
+    if not takes_all:
         with pytest.raises(ValueError, match=rf"y must .*{function_name(classifier)}"):
             make(classifier).fit(X, y)
         return
-    fitted = make(classifier, **({"gamma": 0.5} if classifier is estimators.PNUAdaBoostClassifier else {})).fit(X, y)
+    fitted = make(classifier).fit(X, y)
     assert fitted.classes_.tolist() == [-1, 1]
     assert set(fitted.predict(X)) == {-1, 1}
-    if classifier in (estimators.SAMULTClassifier, estimators.LSAUCClassifier):
-        expected = function_of(classifier)(X, y)
-        np.testing.assert_array_equal(fitted.coef_[0], expected.coef)
-
-
-def test_the_smaller_label_is_what_the_method_learns_from():
-    X, truth, labelled = pu_rows()
-    assert estimators.RankBoostAUCClassifier().fit(X, truth).model_.params["method"] == "fit_rankboost_auc"
-    for eta, other in ((1, 0), (0, -1)):
-        fitted = estimators.PNUAUCClassifier(prior=0.4, eta=eta).fit(X, labelled)
-        expected = fastpu.baselines.fit_pnu_auc(X, np.where(labelled, 1, other), prior=0.4, eta=eta)
-        np.testing.assert_array_equal(fitted.coef_[0], expected.coef)
+    expected = function_of(classifier)(X, y, **OPTIONS.get(classifier.__name__, {}))
+    np.testing.assert_array_equal(fitted.decision_function(X), expected.decision_function(X) - expected.threshold)
 
 
 def test_labels_that_say_nothing_are_refused():
@@ -171,9 +154,8 @@ def test_boosting_takes_nan_and_others_name_the_entry():
     X, _, labelled = pu_rows(n=40)
     X[3, 1], X[4, 2] = np.nan, np.inf
     assert estimators.PNUAUCBoostClassifier(n_rounds=3).fit(X, labelled).predict(X).shape == (40,)
-    for classifier in (estimators.ISVMClassifier, estimators.OneClassSVMClassifier):
-        with pytest.raises(ValueError, match="X must not hold NaN or infinite entries, got nan at row 3, column 1"):
-            classifier().fit(X, np.arange(40) > 20)
+    with pytest.raises(ValueError, match="X must not hold NaN or infinite entries, got nan at row 3, column 1"):
+        estimators.ISVMClassifier().fit(X, np.arange(40) > 20)
 
 
 def test_rows_are_not_copied():
@@ -184,13 +166,11 @@ def test_rows_are_not_copied():
 
 
 def test_a_precomputed_kernel_is_square():
-    X, truth, _ = pu_rows(n=60)
+    X, _, labelled = pu_rows(n=60)
     K = X @ X.T
-    fitted = estimators.SVMClassifier(kernel="precomputed").fit(K, truth)
-    expected = estimators.SVMClassifier(kernel="linear").fit(X, truth)
+    fitted = estimators.BSVMClassifier(kernel="precomputed").fit(K, labelled)
+    expected = estimators.BSVMClassifier(kernel="linear").fit(X, labelled)
     np.testing.assert_allclose(fitted.decision_function(K), expected.decision_function(X), atol=5e-3)
-    with pytest.raises(ValueError, match="y must be None for kernel='precomputed'"):
-        estimators.OneClassSVMClassifier(kernel="precomputed").fit(K, truth)
 
 
 # ------------------------------------------------------------------------------------------- what belongs to rows
@@ -221,9 +201,6 @@ def test_weights_of_one_class_alone_are_refused():
 def test_costs_graph_and_evaluation_rows_are_passed_on():
     X, truth, labelled = pu_rows(n=60)
     cost = np.linspace(0.1, 2, 60)
-    fitted = estimators.SVMClassifier().fit(X, truth, sample_cost=cost)
-    expected = fastpu.baselines.fit_svm(X, np.where(truth, 1, -1), sample_cost=cost)
-    np.testing.assert_array_equal(fitted.decision_function(X), expected.decision_function(X))
     path = estimators.SVMPathClassifier(lam=0.5).fit(X, truth, sample_cost=cost)
     np.testing.assert_array_equal(path.path_.costs, cost)
 
@@ -264,12 +241,8 @@ def test_a_prior_is_estimated_where_none_is_given():
     share = float(np.average(truth[~labelled], weights=weights[~labelled]))
     fitted = estimators.UPUClassifier(random_state=0).fit(X, labelled, sample_weight=weights)
     assert abs(fitted.prior_ - share) < 0.1
-    with pytest.raises(ValueError, match="prior must be one of 'bbe', 'km2', got 'guess'"):
+    with pytest.raises(ValueError, match="prior must be one of 'bbe', got 'guess'"):
         estimators.UPUClassifier(prior="guess").fit(X, labelled)
-    unused = estimators.PNUAUCClassifier().fit(X, labelled)
-    assert unused.prior_ is unused.prior_estimate_ is None
-    fitted = estimators.PNUAUCClassifier(eta=1, random_state=0).fit(X, labelled)
-    assert 0 < fitted.prior_ == fitted.prior_estimate_.value < 1
 
 
 def test_a_sequence_of_values_is_refused():
@@ -360,18 +333,6 @@ def test_nystroem_is_for_kernels():
     assert approximate.model_.nystroem_residual > 0
 
 
-def test_one_class_needs_no_labels():
-    X, truth, _ = pu_rows(n=60)
-    alone = estimators.OneClassSVMClassifier().fit(X[truth])
-    assert alone.classes_.tolist() == [-1, 1]
-    among = estimators.OneClassSVMClassifier().fit(X, np.where(truth, "in", "and others"))
-    np.testing.assert_array_equal(alone.decision_function(X), among.decision_function(X))
-    weighted = estimators.OneClassSVMClassifier().fit(X, truth, sample_weight=np.ones(60))
-    np.testing.assert_array_equal(weighted.decision_function(X), alone.decision_function(X))
-    weighted = estimators.OneClassSVMClassifier().fit(X[truth], sample_weight=np.ones(truth.sum()))
-    np.testing.assert_array_equal(weighted.decision_function(X), alone.decision_function(X))
-
-
 @every_class
 def test_classifiers_are_cloned_and_pickled(classifier):
     X, truth, labelled = pu_rows(n=40)
@@ -409,7 +370,7 @@ def test_another_threshold_knows_the_columns_and_moves_the_intercept():
     pandas = pytest.importorskip("pandas")
     X, _, labelled = pu_rows(n=60)
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
-    moved = estimators.LSAUCClassifier().fit(frame, labelled).with_threshold(prior=0.25, X_unl=frame)
+    moved = estimators.ISVMClassifier().fit(frame, labelled).with_threshold(prior=0.25, X_unl=frame)
     assert np.mean(moved.predict(frame)) == 0.25
     np.testing.assert_allclose(moved.decision_function(frame), X @ moved.coef_[0] + moved.intercept_[0])
     with pytest.raises(ValueError, match="feature names"):
@@ -461,7 +422,7 @@ def test_forests_whose_bags_have_all_unlabelled_rows_are_calibrated_on_folds():
     assert shares.min() < shares.max()
 
 
-@pytest.mark.parametrize("name", ["PNUAUCBoostClassifier", "PNUAdaBoostClassifier", "ForestClassifier"])
+@pytest.mark.parametrize("name", ["PNUAUCBoostClassifier", "ForestClassifier"])
 def test_classifiers_of_trees_take_categories_of_frames(name):
     pandas = pytest.importorskip("pandas")
     X, _, labelled = pu_rows()

@@ -59,7 +59,7 @@ def test_where_all_rows_are_labelled_the_probabilities_are_of_these():
     X, truth, _ = pu_rows(seed=4, n=2000, d=1, apart=0.8)
     keep = truth | (np.arange(2000) % 3 == 0)
     X, truth = X[keep], truth[keep]
-    clf = estimators.SVMClassifier(kernel="linear", calibration="sigmoid").fit(X, truth)
+    clf = estimators.SVMPathClassifier(kernel="linear", lam=1.0, calibration="sigmoid").fit(X, truth)
     assert clf.model_.calibration_prior == truth.mean()
     share = clf.predict_proba(X)[:, 1]
     assert abs(share.mean() - truth.mean()) < 0.01
@@ -69,7 +69,7 @@ def test_where_all_rows_are_labelled_the_probabilities_are_of_these():
 
 
 def test_the_prior_is_the_own_one_of_the_method():
-    X, truth, labelled = pu_rows(n=200)
+    X, _, labelled = pu_rows(n=200)
     own = estimators.UPUClassifier(prior=0.3, loss="squared", calibration="sigmoid").fit(X, labelled)
     assert own.model_.calibration_prior == 0.3
     other = estimators.UPUClassifier(prior=0.3, loss="squared", calibration="sigmoid", calibration_prior=0.2)
@@ -79,20 +79,13 @@ def test_the_prior_is_the_own_one_of_the_method():
     ).fit(X, labelled)
     expected = (0.5 * 200 - labelled.sum()) / (~labelled).sum()
     assert single.model_.calibration_prior == pytest.approx(expected)
-    y = np.where(labelled, 1, np.where(~truth & (np.arange(200) % 2 == 0), -1, 0))
-    ranked = estimators.PNUAUCClassifier(prior=0.25, calibration="sigmoid").fit(
-        X, y
-    )  # for eta = 0 it is for this alone
-    assert ranked.model_.calibration_prior == 0.25
-    estimated = estimators.PNUAUCClassifier(calibration="sigmoid").fit(X, y)
-    assert 0 < estimated.model_.calibration_prior < 1
 
 
 def test_weights_count_as_repetitions():
     X, _, labelled = pu_rows(n=400, apart=0.8)
     weights = np.where(np.arange(400) % 4 == 0, 0.0, 1.0)
     kept = weights > 0
-    clf = estimators.LSAUCClassifier(calibration="sigmoid")
+    clf = estimators.ISVMClassifier(C=0.1, calibration="sigmoid")
     weighted = clf.fit(X, labelled, sample_weight=weights).predict_proba(X)
     np.testing.assert_allclose(weighted, clf.fit(X[kept], labelled[kept]).predict_proba(X), atol=1e-9)
 
@@ -111,7 +104,8 @@ def test_rows_of_every_kind_are_cut_into_folds():
     gaps[::7, 1] = np.nan
     boosted = estimators.PNUAUCBoostClassifier(n_rounds=5, calibration="isotonic").fit(gaps, labelled)
     assert np.isfinite(boosted.predict_proba(gaps)).all()
-    costs = estimators.SVMClassifier(calibration="sigmoid").fit(X, truth, sample_cost=np.linspace(0.5, 1, 90).tolist())
+    costs = estimators.SVMPathClassifier(lam=1.0, calibration="sigmoid")
+    costs.fit(X, truth, sample_cost=np.linspace(0.5, 1, 90).tolist())
     assert costs.predict_proba(X).shape == (90, 2)
 
 
@@ -136,11 +130,10 @@ def test_bad_arguments_are_named():
         ),
         (estimators.ISVMClassifier(calibration="sigmoid", calibration_prior=2.0), labelled, "calibration_prior must"),
         (
-            estimators.SVMClassifier(calibration="sigmoid", calibration_prior=0.3),
+            estimators.SVMPathClassifier(lam=1.0, calibration="sigmoid", calibration_prior=0.3),
             truth,
             "calibration_prior must be None",
         ),
-        (estimators.OneClassSVMClassifier(calibration="sigmoid"), None, "calibration needs rows of another class"),
         (estimators.ISVMClassifier(calibration="sigmoid"), np.arange(60) == 3, "calibration needs two rows of each"),
     ]
     for clf, y, message in cases:

@@ -81,7 +81,7 @@ def test_scorers_judge_other_classifiers_too():
 
 def test_scorers_name_what_is_wrong():
     X, _, labelled = pu_rows(n=60)
-    fitted = estimators.LSAUCClassifier().fit(X, labelled)
+    fitted = estimators.ISVMClassifier().fit(X, labelled)
     with pytest.raises(ValueError, match="y must hold positive and unlabelled rows to judge by, got 60 positive and 0"):
         puf_scorer()(fitted, X, np.ones(60, dtype=bool))
     with pytest.raises(ValueError, match=r"y must hold the classes \[False, True\] of the estimator, got 2"):
@@ -131,10 +131,10 @@ def test_folds_keep_the_share_of_labelled_rows():
 
 
 def test_a_search_over_a_kernel_matrix_cuts_both_sides():
-    X, truth, _ = pu_rows(n=60)
+    X, _, labelled = pu_rows(n=60)
     K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
-    search = GridSearchCV(estimators.SVMClassifier(kernel="precomputed"), {"C": [0.1, 1.0]}, cv=3).fit(K, truth)
-    assert search.best_score_ > 0.8
+    search = GridSearchCV(estimators.BSVMClassifier(kernel="precomputed"), {"C": [0.1, 1.0]}, cv=3).fit(K, labelled)
+    assert search.best_score_ > 0.6
 
 
 def test_a_search_with_several_processes_finds_the_same():
@@ -181,7 +181,7 @@ def test_every_class_works_behind_a_scaler_that_gives_frames(classifier):
 def test_a_warning_names_the_line_of_the_user(form):
     """A line of this package, or of scikit-learn, would tell nobody which of their fits it is about."""
     X, _, labelled = pu_rows(n=60)
-    classifier = estimators.SVMClassifier(max_iter=1, tol=1e-9)
+    classifier = estimators.BSVMClassifier(max_iter=1, tol=1e-9)
     fitted = {
         "alone": classifier,
         "pipeline": make_pipeline(StandardScaler(), classifier),

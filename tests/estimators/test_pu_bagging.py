@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import fastpu
 from estimator_cases import pu_rows
-from fastpu.estimators import PUBaggingClassifier, SVMClassifier
+from fastpu.estimators import ISVMClassifier, PUBaggingClassifier
 from helpers import refused
 from meta_cases import exact_regression, plain, pnu_codes
 from oracles import meta
@@ -22,17 +22,17 @@ from oracles import meta
     [
         (exact_regression(), "predict_proba"),
         (exact_regression(), "decision_function"),
-        (SVMClassifier(kernel="linear", tol=1e-9), "decision_function"),
+        (ISVMClassifier(C=1.0), "decision_function"),
     ],
 )
 @pytest.mark.parametrize("ratio", [0.4, 1.0, 3.0])
-@pytest.mark.filterwarnings("ignore:fit_svm made a model that calls all")  # of three negatives for a positive
+@pytest.mark.filterwarnings("ignore:fit_isvm made a model that calls all")  # of three negatives for a positive
 def test_scores_are_means_over_the_bags(estimator, response, ratio):
     X, truth, labelled = pu_rows(n=60, apart=1.0)
     codes, weights = pnu_codes(truth, labelled), np.random.default_rng(0).uniform(0.2, 2.0, 60)
-    bagging = PUBaggingClassifier(
-        estimator, n_estimators=6, bag_ratio=ratio, response_method=response, random_state=0
-    ).fit(X, codes, sample_weight=weights)
+    bagging = PUBaggingClassifier(estimator, n_bags=6, bag_ratio=ratio, response_method=response, random_state=0).fit(
+        X, codes, sample_weight=weights
+    )
     means, outside = meta.pu_bagging(plain(response, estimator), X, codes, weights, bagging.bags_)
     np.testing.assert_allclose(bagging.decision_function(X), means - bagging.threshold_, atol=1e-6)
     np.testing.assert_allclose(bagging.oob_decision_function_, outside - bagging.threshold_, atol=1e-6)
@@ -43,7 +43,7 @@ def test_bags_hold_unlabelled_rows_with_repeats():
     codes = pnu_codes(truth, labelled)
     n_pos = np.count_nonzero(codes == 1)
     for ratio, size in ((1.0, n_pos), (0.5, round(0.5 * n_pos)), (1e-9, 1), (4.0, 4 * n_pos)):
-        bagging = PUBaggingClassifier(GaussianNB(), n_estimators=7, bag_ratio=ratio, random_state=1).fit(X, codes)
+        bagging = PUBaggingClassifier(GaussianNB(), n_bags=7, bag_ratio=ratio, random_state=1).fit(X, codes)
         assert bagging.bags_.shape == (7, size)
         assert len(bagging.estimators_) == 7
         assert set(bagging.bags_.ravel()) <= set(np.flatnonzero(codes == 0))
@@ -56,29 +56,29 @@ def test_bags_hold_unlabelled_rows_with_repeats():
 
 def test_labelled_rows_and_such_as_are_in_every_bag_have_no_score_out_of_bag():
     X, _, labelled = pu_rows(n=60)
-    bagging = PUBaggingClassifier(GaussianNB(), n_estimators=2, bag_ratio=2.0, random_state=0).fit(X, labelled)
+    bagging = PUBaggingClassifier(GaussianNB(), n_bags=2, bag_ratio=2.0, random_state=0).fit(X, labelled)
     scored = ~np.isnan(bagging.oob_decision_function_)
     in_all = np.isin(np.arange(60), bagging.bags_[0]) & np.isin(np.arange(60), bagging.bags_[1])
     np.testing.assert_array_equal(scored, ~labelled & ~in_all)
     assert in_all.any()
 
 
-@pytest.mark.parametrize("estimator", [DecisionTreeClassifier(max_features=1), SVMClassifier(C=0.5)])
+@pytest.mark.parametrize("estimator", [DecisionTreeClassifier(max_features=1), ISVMClassifier(C=0.5)])
 def test_any_number_of_jobs_gives_the_same(estimator):
     X, _, labelled = pu_rows(n=60)
-    one = PUBaggingClassifier(estimator, n_estimators=6, random_state=3).fit(X, labelled)
+    one = PUBaggingClassifier(estimator, n_bags=6, random_state=3).fit(X, labelled)
     for n_jobs in (1, 2):
-        other = PUBaggingClassifier(estimator, n_estimators=6, n_jobs=n_jobs, random_state=3).fit(X, labelled)
+        other = PUBaggingClassifier(estimator, n_bags=6, n_jobs=n_jobs, random_state=3).fit(X, labelled)
         np.testing.assert_array_equal(other.decision_function(X), one.decision_function(X))
         np.testing.assert_array_equal(other.oob_decision_function_, one.oob_decision_function_)
     for random_state in (np.random.default_rng(3), np.random.RandomState(3)):
-        first = PUBaggingClassifier(estimator, n_estimators=6, random_state=random_state).fit(X, labelled)
+        first = PUBaggingClassifier(estimator, n_bags=6, random_state=random_state).fit(X, labelled)
         assert not np.array_equal(first.bags_, first.fit(X, labelled).bags_[::-1])
 
 
 def test_random_states_inside_differ_from_bag_to_bag():
     X, _, labelled = pu_rows(n=60)
-    bagging = PUBaggingClassifier(DecisionTreeClassifier(random_state=0), n_estimators=4, random_state=0)
+    bagging = PUBaggingClassifier(DecisionTreeClassifier(random_state=0), n_bags=4, random_state=0)
     seeds = {tree.random_state for tree in bagging.fit(X, labelled).estimators_}
     assert len(seeds) == 4
     assert bagging.estimator.random_state == 0
@@ -90,7 +90,7 @@ def test_the_border_is_where_the_densities_of_the_classes_are_equal():
     truth = np.concatenate([np.ones(2000, bool), rng.random(6000) < 1 / 3])
     chances = np.where(truth[:, None], [0.5, 0.3, 0.2], [0.1, 0.25, 0.65])
     X = (rng.random((8000, 1)) > np.cumsum(chances, axis=1)).sum(axis=1)[:, None] == np.arange(3)
-    bagging = PUBaggingClassifier(exact_regression(C=1e6), n_estimators=20, random_state=0)
+    bagging = PUBaggingClassifier(exact_regression(C=1e6), n_bags=20, random_state=0)
     scores = bagging.fit(X.astype(float), np.arange(8000) < 2000).decision_function(np.eye(3))
     assert (scores > 0).tolist() == [True, True, False]
     positive, unlabelled = (
@@ -103,7 +103,7 @@ def test_the_border_is_where_the_densities_of_the_classes_are_equal():
 def test_out_of_bag_scores_rank_the_hidden_positives_as_new_rows_are_ranked():
     X, truth, labelled = pu_rows(n=2000, apart=0.7)
     labelled &= np.random.default_rng(1).random(2000) < 0.3
-    bagging = PUBaggingClassifier(DecisionTreeClassifier(), n_estimators=30, random_state=0).fit(X, labelled)
+    bagging = PUBaggingClassifier(DecisionTreeClassifier(), n_bags=30, random_state=0).fit(X, labelled)
     new, new_truth, _ = pu_rows(seed=9, n=2000, apart=0.7)
     inside = fastpu.metrics.auc(truth[~labelled], bagging.oob_decision_function_[~labelled])
     assert abs(inside - fastpu.metrics.auc(new_truth, bagging.decision_function(new))) < 0.03
@@ -113,11 +113,11 @@ def test_out_of_bag_scores_rank_the_hidden_positives_as_new_rows_are_ranked():
 def test_bad_parameters_are_refused():
     X, _, labelled = pu_rows(n=40)
     for options, error, message in (
-        ({"n_estimators": 0}, ValueError, "n_estimators must be an integer >= 1, got 0"),
+        ({"n_bags": 0}, ValueError, "n_bags must be an integer >= 1, got 0"),
         ({"bag_ratio": 0.0}, ValueError, "bag_ratio must be a finite number > 0, got 0.0"),
-        ({"bag_ratio": 1e300}, ValueError, "n_estimators * bag_ratio * n_pos must be at most 268435456 row numbers"),
-        ({"bag_ratio": 1e308}, ValueError, "n_estimators * bag_ratio * n_pos must be at most 268435456 row numbers"),
-        ({"n_estimators": 10**400}, ValueError, "268435456 row numbers, got 1000000000"),
+        ({"bag_ratio": 1e300}, ValueError, "n_bags * bag_ratio * n_pos must be at most 268435456 row numbers"),
+        ({"bag_ratio": 1e308}, ValueError, "n_bags * bag_ratio * n_pos must be at most 268435456 row numbers"),
+        ({"n_bags": 10**400}, ValueError, "268435456 row numbers, got 1000000000"),
         ({"random_state": -1}, ValueError, "random_state must be an integer >= 0"),
     ):
         refused(error, message, PUBaggingClassifier(GaussianNB(), **options).fit, X, labelled)

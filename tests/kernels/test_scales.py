@@ -183,6 +183,6 @@ def test_the_model_does_not_depend_on_the_warning(wages, monkeypatch):
 
 def test_the_remedy_works(wages):
     y = np.arange(300) % 3 == 0
-    make_pipeline(StandardScaler(), estimators.BPSIClassifier()).fit(wages, y)
+    make_pipeline(StandardScaler(), estimators.BSVMClassifier()).fit(wages, y)
     with pytest.warns(fastpu.exceptions.ScaleWarning, match="column 0 by"):
-        estimators.BPSIClassifier().fit(wages, y)
+        estimators.BSVMClassifier().fit(wages, y)

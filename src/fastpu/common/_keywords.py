@@ -23,7 +23,7 @@ _OTHER_NAMES = (
     ("progress", "verbose verbosity verbose_eval silent disp show_progress logging_level"),
     ("random_state", "random_seed seed rng generator"),
     (
-        "n_rounds n_estimators n_trees n_epochs",
+        "n_rounds n_bags n_estimators n_trees n_epochs",
         "n_estimators n_rounds num_rounds num_round num_boost_round nrounds iterations num_iterations n_iter "
         "n_iterations epochs num_epochs max_epochs max_iter max_iterations n_trees num_trees ntree n_learners",
     ),
@@ -98,6 +98,4 @@ def _answer(function: str, signature: inspect.Signature, keyword: str) -> str:
     )
     listed = [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY] or own
     advice = f"use {' or '.join(ours)}" if ours else f"its keywords are {', '.join(listed)}"
-    if "bag_size" in own and keyword in _CLASS_WEIGHTS.split():  # it refuses sample_weight too
-        advice = "both groups weigh the same in every bag, and repeated rows weigh more"
     return f"{function}() got an unexpected keyword argument {keyword!r}; {advice}"

@@ -14,16 +14,17 @@ if TYPE_CHECKING:
 class Method:
     """What one method is called and what it takes.
 
-    `title` stands beside the name of the function in the documentation, and `classifier` is the class in
-    `fastpu.estimators`. `groups` are the groups of rows that it learns from, P (+1), U (0) and N (-1), and `rows`
+    `title` stands beside the name of the function in the documentation. `classifier` is the class in
+    `fastpu.estimators`, and None for a baseline: a method of `fastpu.baselines`, which papers compare with and nobody
+    should reach for first. `groups` are the groups of rows that it learns from, P (+1), U (0) and N (-1), and `rows`
     says which of them it needs. The others say whether it takes CSR without making it dense, sample weights, missing
     (NaN) and infinite entries, float32 without a copy, binned features, and categorical columns of frames; whether BLAS
-    or LAPACK sums for it, whose rounding may depend on the number of threads; whether a weight equals that many
-    repetitions of the row; and whether it is a baseline, which papers compare with and nobody should reach for first.
+    or LAPACK sums for it, whose rounding may depend on the number of threads; and whether a weight equals that many
+    repetitions of the row.
     """
 
     title: str
-    classifier: str
+    classifier: str | None
     groups: str
     rows: str
     csr: bool = True
@@ -35,7 +36,11 @@ class Method:
     categories: bool = False
     blas: bool = False
     repeats: bool = True
-    baseline: bool = False
+
+    @property
+    def baseline(self) -> bool:
+        """Whether papers compare with it and nobody should reach for it first."""
+        return self.classifier is None
 
     @property
     def module(self) -> str:
@@ -47,40 +52,15 @@ _TREES = {"nan": True, "inf": True, "binned": True, "categories": True}
 _UNWEIGHTED = {"weights": False}
 _PATH = {"weights": False, "float32": False}
 _BLAS = {"blas": True}
-_BASELINE = {"baseline": True}
 
-#: Every method, by the name of its function.
+_AUC = "any two or three of P, U, N"
+
+#: Every method, by the name of its function: those of `fastpu`, then the baselines.
 DECLARED = {
-    "fit_pnu_auc_boost": Method(
-        "PNUAUCBoost, boosting for the AUC", "PNUAUCBoostClassifier", "PUN", "any two or three of P, U, N", **_TREES
-    ),
-    "fit_rankboost_auc": Method(
-        "RankBoost for the AUC", "RankBoostAUCClassifier", "PN", "P and N (U is left out)", **_TREES, **_BASELINE
-    ),
-    "fit_pnu_adaboost": Method(
-        "PNU-AdaBoost", "PNUAdaBoostClassifier", "PUN", "any two or three of P, U, N", **_TREES, **_BASELINE
-    ),
+    "fit_pnu_auc_boost": Method("PNUAUCBoost, boosting for the AUC", "PNUAUCBoostClassifier", "PUN", _AUC, **_TREES),
     "fit_forest": Method("PU forest", "ForestClassifier", "PU", "P and U", **_TREES, repeats=False),
     "fit_boosted_trees": Method(
-        "boosted trees, bags of them",
-        "BoostedTreesClassifier",
-        "PUN",
-        "by loss: P and U, or any two or three of P, U, N",
-        **_TREES,
-    ),
-    "fit_ls_auc": Method(
-        "LSAUC, labelled rows alone", "LSAUCClassifier", "PN", "P and N (U is left out)", **_BLAS, **_BASELINE
-    ),
-    "fit_samult": Method(
-        "SAMULT, squared losses without a prior", "SAMULTClassifier", "PUN", "P, U and N", **_BLAS, **_BASELINE
-    ),
-    "fit_pnu_auc": Method(
-        "PNU-AUC, squared losses and a prior",
-        "PNUAUCClassifier",
-        "PUN",
-        "by eta: P and N, P and U, U and N, or all",
-        **_BLAS,
-        **_BASELINE,
+        "boosted trees, bags of them", "BoostedTreesClassifier", "PUN", f"by loss: P and U, or {_AUC}", **_TREES
     ),
     "fit_bsvm": Method("biased SVM", "BSVMClassifier", "PU", "P and U"),
     "fit_bagging_svm": Method("bagging SVM", "BaggingSVMClassifier", "PU", "P and U", **_UNWEIGHTED),
@@ -88,21 +68,28 @@ DECLARED = {
     "fit_svmc": Method("SVMC", "SVMCClassifier", "PU", "P and U", **_UNWEIGHTED),
     "fit_isvm": Method("ISVM, the iterative SVM", "ISVMClassifier", "PU", "P and U"),
     "fit_ipsi": Method("IPSI, iterative psi-learning", "IPSIClassifier", "PU", "P and U"),
-    "fit_bpsi": Method("biased psi-learning", "BPSIClassifier", "PU", "P and U", **_BASELINE),
     "fit_pual": Method(
         "PUAL, asymmetric loss and neighbours", "PUALClassifier", "PU", "P and U", **_UNWEIGHTED, **_BLAS
     ),
     "fit_gllc": Method(
         "GLLC, squared losses and neighbours", "GLLCClassifier", "PU", "P and U", **_UNWEIGHTED, **_BLAS
     ),
-    "fit_bls_svm": Method("biased least-squares SVM", "BLSSVMClassifier", "PU", "P and U", **_BLAS, **_BASELINE),
     "fit_upu": Method("uPU, unbiased risk", "UPUClassifier", "PU", "P and U"),
     "fit_nnpu": Method("nnPU, non-negative risk", "NNPUClassifier", "PU", "P and U"),
     "fit_pu_svm_path": Method("PU-SvmPath", "PUSVMPathClassifier", "PU", "P and U", **_PATH),
-    "fit_svm": Method("C-SVM", "SVMClassifier", "PN", "P and N", **_BASELINE),
-    "fit_nu_svm": Method("nu-SVM", "NuSVMClassifier", "PN", "P and N", **_BASELINE),
     "fit_svm_path": Method("SvmPath", "SVMPathClassifier", "PN", "P and N", **_PATH),
-    "fit_one_class_svm": Method("one-class SVM", "OneClassSVMClassifier", "P", "P alone", **_BASELINE),
+    "fit_rankboost_auc": Method("RankBoost for the AUC", None, "PN", "P and N (U is left out)", **_TREES),
+    "fit_pnu_adaboost": Method("PNU-AdaBoost", None, "PUN", _AUC, **_TREES),
+    "fit_ls_auc": Method("LSAUC, labelled rows alone", None, "PN", "P and N (U is left out)", **_BLAS),
+    "fit_samult": Method("SAMULT, squared losses without a prior", None, "PUN", "P, U and N", **_BLAS),
+    "fit_pnu_auc": Method(
+        "PNU-AUC, squared losses and a prior", None, "PUN", "by eta: P and N, P and U, U and N, or all", **_BLAS
+    ),
+    "fit_bpsi": Method("biased psi-learning", None, "PU", "P and U"),
+    "fit_bls_svm": Method("biased least-squares SVM", None, "PU", "P and U", **_BLAS),
+    "fit_svm": Method("C-SVM", None, "PN", "P and N"),
+    "fit_nu_svm": Method("nu-SVM", None, "PN", "P and N"),
+    "fit_one_class_svm": Method("one-class SVM", None, "P", "P alone"),
 }
 
 
@@ -123,18 +110,24 @@ def methods_that_take(what: str) -> str:
 
 
 def _listed(names: list[str]) -> str:
+    """Return a sentence's list of names without the baselines, which nobody should reach for first."""
+    names = [name for name in names if not DECLARED[name].baseline]
     return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
 
 
 def table() -> str:
-    """Return the table of what each method takes as Markdown."""
-    lines = [
-        "| function | class in `estimators` | rows | CSR | `sample_weight` | NaN | inf | float32 | `BinnedFeatures` "
-        "| categories |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    for name, m in DECLARED.items():
-        marks = (m.csr, m.weights, m.nan, m.inf, m.float32, m.binned, m.categories)
-        cells = " | ".join("yes" if mark else "no" for mark in marks)
-        lines.append(f"| `{name}` | `{m.classifier}` | {m.rows} | {cells} |")
+    """Return the tables of what each method takes as Markdown: the methods of `fastpu`, and the baselines."""
+    columns = "CSR | `sample_weight` | NaN | inf | float32 | `BinnedFeatures` | categories |"
+    heads = {
+        False: [f"| function | class in `estimators` | rows | {columns}", "|---" * 10 + "|"],
+        True: ["", f"| function of `fastpu.baselines` | rows | {columns}", "|---" * 9 + "|"],
+    }
+    lines = []
+    for tier, head in heads.items():
+        lines += head
+        for name, m in DECLARED.items():
+            if m.baseline == tier:
+                marks = (m.csr, m.weights, m.nan, m.inf, m.float32, m.binned, m.categories)
+                cells = [f"`{name}`", *([f"`{m.classifier}`"] if m.classifier else []), m.rows]
+                lines.append(f"| {' | '.join([*cells, *('yes' if mark else 'no' for mark in marks)])} |")
     return "\n".join(lines)

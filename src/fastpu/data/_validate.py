@@ -41,7 +41,6 @@ Policy: TypeAlias = Literal["refuse", "allow"]
 
 # Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
 _SCAN_BLOCK = 1 << 17
-_NO_SCORE = "; an out-of-bag score is NaN where every bag has the row: score held-out rows in its place"
 _FAR = 512  # weights below 2^-512 are scaled up, since products of two of them would underflow
 
 
@@ -233,8 +232,12 @@ def check_vector(
     *,
     n: int | None = None,
     inf: Policy = "refuse",
+    of_nan: str = "",
 ) -> NDArray[np.float64]:
-    """Return `value` as a C-contiguous float64 vector, of length `n` if that is given."""
+    """Return `value` as a C-contiguous float64 vector, of length `n` if that is given.
+
+    `of_nan` is what the message about a NaN or infinite entry ends with: where it may come from.
+    """
     array = as_real_array(_series_values(value), name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got {describe(value)}")
@@ -247,8 +250,7 @@ def check_vector(
     if (position := _first_bad(vector, "refuse", inf)) is not None:
         raise ValueError(
             f"{name} must not hold {'NaN' if inf == 'allow' else 'NaN or infinite'} entries, "
-            f"got {vector[position]} at position {position}"
-            + (_NO_SCORE if name in ("score", "score_pos", "score_unl") else "")
+            f"got {vector[position]} at position {position}{of_nan}"
         )
     return vector
 

@@ -1,8 +1,8 @@
-"""Every fit function as a scikit-learn classifier, classifiers around any other one, and scorers for searches.
+"""The fit functions as scikit-learn classifiers, classifiers around any other one, and scorers for searches.
 
 They need scikit-learn >= 1.6, which the extra ``fastpu[sklearn]`` installs and nothing else in fastpu imports. A class
 has the name of its function in the capitals of the papers, with ``Classifier`` in place of ``fit_``: `BSVMClassifier`
-for `fit_bsvm`, and `PNUAUCBoostClassifier` for `fit_pnu_auc_boost`.
+for `fit_bsvm`, and `PNUAUCBoostClassifier` for `fit_pnu_auc_boost`. The functions of `fastpu.baselines` have none.
 
 **Parameters** are the keywords of the function, with their defaults. Where a function has none: `prior` is estimated
 from the data (`fastpu.priors.bbe`), and `C_pos` and `C_unl` make both groups weigh the same. What belongs to the rows
@@ -11,17 +11,15 @@ is passed to `fit`: `sample_weight` (by the methods that honour weights; others 
 models, are refused. `random_state` may also be a RandomState.
 
 **Labels.** Of two labels, whatever they are, the larger is positive, as in all of scikit-learn, and the other
-unlabelled; for the methods that learn from labelled negatives instead (those of the AUC that need them, the SVMs, and
-their path) it is negative. The three labels -1, 0 and 1 keep their meaning: negative, unlabelled and positive. So do
-the two numbers -1 and 1 for methods that take both unlabelled rows and negatives: `PNUAUCBoostClassifier`,
-`BoostedTreesClassifier`, `PNUAdaBoostClassifier`, `SAMULTClassifier` and `PNUAUCClassifier` read -1 as negative, as
-their functions do (but for ``gamma=0`` of `PNUAdaBoostClassifier` and ``eta=1`` of `PNUAUCClassifier`, which learn from
-no negative row). Where -1 means unlabelled, pass booleans, or 0 and 1. The methods for positive and unlabelled rows
-alone take -1 for unlabelled, the only thing it can mean to them; their functions ask for `as_labels` instead. Of two
-words the one that comes later in the alphabet is the larger: "unknown" after "churned". A `LabelWarning` tells where 70
-% of the rows or more would so be labelled positive, where the word begins with "unl" or "unk" or is "u", and how to
-turn the labels round with `as_labels`. `classes_` holds the two labels that `predict` returns, -1 and 1 where there
-were three. Missing labels are refused, and so are the two labels -1 and 0, in which no row is positive.
+unlabelled; for `SVMPathClassifier`, which learns from labelled negatives instead, it is negative. The three labels -1,
+0 and 1 keep their meaning: negative, unlabelled and positive. So do the two numbers -1 and 1 for methods that take both
+unlabelled rows and negatives: `PNUAUCBoostClassifier` and `BoostedTreesClassifier` read -1 as negative, as their
+functions do. Where -1 means unlabelled, pass booleans, or 0 and 1. The methods for positive and unlabelled rows alone
+take -1 for unlabelled, the only thing it can mean to them; their functions ask for `as_labels` instead. Of two words
+the one that comes later in the alphabet is the larger: "unknown" after "churned". A `LabelWarning` tells where 70 % of
+the rows or more would so be labelled positive, where the word begins with "unl" or "unk" or is "u", and how to turn the
+labels round with `as_labels`. `classes_` holds the two labels that `predict` returns, -1 and 1 where there were three.
+Missing labels are refused, and so are the two labels -1 and 0, in which no row is positive.
 
 **Attributes** of a fitted classifier:
 
@@ -56,9 +54,10 @@ can end the fit; the boosting classifiers also show them the model of every roun
 **Around any classifier.** `PUBaggingClassifier`, `ElkanNotoClassifier`, `TwoStepClassifier`,
 `WeightedUnlabeledClassifier` and `SARClassifier` learn from positive and unlabelled rows by fits of another classifier,
 `estimator`: one of scikit-learn's, LightGBM's, XGBoost's or of those here, a Pipeline or a search, which see the labels
-1 and 0 and rows as they were given (frames, sparse matrices, texts). They read labels as said above, of two labels the
-smaller as unlabelled, and have `classes_`, `threshold_`, `decision_function`, `predict`, `score` and `with_threshold`
-as above. Weights and other arguments of `fit` are passed on, by scikit-learn's metadata routing where that is enabled.
+1 and 0 and rows as they were given (frames, sparse matrices, texts). The weights of the last two need an `estimator` to
+which the label 0 is negative; to those here it is unlabelled. All read labels as said above, of two labels the smaller
+as unlabelled, and have `classes_`, `threshold_`, `decision_function`, `predict`, `score` and `with_threshold` as above.
+Weights and other arguments of `fit` are passed on, by scikit-learn's metadata routing where that is enabled.
 
 **Files.** ``clf.save(path)`` writes `model_` as `Model.save` does, and `fastpu.load` returns that model.
 
@@ -76,6 +75,8 @@ weights in scikit-learn 1.6 compares two different targets where a classifier ta
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from fastpu.estimators._checks import EXPECTED_FAILED_CHECKS
 from fastpu.estimators._classes import CLASSIFIERS
@@ -96,7 +97,47 @@ from fastpu.estimators._scorers import (
 from fastpu.estimators._two_step import TwoStepClassifier
 from fastpu.estimators._weighted_unlabeled import WeightedUnlabeledClassifier
 
-globals().update(CLASSIFIERS)  # type checkers and editors read them in __init__.pyi
+globals().update(CLASSIFIERS)
+
+if TYPE_CHECKING:  # what type checkers and editors know of the classes that are made
+    from fastpu.estimators._base import FastpuClassifier
+    from fastpu.estimators._boosting import Boosting
+    from fastpu.estimators._forest import BoostedTrees, Forest
+    from fastpu.estimators._graph import WithLandmarks
+    from fastpu.estimators._path import OnPath, OnPUPath
+    from fastpu.estimators._risk import InEpochs, WithPrior
+    from fastpu.estimators._svm import WithCosts
+
+    class PNUAUCBoostClassifier(Boosting): ...
+
+    class ForestClassifier(Forest): ...
+
+    class BoostedTreesClassifier(BoostedTrees): ...
+
+    class BSVMClassifier(WithCosts): ...
+
+    class BaggingSVMClassifier(FastpuClassifier): ...
+
+    class SMCClassifier(FastpuClassifier): ...
+
+    class SVMCClassifier(FastpuClassifier): ...
+
+    class ISVMClassifier(FastpuClassifier): ...
+
+    class IPSIClassifier(FastpuClassifier): ...
+
+    class PUALClassifier(WithLandmarks): ...
+
+    class GLLCClassifier(WithLandmarks): ...
+
+    class UPUClassifier(WithPrior): ...
+
+    class NNPUClassifier(InEpochs): ...
+
+    class PUSVMPathClassifier(OnPUPath): ...
+
+    class SVMPathClassifier(OnPath): ...
+
 
 __all__ = [
     "EXPECTED_FAILED_CHECKS",

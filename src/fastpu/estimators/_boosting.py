@@ -49,7 +49,6 @@ class Boosting(FastpuClassifier):
 
     def _ensemble(self, rounds: list[BoostRound], rows: Any, codes: NDArray[np.int8], weights: Any) -> StumpEnsemble:
         """Return the model of these rounds, as the fit makes it of all rounds."""
-        is_ranking = not isinstance(self, PNUAdaBoost)
         objective = np.array([info.objective for info in rounds])
         model = StumpEnsemble(
             n_features=self.n_features_in_,
@@ -67,10 +66,8 @@ class Boosting(FastpuClassifier):
             alphas=np.array([info.alpha for info in rounds]),
             deltas=np.array([info.delta for info in rounds]),
             z=np.array([info.z for info in rounds]),
-            low=0.0 if is_ranking else -1.0,
+            low=0.0,
         )
-        if not is_ranking:
-            return self._named(model)
         scores = model.decision_function(rows, n_threads=1)
         counted = np.full(codes.size, True) if weights is None else weights > 0
         upper = codes == (1 if (counted & (codes == 1)).any() else 0)
@@ -78,12 +75,3 @@ class Boosting(FastpuClassifier):
         sides = (None, None) if weights is None else (weights[upper], weights[lower])
         threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *sides)
         return self._named(replace(model, threshold=threshold, threshold_rule="best balanced accuracy"))
-
-
-class PNUAdaBoost(Boosting):
-    """The classifier of `fit_pnu_adaboost`, which learns from positive and unlabelled rows alone for gamma = 0."""
-
-    gamma: float
-
-    def _other_label(self, classes: NDArray[Any]) -> int:
-        return 0 if self.gamma == 0 else super()._other_label(classes)

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._methods import DECLARED, function_of
 from fastpu.common._sharing import parameters_of_many
-from fastpu.estimators._auc import PNUAUC, SAMULT
 from fastpu.estimators._base import FastpuClassifier
-from fastpu.estimators._boosting import Boosting, PNUAdaBoost
+from fastpu.estimators._boosting import Boosting
 from fastpu.estimators._forest import BoostedTrees, Forest
 from fastpu.estimators._graph import WithLandmarks
 from fastpu.estimators._path import OnPath, OnPUPath
 from fastpu.estimators._risk import InEpochs, WithPrior
-from fastpu.estimators._svm import OneClassSVM, WithCosts
+from fastpu.estimators._svm import WithCosts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,19 +30,14 @@ if TYPE_CHECKING:
 #: The base classes of the classifiers that do more than call their function, by the function or by its model's class.
 _BASES: dict[str, type[FastpuClassifier]] = {
     "StumpEnsemble": Boosting,
-    "fit_pnu_adaboost": PNUAdaBoost,
     "fit_forest": Forest,
     "fit_boosted_trees": BoostedTrees,
-    "fit_samult": SAMULT,
-    "fit_pnu_auc": PNUAUC,
     "fit_bsvm": WithCosts,
-    "fit_bpsi": WithCosts,
     "PualMachine": WithLandmarks,
     "fit_upu": WithPrior,
     "fit_nnpu": InEpochs,
     "fit_pu_svm_path": OnPUPath,
     "fit_svm_path": OnPath,
-    "fit_one_class_svm": OneClassSVM,
 }
 
 #: The keywords of the functions that hold rows or an entry for each row, which are arguments of `fit`; described.
@@ -58,10 +52,6 @@ _OF_ROWS = {
     "    A model of the same rows and arguments, the `model_` of another fit, to which trees are added.",
 }
 _LABELS = "array-like of shape (n,)\n    Two labels, or -1, 0 and 1, as `fastpu.estimators` says."
-_LABELS_OR_NONE = (
-    "array-like of shape (n,), optional\n"
-    "    None, or all 1, if all rows are of the class; else rows of other labels are left out."
-)
 _MANY_VALUES = re.compile(r" \| (Sequence|NDArray)\[[^]]+\]")  # a classifier takes one value
 
 _EXAMPLE = """
@@ -75,11 +65,11 @@ array(['other', 'yes'], dtype='<U5')
 """
 
 
-def _made(function: Callable[..., Any], method: Method) -> type[FastpuClassifier]:
+def _made(function: Callable[..., Any], method: Method, name: str) -> type[FastpuClassifier]:
     """Return the classifier of a fit function."""
     model = str(inspect.signature(function).return_annotation).partition(" ")[0]
     base = _BASES.get(function.__name__) or _BASES.get(model, FastpuClassifier)
-    name, parameters = method.classifier, _parameters(function, base)
+    parameters = _parameters(function, base)
     members = {
         "__module__": "fastpu.estimators",
         "__doc__": _documentation(function, method, base, [parameter.name for parameter in parameters]),
@@ -126,13 +116,11 @@ def _constructor(name: str, parameters: Iterable[inspect.Parameter]) -> Callable
 
 def _fit(name: str, function: Callable[..., Any], method: Method) -> Callable[..., Any]:
     keywords = inspect.signature(function).parameters
-    needs_labels = "y" in keywords
     data = [key for key in _OF_ROWS if key in keywords and (method.weights or key != "sample_weight")]
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    required: Any = inspect.Parameter.empty
     parameters = [
         inspect.Parameter("X", kind, annotation="Any"),
-        inspect.Parameter("y", kind, annotation="Any", default=required if needs_labels else None),
+        inspect.Parameter("y", kind, annotation="Any"),
         *(inspect.Parameter(key, kind, annotation="Any", default=None) for key in data),
     ]
 
@@ -146,7 +134,7 @@ def _fit(name: str, function: Callable[..., Any], method: Method) -> Callable[..
 
     entries = {
         "X": "array-like, sparse matrix or DataFrame of shape (n, d)",
-        "y": _LABELS if needs_labels else _LABELS_OR_NONE,
+        "y": _LABELS,
         **{key: _OF_ROWS[key] for key in data},
     }
     listed = "\n".join(f"{key} : {text}" for key, text in entries.items())
@@ -198,5 +186,9 @@ def _section(title: str, text: str) -> str:
     return f"{title}\n{'-' * len(title)}\n{text.strip()}"
 
 
-#: The classifiers by their names.
-CLASSIFIERS = {method.classifier: _made(function_of(name), method) for name, method in DECLARED.items()}
+#: The classifiers by their names; baselines have none.
+CLASSIFIERS = {
+    method.classifier: _made(function_of(name), method, method.classifier)
+    for name, method in DECLARED.items()
+    if method.classifier is not None
+}

@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_ESTIMATES = ("bbe", "km2")
-
-
-def check_prior_name(value: str) -> str:
-    """Return `value` if it is the name of a function of `fastpu.priors` that estimates the prior."""
-    return check_choice("prior", value, _ESTIMATES)
-
-
 def estimate_prior(
     name: str,
     rows: Any,
@@ -32,12 +24,12 @@ def estimate_prior(
     random_state: Any,
     n_threads: Any,
 ) -> priors.PriorEstimate:
-    """Return the share of positives among the unlabelled rows, by the function of `fastpu.priors` of this name.
+    """Return the share of positives among the unlabelled rows by `fastpu.priors.bbe`, the one `name` that there is.
 
-    These functions take no weights, so rows are drawn in proportion to their weights: as many as there are, and each
+    It takes no weights, so rows are drawn in proportion to their weights: as many as there are, and each
     row once where all weights are equal. An estimate of 0 or 1 is moved inwards by the share of one more row.
     """
-    function = getattr(priors, check_prior_name(name))
+    check_choice("prior", name, ("bbe",))
     chosen = []
     for code in (1, 0):
         group = np.flatnonzero(codes == code)
@@ -45,13 +37,13 @@ def estimate_prior(
             group = group[in_proportion(weights[group], check_random_state(random_state).random())]
         if group.size < 2:
             raise ValueError(
-                f"prior must be a number where a group has fewer than 2 rows, for {name!r} cannot estimate it from "
+                f"prior must be a number where a group has fewer than 2 rows, for 'bbe' cannot estimate it from "
                 f"{group.size} {'positive' if code else 'unlabelled'} rows"
             )
         chosen.append(group)
     drawn = np.concatenate(chosen)
     X = check_matrix(rows)[drawn].table()
-    estimate: priors.PriorEstimate = function(X, codes[drawn], random_state=random_state, n_threads=n_threads)
+    estimate = priors.bbe(X, codes[drawn], random_state=random_state, n_threads=n_threads)
     edge = 1 / (chosen[1].size + 1)
     return dataclasses.replace(estimate, value=float(min(1 - edge, max(edge, estimate.value))))
 

@@ -42,7 +42,7 @@ class PUBaggingClassifier(MetaClassifier):
     estimator : classifier
         Any of scikit-learn's kind; clones of it are fitted to the labels 1 and 0. Random states in it are drawn anew
         for every bag.
-    n_estimators : int, default 50
+    n_bags : int, default 50
         T, the number of bags.
     bag_ratio : float, default 1.0
         > 0, unlabelled rows in a bag for each positive one; at least one row is drawn.
@@ -99,14 +99,14 @@ class PUBaggingClassifier(MetaClassifier):
         self,
         estimator: Any,
         *,
-        n_estimators: int = 50,
+        n_bags: int = 50,
         bag_ratio: float = 1.0,
         response_method: str = "auto",
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
-        self.n_estimators = n_estimators
+        self.n_bags = n_bags
         self.bag_ratio = bag_ratio
         self.response_method = response_method
         self.n_jobs = n_jobs
@@ -139,7 +139,7 @@ class PUBaggingClassifier(MetaClassifier):
             If an argument is not as described.
         """
         training = self._begin(X, y, sample_weight, fit_params)
-        n_bags = check_int("n_estimators", self.n_estimators, low=1)
+        n_bags = check_int("n_bags", self.n_bags, low=1)
         ratio = check_float("bag_ratio", self.bag_ratio, low=0, open_low=True)
         response = response_of(self, self.estimator, self.response_method)
         rng = check_random_state(seed_of(self.random_state))
@@ -148,7 +148,7 @@ class PUBaggingClassifier(MetaClassifier):
         n_pos = training.rows(1).size
         if ratio * n_pos > _MOST_DRAWS / n_bags:
             raise ValueError(
-                f"n_estimators * bag_ratio * n_pos must be at most {_MOST_DRAWS} row numbers, got {short(n_bags)} * "
+                f"n_bags * bag_ratio * n_pos must be at most {_MOST_DRAWS} row numbers, got {short(n_bags)} * "
                 f"{ratio:g} * {n_pos}"
             )
         size = max(1, round(ratio * n_pos))

@@ -94,7 +94,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
                 )
             labels = Labels(classes, self._other_label(classes), coded=False)
         elif classes.size == 1:
-            labels = self._labels_of_one_value(classes.tolist()[0])
+            raise ValueError(f"y must hold two classes (or -1, 0 and 1), got 1 class: {short(classes.tolist()[0])}")
         else:
             listed = ", ".join(map(short, classes[:10].tolist()))
             raise ValueError(
@@ -106,10 +106,6 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
             raise ValueError(f"y must have one entry per row of X ({n_rows}), got {codes.size}")
         self._warn_of_words(labels, codes)
         return labels, codes
-
-    def _labels_of_one_value(self, value: Any) -> Labels:
-        """Return how labels that are all the same are read."""
-        raise ValueError(f"y must hold two classes (or -1, 0 and 1), got 1 class: {short(value)}")
 
     def _warn_of_words(self, labels: Labels, codes: NDArray[np.int8]) -> None:
         """Warn if the later of two words, which counts as positive, probably means unlabelled.

@@ -21,10 +21,10 @@ class WithPrior(FastpuClassifier):
 
     Parameters
     ----------
-    prior : float or {"bbe", "km2"}, default "bbe"
-        P(Y = 1) among the unlabelled rows, better known than estimated. A name has it estimated by that function of
-        `fastpu.priors` in every fit, whatever `scenario` is; with sample weights from rows drawn in proportion to
-        these. An `EstimateWarning` tells where it is an upper bound only.
+    prior : float, PriorEstimate or "bbe", default "bbe"
+        P(Y = 1) among the unlabelled rows, better known than estimated. "bbe" has it estimated by `fastpu.priors.bbe`
+        in every fit, whatever `scenario` is; with sample weights from rows drawn in proportion to these. An
+        `EstimateWarning` tells where it is an upper bound only.
 
     Attributes
     ----------

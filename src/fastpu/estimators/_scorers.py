@@ -194,10 +194,10 @@ def puf_scorer(*, scenario: str = "case_control") -> PUScorer:
     --------
     >>> from sklearn.model_selection import cross_val_score
     >>> from fastpu.datasets import make_two_normals, split_case_control
-    >>> from fastpu.estimators import LSAUCClassifier, puf_scorer
+    >>> from fastpu.estimators import ISVMClassifier, puf_scorer
     >>> X, truth = make_two_normals(400, random_state=0)
     >>> split = split_case_control(truth, labeled=40, random_state=0)
-    >>> scores = cross_val_score(LSAUCClassifier(), X[split.train], split.y_train == 1, scoring=puf_scorer(), cv=3)
+    >>> scores = cross_val_score(ISVMClassifier(), X[split.train], split.y_train == 1, scoring=puf_scorer(), cv=3)
     >>> scores.shape
     (3,)
     """
@@ -224,9 +224,9 @@ def err_star_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer
 
     Examples
     --------
-    >>> from fastpu.estimators import LSAUCClassifier, err_star_scorer
+    >>> from fastpu.estimators import ISVMClassifier, err_star_scorer
     >>> X, y = [[0.0], [1.0], [2.0], [4.0]], [0, 0, 1, 1]
-    >>> round(err_star_scorer(prior=0.5)(LSAUCClassifier().fit(X, y), X, y), 3)
+    >>> round(err_star_scorer(prior=0.5)(ISVMClassifier().fit(X, y), X, y), 3)
     -0.0
     """
     return PUScorer("err_star", check_prior(prior), check_scenario(scenario))
@@ -252,9 +252,9 @@ def pu_auc_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
 
     Examples
     --------
-    >>> from fastpu.estimators import LSAUCClassifier, pu_auc_scorer
+    >>> from fastpu.estimators import ISVMClassifier, pu_auc_scorer
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [3.0]], [0, 0, 1, 1, 0]
-    >>> round(pu_auc_scorer(prior=0.25)(LSAUCClassifier().fit(X, y), X, y), 3)
+    >>> round(pu_auc_scorer(prior=0.25)(ISVMClassifier().fit(X, y), X, y), 3)
     0.944
     """
     return PUScorer("pu_auc", check_prior(prior), check_scenario(scenario))
@@ -281,9 +281,9 @@ def lift_scorer(k: float) -> PUScorer:
 
     Examples
     --------
-    >>> from fastpu.estimators import LSAUCClassifier, lift_scorer
+    >>> from fastpu.estimators import ISVMClassifier, lift_scorer
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [3.0]], [0, 0, 1, 1, 0]
-    >>> lift_scorer(1 / 3)(LSAUCClassifier().fit(X, y), X, y)
+    >>> lift_scorer(1 / 3)(ISVMClassifier().fit(X, y), X, y)
     1.5
     """
     check_k(k)
@@ -314,9 +314,9 @@ def precision_at_k_scorer(k: float, prior: float, *, scenario: str = "case_contr
 
     Examples
     --------
-    >>> from fastpu.estimators import LSAUCClassifier, precision_at_k_scorer
+    >>> from fastpu.estimators import ISVMClassifier, precision_at_k_scorer
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [3.0]], [0, 0, 1, 1, 0]
-    >>> precision_at_k_scorer(1, prior=0.25)(LSAUCClassifier().fit(X, y), X, y)
+    >>> precision_at_k_scorer(1, prior=0.25)(ISVMClassifier().fit(X, y), X, y)
     0.375
     """
     check_k(k)
@@ -343,9 +343,9 @@ def average_precision_scorer(prior: float, *, scenario: str = "case_control") ->
 
     Examples
     --------
-    >>> from fastpu.estimators import LSAUCClassifier, average_precision_scorer
+    >>> from fastpu.estimators import ISVMClassifier, average_precision_scorer
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [3.0]], [0, 0, 1, 1, 0]
-    >>> average_precision_scorer(prior=0.25)(LSAUCClassifier().fit(X, y), X, y)
+    >>> average_precision_scorer(prior=0.25)(ISVMClassifier().fit(X, y), X, y)
     0.875
     """
     return PUScorer("average_precision", check_prior(prior), check_scenario(scenario))

@@ -11,6 +11,7 @@ import numpy as np
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.data._validate import check_sample_weight, check_vector, label_counts
+from fastpu.judge._ranked_rows import NO_SCORE
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 
 if TYPE_CHECKING:
@@ -174,7 +175,8 @@ def call_rows(
 ) -> Called:
     """Check scores and weights, and count what is above the threshold."""
     cut = check_float("threshold", threshold, allow_inf=True)
-    scores = check_vector("score_pos", score_pos, inf="allow"), check_vector("score_unl", score_unl, inf="allow")
+    named = (("score_pos", score_pos), ("score_unl", score_unl))
+    scores = [check_vector(name, values, inf="allow", of_nan=NO_SCORE) for name, values in named]
     weights = (
         check_sample_weight(weight_pos, scores[0].size, name="weight_pos"),
         check_sample_weight(weight_unl, scores[1].size, name="weight_unl"),

@@ -14,8 +14,9 @@ from fastpu.data._validate import check_vector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
 _EXACT = 2.0**53  # below it float64 has every integer
+#: Where the NaN of a score may come from.
+NO_SCORE = "; an out-of-bag score is NaN where every bag has the row: score held-out rows in its place"
 
 
 def check_k(k: object, n_unl: int | None = None) -> int:
@@ -43,7 +44,7 @@ def check_scores(*given: tuple[str, object], n: int | None = None) -> list[NDArr
 
     Where integers are so large that float64 may make different ones equal, the scores returned are their ranks.
     """
-    scores = [check_vector(name, value, n=n, inf="allow") for name, value in given]
+    scores = [check_vector(name, value, n=n, inf="allow", of_nan=NO_SCORE) for name, value in given]
     if max(max(float(part.max()), -float(part.min())) for part in scores) < _EXACT:
         return scores
     whole = [np.asarray(value) for _, value in given]
