@@ -33,12 +33,9 @@ EQUIVALENT = TESTS / "equivalent_mutants.txt"
 #: The tests that must notice a change of a module: files, whichever room they are in, and options of pytest that leave
 #: out slow ones. For a module that is not listed, `svm/bsvm` say, it is the file that has its name, `test_bsvm.py`.
 TESTS_OF = {
-    "auc/_arguments": ["test_ls_auc.py", "test_ls_auc_options.py"],
-    "auc/_fit": ["test_ls_auc.py", "test_ls_auc_options.py"],
-    "auc/_moments": ["test_ls_auc.py", "test_ls_auc_options.py"],
-    "auc/_solvers": ["test_ls_auc.py", "test_ls_auc_options.py"],
-    "auc/ls_auc": ["test_ls_auc.py", "test_ls_auc_options.py"],
-    "auc/rank_machine": ["test_ls_auc.py", "test_model_file_hostile.py"],
+    "baselines/_squared_pairs": ["test_ls_auc.py", "test_ls_auc_options.py"],
+    "baselines/ls_auc": ["test_ls_auc.py", "test_ls_auc_options.py"],
+    "baselines/rank_machine": ["test_ls_auc.py", "test_model_file_hostile.py"],
     "boosting/_arguments": ["test_stump_boost_eval.py", "test_stump_boost_errors.py", "test_boosted_trees.py"],
     "boosting/_stump_boost": [
         "test_stump_boost_errors.py",

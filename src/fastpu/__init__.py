@@ -7,8 +7,8 @@ is more positive. Every ``fit_*`` function returns an immutable model.
 from importlib.metadata import version as _version
 
 from fastpu import datasets, metrics, objectives, plot, priors
-from fastpu.auc.ls_auc import fit_ls_auc, fit_pnu_auc, fit_samult
-from fastpu.auc.rank_machine import RankMachine
+from fastpu.baselines.ls_auc import fit_ls_auc, fit_pnu_auc, fit_samult
+from fastpu.baselines.rank_machine import RankMachine
 from fastpu.boosting.boosted_trees import BoostedTreesRound, fit_boosted_trees
 from fastpu.boosting.stump_boost import BoostRound, fit_pnu_adaboost, fit_pnu_auc_boost, fit_rankboost_auc
 from fastpu.boosting.stump_ensemble import StumpEnsemble

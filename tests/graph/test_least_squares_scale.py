@@ -158,7 +158,7 @@ def test_the_width_of_gaussian_functions_does_not_depend_on_where_a_column_is(fi
     X, y = pu_rows(80, 4)
     far = X.copy()
     far[:, 1] += 2.0**27
-    y, given = (2 * y - 1, {"basis": "gauss"}) if fit is fastpu.fit_ls_auc else (y, {"prior": 0.3, "model": "gauss"})
+    y, given = (2 * y - 1, {"model": "gauss"}) if fit is fastpu.fit_ls_auc else (y, {"prior": 0.3, "model": "gauss"})
     near = fit(X, y, random_state=0, **given)
     moved = fit(form(far), y, random_state=0, **given)
     assert moved.bandwidth == pytest.approx(near.bandwidth, rel=1e-7)
@@ -198,7 +198,7 @@ def test_many_columns_of_any_size_are_solved_by_steps(monkeypatch):
     X, y = pu_rows(80, 6)
     signs, large = np.where(y == 1, 1, -1), X * 10.0 ** np.array([-8, 8, 0, 3, -3, 5])
     expected = ls_auc_scores(large, signs, lam=1e-3).astype(float)
-    monkeypatch.setattr("fastpu.auc._fit._MOST_DIRECT", 2)
+    monkeypatch.setattr("fastpu.baselines.ls_auc._MOST_DIRECT", 2)
     for form in FORMS.values():
         model = fastpu.fit_ls_auc(form(large), signs)
         assert model.status == "tol"

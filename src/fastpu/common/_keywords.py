@@ -63,6 +63,7 @@ _OTHER_NAMES = (
     ("callback", "callbacks"),
     ("loss", "objective loss_function"),
     ("kernel", "kernel_type"),
+    ("model", "basis"),
 )
 _ALIKE = 0.75  # an unknown keyword with at least this difflib ratio to one of ours is taken for a misspelling
 

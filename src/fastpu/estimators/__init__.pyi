@@ -127,31 +127,31 @@ class BoostedTreesClassifier(BoostedTrees):
     callback: Callable[[BoostedTreesRound], bool | None] | None; progress: bool
 
 class LSAUCClassifier(FastpuClassifier):
-    def __init__(self, *, lam: float = 0.001, basis: str = 'linear', n_centers: int = 200, centers: object = None,
+    def __init__(self, *, lam: float = 0.001, model: str = 'linear', n_centers: int = 200, centers: object = None,
         bandwidth: float | None = None, tol: float = 1e-10, max_iter: int = 1000,
         random_state: int | np.random.Generator | np.random.RandomState | None = None, n_threads: int | None = None,
         calibration: str | None = None, calibration_prior: float | None = None, calibration_cv: int = 5) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
-    lam: float; basis: str; n_centers: int; centers: object; bandwidth: float | None; tol: float; max_iter: int
+    lam: float; model: str; n_centers: int; centers: object; bandwidth: float | None; tol: float; max_iter: int
     random_state: int | np.random.Generator | np.random.RandomState | None
 
 class SAMULTClassifier(SAMULT):
-    def __init__(self, *, gamma: float = 0.5, lam: float = 0.001, basis: str = 'linear', n_centers: int = 200,
+    def __init__(self, *, gamma: float = 0.5, lam: float = 0.001, model: str = 'linear', n_centers: int = 200,
         centers: object = None, bandwidth: float | None = None, tol: float = 1e-10, max_iter: int = 1000,
         random_state: int | np.random.Generator | np.random.RandomState | None = None, n_threads: int | None = None,
         calibration: str | None = None, calibration_prior: float | None = None, calibration_cv: int = 5) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
-    gamma: float; lam: float; basis: str; n_centers: int; centers: object; bandwidth: float | None; tol: float
+    gamma: float; lam: float; model: str; n_centers: int; centers: object; bandwidth: float | None; tol: float
     max_iter: int; random_state: int | np.random.Generator | np.random.RandomState | None
 
 class PNUAUCClassifier(PNUAUC):
     def __init__(self, *, prior: float | str = 'bbe', scenario: str = 'case_control', eta: float = 0.0,
-        lam: float = 0.001, basis: str = 'linear', n_centers: int = 200, centers: object = None,
+        lam: float = 0.001, model: str = 'linear', n_centers: int = 200, centers: object = None,
         bandwidth: float | None = None, tol: float = 1e-10, max_iter: int = 1000,
         random_state: int | np.random.Generator | np.random.RandomState | None = None, n_threads: int | None = None,
         calibration: str | None = None, calibration_prior: float | None = None, calibration_cv: int = 5) -> None: ...
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
-    prior: float | str; scenario: str; eta: float; lam: float; basis: str; n_centers: int; centers: object
+    prior: float | str; scenario: str; eta: float; lam: float; model: str; n_centers: int; centers: object
     bandwidth: float | None; tol: float; max_iter: int
     random_state: int | np.random.Generator | np.random.RandomState | None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fastpu.auc.ls_auc import fit_ls_auc
+from fastpu.baselines.ls_auc import fit_ls_auc
 from fastpu.common._params import check_float
 from fastpu.estimators._base import FastpuClassifier
 from fastpu.estimators._prior import check_prior_name

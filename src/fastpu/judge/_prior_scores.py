@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.auc.ls_auc import fit_ls_auc
+from fastpu.baselines.ls_auc import fit_ls_auc
 from fastpu.boosting.stump_boost import fit_pnu_auc_boost
 from fastpu.common._params import check_scores_rows
 from fastpu.common._warnings import DegenerateModelWarning
@@ -84,7 +84,7 @@ def default_rankers(matrix: Matrix, generator: np.random.Generator, n_threads: i
         model = fit_ls_auc(
             rows.table(),
             np.where(labels == 1, 1, -1),
-            basis="gauss",
+            model="gauss",
             centers=centers.table(),
             bandwidth=kernel_width(centers),
             n_threads=n_threads,

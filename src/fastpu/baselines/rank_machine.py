@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from fastpu.risk.risk_machine import RiskMachine
 
-__all__ = ["RankMachine"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class RankMachine(RiskMachine):

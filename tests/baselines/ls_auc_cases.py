@@ -47,8 +47,8 @@ FITS = {
     "pnu_pu": Fit(fastpu.fit_pnu_auc, {"prior": 0.4, "eta": 0.6}),
     "pnu_nu": Fit(fastpu.fit_pnu_auc, {"prior": 0.4, "eta": -0.5}),
     "pnu_only_pu": Fit(fastpu.fit_pnu_auc, {"prior": 0.4, "eta": 1.0}),
-    "samult_gauss": Fit(fastpu.fit_samult, {"gamma": 0.7, "basis": "gauss", "n_centers": 12}),
-    "pnu_gauss": Fit(fastpu.fit_pnu_auc, {"prior": 0.4, "eta": 0.3, "basis": "gauss", "n_centers": 12}),
+    "samult_gauss": Fit(fastpu.fit_samult, {"gamma": 0.7, "model": "gauss", "n_centers": 12}),
+    "pnu_gauss": Fit(fastpu.fit_pnu_auc, {"prior": 0.4, "eta": 0.3, "model": "gauss", "n_centers": 12}),
 }
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 

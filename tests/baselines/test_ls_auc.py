@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastpu
-from fastpu.auc import _fit as _ls_auc
+from fastpu.baselines import ls_auc as _ls_auc
 from fastpu.model._threshold import balanced_accuracy_threshold
 from ls_auc_cases import FITS, ROUNDING, assert_same, centers_of, each_fit, pnu_rows
 from oracles import ls_auc as oracle
@@ -135,7 +135,7 @@ def test_constants_added_to_features_change_nothing(fit, shift, data):
 
 def test_limits_are_the_other_methods(data):
     X, y = data
-    for options in ({}, {"basis": "gauss", "centers": X[::5], "bandwidth": 2.0}):
+    for options in ({}, {"model": "gauss", "centers": X[::5], "bandwidth": 2.0}):
         plain = fastpu.fit_ls_auc(X, y, **options)
         assert_same(fastpu.fit_samult(X, y, gamma=1, **options), plain)
         for prior in (0.1, 0.9):
@@ -230,11 +230,11 @@ def indefinite_rows():
     return X, y
 
 
-@pytest.mark.parametrize("basis", ["linear", "gauss"])
-def test_an_indefinite_system_is_recognised(basis):
+@pytest.mark.parametrize("kind", ["linear", "gauss"])
+def test_an_indefinite_system_is_recognised(kind):
     X, y = indefinite_rows()
-    options = {"prior": 0.8, "eta": 1.0, "basis": basis, "lam": 1e-3}
-    if basis == "gauss":
+    options = {"prior": 0.8, "eta": 1.0, "model": kind, "lam": 1e-3}
+    if kind == "gauss":
         options |= {"centers": X[:15], "bandwidth": 5.0}
     with pytest.warns(fastpu.ConvergenceWarning, match=r"no minimum: the smallest eigenvalue .* \|eta\| <= 0.25"):
         model = fastpu.fit_pnu_auc(X, y, **options)

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.auc import _fit as _ls_auc
+from fastpu.baselines import ls_auc as _ls_auc
 from helpers import refused
 from ls_auc_cases import FITS, assert_same, each_fit, pnu_rows
 from method_recipes import model_bits
@@ -57,7 +57,7 @@ def test_weights_of_one_group_count_among_themselves_alone(name, data):
 
 def test_unlabelled_rows_are_left_out_of_ls_auc(data):
     X, y = data
-    for options in ({}, {"basis": "gauss", "n_centers": 10}):
+    for options in ({}, {"model": "gauss", "n_centers": 10}):
         fit = FITS["ls_auc"]
         far = np.where((y == 0)[:, None], 1e6, X)
         assert model_bits(fit(far, y, **options), X) == model_bits(fit(X[y != 0], y[y != 0], **options), X)
@@ -84,11 +84,11 @@ def test_random_state_draws_the_centers_and_nothing_else(data):
 
 TOGETHER = [
     ({"lam": [0.1, np.nan]}, ValueError, "lam[1] must be a finite number >= 0, got nan"),
-    ({"basis": "linear", "centers": np.ones((2, 4))}, ValueError, "centers is for basis='gauss'"),
-    ({"basis": "linear", "bandwidth": 1.0}, ValueError, "bandwidth is for basis='gauss'"),
-    ({"basis": "gauss", "bandwidth": 1e-200}, ValueError, "bandwidth must be such that its square"),
-    ({"basis": "gauss", "centers": np.ones((3, 2))}, ValueError, "centers must have 4 features"),
-    ({"basis": "gauss", "centers": np.full((3, 4), 1e200)}, ValueError, "bandwidth=None is the median distance"),
+    ({"model": "linear", "centers": np.ones((2, 4))}, ValueError, "centers is for model='gauss'"),
+    ({"model": "linear", "bandwidth": 1.0}, ValueError, "bandwidth is for model='gauss'"),
+    ({"model": "gauss", "bandwidth": 1e-200}, ValueError, "bandwidth must be such that its square"),
+    ({"model": "gauss", "centers": np.ones((3, 2))}, ValueError, "centers must have 4 features"),
+    ({"model": "gauss", "centers": np.full((3, 4), 1e200)}, ValueError, "bandwidth=None is the median distance"),
 ]
 
 
@@ -148,7 +148,7 @@ def test_overflow_is_refused(data, monkeypatch):
         monkeypatch.undo()
     X = X.copy()
     X[np.flatnonzero(y == 1)[3], 2] = -1e200
-    where = "got the largest -1e+200 in column 2; scale the features"
+    where = "got the largest -1e+200 in column 2; scale the features, or lower lam"
     refused(ValueError, where, fastpu.fit_ls_auc, X, y)
     refused(ValueError, where, fastpu.fit_ls_auc, sp.csr_array(X), y)
     small = fastpu.fit_ls_auc(data[0] * 1e-150, y)
@@ -160,7 +160,7 @@ def test_moments_that_overflow_together_are_refused(data, lam):
     """The sum of finite moments may be infinite: the model must not be zeros with an objective of NaN."""
     X, y = data
     X = X / np.abs(X).max(axis=0)
-    words = f"do not overflow, got lam={lam:g}; scale the features, or lower lam"
+    words = f"with lam = {lam:g} beside them, got the largest"
     refusals = []
     for size in np.geomspace(1e153, 1e155, 300):
         try:
@@ -176,7 +176,7 @@ def test_centers_that_the_dtype_of_x_cannot_hold_are_refused(data):
     X, y = data
     refused(
         ValueError, "centers must be numbers of float32, the dtype of X, got some beyond its range",
-        fastpu.fit_ls_auc, X.astype(np.float32), y, basis="gauss", centers=X[:5] * 1e300,
+        fastpu.fit_ls_auc, X.astype(np.float32), y, model="gauss", centers=X[:5] * 1e300,
     )  # fmt: skip
 
 
@@ -185,7 +185,7 @@ def test_memory_is_refused_before_work_begins(data):
     centers = np.arange(4e6).reshape(-1, 4)
     refused(
         MemoryError, "1000000 x 1000000 numbers need 48000000000000 bytes",
-        fastpu.fit_ls_auc, X, y, basis="gauss", centers=centers, bandwidth=1.0,
+        fastpu.fit_ls_auc, X, y, model="gauss", centers=centers, bandwidth=1.0,
     )  # fmt: skip
 
 
@@ -194,7 +194,7 @@ def test_memory_is_refused_before_work_begins(data):
 def test_weights_that_sum_to_little_draw_as_many_centers(name, total):
     X, truth = fastpu.datasets.make_four_normals(128, random_state=0)
     y = truth if name == "fit_ls_auc" else truth == 1
-    options = {"fit_ls_auc": {"basis": "gauss"}, "fit_upu": {"model": "gauss", "prior": 0.5, "lam": 0.1}}[name]
+    options = {"fit_ls_auc": {"model": "gauss"}, "fit_upu": {"model": "gauss", "prior": 0.5, "lam": 0.1}}[name]
     fit = partial(getattr(fastpu, name), X, y, n_centers=20, random_state=0, **options)
     model = fit(sample_weight=np.full(128, total / 128))
     np.testing.assert_array_equal(model.centers, fit().centers)

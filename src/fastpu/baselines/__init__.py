@@ -1,0 +1,1 @@
+"""Methods that papers compare with, and that nobody should reach for first."""
