@@ -254,7 +254,7 @@ def test_an_indefinite_system_is_recognised(kind):
 def test_conjugate_gradients_recognise_it_too(monkeypatch):
     X, y = indefinite_rows()
     monkeypatch.setattr(_ls_auc, "_MOST_DIRECT", 2)
-    with pytest.warns(fastpu.ConvergenceWarning, match=r"fit_pnu_auc: the objective has no minimum.* coef is where"):
+    with pytest.warns(fastpu.ConvergenceWarning, match="fit_pnu_auc: the objective has no minimum"):
         model = fastpu.fit_pnu_auc(X, y, prior=0.8, eta=1.0)
     assert (model.status, model.converged) == ("indefinite", False)
     assert model.coef.any()

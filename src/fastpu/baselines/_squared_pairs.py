@@ -19,16 +19,23 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from fastpu.common._eigen import symmetric_eigen
+from fastpu.common._text import where_column
+from fastpu.common._threads import resolve_n_threads
 from fastpu.data._matrix import CsrMatrix, Matrix
+from fastpu.data._validate import check_labels, check_matrix, check_random_state, check_sample_weight, label_counts
+from fastpu.data.binned_features import require_rows
 from fastpu.kernels._centring import shifted_csr
+from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
 #: The factor of a mean loss of pairs in the objective, and the two groups of rows.
 Term: TypeAlias = tuple[float, int, int]
+
+GROUP_NAMES = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 
 _FIRST = 256  # rows whose mean is the origin
 _CORRECTIONS = 2  # refinements of a direct solution; the second is for matrices that have lost half of their digits
@@ -36,24 +43,115 @@ _EXACT = 1e-15  # a solution with a smaller relative residual is not refined
 _RESIDUAL = 1e-6  # largest relative residual of a direct solution that counts as solved
 
 
+@dataclass(frozen=True)
+class GroupedRows:
+    """The rows whose weight is not 0, of the groups that the method reads."""
+
+    function: str
+    matrix: Matrix
+    labels: NDArray[np.int8]
+    weights: NDArray[np.float64] | None
+    generator: np.random.Generator
+    n_threads: int
+
+    def mass(self, group: int) -> float:
+        """Return the weight of a group."""
+        chosen = self.labels == group
+        return float(np.count_nonzero(chosen) if self.weights is None else self.weights[chosen].sum())
+
+    def shares(self) -> NDArray[np.float64]:
+        """Return the share of each row in the weight of its group."""
+        share: NDArray[np.float64] = np.ones(self.labels.size) if self.weights is None else self.weights.copy()
+        for group in np.unique(self.labels):
+            chosen = self.labels == group
+            share[chosen] /= share[chosen].max()  # sums of the smallest weights would lose their digits
+            share[chosen] /= share[chosen].sum()
+        return share
+
+
+def open_rows(
+    function: str,
+    groups: tuple[int, ...],
+    X: object,
+    y: object,
+    sample_weight: object,
+    random_state: object,
+    n_threads: object,
+) -> GroupedRows:
+    threads, generator = resolve_n_threads(n_threads), check_random_state(random_state)
+    require_rows(X, function)
+    matrix = check_matrix(X)
+    labels = check_labels(y, matrix.n_rows)
+    weights = check_sample_weight(sample_weight, matrix.n_rows)
+    used = np.isin(labels, groups)
+    if weights is not None:
+        used &= weights > 0
+    if not used.all():
+        kept = np.flatnonzero(used).astype(np.int64)  # the other rows are left out before anything is computed
+        matrix = matrix[kept]
+        labels, weights = labels[kept], None if weights is None else weights[kept]
+    return GroupedRows(function, matrix, labels, weights, generator, threads)
+
+
+def require_groups(rows: GroupedRows, groups: tuple[int, ...], why: str = "") -> None:
+    """Raise ValueError unless there are rows of these groups."""
+    counts = dict(zip((1, 0, -1), label_counts(rows.labels), strict=True))
+    if all(counts[g] for g in groups):
+        return
+    needed = " and ".join(f"{GROUP_NAMES[g]} ({g:+d})" if g else "unlabelled (0)" for g in groups)
+    listed = ", ".join(f"{counts[g]} {GROUP_NAMES[g]}" for g in counts)
+    hint = "" if counts[-1] or -1 not in groups else "; if 0 means negative, pass fastpu.as_labels(y, negative=0)"
+    raise ValueError(f"y must hold {needed} rows for {rows.function}{why}, got {listed} rows of positive weight{hint}")
+
+
+def check_finite(rows: GroupedRows, lam: float, arrays: list[NDArray[np.float64]]) -> None:
+    if all(np.isfinite(array).all() for array in arrays):
+        return
+    values = rows.matrix.entries
+    at = max(int(values.argmax()), int(values.argmin()), key=lambda k: abs(float(values[k])))
+    column = int(rows.matrix.indices[at]) if rows.matrix.is_sparse else at % rows.matrix.n_features
+    raise ValueError(
+        f"X must hold numbers whose squares can be added up for {rows.function}, with lam = {lam:g} beside them, got "
+        f"the largest {values[at]:g} in {where_column(column, rows.matrix.feature_names)}; scale the features, or "
+        f"lower lam"
+    )
+
+
+def open_basis(rows: GroupedRows, given: object, n_centers: int, bandwidth: float | None) -> tuple[Matrix, float]:
+    """Return the centres and the bandwidth; MemoryError if there are too many centres."""
+    matrix, weights = rows.matrix, rows.weights
+    centers = open_centers(matrix, given, n_centers, weights, rows.generator)
+    size = centers.n_rows
+    try:
+        np.empty(48 * size * size, dtype=np.uint8)  # fails before the work begins
+    except (MemoryError, ValueError):  # the latter from sizes beyond any address
+        raise MemoryError(
+            f"matrices of {size} x {size} numbers need {48 * size * size} bytes, more than there are; use fewer centres"
+        ) from None
+    return centers, bandwidth or default_bandwidth(matrix, weights, centers)
+
+
 class CentredRows:
-    """Rows of X, or features computed from them, less an origin near their middle, in float64.
+    """Rows of X, or Gaussian basis functions of them, less an origin near their middle, in float64.
 
     Differences of rows do not change, and sums of squares lose no digits where X lies far from 0. Dense rows are
     shifted block by block; of CSR rows only the columns with many entries are (`shifted_csr`).
     """
 
-    def __init__(self, matrix: Matrix, features: Callable[[Matrix], NDArray[np.float64]] | None, size: int) -> None:
-        self.matrix, self._features, self.size = matrix, features, size
+    def __init__(self, matrix: Matrix, centers: Matrix | None, bandwidth: float | None, n_threads: int) -> None:
+        self.matrix, self.centers, self.bandwidth, self._n_threads = matrix, centers, bandwidth, n_threads
+        self.size = matrix.n_features if centers is None else centers.n_rows
         self._origin: NDArray[np.float64] | float = 0.0
-        if matrix.is_sparse and features is None:
+        if matrix.is_sparse and centers is None:
             self.matrix = CsrMatrix.of(shifted_csr(matrix.table(), np.arange(matrix.n_rows))[0])
         else:
             self._origin = self._of(slice(0, _FIRST)).mean(axis=0, dtype=np.float64)
 
     def _of(self, rows: slice) -> Any:
         part = self.matrix[rows]
-        return part.table() if self._features is None else self._features(part)
+        if self.centers is None or self.bandwidth is None:
+            return part.table()
+        return gauss_features(part, self.centers, self.bandwidth, self._n_threads)
 
     def __iter__(self) -> Iterator[tuple[slice, Any]]:
         for rows in self.matrix.blocks(self.size):

@@ -7,27 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.baselines._squared_pairs import CentredRows, PairLoss, Solution, solve_by_steps, solve_directly
+from fastpu.baselines._squared_pairs import (
+    GROUP_NAMES,
+    CentredRows,
+    GroupedRows,
+    PairLoss,
+    Solution,
+    check_finite,
+    open_basis,
+    open_rows,
+    require_groups,
+    solve_by_steps,
+    solve_directly,
+)
 from fastpu.baselines.rank_machine import RankMachine
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, is_sequence
 from fastpu.common._sharing import shares_work
-from fastpu.common._text import describe, where_column
-from fastpu.common._threads import resolve_n_threads
+from fastpu.common._text import describe
 from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
-from fastpu.data._validate import (
-    check_choice,
-    check_float,
-    check_int,
-    check_labels,
-    check_matrix,
-    check_random_state,
-    check_sample_weight,
-    label_counts,
-)
-from fastpu.data.binned_features import require_rows
-from fastpu.kernels._gauss_basis import check_bandwidth, default_bandwidth, gauss_features, open_centers
+from fastpu.data._validate import check_choice, check_float, check_int
+from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.model._threshold import balanced_accuracy_threshold
@@ -38,9 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fastpu.baselines._squared_pairs import Term
-    from fastpu.data._matrix import Matrix
 
-_GROUP_NAMES = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
 
 
@@ -60,7 +59,7 @@ def fit_ls_auc(
     sample_weight: object = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
-) -> Any:
+) -> RankMachine | list[RankMachine]:
     """LSAUC: rank labelled positive above labelled negative rows, by a squared loss of pairs, in closed form.
 
     It is for a quick ranking, linear or by a Gaussian basis, from labelled positives and labelled negatives, however
@@ -148,8 +147,8 @@ def fit_ls_auc(
     array([-1,  1])
     """
     options = _check_options(lam, model, n_centers, centers, bandwidth, tol, max_iter)
-    rows = _open_rows("fit_ls_auc", (1, -1), X, y, sample_weight, random_state, n_threads)
-    _require_groups(rows, (1, -1))
+    rows = open_rows("fit_ls_auc", (1, -1), X, y, sample_weight, random_state, n_threads)
+    require_groups(rows, (1, -1))
     return _fit(rows, options, [(1.0, 1, -1)])
 
 
@@ -170,7 +169,7 @@ def fit_samult(
     sample_weight: object = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
-) -> Any:
+) -> RankMachine | list[RankMachine]:
     """SAMULT: semi-supervised AUC by squared losses, without a class prior.
 
     It is for a quick ranking, linear or by a Gaussian basis, from positive, negative and unlabelled rows whose class
@@ -187,6 +186,8 @@ def fit_samult(
     means,
 
         (gamma D_pn + (1 - gamma) (D_pu + D_un) + lam) w = m_p - m_n.
+
+    Errors, warnings and costs are those of `fit_ls_auc`.
 
     Parameters
     ----------
@@ -206,20 +207,6 @@ def fit_samult(
     RankMachine, or a list of them
         Its threshold is that of the best balanced accuracy between labelled positive and negative training rows.
 
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_ls_auc`; also if `y` has no unlabelled row.
-
-    Warns
-    -----
-    ConvergenceWarning, DegenerateModelWarning
-        As in `fit_ls_auc`.
-
-    Notes
-    -----
-    Costs as in `fit_ls_auc`.
-
     References
     ----------
     Xie and Li, "Semi-supervised AUC optimization without guessing labels of unlabeled data", AAAI 2018.
@@ -234,8 +221,8 @@ def fit_samult(
     """
     share = check_float("gamma", gamma, low=0, high=1)
     options = _check_options(lam, model, n_centers, centers, bandwidth, tol, max_iter)
-    rows = _open_rows("fit_samult", (1, 0, -1), X, y, sample_weight, random_state, n_threads)
-    _require_groups(rows, (1, 0, -1))
+    rows = open_rows("fit_samult", (1, 0, -1), X, y, sample_weight, random_state, n_threads)
+    require_groups(rows, (1, 0, -1))
     terms = [(share, 1, -1), (1 - share, 1, 0), (1 - share, 0, -1)]
     return _fit(rows, options, terms, params={"gamma": share})
 
@@ -259,7 +246,7 @@ def fit_pnu_auc(
     sample_weight: object = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
-) -> Any:
+) -> RankMachine | list[RankMachine]:
     """PNU-AUC: AUC by squared losses from positive, negative and unlabelled rows whose class prior is known.
 
     It is for a quick ranking, linear or by a Gaussian basis, where the prior is known well, and labelled rows of one
@@ -276,7 +263,8 @@ def fit_pnu_auc(
         eta > 0:  (R_pu - pi R_pp) / (1 - pi)    from positive and unlabelled rows (PU-AUC for eta = 1),
         eta < 0:  (R_un - (1 - pi) R_nn) / pi    from negative and unlabelled rows (NU-AUC for eta = -1).
 
-    R_pp and R_nn are over all pairs of two rows of a group, a row with itself included.
+    R_pp and R_nn are over all pairs of two rows of a group, a row with itself included. Errors, warnings and costs are
+    those of `fit_ls_auc`, and what is said below.
 
     Parameters
     ----------
@@ -305,16 +293,14 @@ def fit_pnu_auc(
 
     Raises
     ------
-    TypeError, ValueError, MemoryError
-        As in `fit_ls_auc`; also if a group of rows that `eta` asks for is missing, or if by `prior` all unlabelled rows
-        are of the class whose labelled rows `eta` uses.
+    ValueError
+        If a group of rows that `eta` asks for is missing, or if by `prior` all unlabelled rows are of the class whose
+        labelled rows `eta` uses.
 
     Warns
     -----
     ConvergenceWarning
-        If the objective has no minimum (see Notes), or conjugate gradients do not meet `tol`.
-    DegenerateModelWarning
-        As in `fit_ls_auc`.
+        If the objective has no minimum (see Notes).
 
     Notes
     -----
@@ -328,8 +314,6 @@ def fit_pnu_auc(
     which the gradient is 0, which published programs return without a warning (with more than 2000 features, the last
     step of the conjugate gradients, which notice it only if they meet a direction of negative curvature). A larger
     `lam`, an `eta` nearer 0 or fewer centres help.
-
-    Costs as in `fit_ls_auc`.
 
     References
     ----------
@@ -345,15 +329,13 @@ def fit_pnu_auc(
     >>> model = fastpu.fit_pnu_auc(rows, y, prior=0.45, eta=1)
     >>> model.status
     'closed_form'
-    >>> len(fastpu.fit_pnu_auc(rows, y, prior=0.45, eta=1, lam=[0.01, 0.1, 1]))
-    3
     """
     given, drawn_as = check_prior(prior), check_scenario(scenario)
     mix = check_float("eta", eta, low=-1, high=1)
     options = _check_options(lam, model, n_centers, centers, bandwidth, tol, max_iter)
-    rows = _open_rows("fit_pnu_auc", (1, 0, -1), X, y, sample_weight, random_state, n_threads)
+    rows = open_rows("fit_pnu_auc", (1, 0, -1), X, y, sample_weight, random_state, n_threads)
     needed = tuple(g for g, is_needed in ((1, mix > -1), (0, mix != 0), (-1, mix < 1)) if is_needed)
-    _require_groups(rows, needed, f" with eta = {mix:g}")
+    require_groups(rows, needed, f" with eta = {mix:g}")
     n_pos, n_unl, n_neg = (rows.mass(g) for g in (1, 0, -1))
     share = given
     if n_unl:
@@ -375,9 +357,6 @@ def fit_pnu_auc(
     sides = (1 if n_pos else 0, -1 if n_neg else 0)
     params = {"prior": given, "scenario": drawn_as, "prior_among_unlabeled": share, "eta": mix}
     return _fit(rows, options, terms, sides=sides, params=params, advice=advice)
-
-
-# ---------------------------------------------------------------------------------------------------- arguments
 
 
 @dataclass(frozen=True)
@@ -421,79 +400,15 @@ def _check_options(
     )
 
 
-@dataclass(frozen=True)
-class _GroupedRows:
-    """The rows whose weight is not 0, of the groups that the method reads."""
-
-    function: str
-    matrix: Matrix
-    labels: NDArray[np.int8]
-    weights: NDArray[np.float64] | None
-    generator: np.random.Generator
-    n_threads: int
-
-    def mass(self, group: int) -> float:
-        """Return the weight of a group."""
-        chosen = self.labels == group
-        return float(np.count_nonzero(chosen) if self.weights is None else self.weights[chosen].sum())
-
-    def shares(self) -> NDArray[np.float64]:
-        """Return the share of each row in the weight of its group."""
-        share: NDArray[np.float64] = np.ones(self.labels.size) if self.weights is None else self.weights.copy()
-        for group in np.unique(self.labels):
-            chosen = self.labels == group
-            share[chosen] /= share[chosen].max()  # sums of the smallest weights would lose their digits
-            share[chosen] /= share[chosen].sum()
-        return share
-
-
-def _open_rows(
-    function: str,
-    groups: tuple[int, ...],
-    X: object,
-    y: object,
-    sample_weight: object,
-    random_state: object,
-    n_threads: object,
-) -> _GroupedRows:
-    threads, generator = resolve_n_threads(n_threads), check_random_state(random_state)
-    require_rows(X, function)
-    matrix = check_matrix(X)
-    labels = check_labels(y, matrix.n_rows)
-    weights = check_sample_weight(sample_weight, matrix.n_rows)
-    used = np.isin(labels, groups)
-    if weights is not None:
-        used &= weights > 0
-    if not used.all():
-        kept = np.flatnonzero(used).astype(np.int64)  # the other rows are left out before anything is computed
-        matrix = matrix[kept]
-        labels, weights = labels[kept], None if weights is None else weights[kept]
-    return _GroupedRows(function, matrix, labels, weights, generator, threads)
-
-
-def _require_groups(rows: _GroupedRows, groups: tuple[int, ...], why: str = "") -> None:
-    """Raise ValueError unless there are rows of these groups."""
-    counts = dict(zip((1, 0, -1), label_counts(rows.labels), strict=True))
-    if all(counts[g] for g in groups):
-        return
-    needed = " and ".join(f"{_GROUP_NAMES[g]} ({g:+d})" if g else "unlabelled (0)" for g in groups)
-    listed = ", ".join(f"{counts[g]} {_GROUP_NAMES[g]}" for g in counts)
-    hint = "" if counts[-1] or -1 not in groups else "; if 0 means negative, pass fastpu.as_labels(y, negative=0)"
-    raise ValueError(f"y must hold {needed} rows for {rows.function}{why}, got {listed} rows of positive weight{hint}")
-
-
-# ---------------------------------------------------------------------------------------------------------- fit
-
-
 def _fit(
-    rows: _GroupedRows,
+    rows: GroupedRows,
     options: _Options,
     terms: list[Term],
     *,
     sides: tuple[int, int] = (1, -1),
     params: dict[str, object] | None = None,
     advice: str = "",
-) -> Any:
+) -> RankMachine | list[RankMachine]:
     """Return a model for each lam, all from one quadratic, and warn the caller of the fit function.
 
     Thresholds lie between the two groups `sides`, and `advice` says what helps if the quadratic has no minimum.
@@ -501,79 +416,37 @@ def _fit(
     if options.model != "linear" or any(options.lams):  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        centers, bandwidth = _open_basis(rows, options)
-        features = None
-        if centers is not None and bandwidth is not None:
-
-            def features(part: Matrix) -> NDArray[np.float64]:
-                return gauss_features(part, centers, bandwidth, rows.n_threads)
-
-        size = rows.matrix.n_features if centers is None else centers.n_rows
-        loss = PairLoss(CentredRows(rows.matrix, features, size), rows.labels, rows.shares(), terms)
-        is_direct = centers is not None or size <= _MOST_DIRECT
+        basis: Any = (None, None)
+        if options.model == "gauss":
+            basis = open_basis(rows, options.centers, options.n_centers, options.bandwidth)
+        features = CentredRows(rows.matrix, basis[0], basis[1], rows.n_threads)
+        loss = PairLoss(features, rows.labels, rows.shares(), terms)
+        is_direct = options.model == "gauss" or features.size <= _MOST_DIRECT
         A = loss.matrix() if is_direct else np.zeros((0, 0))
-        solutions = []
+        models = []
         for lam in options.lams:
-            _check_finite(rows, lam, [loss.sizes + lam, loss.right, A])
+            check_finite(rows, lam, [loss.sizes + lam, loss.right, A])
             if is_direct:
                 # Basis functions are in [0, 1], and their matrix has all digits that they have.
-                solution = solve_directly(loss, A, lam, on_rows=centers is None)
+                solution = solve_directly(loss, A, lam, on_rows=options.model == "linear")
             else:
                 solution = solve_by_steps(loss, lam, options.tol, options.max_iter)
-            _check_finite(rows, lam, [solution.coef, np.array([*solution.residuals, *solution.objective])])
-            solutions.append(solution)
-    models = []
-    for lam, solution in zip(options.lams, solutions, strict=True):
-        known = {"method": rows.function, **(params or {}), "lam": lam, **options.params()}
-        model, n_positive = _make_model(rows, known, centers, bandwidth, solution, sides)
-        trouble = _trouble(solution, lam, options, advice, is_direct=is_direct)
-        _warn(rows, solution, trouble, n_positive, sides)
-        models.append(model)
+            check_finite(rows, lam, [solution.coef, np.array([*solution.residuals, *solution.objective])])
+            known = {"method": rows.function, **(params or {}), "lam": lam, **options.params()}
+            model, n_positive = _make_model(rows, known, features, solution, sides)
+            _warn(rows, options, solution, n_positive, advice)
+            models.append(model)
     return models[0] if options.is_one else models
 
 
-def _open_basis(rows: _GroupedRows, options: _Options) -> tuple[Matrix | None, float | None]:
-    """Return the centres and the bandwidth, or None twice for a linear model; MemoryError if they are too many."""
-    if options.model == "linear":
-        return None, None
-    matrix, weights = rows.matrix, rows.weights
-    centers = open_centers(matrix, options.centers, options.n_centers, weights, rows.generator)
-    size = centers.n_rows
-    try:
-        np.empty(48 * size * size, dtype=np.uint8)  # fails before the work begins
-    except (MemoryError, ValueError):  # the latter from sizes beyond any address
-        raise MemoryError(
-            f"matrices of {size} x {size} numbers need {48 * size * size} bytes, more than there are; use fewer centres"
-        ) from None
-    return centers, options.bandwidth or default_bandwidth(matrix, weights, centers)
-
-
-def _check_finite(rows: _GroupedRows, lam: float, arrays: list[NDArray[np.float64]]) -> None:
-    if all(np.isfinite(array).all() for array in arrays):
-        return
-    values = rows.matrix.entries
-    at = max(int(values.argmax()), int(values.argmin()), key=lambda k: abs(float(values[k])))
-    column = int(rows.matrix.indices[at]) if rows.matrix.is_sparse else at % rows.matrix.n_features
-    raise ValueError(
-        f"X must hold numbers whose squares can be added up for {rows.function}, with lam = {lam:g} beside them, got "
-        f"the largest {values[at]:g} in {where_column(column, rows.matrix.feature_names)}; scale the features, or "
-        f"lower lam"
-    )
-
-
 def _make_model(
-    rows: _GroupedRows,
-    params: dict[str, object],
-    centers: Matrix | None,
-    bandwidth: float | None,
-    solution: Solution,
-    sides: tuple[int, int],
+    rows: GroupedRows, params: dict[str, object], features: CentredRows, solution: Solution, sides: tuple[int, int]
 ) -> tuple[RankMachine, int]:
     """Return the model, and how many of the rows it calls positive."""
     history = {"residual": np.array(solution.residuals)}
     if solution.smallest is not None:
         history["smallest_eigenvalue"] = np.array([solution.smallest])
-    arrays: dict[str, Any] = {} if centers is None else centers.fields("centers")
+    arrays: dict[str, Any] = {} if features.centers is None else features.centers.fields("centers")
     model = RankMachine(
         n_features=rows.matrix.n_features,
         feature_names=rows.matrix.feature_names,
@@ -584,24 +457,31 @@ def _make_model(
         objective=np.array(solution.objective),
         history=history,
         params=params,
-        basis="linear" if centers is None else "gauss",
+        basis="linear" if features.centers is None else "gauss",
         coef=solution.coef,
         intercept=0.0,
-        bandwidth=bandwidth,
+        bandwidth=features.bandwidth,
         **arrays,
     )
     scores = model._decision_function(rows.matrix, rows.n_threads)
     upper, lower = (rows.labels == g for g in sides)
     weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
     threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
-    rule = f"best balanced accuracy between {' and '.join(_GROUP_NAMES[g] for g in sides)} training rows"
+    rule = f"best balanced accuracy between {' and '.join(GROUP_NAMES[g] for g in sides)} training rows"
     return replace(model, threshold=threshold, threshold_rule=rule), int(np.count_nonzero(scores > threshold))
 
 
-# ----------------------------------------------------------------------------------------------------- warnings
-
-
-def _warn(rows: _GroupedRows, solution: Solution, trouble: str, n_positive: int, sides: tuple[int, int]) -> None:
+def _warn(rows: GroupedRows, options: _Options, solution: Solution, n_positive: int, advice: str) -> None:
+    trouble = ""
+    if solution.status == "indefinite":
+        reason = "" if solution.smallest is None else f": the smallest eigenvalue of A + lam is {solution.smallest:.3g}"
+        trouble = f"the objective has no minimum{reason}. {advice}"
+    elif solution.status in ("max_iter", "precision"):
+        all_steps = f"all max_iter = {options.max_iter} steps were taken"
+        trouble = (
+            f"{all_steps if solution.status == 'max_iter' else 'rounding errors ended the solution'} with a relative "
+            f"residual of the linear system of {solution.residuals[-1]:.3g}; raise lam, or scale the features of X"
+        )
     if trouble:
         warn(f"{rows.function}: {trouble}", ConvergenceWarning)
     if not solution.coef.any() and not trouble:
@@ -611,33 +491,8 @@ def _warn(rows: _GroupedRows, solution: Solution, trouble: str, n_positive: int,
             DegenerateModelWarning,
         )
     elif solution.coef.any() and n_positive in (0, rows.labels.size):
-        upper, lower = (_GROUP_NAMES[g] for g in sides)
         warn(
             f"{rows.function}: the model calls {n_positive} of {rows.labels.size} training rows positive, as its "
-            f"scores order {upper} and {lower} rows no better than chance does",
+            f"scores order the groups that its threshold lies between no better than chance does",
             DegenerateModelWarning,
         )
-
-
-def _trouble(solution: Solution, lam: float, options: _Options, advice: str, *, is_direct: bool) -> str:
-    """Return what a warning says of a solution that is not the minimum, else an empty string."""
-    n_steps = len(solution.residuals) - 1
-    if solution.status == "indefinite":
-        reason = "its matrix A + lam has no minimum along some direction"
-        if solution.smallest is not None:
-            reason = (
-                f"the smallest eigenvalue of its matrix A + lam is {solution.smallest:.3g}, and lam > "
-                f"{lam - solution.smallest:.3g} would make it positive"
-            )
-        where = (
-            "its gradient is 0, a saddle point" if is_direct else f"{n_steps} steps of the conjugate gradients ended"
-        )
-        return f"the objective has no minimum: {reason}. {advice}; coef is where {where}"
-    if solution.status in ("max_iter", "precision"):
-        reason, hint = "rounding errors ended the solution", "raise lam"
-        if solution.status == "max_iter":
-            reason, hint = f"all max_iter = {options.max_iter} steps were taken", "raise max_iter or lam"
-        limit = f", above tol = {options.tol:g}" if n_steps else ""
-        residual = f"a relative residual of the linear system of {solution.residuals[-1]:.3g}"
-        return f"{reason} with {residual}{limit}; {hint}, or scale the features of X"
-    return ""
