@@ -7,6 +7,7 @@ is more positive. Every ``fit_*`` function returns an immutable model.
 from importlib.metadata import version as _version
 
 from fastpu import datasets, metrics, objectives, plot, priors
+from fastpu.baselines.bls_svm import fit_bls_svm
 from fastpu.baselines.ls_auc import fit_ls_auc, fit_pnu_auc, fit_samult
 from fastpu.baselines.rank_machine import RankMachine
 from fastpu.boosting.boosted_trees import BoostedTreesRound, fit_boosted_trees
@@ -23,13 +24,8 @@ from fastpu.common._warnings import (
 from fastpu.data.binned_features import BinnedFeatures, bin_features
 from fastpu.data.labels import as_labels, stack
 from fastpu.forest.forest import ForestRound, fit_forest
-from fastpu.graph._arguments import PualRound
-from fastpu.graph.bls_svm import fit_bls_svm
-from fastpu.graph.gllc import fit_gllc
-from fastpu.graph.knn_graph import KNNGraph, knn_graph, knn_similarity
-from fastpu.graph.pual import fit_pual
-from fastpu.graph.pual_machine import PualMachine
 from fastpu.judge.selection import Selection, select
+from fastpu.knn.knn_graph import KNNGraph, knn_graph, knn_similarity
 from fastpu.mapping.mapping_convergence import MappingRound, fit_smc, fit_svmc
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
 from fastpu.margin._arguments import MarginRound
@@ -39,6 +35,10 @@ from fastpu.margin.linear_machine import LinearMachine
 from fastpu.model._model import Model, load
 from fastpu.path.svm_path import PathRound, fit_pu_svm_path, fit_svm_path
 from fastpu.path.svm_path_model import SVMPath
+from fastpu.pual._arguments import PualRound
+from fastpu.pual.gllc import fit_gllc
+from fastpu.pual.pual import fit_pual
+from fastpu.pual.pual_machine import PualMachine
 from fastpu.risk._arguments import RiskRound
 from fastpu.risk.nnpu import fit_nnpu
 from fastpu.risk.risk_machine import RiskMachine

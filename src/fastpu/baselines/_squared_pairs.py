@@ -69,7 +69,7 @@ class GroupedRows:
         return share
 
 
-def open_rows(
+def open_grouped_rows(
     function: str,
     groups: tuple[int, ...],
     X: object,
@@ -131,7 +131,7 @@ def open_basis(rows: GroupedRows, given: object, n_centers: int, bandwidth: floa
     return centers, bandwidth or default_bandwidth(matrix, weights, centers)
 
 
-class CentredRows:
+class ShiftedRows:
     """Rows of X, or Gaussian basis functions of them, less an origin near their middle, in float64.
 
     Differences of rows do not change, and sums of squares lose no digits where X lies far from 0. Dense rows are
@@ -169,7 +169,7 @@ class PairLoss:
     """
 
     def __init__(
-        self, rows: CentredRows, labels: NDArray[np.int8], share: NDArray[np.float64], terms: Sequence[Term]
+        self, rows: ShiftedRows, labels: NDArray[np.int8], share: NDArray[np.float64], terms: Sequence[Term]
     ) -> None:
         self.rows, self._place = rows, 1 - labels.astype(np.intp)  # positive, unlabelled, negative rows
         self.constant = sum(factor for factor, _, _ in terms)

@@ -9,13 +9,13 @@ import numpy as np
 
 from fastpu.baselines._squared_pairs import (
     GROUP_NAMES,
-    CentredRows,
     GroupedRows,
     PairLoss,
+    ShiftedRows,
     Solution,
     check_finite,
     open_basis,
-    open_rows,
+    open_grouped_rows,
     require_groups,
     solve_by_steps,
     solve_directly,
@@ -147,7 +147,7 @@ def fit_ls_auc(
     array([-1,  1])
     """
     options = _check_options(lam, model, n_centers, centers, bandwidth, tol, max_iter)
-    rows = open_rows("fit_ls_auc", (1, -1), X, y, sample_weight, random_state, n_threads)
+    rows = open_grouped_rows("fit_ls_auc", (1, -1), X, y, sample_weight, random_state, n_threads)
     require_groups(rows, (1, -1))
     return _fit(rows, options, [(1.0, 1, -1)])
 
@@ -221,7 +221,7 @@ def fit_samult(
     """
     share = check_float("gamma", gamma, low=0, high=1)
     options = _check_options(lam, model, n_centers, centers, bandwidth, tol, max_iter)
-    rows = open_rows("fit_samult", (1, 0, -1), X, y, sample_weight, random_state, n_threads)
+    rows = open_grouped_rows("fit_samult", (1, 0, -1), X, y, sample_weight, random_state, n_threads)
     require_groups(rows, (1, 0, -1))
     terms = [(share, 1, -1), (1 - share, 1, 0), (1 - share, 0, -1)]
     return _fit(rows, options, terms, params={"gamma": share})
@@ -333,7 +333,7 @@ def fit_pnu_auc(
     given, drawn_as = check_prior(prior), check_scenario(scenario)
     mix = check_float("eta", eta, low=-1, high=1)
     options = _check_options(lam, model, n_centers, centers, bandwidth, tol, max_iter)
-    rows = open_rows("fit_pnu_auc", (1, 0, -1), X, y, sample_weight, random_state, n_threads)
+    rows = open_grouped_rows("fit_pnu_auc", (1, 0, -1), X, y, sample_weight, random_state, n_threads)
     needed = tuple(g for g, is_needed in ((1, mix > -1), (0, mix != 0), (-1, mix < 1)) if is_needed)
     require_groups(rows, needed, f" with eta = {mix:g}")
     n_pos, n_unl, n_neg = (rows.mass(g) for g in (1, 0, -1))
@@ -419,7 +419,7 @@ def _fit(
         basis: Any = (None, None)
         if options.model == "gauss":
             basis = open_basis(rows, options.centers, options.n_centers, options.bandwidth)
-        features = CentredRows(rows.matrix, basis[0], basis[1], rows.n_threads)
+        features = ShiftedRows(rows.matrix, basis[0], basis[1], rows.n_threads)
         loss = PairLoss(features, rows.labels, rows.shares(), terms)
         is_direct = options.model == "gauss" or features.size <= _MOST_DIRECT
         A = loss.matrix() if is_direct else np.zeros((0, 0))
@@ -440,7 +440,7 @@ def _fit(
 
 
 def _make_model(
-    rows: GroupedRows, params: dict[str, object], features: CentredRows, solution: Solution, sides: tuple[int, int]
+    rows: GroupedRows, params: dict[str, object], features: ShiftedRows, solution: Solution, sides: tuple[int, int]
 ) -> tuple[RankMachine, int]:
     """Return the model, and how many of the rows it calls positive."""
     history = {"residual": np.array(solution.residuals)}

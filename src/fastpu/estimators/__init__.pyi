@@ -21,7 +21,7 @@ from fastpu.estimators._svm import OneClassSVM
 from fastpu.estimators._auc import PNUAUC
 from fastpu.estimators._boosting import PNUAdaBoost
 from fastpu.path._fit import PathRound
-from fastpu.graph._arguments import PualRound
+from fastpu.pual._arguments import PualRound
 from fastpu.risk._arguments import RiskRound
 from fastpu.estimators._auc import SAMULT
 from typing_extensions import Self

@@ -81,7 +81,7 @@ def default_rankers(matrix: Matrix, generator: np.random.Generator, n_threads: i
     def gaussian(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
         rows, further = (scaled[part] for part in (seen, other))
         centers = draw_centers(rows, _N_CENTERS, None, generator)
-        model = fit_ls_auc(
+        model: Any = fit_ls_auc(
             rows.table(),
             np.where(labels == 1, 1, -1),
             model="gauss",
