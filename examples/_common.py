@@ -128,7 +128,7 @@ class CutAtPrior:
 def estimated_prior(X: Any, y: NDArray[np.int8], seed: int, true: float) -> tuple[float, str]:
     """Return the estimate of the share of positives among the unlabelled rows, and words for it and for the truth."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fastpu.EstimateWarning)  # the words say what it is
+        warnings.simplefilter("ignore", fastpu.exceptions.EstimateWarning)  # the words say what it is
         found = fastpu.priors.bbe(X, y, random_state=seed)
     kind = f" (only an upper bound: at most {found.allowed[1]:.4f})" if found.allowed and found.only_upper_bound else ""
     return found.value, f"prior {found.value:.4f} estimated{kind}, {true:.4f} true"

@@ -73,7 +73,7 @@ def path(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
     return fastpu.fit_pu_svm_path(X, y).select("puf", cv=3, random_state=0)
 
 
-def selected(X: Any, y: NDArray[np.int8]) -> fastpu.Selection:
+def selected(X: Any, y: NDArray[np.int8]) -> fastpu.models.Selection:
     return fastpu.select(fastpu.fit_isvm, X, y, {"C": COSTS}, cv=3, random_state=0)
 
 

@@ -69,7 +69,7 @@ def load_task(options: Any) -> common.Task:
 # ---- The methods: each takes rows, labels, and an estimate of the prior ----
 
 
-def boosting(X: Any, y: NDArray[np.int8], _prior: float) -> fastpu.StumpEnsemble:
+def boosting(X: Any, y: NDArray[np.int8], _prior: float) -> fastpu.models.StumpEnsemble:
     is_held = np.random.default_rng(1).random(y.size) < HELD_OUT
     binned = fastpu.bin_features(X)
     valid = (binned[np.flatnonzero(is_held)], y[is_held])

@@ -61,7 +61,7 @@ NONE = dict.fromkeys(
 class Shard:
     """What `fastpu.dask` keeps on a worker, as far as its questions ask."""
 
-    def __init__(self, features: fastpu.BinnedFeatures, labels: Any, n_unlabelled: int):
+    def __init__(self, features: fastpu.models.BinnedFeatures, labels: Any, n_unlabelled: int):
         shard = _core.BoostedShard(
             features._native, labels, None, categorical=None, **LOSS, init_nodes=None, init_starts=None,
             init_sets=None, n_unlabelled=n_unlabelled, numbers=None, n_threads=1,
@@ -116,7 +116,7 @@ class Round:
     by_driver: float
 
 
-def blocks(n_rows: int, n_blocks: int = DIFFERENT) -> list[tuple[fastpu.BinnedFeatures, Any]]:
+def blocks(n_rows: int, n_blocks: int = DIFFERENT) -> list[tuple[fastpu.models.BinnedFeatures, Any]]:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n_blocks * n_rows, COLUMNS), dtype=np.float32)
     truth = X[:, 0] + X[:, 1] * X[:, 2] + rng.logistic(size=len(X)) > 2
@@ -126,7 +126,7 @@ def blocks(n_rows: int, n_blocks: int = DIFFERENT) -> list[tuple[fastpu.BinnedFe
     return [(bins[place], y[place]) for place in places]
 
 
-def measure(parts: Sequence[tuple[fastpu.BinnedFeatures, Any]], n_shards: int, n_rounds: int) -> Round:
+def measure(parts: Sequence[tuple[fastpu.models.BinnedFeatures, Any]], n_shards: int, n_rounds: int) -> Round:
     n_unlabelled = sum(int(np.sum(parts[k % len(parts)][1] == 0)) for k in range(n_shards))
     workers = Played([Shard(*parts[k % len(parts)], n_unlabelled) for k in range(n_shards)])
     start = time.process_time()

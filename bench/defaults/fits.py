@@ -109,7 +109,7 @@ def _fit_fastpu(method: str, problem: Problem) -> tuple[Any, Any]:
     prior = float(problem.truth[y == 0].mean()) if y is not None and (y == 0).any() else None
     options = _options(function, prior, problem.is_labelled) | VARIANTS.get(method, {})
     model = function(X, **options) if y is None else function(X, y, **options)
-    if isinstance(model, fastpu.SVMPath):
+    if isinstance(model, fastpu.models.SVMPath):
         model = model.select("puf" if method == "fit_pu_svm_path" else "end")
     scores = model.decision_function(problem.X_test, n_threads=1)
     return scores, scores > model.threshold

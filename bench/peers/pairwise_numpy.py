@@ -135,7 +135,7 @@ def _rows(n: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     return X, fastpu.datasets.hide_labels(score > 0.1, fraction=0.85, random_state=rng)
 
 
-def _check(found: Stumps, model: fastpu.StumpEnsemble, search: str) -> None:
+def _check(found: Stumps, model: fastpu.models.StumpEnsemble, search: str) -> None:
     same = found.features == model.features.tolist() and found.polarity == model.polarity.tolist()
     close = (
         same and np.allclose(found.alphas, model.alphas, rtol=1e-9) and found.thresholds == model.thresholds.tolist()
@@ -148,7 +148,7 @@ def rounds(*, n: int, n_rounds: int, seed: int, n_threads: int, repeats: int) ->
     """A round of each version, after checking that all choose the same stumps."""
     X, y = _rows(n, seed)
 
-    def fit(rounds: int) -> fastpu.StumpEnsemble:
+    def fit(rounds: int) -> fastpu.models.StumpEnsemble:
         return fastpu.fit_pnu_auc_boost(X, y, n_rounds=rounds, gamma=_GAMMA, rho=_RHO, n_threads=n_threads)
 
     def ours() -> Timed:

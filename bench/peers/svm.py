@@ -162,7 +162,7 @@ def _mapping_works(
         works[f"fastpu {n_threads}: SVMC"] = partial(fastpu.fit_svmc, X, y, **own)
         works[f"fastpu {n_threads}: SVMC, no repair"] = partial(fastpu.fit_svmc, X, y, repair=False, **own)
         works[f"fastpu {n_threads}: SMC"] = partial(fastpu.fit_smc, X, y, **own)
-        works[f"fastpu {n_threads}: one SVM"] = partial(fastpu.fit_svm, X[told], truth[told], **own)
+        works[f"fastpu {n_threads}: one SVM"] = partial(fastpu.baselines.fit_svm, X[told], truth[told], **own)
     loop = _for_scikit_learn(shared)
     works["scikit-learn: SVMC"] = partial(map_and_converge, X, y, reset=True, repair=True, **loop)
     works["scikit-learn: SVMC, no repair"] = partial(map_and_converge, X, y, reset=True, **loop)

@@ -53,7 +53,7 @@ def grids(*, rows: str, n: int, d: int, size: int, threads: Sequence[int]) -> li
     found: list[Row] = []
     for n_threads in threads:
         select = partial(
-            fastpu.select, fastpu.fit_svm, X, y, grid, scoring="error", cv=folds, n_threads=n_threads,
+            fastpu.select, fastpu.baselines.fit_svm, X, y, grid, scoring="error", cv=folds, n_threads=n_threads,
             cache_mb=_CACHE_MB, admit=("degenerate",),
         )  # fmt: skip
         start = time.perf_counter()
@@ -69,7 +69,7 @@ def grids(*, rows: str, n: int, d: int, size: int, threads: Sequence[int]) -> li
         if name == "SVC":
             model = SVC(cache_size=_CACHE_MB, **options).fit(X[train], y[train])
         else:
-            model = fastpu.fit_svm(X[train], y[train], n_threads=1, cache_mb=_CACHE_MB, **options)
+            model = fastpu.baselines.fit_svm(X[train], y[train], n_threads=1, cache_mb=_CACHE_MB, **options)
         return float(np.mean(model.predict(X[held]) != y[held]))
 
     for i, j in points:

@@ -63,10 +63,10 @@ class Fastpu(Machine):
 
         shared = {**problem.kernel, "tol": problem.tol, "cache_mb": problem.cache_mb, "n_threads": self.n_threads}
         if problem.kind == "c_svm":
-            return fastpu.fit_svm(problem.X, problem.y, C=problem.parameter, **shared)
+            return fastpu.baselines.fit_svm(problem.X, problem.y, C=problem.parameter, **shared)
         if problem.kind == "nu_svm":
-            return fastpu.fit_nu_svm(problem.X, problem.y, nu=problem.parameter, **shared)
-        return fastpu.fit_one_class_svm(problem.X, nu=problem.parameter, **shared)
+            return fastpu.baselines.fit_nu_svm(problem.X, problem.y, nu=problem.parameter, **shared)
+        return fastpu.baselines.fit_one_class_svm(problem.X, nu=problem.parameter, **shared)
 
     def scores(self, model: Any, X: Any) -> NDArray[np.float64]:
         found: NDArray[np.float64] = model.decision_function(X, n_threads=self.n_threads)

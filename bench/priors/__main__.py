@@ -108,7 +108,7 @@ def measure(
         for name, method in METHODS.items():
             start = time.perf_counter()
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", fastpu.EstimateWarning)  # its error shows
+                warnings.simplefilter("ignore", fastpu.exceptions.EstimateWarning)  # its error shows
                 estimate = method(rows, y, random_state=seed, n_threads=options.n_threads)
             low, high = estimate.allowed or (0.0, 1.0)
             values = (

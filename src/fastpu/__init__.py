@@ -13,7 +13,9 @@ from fastpu.baselines.rank_machine import RankMachine
 from fastpu.boosting.boosted_trees import BoostedTreesRound, fit_boosted_trees
 from fastpu.boosting.stump_boost import BoostRound, fit_pnu_adaboost, fit_pnu_auc_boost, fit_rankboost_auc
 from fastpu.boosting.stump_ensemble import StumpEnsemble
-from fastpu.common._warnings import (
+from fastpu.data.binned_features import BinnedFeatures, bin_features
+from fastpu.data.labels import as_labels, stack
+from fastpu.exceptions import (
     ConvergenceWarning,
     DegenerateModelWarning,
     EstimateWarning,
@@ -21,8 +23,6 @@ from fastpu.common._warnings import (
     LabelWarning,
     ScaleWarning,
 )
-from fastpu.data.binned_features import BinnedFeatures, bin_features
-from fastpu.data.labels import as_labels, stack
 from fastpu.forest.forest import ForestRound, fit_forest
 from fastpu.judge.selection import Selection, select
 from fastpu.knn.knn_graph import KNNGraph, knn_graph, knn_similarity

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._warnings import EstimateWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._validate import check_binary, check_sample_weight
+from fastpu.exceptions import EstimateWarning
 from fastpu.judge._prior_sampling import PriorEstimate
 from fastpu.judge._pu_criteria import err_star, puf_score, scale_down
 from fastpu.judge._ranked_rows import check_scores

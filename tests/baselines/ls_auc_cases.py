@@ -42,13 +42,13 @@ class Fit:
 
 
 FITS = {
-    "ls_auc": Fit(fastpu.fit_ls_auc),
-    "samult": Fit(fastpu.fit_samult, {"gamma": 0.3}),
-    "pnu_pu": Fit(fastpu.fit_pnu_auc, {"prior": 0.4, "eta": 0.6}),
-    "pnu_nu": Fit(fastpu.fit_pnu_auc, {"prior": 0.4, "eta": -0.5}),
-    "pnu_only_pu": Fit(fastpu.fit_pnu_auc, {"prior": 0.4, "eta": 1.0}),
-    "samult_gauss": Fit(fastpu.fit_samult, {"gamma": 0.7, "model": "gauss", "n_centers": 12}),
-    "pnu_gauss": Fit(fastpu.fit_pnu_auc, {"prior": 0.4, "eta": 0.3, "model": "gauss", "n_centers": 12}),
+    "ls_auc": Fit(fastpu.baselines.fit_ls_auc),
+    "samult": Fit(fastpu.baselines.fit_samult, {"gamma": 0.3}),
+    "pnu_pu": Fit(fastpu.baselines.fit_pnu_auc, {"prior": 0.4, "eta": 0.6}),
+    "pnu_nu": Fit(fastpu.baselines.fit_pnu_auc, {"prior": 0.4, "eta": -0.5}),
+    "pnu_only_pu": Fit(fastpu.baselines.fit_pnu_auc, {"prior": 0.4, "eta": 1.0}),
+    "samult_gauss": Fit(fastpu.baselines.fit_samult, {"gamma": 0.7, "model": "gauss", "n_centers": 12}),
+    "pnu_gauss": Fit(fastpu.baselines.fit_pnu_auc, {"prior": 0.4, "eta": 0.3, "model": "gauss", "n_centers": 12}),
 }
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 

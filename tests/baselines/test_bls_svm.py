@@ -24,7 +24,7 @@ def test_it_is_the_minimum(kernel, data):
     for C_pos, C_unl, lam in ((1.0, 0.1, 1.0), (10.0, 0.5, 0.01), (0.1, 2.0, 10.0)):
         P = oracle.Problem(features(X, kernel), y == 1, np.zeros((len(X), len(X))), C_pos, C_unl, lam)
         theta = P.solve_gllc()
-        model = fastpu.fit_bls_svm(X, y, C_pos=C_pos, C_unl=C_unl, lam=lam, **kernel)
+        model = fastpu.baselines.fit_bls_svm(X, y, C_pos=C_pos, C_unl=C_unl, lam=lam, **kernel)
         np.testing.assert_allclose(model.decision_function(X), P.Z @ theta[:-1] + theta[-1], atol=CLOSED_TOL)
         np.testing.assert_allclose(model.objective[-1], P.squared(theta), rtol=1e-8)
 
@@ -32,7 +32,7 @@ def test_it_is_the_minimum(kernel, data):
 @each_kernel
 def test_it_is_gllc_without_neighbours(kernel, data):
     X, y = data
-    model = fastpu.fit_bls_svm(X, y, **kernel)
+    model = fastpu.baselines.fit_bls_svm(X, y, **kernel)
     other = fastpu.fit_gllc(X, y, n_neighbors=0, **kernel)
     np.testing.assert_array_equal(model.decision_function(X), other.decision_function(X))
 
@@ -40,25 +40,25 @@ def test_it_is_gllc_without_neighbours(kernel, data):
 def test_two_rows_of_half_the_cost_are_one(data):
     X, y = data
     for kernel in KERNELS.values():
-        model = fastpu.fit_bls_svm(X, y, C_pos=2.0, C_unl=0.4, **kernel)
-        other = fastpu.fit_bls_svm(np.tile(X, (2, 1)), np.tile(y, 2), C_pos=1.0, C_unl=0.2, **kernel)
+        model = fastpu.baselines.fit_bls_svm(X, y, C_pos=2.0, C_unl=0.4, **kernel)
+        other = fastpu.baselines.fit_bls_svm(np.tile(X, (2, 1)), np.tile(y, 2), C_pos=1.0, C_unl=0.2, **kernel)
         np.testing.assert_allclose(other.decision_function(X), model.decision_function(X), atol=CLOSED_TOL)
 
 
 def test_the_middle_of_two_rows_with_equal_costs_is_the_boundary():
-    model = fastpu.fit_bls_svm([[1.0], [3.0]], [0, 1], C_pos=1.0, C_unl=1.0, lam=1e-9)
+    model = fastpu.baselines.fit_bls_svm([[1.0], [3.0]], [0, 1], C_pos=1.0, C_unl=1.0, lam=1e-9)
     np.testing.assert_allclose(model.decision_function([[1.0], [2.0], [3.0]]), [-1, 0, 1], atol=1e-6)
 
 
 def test_it_has_no_arguments_of_a_graph(data):
     for name in ("sigma", "n_neighbors", "graph"):
         with pytest.raises(TypeError, match=name):
-            fastpu.fit_bls_svm(*data, **{name: 1})
-    refused(ValueError, "lam must be a finite number > 0, got 0.0", fastpu.fit_bls_svm, *data, lam=0)
+            fastpu.baselines.fit_bls_svm(*data, **{name: 1})
+    refused(ValueError, "lam must be a finite number > 0, got 0.0", fastpu.baselines.fit_bls_svm, *data, lam=0)
 
 
 def test_a_warning_names_its_own_parameters_alone():
     with pytest.warns(
-        fastpu.DegenerateModelWarning, match="C_pos = 1, C_unl = 0.1, lam = 1e[+]06: the model calls all"
+        fastpu.exceptions.DegenerateModelWarning, match="C_pos = 1, C_unl = 0.1, lam = 1e[+]06: the model calls all"
     ):
-        fastpu.fit_bls_svm([[1.0], [3.0], [2.0]], [0, 1, 1], lam=1e6)
+        fastpu.baselines.fit_bls_svm([[1.0], [3.0], [2.0]], [0, 1, 1], lam=1e6)

@@ -74,7 +74,7 @@ def test_more_features_than_can_be_factored_are_solved_by_steps_in_both_forms():
     X = np.where(rng.random((n, d)) < 0.02, rng.normal(size=(n, d)), 0)
     y = np.repeat([1, 0, -1], 20)
     X[y == 1, 0] += 1
-    models = [fastpu.fit_samult(rows, y, lam=0.1) for rows in (X, sp.csr_array(X))]
+    models = [fastpu.baselines.fit_samult(rows, y, lam=0.1) for rows in (X, sp.csr_array(X))]
     for model in models:
         assert model.status == "tol"
         F = X - X.mean(axis=0)  # the solution lies in the span of differences of rows
@@ -98,7 +98,7 @@ def test_the_threshold_is_that_of_the_best_balanced_accuracy(fit, data):
     )
     for eta, group, upper, lower in ((1, -1, 1, 0), (-1, 1, 0, -1)):
         kept = y != group
-        model = fastpu.fit_pnu_auc(X[kept], y[kept], prior=0.5, eta=eta)
+        model = fastpu.baselines.fit_pnu_auc(X[kept], y[kept], prior=0.5, eta=eta)
         scores = model.decision_function(X)
         assert model.threshold == balanced_accuracy_threshold(scores[y == upper], scores[y == lower])
 
@@ -136,11 +136,11 @@ def test_constants_added_to_features_change_nothing(fit, shift, data):
 def test_limits_are_the_other_methods(data):
     X, y = data
     for options in ({}, {"model": "gauss", "centers": X[::5], "bandwidth": 2.0}):
-        plain = fastpu.fit_ls_auc(X, y, **options)
-        assert_same(fastpu.fit_samult(X, y, gamma=1, **options), plain)
+        plain = fastpu.baselines.fit_ls_auc(X, y, **options)
+        assert_same(fastpu.baselines.fit_samult(X, y, gamma=1, **options), plain)
         for prior in (0.1, 0.9):
-            assert_same(fastpu.fit_pnu_auc(X, y, prior=prior, eta=0, **options), plain)
-            nearly = fastpu.fit_pnu_auc(X, y, prior=prior, eta=1e-9, **options)
+            assert_same(fastpu.baselines.fit_pnu_auc(X, y, prior=prior, eta=0, **options), plain)
+            nearly = fastpu.baselines.fit_pnu_auc(X, y, prior=prior, eta=1e-9, **options)
             np.testing.assert_allclose(nearly.coef, plain.coef, atol=1e-5 * np.abs(plain.coef).max())
 
 
@@ -150,7 +150,7 @@ def test_without_a_ridge_ls_auc_is_fishers_discriminant(data):
     pos, neg = X[y == 1], X[y == -1]
     apart = pos.mean(axis=0) - neg.mean(axis=0)
     fisher = np.linalg.solve(np.cov(pos.T, bias=True) + np.cov(neg.T, bias=True), apart)
-    coef = fastpu.fit_ls_auc(X, y, lam=0).coef
+    coef = fastpu.baselines.fit_ls_auc(X, y, lam=0).coef
     np.testing.assert_allclose(coef, fisher / (1 + apart @ fisher), rtol=1e-9)
 
 
@@ -158,11 +158,11 @@ def test_swapped_classes_swap_the_sign(data):
     """PU-AUC of the negative class is NU-AUC."""
     X, y = data
     for eta in (0.4, 1.0, -0.7):
-        there = fastpu.fit_pnu_auc(X, y, prior=0.45, eta=eta)
-        back = fastpu.fit_pnu_auc(X, -y, prior=0.55, eta=-eta)
+        there = fastpu.baselines.fit_pnu_auc(X, y, prior=0.45, eta=eta)
+        back = fastpu.baselines.fit_pnu_auc(X, -y, prior=0.55, eta=-eta)
         np.testing.assert_allclose(back.coef, -there.coef, atol=ROUNDING * np.abs(there.coef).max())
     for gamma in (0, 0.5, 1):
-        there, back = (fastpu.fit_samult(X, labels, gamma=gamma) for labels in (y, -y))
+        there, back = (fastpu.baselines.fit_samult(X, labels, gamma=gamma) for labels in (y, -y))
         np.testing.assert_allclose(back.coef, -there.coef, atol=ROUNDING * np.abs(there.coef).max())
 
 
@@ -188,11 +188,11 @@ def test_the_unbiased_risk_of_many_rows_is_that_of_positive_and_negative_ones():
 
     truth = np.concatenate([np.ones(n), -np.ones(n), np.where(rng.random(n) < prior, 1, -1)])
     X, y = draw(truth), np.repeat([1, -1, 0], n)
-    plain = fastpu.fit_ls_auc(X, y, lam=0)
+    plain = fastpu.baselines.fit_ls_auc(X, y, lam=0)
     for eta in (1, 0.5, -0.5, -1):
-        model = fastpu.fit_pnu_auc(X, y, prior=prior, eta=eta, lam=0)
+        model = fastpu.baselines.fit_pnu_auc(X, y, prior=prior, eta=eta, lam=0)
         np.testing.assert_allclose(model.coef, plain.coef, atol=0.02)
-        wrong = fastpu.fit_pnu_auc(X, y, prior=0.6, eta=eta, lam=0)
+        wrong = fastpu.baselines.fit_pnu_auc(X, y, prior=0.6, eta=eta, lam=0)
         assert np.abs(wrong.coef - plain.coef).max() > 0.03
 
 
@@ -201,8 +201,8 @@ def test_a_single_set_prior_is_converted(eta, data):
     X, y = data
     n_pos, n_unl = np.sum(y == 1), np.sum(y == 0)
     overall = (0.35 * n_unl + n_pos) / len(y)
-    model = fastpu.fit_pnu_auc(X, y, prior=overall, scenario="single_set", eta=eta)
-    assert_same(model, fastpu.fit_pnu_auc(X, y, prior=0.35, eta=eta))
+    model = fastpu.baselines.fit_pnu_auc(X, y, prior=overall, scenario="single_set", eta=eta)
+    assert_same(model, fastpu.baselines.fit_pnu_auc(X, y, prior=0.35, eta=eta))
     assert model.params["prior_among_unlabeled"] == pytest.approx(0.35)
 
 
@@ -236,8 +236,10 @@ def test_an_indefinite_system_is_recognised(kind):
     options = {"prior": 0.8, "eta": 1.0, "model": kind, "lam": 1e-3}
     if kind == "gauss":
         options |= {"centers": X[:15], "bandwidth": 5.0}
-    with pytest.warns(fastpu.ConvergenceWarning, match=r"no minimum: the smallest eigenvalue .* \|eta\| <= 0.25"):
-        model = fastpu.fit_pnu_auc(X, y, **options)
+    with pytest.warns(
+        fastpu.exceptions.ConvergenceWarning, match=r"no minimum: the smallest eigenvalue .* \|eta\| <= 0.25"
+    ):
+        model = fastpu.baselines.fit_pnu_auc(X, y, **options)
     assert (model.status, model.converged) == ("indefinite", False)
     F = features(model, X)
     A, b = oracle.system("pnu_auc", F, y, eta=1.0, prior=0.8)
@@ -247,15 +249,15 @@ def test_an_indefinite_system_is_recognised(kind):
     gradient = (A + 1e-3 * np.eye(len(b))) @ model.coef - b
     assert np.abs(gradient).max() < 1e-7 * np.abs(b).max()
     for change in ({"lam": 1.01 * (1e-3 - least)}, {"eta": 0.25}):
-        cured = fastpu.fit_pnu_auc(X, y, **{**options, **change})
+        cured = fastpu.baselines.fit_pnu_auc(X, y, **{**options, **change})
         assert (cured.status, cured.converged) == ("closed_form", True)
 
 
 def test_conjugate_gradients_recognise_it_too(monkeypatch):
     X, y = indefinite_rows()
     monkeypatch.setattr(_ls_auc, "_MOST_DIRECT", 2)
-    with pytest.warns(fastpu.ConvergenceWarning, match="fit_pnu_auc: the objective has no minimum"):
-        model = fastpu.fit_pnu_auc(X, y, prior=0.8, eta=1.0)
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="fit_pnu_auc: the objective has no minimum"):
+        model = fastpu.baselines.fit_pnu_auc(X, y, prior=0.8, eta=1.0)
     assert (model.status, model.converged) == ("indefinite", False)
     assert model.coef.any()
     A, b = oracle.system("pnu_auc", X, y, eta=1.0, prior=0.8)
@@ -266,12 +268,12 @@ def test_conjugate_gradients_recognise_it_too(monkeypatch):
 def test_a_singular_system_gives_the_shortest_minimum(data):
     X, y = data
     twice = np.hstack([X, X])
-    model, single = fastpu.fit_ls_auc(twice, y, lam=0), fastpu.fit_ls_auc(X, y, lam=0)
+    model, single = fastpu.baselines.fit_ls_auc(twice, y, lam=0), fastpu.baselines.fit_ls_auc(X, y, lam=0)
     assert (model.status, model.converged) == ("singular", True)
     np.testing.assert_allclose(model.coef, np.tile(single.coef, 2) / 2, rtol=1e-8)
     few = np.flatnonzero(y)[:6]
     wide = np.random.default_rng(0).normal(size=(6, 30))
-    model = fastpu.fit_ls_auc(wide, np.where(y[few] == 1, 1, -1), lam=0)
+    model = fastpu.baselines.fit_ls_auc(wide, np.where(y[few] == 1, 1, -1), lam=0)
     assert model.status == "singular"
     assert model.objective[0] == pytest.approx(0, abs=1e-9)
 
@@ -279,36 +281,38 @@ def test_a_singular_system_gives_the_shortest_minimum(data):
 def test_features_whose_squares_vanish_are_reported(data):
     X, y = data
     with pytest.warns(
-        fastpu.ConvergenceWarning,
+        fastpu.exceptions.ConvergenceWarning,
         match=r"fit_ls_auc: rounding errors ended the solution .*; raise lam, or scale the features",
     ):
-        model = fastpu.fit_ls_auc(X * 1e-170, y, lam=0)
+        model = fastpu.baselines.fit_ls_auc(X * 1e-170, y, lam=0)
     assert (model.status, model.converged) == ("precision", False)
-    assert fastpu.fit_ls_auc(X * 1e-120, y, lam=1e-3).converged
+    assert fastpu.baselines.fit_ls_auc(X * 1e-120, y, lam=1e-3).converged
 
 
 def test_steps_that_are_not_enough_are_reported(data, monkeypatch):
     X, y = data
     monkeypatch.setattr(_ls_auc, "_MOST_DIRECT", 0)
-    with pytest.warns(fastpu.ConvergenceWarning, match=r"fit_ls_auc: all max_iter = 1 steps were taken"):
-        model = fastpu.fit_ls_auc(X, y, max_iter=1)
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match=r"fit_ls_auc: all max_iter = 1 steps were taken"):
+        model = fastpu.baselines.fit_ls_auc(X, y, max_iter=1)
     assert (model.status, model.converged, model.n_iter) == ("max_iter", False, 1)
 
 
 def test_groups_that_are_alike_are_reported():
     X, y = np.array([[0.0], [1.0], [0.0], [1.0]]), [1, 1, -1, -1]
-    with pytest.warns(fastpu.DegenerateModelWarning, match="fit_ls_auc: the model scores every row 0"):
-        model = fastpu.fit_ls_auc(X, y)
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="fit_ls_auc: the model scores every row 0"):
+        model = fastpu.baselines.fit_ls_auc(X, y)
     assert not model.coef.any()
-    with pytest.warns(fastpu.DegenerateModelWarning):
-        assert fastpu.fit_ls_auc(np.ones((4, 2)), y, lam=0).converged
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning):
+        assert fastpu.baselines.fit_ls_auc(np.ones((4, 2)), y, lam=0).converged
 
 
 def test_scores_in_the_wrong_order_are_reported():
     """PU-AUC does not look at the negative rows, which are on the side of the positive ones here."""
     X, y = np.array([[0.0], [0.1], [-1.0], [-1.2], [5.0], [6.0]]), [1, 1, 0, 0, -1, -1]
-    with pytest.warns(fastpu.DegenerateModelWarning, match="calls 0 of 6 training rows positive, as its scores order"):
-        fastpu.fit_pnu_auc(X, y, prior=0.3, eta=1)
+    with pytest.warns(
+        fastpu.exceptions.DegenerateModelWarning, match="calls 0 of 6 training rows positive, as its scores order"
+    ):
+        fastpu.baselines.fit_pnu_auc(X, y, prior=0.3, eta=1)
 
 
 # -- many values of lam ------------------------------------------------------------------------------------------------
@@ -316,6 +320,8 @@ def test_scores_in_the_wrong_order_are_reported():
 
 def test_select_chooses_lam(data):
     X, y = data
-    found = fastpu.select(fastpu.fit_ls_auc, X[y != 0], y[y != 0], {"lam": [1e-3, 1.0]}, scoring="auc", random_state=0)
+    found = fastpu.select(
+        fastpu.baselines.fit_ls_auc, X[y != 0], y[y != 0], {"lam": [1e-3, 1.0]}, scoring="auc", random_state=0
+    )
     assert found.best_params["lam"] in (1e-3, 1.0)
     assert found.model.params["lam"] == found.best_params["lam"]

@@ -99,9 +99,9 @@ def test_options_that_do_not_go_together(fit, options, error, words, data):
 
 
 def test_bad_options_of_their_own(data):
-    refused(ValueError, "gamma must be a number in [0, 1], got 1.5", fastpu.fit_samult, *data, gamma=1.5)
-    refused(TypeError, "gamma must be a number in [0, 1], got [0.1]", fastpu.fit_samult, *data, gamma=[0.1])
-    fit = fastpu.fit_pnu_auc
+    refused(ValueError, "gamma must be a number in [0, 1], got 1.5", fastpu.baselines.fit_samult, *data, gamma=1.5)
+    refused(TypeError, "gamma must be a number in [0, 1], got [0.1]", fastpu.baselines.fit_samult, *data, gamma=[0.1])
+    fit = fastpu.baselines.fit_pnu_auc
     refused(ValueError, "eta must be a number in [-1, 1], got -1.5", fit, *data, prior=0.5, eta=-1.5)
     refused(ValueError, "prior must be a number in (0, 1), got 0", fit, *data, prior=0)
     refused(ValueError, "scenario must be one of", fit, *data, prior=0.5, scenario="both")
@@ -118,12 +118,22 @@ def test_bad_options_of_their_own(data):
 def test_missing_groups(data):
     X, y = data
     cases = [
-        (fastpu.fit_ls_auc, {}, 1, "y must hold labelled positive (+1) and labelled negative (-1) rows for fit_ls_auc"),
-        (fastpu.fit_samult, {}, 0, "y must hold labelled positive (+1) and unlabelled (0) and labelled negative (-1)"),
-        (fastpu.fit_pnu_auc, {"prior": 0.5}, -1, "rows for fit_pnu_auc with eta = 0, got"),
-        (fastpu.fit_pnu_auc, {"prior": 0.5, "eta": 1}, 0, "labelled positive (+1) and unlabelled (0) rows"),
-        (fastpu.fit_pnu_auc, {"prior": 0.5, "eta": -1}, -1, "unlabelled (0) and labelled negative (-1) rows"),
-        (fastpu.fit_pnu_auc, {"prior": 0.5, "eta": -0.5}, 1, "with eta = -0.5"),
+        (
+            fastpu.baselines.fit_ls_auc,
+            {},
+            1,
+            "y must hold labelled positive (+1) and labelled negative (-1) rows for fit_ls_auc",
+        ),
+        (
+            fastpu.baselines.fit_samult,
+            {},
+            0,
+            "y must hold labelled positive (+1) and unlabelled (0) and labelled negative (-1)",
+        ),
+        (fastpu.baselines.fit_pnu_auc, {"prior": 0.5}, -1, "rows for fit_pnu_auc with eta = 0, got"),
+        (fastpu.baselines.fit_pnu_auc, {"prior": 0.5, "eta": 1}, 0, "labelled positive (+1) and unlabelled (0) rows"),
+        (fastpu.baselines.fit_pnu_auc, {"prior": 0.5, "eta": -1}, -1, "unlabelled (0) and labelled negative (-1) rows"),
+        (fastpu.baselines.fit_pnu_auc, {"prior": 0.5, "eta": -0.5}, 1, "with eta = -0.5"),
     ]
     for fit, options, group, words in cases:
         refused(ValueError, words, fit, X[y != group], y[y != group], **options)
@@ -131,27 +141,27 @@ def test_missing_groups(data):
     refused(
         ValueError,
         "if 0 means negative, pass fastpu.as_labels(y, negative=0)",
-        fastpu.fit_ls_auc,
+        fastpu.baselines.fit_ls_auc,
         X,
         (y == 1).astype(int),
     )
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.ScaleWarning")
 def test_overflow_is_refused(data, monkeypatch):
     X, y = data
     words = "squares can be added up for fit_ls_auc"
     for scale in (1e160, 1e307):
-        refused(ValueError, words, fastpu.fit_ls_auc, X * scale, y)
+        refused(ValueError, words, fastpu.baselines.fit_ls_auc, X * scale, y)
         monkeypatch.setattr(_ls_auc, "_MOST_DIRECT", 0)
-        refused(ValueError, words, fastpu.fit_ls_auc, X * scale, y)
+        refused(ValueError, words, fastpu.baselines.fit_ls_auc, X * scale, y)
         monkeypatch.undo()
     X = X.copy()
     X[np.flatnonzero(y == 1)[3], 2] = -1e200
     where = "got the largest -1e+200 in column 2; scale the features, or lower lam"
-    refused(ValueError, where, fastpu.fit_ls_auc, X, y)
-    refused(ValueError, where, fastpu.fit_ls_auc, sp.csr_array(X), y)
-    small = fastpu.fit_ls_auc(data[0] * 1e-150, y)
+    refused(ValueError, where, fastpu.baselines.fit_ls_auc, X, y)
+    refused(ValueError, where, fastpu.baselines.fit_ls_auc, sp.csr_array(X), y)
+    small = fastpu.baselines.fit_ls_auc(data[0] * 1e-150, y)
     assert np.isfinite(small.coef).all()
 
 
@@ -164,7 +174,7 @@ def test_moments_that_overflow_together_are_refused(data, lam):
     refusals = []
     for size in np.geomspace(1e153, 1e155, 300):
         try:
-            model = fastpu.fit_ls_auc(X * size, y, lam=lam)
+            model = fastpu.baselines.fit_ls_auc(X * size, y, lam=lam)
         except ValueError as error:
             refusals.append(str(error))
         else:
@@ -176,7 +186,7 @@ def test_centers_that_the_dtype_of_x_cannot_hold_are_refused(data):
     X, y = data
     refused(
         ValueError, "centers must be numbers of float32, the dtype of X, got some beyond its range",
-        fastpu.fit_ls_auc, X.astype(np.float32), y, model="gauss", centers=X[:5] * 1e300,
+        fastpu.baselines.fit_ls_auc, X.astype(np.float32), y, model="gauss", centers=X[:5] * 1e300,
     )  # fmt: skip
 
 
@@ -185,7 +195,7 @@ def test_memory_is_refused_before_work_begins(data):
     centers = np.arange(4e6).reshape(-1, 4)
     refused(
         MemoryError, "1000000 x 1000000 numbers need 48000000000000 bytes",
-        fastpu.fit_ls_auc, X, y, model="gauss", centers=centers, bandwidth=1.0,
+        fastpu.baselines.fit_ls_auc, X, y, model="gauss", centers=centers, bandwidth=1.0,
     )  # fmt: skip
 
 

@@ -140,7 +140,9 @@ def in_float32(X: np.ndarray) -> np.ndarray:
 
 def warns_if_empty(oracle) -> AbstractContextManager:
     """A fit without a single stump warns, any other is silent."""
-    return nullcontext() if len(oracle.features) else pytest.warns(fastpu.DegenerateModelWarning, match="empty")
+    return (
+        nullcontext() if len(oracle.features) else pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="empty")
+    )
 
 
 def assert_identical(model, other) -> None:

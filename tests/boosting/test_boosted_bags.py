@@ -9,7 +9,7 @@ import fastpu
 from tree_cases import fit, pnu_rows, pu_rows
 
 # A few trees on a few rows may call all rows the same, of which a warning tells.
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 #: Scores are summed in another order.
 ROUNDING = 1e-12

@@ -20,7 +20,7 @@ from helpers import refused
 from tree_cases import assert_same_trees, fit, mixed_frame, pnu_rows, pu_rows, slow_trees, wild_rows
 
 # A few trees on a few rows may call all rows the same, of which a warning tells.
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 LOSSES = {loss: {"prior": 0.25} if loss in WITH_PRIOR else {} for loss in get_args(LossName)}
 GROWTH = {
@@ -139,21 +139,21 @@ def test_columns_with_few_entries_make_no_difference_to_sparse_rows(options, min
     if "weighted" in options:
         known["sample_weight"] = rng.integers(0, 4, 300) * 0.5
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)
+        warnings.simplefilter("ignore", fastpu.exceptions.DegenerateModelWarning)
         dense, sparse = (fit(rows, y, min_leaf_rows=min_leaf_rows, **known) for rows in (X, sp.csr_array(X)))
     np.testing.assert_array_equal(dense.packed_nodes, sparse.packed_nodes)
 
 
 def test_sparse_columns_without_any_split():
     X, y = sp.csr_array(np.eye(60)), np.arange(60) < 20
-    with pytest.warns(fastpu.DegenerateModelWarning, match="found no split"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="found no split"):
         model = fit(X, y, min_leaf_rows=2)
     assert (model.status, model.n_trees) == ("no_gain", 0)
 
 
 def test_where_weights_leave_no_split_the_warning_says_that_rows_count_by_them():
     X, y = np.arange(80.0)[:, None], np.arange(80) >= 40
-    with pytest.warns(fastpu.DegenerateModelWarning, match="rows count by their weights"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="rows count by their weights"):
         assert fit(X, y, sample_weight=np.full(80, 1 / 80)).n_trees == 0
 
 
@@ -253,7 +253,7 @@ def test_a_callback_sees_rounds_or_bags_and_can_end_them():
 
 
 def test_constant_columns_give_one_warning_and_no_tree():
-    with pytest.warns(fastpu.DegenerateModelWarning, match="found no split"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="found no split"):
         model = fastpu.fit_boosted_trees(np.ones((60, 2)), np.arange(60) < 20)
     assert (model.n_trees, model.status) == (0, "no_gain")
     np.testing.assert_array_equal(model.decision_function(np.ones((2, 2))), 0.0)
@@ -261,10 +261,10 @@ def test_constant_columns_give_one_warning_and_no_tree():
 
 def test_rounds_that_run_out_before_early_stopping_are_told():
     X, y = pu_rows(300)
-    with pytest.warns(fastpu.ConvergenceWarning, match="ran all 3 rounds before early stopping"):
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="ran all 3 rounds before early stopping"):
         model = fit(X, y, n_rounds=3, eval_set=(X, y), early_stopping_rounds=50)
     assert not model.converged
-    with pytest.warns(fastpu.ConvergenceWarning, match="the best AUC of 3 folds so far"):
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="the best AUC of 3 folds so far"):
         fit(X, y, n_rounds=3, n_folds=3, early_stopping_rounds=50)
 
 

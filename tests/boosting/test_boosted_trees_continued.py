@@ -16,7 +16,7 @@ from helpers import refused
 from tree_cases import fit, mixed_frame, pu_rows
 
 # A few trees on a few rows may call all rows the same, of which a warning tells.
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 #: Scores are summed in another order.
 ROUNDING = 1e-12
@@ -74,7 +74,7 @@ def test_history_describes_the_trees_that_are_kept(n_bags):
     for n_more in (2, 60):
         judged = {"eval_set": held, "early_stopping_rounds": 5}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", fastpu.ConvergenceWarning)
+            warnings.simplefilter("ignore", fastpu.exceptions.ConvergenceWarning)
             model = fit(X, y, n_bags=n_bags, n_rounds=n_more, init_model=model, **judged)
         rounds = model.n_trees // n_bags
         whole = fit(X, y, n_bags=n_bags, n_rounds=rounds)

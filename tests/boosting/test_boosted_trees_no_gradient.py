@@ -9,7 +9,7 @@ import pytest
 import fastpu
 from tree_cases import assert_same_trees, slow_trees
 
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 
 @pytest.mark.parametrize("kind", ["numbers", "categories"])

@@ -39,7 +39,7 @@ def loss(f: np.ndarray, y: np.ndarray, gamma: float) -> float:
     return (1 - gamma) / 2 * positive_against_unlabelled + gamma / 2 * unlabelled_against_negative
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")  # of few rows by chance
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")  # of few rows by chance
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize("max_bins", [None, 1, 5, 32, 255, 300])
 def test_fit_equals_the_oracle(groups, max_bins):
@@ -52,7 +52,7 @@ def test_fit_equals_the_oracle(groups, max_bins):
         oracle = oracles.fit_adaboost(problem.X, problem.y, **options)
         for X in (problem.X, to_csr(problem.X)):
             with warns_if_empty(oracle):
-                model = fastpu.fit_pnu_adaboost(X, problem.y, **options)
+                model = fastpu.baselines.fit_pnu_adaboost(X, problem.y, **options)
             assert_same_adaboost(model, oracle, X)
 
 
@@ -61,9 +61,9 @@ def test_the_ends_of_gamma_leave_one_part_of_the_loss(groups, gamma):
     problem = make_problem(np.random.default_rng(10), n=200, d=4, groups=groups, kinds=("normal", "rounded"))
     left_out = -1 if gamma == 0 else 1
     kept = problem.y != left_out
-    model = fastpu.fit_pnu_adaboost(problem.X, problem.y, n_rounds=20, gamma=gamma)
+    model = fastpu.baselines.fit_pnu_adaboost(problem.X, problem.y, n_rounds=20, gamma=gamma)
     assert_same_adaboost(model, oracles.fit_adaboost(problem.X, problem.y, n_rounds=20, gamma=gamma), problem.X)
-    alone = fastpu.fit_pnu_adaboost(problem.X[kept], problem.y[kept], n_rounds=20, gamma=gamma)
+    alone = fastpu.baselines.fit_pnu_adaboost(problem.X[kept], problem.y[kept], n_rounds=20, gamma=gamma)
     np.testing.assert_allclose(model.deltas, alone.deltas, rtol=0, atol=SUM_TOL)
 
 
@@ -81,16 +81,16 @@ def test_rows_that_are_not_in_the_loss_count_as_absent(gamma, max_bins, weighted
     form = to_csr if sparse else np.asarray
     before = None if weights is None else weights.copy()
     options = {"n_rounds": 20, "gamma": gamma, "max_bins": max_bins}
-    model = fastpu.fit_pnu_adaboost(form(X), problem.y, sample_weight=weights, **options)
+    model = fastpu.baselines.fit_pnu_adaboost(form(X), problem.y, sample_weight=weights, **options)
     np.testing.assert_array_equal(weights, before)
     kept_weights = None if weights is None else weights[kept]
-    alone = fastpu.fit_pnu_adaboost(form(X[kept]), problem.y[kept], sample_weight=kept_weights, **options)
+    alone = fastpu.baselines.fit_pnu_adaboost(form(X[kept]), problem.y[kept], sample_weight=kept_weights, **options)
     assert_same_stumps(model, alone)
     np.testing.assert_allclose(model.alphas, alone.alphas, rtol=SCORE_TOL)
     bins = fastpu.bin_features(form(X), max_bins=max_bins or 255)
     assert_identical(
-        fastpu.fit_pnu_adaboost(bins, problem.y, n_rounds=20, gamma=gamma),
-        fastpu.fit_pnu_adaboost(bins, problem.y, n_rounds=20, gamma=gamma, sample_weight=kept.astype(float)),
+        fastpu.baselines.fit_pnu_adaboost(bins, problem.y, n_rounds=20, gamma=gamma),
+        fastpu.baselines.fit_pnu_adaboost(bins, problem.y, n_rounds=20, gamma=gamma, sample_weight=kept.astype(float)),
     )
 
 
@@ -109,11 +109,11 @@ def test_a_gamma_that_leaves_one_class_only_is_refused(groups, gamma, pair, miss
     weights = np.isin(problem.y, GROUPS[groups]).astype(float) if by_weight else None
     words = f"gamma = {gamma} compares {pair} rows alone, and y has no {missing} ones: got.* 0 .*choose a gamma"
     with pytest.raises(ValueError, match=words) as info:
-        fastpu.fit_pnu_adaboost(problem.X, problem.y, gamma=gamma, sample_weight=weights)
+        fastpu.baselines.fit_pnu_adaboost(problem.X, problem.y, gamma=gamma, sample_weight=weights)
     assert ("of positive weight" in str(info.value)) == by_weight
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")  # of few rows by chance
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")  # of few rows by chance
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("seed", range(20))
 def test_a_subset_of_bins_cut_at_every_boundary_fits_as_its_rows(seed, sparse):
@@ -126,7 +126,7 @@ def test_a_subset_of_bins_cut_at_every_boundary_fits_as_its_rows(seed, sparse):
     bins = fastpu.bin_features(to_csr(problem.X) if sparse else problem.X, max_bins=1000)
     options = {"n_rounds": 15, "gamma": float(rng.choice(GAMMAS[1:-1])), "stop_tol": 0.0}
     options["sample_weight"] = rng.integers(0, 3, size=len(y)) + 0.5 if seed % 3 == 0 else None
-    from_bins, from_rows = (fastpu.fit_pnu_adaboost(data, y, **options) for data in (bins[rows], X))
+    from_bins, from_rows = (fastpu.baselines.fit_pnu_adaboost(data, y, **options) for data in (bins[rows], X))
     np.testing.assert_array_equal(from_bins.features, from_rows.features)
     np.testing.assert_array_equal(from_bins.polarity, from_rows.polarity)
     np.testing.assert_allclose(from_bins.deltas, from_rows.deltas, rtol=0, atol=SUM_TOL)
@@ -139,13 +139,15 @@ def test_float32_equals_the_oracle(gamma):
     X = in_float32(problem.X)
     oracle = oracles.fit_adaboost(X, problem.y, n_rounds=30, gamma=gamma)
     for matrix in (X, to_csr(X)):
-        assert_same_adaboost(fastpu.fit_pnu_adaboost(matrix, problem.y, n_rounds=30, gamma=gamma), oracle, matrix)
+        assert_same_adaboost(
+            fastpu.baselines.fit_pnu_adaboost(matrix, problem.y, n_rounds=30, gamma=gamma), oracle, matrix
+        )
 
 
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_objective_is_the_log_of_the_loss(gamma):
     problem = make_problem(np.random.default_rng(5), n=200, d=4, kinds=("normal", "rounded"))
-    model = fastpu.fit_pnu_adaboost(problem.X, problem.y, n_rounds=60, gamma=gamma)
+    model = fastpu.baselines.fit_pnu_adaboost(problem.X, problem.y, n_rounds=60, gamma=gamma)
     np.testing.assert_allclose(model.objective, np.cumsum(np.log(model.z)), rtol=0, atol=SCORE_TOL)
     for f, log_loss in zip(model.staged_decision_function(problem.X), model.objective, strict=True):
         assert abs(np.log(loss(f, problem.y, gamma)) - log_loss) < SCORE_TOL
@@ -158,8 +160,8 @@ def test_objective_is_the_log_of_the_loss(gamma):
 def test_swapped_roles_turn_the_scores():
     """y -> -y with gamma -> 1 - gamma swaps the two halves of the loss and the sign of f."""
     problem = make_problem(np.random.default_rng(7), n=200, d=4, kinds=("normal", "rounded"))
-    model = fastpu.fit_pnu_adaboost(problem.X, problem.y, n_rounds=40, gamma=0.3)
-    mirror = fastpu.fit_pnu_adaboost(problem.X, -problem.y, n_rounds=40, gamma=0.7)
+    model = fastpu.baselines.fit_pnu_adaboost(problem.X, problem.y, n_rounds=40, gamma=0.3)
+    mirror = fastpu.baselines.fit_pnu_adaboost(problem.X, -problem.y, n_rounds=40, gamma=0.7)
     np.testing.assert_allclose(
         model.decision_function(problem.X), -mirror.decision_function(problem.X), rtol=0, atol=SCORE_TOL
     )
@@ -167,7 +169,7 @@ def test_swapped_roles_turn_the_scores():
 
 def test_many_rounds_stay_finite_and_true():
     problem = make_problem(np.random.default_rng(9), n=60, d=3, groups="PN", kinds=("normal",))
-    model = fastpu.fit_pnu_adaboost(problem.X, problem.y, n_rounds=5000, gamma=0.5, stop_tol=0.0)
+    model = fastpu.baselines.fit_pnu_adaboost(problem.X, problem.y, n_rounds=5000, gamma=0.5, stop_tol=0.0)
     f = model.decision_function(problem.X)
     margins = np.where(problem.y == 1, f, -f)
     shares = np.where(problem.y == 1, 0.5 / np.sum(problem.y == 1), 0.5 / np.sum(problem.y == -1))

@@ -136,7 +136,7 @@ def test_zeros_of_a_sparse_matrix_are_values(explicit_zeros, max_bins):
 
 def test_a_matrix_of_zeros_only_gives_the_empty_model():
     for X in (np.zeros((6, 2)), to_csr(np.zeros((6, 2)))):
-        with pytest.warns(fastpu.DegenerateModelWarning, match="the largest Delta is 0 "):
+        with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="the largest Delta is 0 "):
             model = fastpu.fit_pnu_auc_boost(X, [1, 1, 0, 0, -1, -1], n_rounds=5)
         assert model.n_iter == 0
         np.testing.assert_array_equal(model.decision_function(X), np.zeros(6))
@@ -148,7 +148,7 @@ def test_rankboost_equals_its_oracles(groups, seed):
     rng = np.random.default_rng([17, seed])
     problem = make_problem(rng, n=55, d=5, groups=groups, weighted=(None, "whole", "real")[seed % 3])
     options = {"n_rounds": 20, "rho": float(rng.choice([0.0, 0.05])), "max_bins": MAX_BINS[seed % 4]}
-    model = fastpu.fit_rankboost_auc(problem.X, problem.y, sample_weight=problem.weights, **options)
+    model = fastpu.baselines.fit_rankboost_auc(problem.X, problem.y, sample_weight=problem.weights, **options)
     assert_same_run(model, pairwise.fit_rankboost(problem.X, problem.y, sample_weight=problem.weights, **options))
     assert_same_run(model, decoupled.fit_rankboost(problem.X, problem.y, sample_weight=problem.weights, **options))
     np.testing.assert_allclose(
@@ -188,7 +188,7 @@ def test_rho_above_the_cap_takes_no_negative_step():
     """Delta = 1 is capped at 1 - 1e-6, which is below this rho: a step would have to be negative."""
     X = np.array([[1.0], [1.0], [0.0], [0.0]])
     y = np.array([1, 1, -1, -1], dtype=np.int8)
-    with pytest.warns(fastpu.DegenerateModelWarning, match="empty"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="empty"):
         model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, rho=1 - 1e-7, stop_tol=0.0)
     assert np.all(np.asarray(model.alphas) > 0)
     assert np.all(np.isfinite(model.decision_function(X)))

@@ -87,14 +87,16 @@ def test_fits_equal_the_oracle_round_by_round(groups, seed, max_bins):
     assert_same_run(model, slow, X)
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")  # a gamma for one group gives scores of one sign
+@pytest.mark.filterwarnings(
+    "ignore::fastpu.exceptions.DegenerateModelWarning"
+)  # a gamma for one group gives scores of one sign
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize("seed", range(3))
 def test_adaboost_equals_the_oracle_round_by_round(groups, seed):
     X, y, weights = mixed_problem(seed, n=600, groups=groups, weighted=(None, "whole", "real")[seed % 3])
     slow = oracle.fit_sets(X, y, [1, 3], loss="ada", n_rounds=25, gamma=0.3, sample_weight=weights)
     assert any(inside is not None for inside in slow.sets)
-    model = fastpu.fit_pnu_adaboost(framed(X), y, n_rounds=25, gamma=0.3, sample_weight=weights)
+    model = fastpu.baselines.fit_pnu_adaboost(framed(X), y, n_rounds=25, gamma=0.3, sample_weight=weights)
     assert_same_run(model, slow, X)
 
 
@@ -102,7 +104,7 @@ def test_rankboost_learns_the_categories_of_labelled_rows():
     X, y, _ = mixed_problem(3)
     labelled = y != 0
     slow = oracle.fit_sets(X[labelled], y[labelled], [1, 3], n_rounds=10, gamma=1.0, rho=0.01)
-    model = fastpu.fit_rankboost_auc(framed(X), y, n_rounds=10)
+    model = fastpu.baselines.fit_rankboost_auc(framed(X), y, n_rounds=10)
     assert model.features.tolist() == slow.features
     np.testing.assert_allclose(model.decision_function(framed(X[labelled])), slow.scores, rtol=SCORE_TOL)
     assert model.categories["3"] == tuple(f"shop {i:02}" for i in range(30))
@@ -334,7 +336,7 @@ def test_frames_that_cannot_be_mapped_are_refused():
     refused(ValueError, text, fit, features, y, eval_set=(renamed, y))
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 def test_columns_of_one_category_have_no_stump():
     y = np.array([1, 1, 0, 0, 0])
     for entries in (["a"] * 5, [None] * 5):

@@ -51,7 +51,7 @@ def test_labels_in_a_frame_of_one_column_are_taken_with_a_warning(fit, library):
     for y, judged in ((frame, frame["label"]), (frame["label"], frame)):
         name = "y" if y is frame else "y of eval_set"
         words = rf"^{name} is taken for a vector, got DataFrame of shape \(6, 1\); use y\['label'\]$"
-        with pytest.warns(fastpu.LabelWarning, match=words):
+        with pytest.warns(fastpu.exceptions.LabelWarning, match=words):
             found = fit(X, y, eval_set=(X, judged), early_stopping_rounds=2)
         np.testing.assert_array_equal(found.alphas, expected.alphas)
 
@@ -75,7 +75,7 @@ def test_rankboost_wants_both_labelled_groups():
     X = np.arange(8.0).reshape(4, 2)
     for y, missing in (([1, 1, 0, 0], "negative"), ([0, 0, -1, -1], "positive")):
         with pytest.raises(ValueError, match=missing):
-            fastpu.fit_rankboost_auc(X, y)
+            fastpu.baselines.fit_rankboost_auc(X, y)
 
 
 @each_fit

@@ -98,7 +98,7 @@ def test_early_stopping_keeps_the_best_rounds_however_the_fit_ends(fit, data):
     options = {"eval_set": (X_valid, y_valid), "early_stopping_rounds": 500}
     curve = fit(X, y, n_rounds=60, eval_set=(X_valid, y_valid)).history["eval_auc"]
     best = int(np.argmax(curve)) + 1
-    with pytest.warns(fastpu.ConvergenceWarning, match="early stopping"):
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="early stopping"):
         ran_out = fit(X, y, n_rounds=60, **options)
     assert (ran_out.n_iter, ran_out.status, len(ran_out.history["eval_auc"])) == (best, "n_rounds", 60)
     called = fit(X, y, n_rounds=900, callback=lambda info: info.round == 60, **options)
@@ -182,7 +182,7 @@ def test_importances_are_shares_of_the_features(fit, data):
 
 
 def test_importances_of_the_empty_model_are_zero():
-    with pytest.warns(fastpu.DegenerateModelWarning, match="empty"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="empty"):
         model = fastpu.fit_pnu_auc_boost(np.zeros((4, 3)), [1, 1, -1, -1])
     np.testing.assert_array_equal(model.feature_importances, np.zeros(3))
 

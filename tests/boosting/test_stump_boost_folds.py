@@ -69,7 +69,7 @@ def test_the_rounds_are_those_of_the_folds(fit, max_bins, weighted, data):
     X, y = data
     weights = np.random.default_rng(1).uniform(0.2, 3.0, y.size) if weighted else None
     options = {"max_bins": max_bins}
-    if fit is fastpu.fit_rankboost_auc:  # whose folds are of the labelled rows
+    if fit is fastpu.baselines.fit_rankboost_auc:  # whose folds are of the labelled rows
         X, y, weights = X[y != 0], y[y != 0], None if weights is None else weights[y != 0]
     expected = curve(fit, X, y, 160, 4, 7, weights, **options)
     model = fit(
@@ -98,11 +98,12 @@ def test_labels_that_the_fit_leaves_out_change_no_fold(data):
     X, y = data
     options = {"early_stopping_rounds": 10, "random_state": 3}
     assert_same_stumps(
-        fastpu.fit_rankboost_auc(X, y, **options), fastpu.fit_rankboost_auc(X[y != 0], y[y != 0], **options)
+        fastpu.baselines.fit_rankboost_auc(X, y, **options),
+        fastpu.baselines.fit_rankboost_auc(X[y != 0], y[y != 0], **options),
     )
     kept = y != -1
-    without = fastpu.fit_pnu_adaboost(X, y, gamma=0.0, **options)
-    assert_same_stumps(without, fastpu.fit_pnu_adaboost(X[kept], y[kept], gamma=0.0, **options))
+    without = fastpu.baselines.fit_pnu_adaboost(X, y, gamma=0.0, **options)
+    assert_same_stumps(without, fastpu.baselines.fit_pnu_adaboost(X[kept], y[kept], gamma=0.0, **options))
     weights = kept.astype(float)
     absent = fastpu.fit_pnu_auc_boost(X, y, sample_weight=weights, **options)
     assert_same_stumps(absent, fastpu.fit_pnu_auc_boost(X[kept], y[kept], **options))
@@ -158,7 +159,9 @@ def test_folds_that_want_more_rounds_get_them(data):
 @each_fit
 def test_rounds_that_run_out_in_the_folds_are_reported(fit, data):
     X, y = data
-    with pytest.warns(fastpu.ConvergenceWarning, match="all 4 rounds before early stopping ended it") as caught:
+    with pytest.warns(
+        fastpu.exceptions.ConvergenceWarning, match="all 4 rounds before early stopping ended it"
+    ) as caught:
         model = fit(X, y, n_rounds=4, early_stopping_rounds=50, random_state=0)
     (message,) = [str(warning.message) for warning in caught]
     auc = model.history["fold_auc"]
@@ -175,7 +178,7 @@ def test_folds_that_all_end_by_themselves_are_enough():
         warnings.simplefilter("error")
         model = fastpu.fit_pnu_auc_boost(X, y, early_stopping_rounds=50, random_state=0)
     assert (model.n_iter, model.converged) == (1, True)
-    with pytest.warns(fastpu.DegenerateModelWarning, match="empty"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="empty"):
         nothing = fastpu.fit_pnu_auc_boost(np.zeros((40, 1)), y, early_stopping_rounds=50, random_state=0)
     assert nothing.n_iter == 0
 

@@ -138,8 +138,8 @@ def test_05_gamma_one_is_rankboost_on_the_labelled_rows(rho, seed):
     labelled = y != 0
     ours = fastpu.fit_pnu_auc_boost(X, y, n_rounds=40, gamma=1.0, rho=rho)
     for rankboost in (
-        fastpu.fit_rankboost_auc(X, y, n_rounds=40, rho=rho),
-        fastpu.fit_rankboost_auc(X[labelled], y[labelled], n_rounds=40, rho=rho),
+        fastpu.baselines.fit_rankboost_auc(X, y, n_rounds=40, rho=rho),
+        fastpu.baselines.fit_rankboost_auc(X[labelled], y[labelled], n_rounds=40, rho=rho),
         fastpu.fit_pnu_auc_boost(X[labelled], y[labelled], n_rounds=40, gamma=0.123, rho=rho),
     ):
         for name in ("deltas", "z"):
@@ -205,7 +205,7 @@ def test_08_increasing_transforms_leave_the_training_scores(seed):
 def test_09_round_one_sees_the_labelled_rows_only(gamma, seed):
     problem = problem_of(seed, n=90)
     ours = fastpu.fit_pnu_auc_boost(problem.X, problem.y, n_rounds=1, gamma=gamma, rho=0.0)
-    rankboost = fastpu.fit_rankboost_auc(problem.X, problem.y, n_rounds=1, rho=0.0)
+    rankboost = fastpu.baselines.fit_rankboost_auc(problem.X, problem.y, n_rounds=1, rho=0.0)
     np.testing.assert_allclose(ours.deltas[0], (1 + gamma) / 2 * rankboost.deltas[0], rtol=0, atol=BALANCE_TOL)
     shares = decoupled.pair_shares(problem.y, np.ones(90), gamma)
     state = decoupled.State(problem.y, np.ones(90), shares, np.zeros(90))

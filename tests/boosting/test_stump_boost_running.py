@@ -125,7 +125,7 @@ def test_every_way_to_end_has_its_status():
     separable, useless = [-1, -1, 1, 1], [1, -1, 1, -1]
     perfect = fastpu.fit_pnu_auc_boost(X, separable, n_rounds=9)
     assert (perfect.status, perfect.n_iter, perfect.converged) == ("perfect", 1, True)
-    with pytest.warns(fastpu.DegenerateModelWarning, match="empty"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="empty"):
         nothing = fastpu.fit_pnu_auc_boost(X, useless, n_rounds=9)
     assert (nothing.status, nothing.n_iter, nothing.converged) == ("no_gain", 0, True)
     np.testing.assert_array_equal(nothing.decision_function(X), np.zeros(4))

@@ -117,7 +117,7 @@ allow(4 << 20)
 for work in (
     lambda: fastpu.bin_features(X, max_bins=300, n_threads=1),
     lambda: fastpu.fit_pnu_auc_boost(X, y, n_rounds=2, n_threads=1),
-    lambda: fastpu.fit_pnu_adaboost(X, y, n_rounds=2, n_threads=1),
+    lambda: fastpu.baselines.fit_pnu_adaboost(X, y, n_rounds=2, n_threads=1),
 ):
     try:
         work()
@@ -148,7 +148,7 @@ def test_sparse_input_stays_sparse_and_memory_that_is_not_there_is_named():
 
 
 @pytest.mark.parametrize("labelled", [0.1, 0.4, 0.9])
-@pytest.mark.parametrize("fit", [fastpu.fit_pnu_auc_boost, fastpu.fit_pnu_adaboost])
+@pytest.mark.parametrize("fit", [fastpu.fit_pnu_auc_boost, fastpu.baselines.fit_pnu_adaboost])
 def test_no_copy_of_the_rows_is_made(fit, labelled):
     """Not for the threshold either, which only the labelled rows decide."""
     rng = np.random.default_rng(12)

@@ -18,7 +18,7 @@ __all__ = ["assert_same_trees", "fit", "mixed_frame", "pnu_rows", "pu_rows", "sl
 GAIN, VALUE = 1e-5, 1e-9
 
 
-def fit(X: Any, y: Any, **options: Any) -> fastpu.TreeEnsemble:
+def fit(X: Any, y: Any, **options: Any) -> fastpu.models.TreeEnsemble:
     """A small model; `options` go before what it is made with otherwise."""
     given = {"n_rounds": 4, "learning_rate": 0.3, "random_state": 7, "n_threads": 1}
     return fastpu.fit_boosted_trees(X, y, **{**given, **options})
@@ -62,7 +62,7 @@ def slow_trees(
     return boosted
 
 
-def assert_same_trees(model: fastpu.TreeEnsemble, slow: list[oracle.Boosted]) -> None:
+def assert_same_trees(model: fastpu.models.TreeEnsemble, slow: list[oracle.Boosted]) -> None:
     """Node for node: the splits exactly, gains and values up to rounding."""
     nodes, trees = model.nodes, [tree for boosted in slow for tree in boosted.trees]
     assert model.n_trees == len(trees)
@@ -81,6 +81,6 @@ def assert_same_trees(model: fastpu.TreeEnsemble, slow: list[oracle.Boosted]) ->
             assert {name: has[name] for name in entry} == entry, where
 
 
-def category_set(model: fastpu.TreeEnsemble, row: int) -> frozenset[int]:
+def category_set(model: fastpu.models.TreeEnsemble, row: int) -> frozenset[int]:
     words = [int(word) for word in model.category_sets[row]]
     return frozenset(v for v in range(256) if words[v // 64] >> (v % 64) & 1)

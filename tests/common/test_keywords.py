@@ -63,14 +63,14 @@ def test_every_public_function_names_its_own_keywords(name):
 @pytest.mark.parametrize(
     ("function", "keyword", "advice"),
     [
-        (fastpu.fit_svm, "n_jobs", "use n_threads"),
+        (fastpu.baselines.fit_svm, "n_jobs", "use n_threads"),
         (fastpu.fit_pnu_auc_boost, "n_estimators", "use n_rounds"),
         (fastpu.fit_pnu_auc_boost, "num_rounds", "use n_rounds"),
         (fastpu.fit_bagging_svm, "n_rounds", "use n_estimators"),
         (fastpu.fit_nnpu, "max_iter", "use n_epochs"),
         (fastpu.fit_isvm, "n_iter", "use max_iter"),
         (fastpu.fit_isvm, "max_outer", "use max_iter"),
-        (fastpu.fit_bpsi, "tol", "use solver_tol"),
+        (fastpu.baselines.fit_bpsi, "tol", "use solver_tol"),
         (fastpu.fit_nnpu, "lr", "use learning_rate"),
         (fastpu.fit_bsvm, "class_weight", "use C_pos or C_unl"),
         (fastpu.fit_pu_svm_path, "class_weight", "use cost_pos or cost_unl"),
@@ -83,11 +83,11 @@ def test_every_public_function_names_its_own_keywords(name):
         (fastpu.fit_pual, "C", "use C_pos or C_unl"),
         (fastpu.fit_upu, "C", "use lam"),
         (fastpu.fit_isvm, "lam", "use C"),
-        (fastpu.fit_svm, "verbose", "use progress"),
+        (fastpu.baselines.fit_svm, "verbose", "use progress"),
         (fastpu.fit_pual, "n_neighbours", "use n_neighbors"),
         (fastpu.fit_pnu_auc_boost, "early_stopping", "use early_stopping_rounds"),
         (fastpu.fit_nnpu, "random_seed", "use random_state"),
-        (fastpu.fit_svm, "cache_size", "use cache_mb"),
+        (fastpu.baselines.fit_svm, "cache_size", "use cache_mb"),
         (fastpu.fit_upu, "class_prior", "use prior"),
         (fastpu.fit_boosted_trees, "reg_lambda", "use l2"),
         (fastpu.fit_boosted_trees, "feature_fraction", "use colsample"),
@@ -96,7 +96,7 @@ def test_every_public_function_names_its_own_keywords(name):
         (fastpu.fit_forest, "min_samples_leaf", "use min_leaf_rows"),
         (fastpu.fit_forest, "max_samples", "use bag_ratio"),
         (fastpu.as_labels, "unlabelled", "use unlabeled"),
-        (fastpu.fit_svm, "kernal", "use kernel"),
+        (fastpu.baselines.fit_svm, "kernal", "use kernel"),
         (estimators.SVMClassifier, "n_jobs", "use n_threads"),
     ],
 )
@@ -106,8 +106,10 @@ def test_the_keyword_that_means_the_same_is_named(function, keyword, advice):
 
 
 def test_no_advice_names_what_is_not_there():
-    text = message(fastpu.fit_svm, max_depth=3)
-    assert text.endswith("; its keywords are " + ", ".join(list(inspect.signature(fastpu.fit_svm).parameters)[2:]))
+    text = message(fastpu.baselines.fit_svm, max_depth=3)
+    assert text.endswith(
+        "; its keywords are " + ", ".join(list(inspect.signature(fastpu.baselines.fit_svm).parameters)[2:])
+    )
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)

@@ -212,7 +212,7 @@ def test_a_fit_that_was_stopped_early_goes_on_with_the_same_rows_alone(client):
     options = {**FIT, "n_rounds": 60, "learning_rate": 1.0, "early_stopping_rounds": 4, "eval_set": held}
     more = {**options, "n_rounds": 3, "random_state": None}
     near = fastpu.fit_boosted_trees(X, y, sample_weight=weights, **options)
-    with pytest.warns(fastpu.ConvergenceWarning):
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning):
         expected = fastpu.fit_boosted_trees(X, y, sample_weight=weights, init_model=near, **more)
 
     def fit(*arrays, **given):
@@ -221,7 +221,7 @@ def test_a_fit_that_was_stopped_early_goes_on_with_the_same_rows_alone(client):
 
     far = fit(X, y, weights, **options)
     assert_same_model(far, near)
-    with pytest.warns(fastpu.ConvergenceWarning):
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning):
         found = fit(X, y, weights, init_model=far, **more)
     assert_same_model(found, expected)
     assert found.history["risk"].size == found.n_trees == near.n_trees + found.history["eval_auc"].argmax() + 1

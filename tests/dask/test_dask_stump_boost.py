@@ -126,9 +126,9 @@ def test_the_driver_ends_the_fit_by_its_eval_set(client, lazy):
 def test_an_empty_model_warns_as_on_one_machine(client):
     X, y = rows(200)
     lazy = chunked(X, (150, 50)), chunked(y, (150, 50))
-    with pytest.warns(fastpu.DegenerateModelWarning, match="found no stump to add"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="found no stump to add"):
         found = fastpu.dask.fit_pnu_auc_boost(*lazy, client=client, rho=0.9)
-    with pytest.warns(fastpu.DegenerateModelWarning):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning):
         assert_same_model(found, fastpu.fit_pnu_auc_boost(X, y, rho=0.9, max_bins=255))
 
 

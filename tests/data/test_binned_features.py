@@ -31,7 +31,7 @@ def test_cuts_are_the_quantiles_of_the_oracle(max_bins, weighted):
 @each_fit
 def test_a_fit_on_bins_is_the_fit_on_the_rows(fit, max_bins):
     problem = make_problem(np.random.default_rng([2, max_bins]), n=700, d=6)
-    if fit is fastpu.fit_rankboost_auc:
+    if fit is fastpu.baselines.fit_rankboost_auc:
         # Its own bins are those of the labelled rows.
         labelled = problem.y != 0
         X, y = problem.X[labelled], problem.y[labelled]
@@ -96,7 +96,7 @@ def test_a_feature_that_is_constant_in_a_subset_is_no_candidate():
     X = np.array([[0.0], [1.0], [2.0], [3.0], [3.0], [3.0], [3.0], [3.0], [3.0]])
     bins = fastpu.bin_features(X, max_bins=5)
     y = np.array([1, 1, 0, 0, 0, -1], dtype=np.int8)
-    with pytest.warns(fastpu.DegenerateModelWarning, match="empty"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="empty"):
         model = fastpu.fit_pnu_auc_boost(bins[3:], y, n_rounds=5, rho=0.0, stop_tol=0.0)
     assert model.n_iter == 0
 

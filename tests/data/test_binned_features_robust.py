@@ -112,7 +112,7 @@ def test_a_number_changed_anywhere_is_refused_or_harmless(form):
 
         state = damaged(form, **{name: change})
         try:
-            b = fastpu.BinnedFeatures(restore(state), None, 16)
+            b = fastpu.models.BinnedFeatures(restore(state), None, 16)
         except ValueError:
             refused += 1
             continue

@@ -219,7 +219,7 @@ def test_what_is_refused(y, codes, error, text):
     ids=["array", "list", "pandas", "polars"],
 )
 def test_a_column_is_taken_for_a_vector_with_a_warning(y, use):
-    with pytest.warns(fastpu.LabelWarning, match=re.escape(use)) as told:
+    with pytest.warns(fastpu.exceptions.LabelWarning, match=re.escape(use)) as told:
         labels = as_labels(y)
     np.testing.assert_array_equal(labels, [1, 0, 1])
     assert len(told) == 1

@@ -55,7 +55,7 @@ def test_where_classes_overlap_the_label_frequency_is_too_small_by_the_posterior
     fitted = ElkanNotoClassifier(LogisticRegression(C=1e6)).fit(X, labelled)
     shrunk = c * (chances**2).sum() / chances.sum()
     assert abs(fitted.c_ - shrunk) < 0.01
-    with pytest.warns(fastpu.EstimateWarning, match=r"1 of 4 probabilities were above 1, up to 1\.2"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"1 of 4 probabilities were above 1, up to 1\.2"):
         probabilities = fitted.predict_proba(np.eye(4))
     np.testing.assert_allclose(probabilities[:, 1], np.minimum(1, chances * c / shrunk), atol=0.03)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
@@ -74,7 +74,7 @@ def test_scores_above_one_are_cut_in_probabilities_alone():
     fitted = ElkanNotoClassifier(LogisticRegression()).fit(X, labelled)
     scores = fitted.decision_function(X) + 0.5
     assert scores.max() > 1
-    with pytest.warns(fastpu.EstimateWarning, match="probabilities were above 1"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match="probabilities were above 1"):
         probabilities = fitted.predict_proba(X)
     np.testing.assert_allclose(probabilities[:, 1], np.minimum(scores, 1.0))
     low = X[scores < 0.9]

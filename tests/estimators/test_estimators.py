@@ -45,11 +45,11 @@ def test_a_fit_is_that_of_the_function(classifier):
     options = dict(OPTIONS.get(classifier.__name__, {}))
     codes = np.where(y, 1, 0 if takes(classifier, "U") else -1)
     if classifier is estimators.OneClassSVMClassifier:
-        model = fastpu.fit_one_class_svm(X[y])
+        model = fastpu.baselines.fit_one_class_svm(X[y])
     elif classifier is estimators.SAMULTClassifier:
-        model = fastpu.fit_ls_auc(X, np.where(y, 1, -1))
+        model = fastpu.baselines.fit_ls_auc(X, np.where(y, 1, -1))
     elif classifier is estimators.PNUAUCClassifier:
-        model = fastpu.fit_pnu_auc(X, np.where(y, 1, -1), prior=0.5)
+        model = fastpu.baselines.fit_pnu_auc(X, np.where(y, 1, -1), prior=0.5)
     elif "Path" in classifier.__name__:
         seed = options.pop("random_state")
         balanced = {"cost_pos": (~y).sum() / y.sum()} if classifier is estimators.PUSVMPathClassifier else {}
@@ -105,7 +105,7 @@ def test_the_smaller_label_is_what_the_method_learns_from():
     assert estimators.RankBoostAUCClassifier().fit(X, truth).model_.params["method"] == "fit_rankboost_auc"
     for eta, other in ((1, 0), (0, -1)):
         fitted = estimators.PNUAUCClassifier(prior=0.4, eta=eta).fit(X, labelled)
-        expected = fastpu.fit_pnu_auc(X, np.where(labelled, 1, other), prior=0.4, eta=eta)
+        expected = fastpu.baselines.fit_pnu_auc(X, np.where(labelled, 1, other), prior=0.4, eta=eta)
         np.testing.assert_array_equal(fitted.coef_[0], expected.coef)
 
 
@@ -222,7 +222,7 @@ def test_costs_graph_and_evaluation_rows_are_passed_on():
     X, truth, labelled = pu_rows(n=60)
     cost = np.linspace(0.1, 2, 60)
     fitted = estimators.SVMClassifier().fit(X, truth, sample_cost=cost)
-    expected = fastpu.fit_svm(X, np.where(truth, 1, -1), sample_cost=cost)
+    expected = fastpu.baselines.fit_svm(X, np.where(truth, 1, -1), sample_cost=cost)
     np.testing.assert_array_equal(fitted.decision_function(X), expected.decision_function(X))
     path = estimators.SVMPathClassifier(lam=0.5).fit(X, truth, sample_cost=cost)
     np.testing.assert_array_equal(path.path_.costs, cost)
@@ -334,7 +334,7 @@ def test_a_path_whose_end_is_the_floor_of_precision_warns_where_that_is_chosen()
     truth = rng.randint(0, 2, 100) > 0
     fitted = estimators.SVMPathClassifier(random_state=0).fit(X, truth)  # no warning: far from the end
     assert (fitted.path_.status, fitted.path_.converged) == ("precision", False)
-    with pytest.warns(fastpu.ConvergenceWarning, match="SVMPathClassifier stops at the end of the path"):
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="SVMPathClassifier stops at the end of the path"):
         estimators.SVMPathClassifier(criterion="end").fit(X, truth)
 
 

@@ -37,11 +37,11 @@ CSV = pd.DataFrame(X.round(3), columns=["age", "income", "height"]).assign(
     visits=np.arange(80) % 4, member=np.arange(80) % 3 == 0, town=np.where(np.arange(80) % 2, "A", "B")
 ).to_csv(index=False)  # fmt: skip
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:propensity_columns are all columns:fastpu.EstimateWarning"),
+    pytest.mark.filterwarnings("ignore:propensity_columns are all columns:fastpu.exceptions.EstimateWarning"),
     pytest.mark.filterwarnings("ignore:SARClassifier (ended|finds)"),
     pytest.mark.filterwarnings("ignore:fit_.*svm_path does not show the margin"),
-    pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning"),
-    pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning"),  # of priors, from so few rows
+    pytest.mark.filterwarnings("ignore::fastpu.exceptions.ScaleWarning"),
+    pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning"),  # of priors, from so few rows
 ]
 
 
@@ -136,7 +136,9 @@ def test_words_that_say_unlabelled_are_told_of(name):
     column = pd.Series(np.where(np.arange(80) % 2 == 0, "pos", "unl"))
     if y is not LABELLED or other_is_negative or name == "OneClassSVMClassifier":
         return
-    with pytest.warns(fastpu.LabelWarning, match="'unl', which 50 % of the rows have, and 'pos' as unlabelled"):
+    with pytest.warns(
+        fastpu.exceptions.LabelWarning, match="'unl', which 50 % of the rows have, and 'pos' as unlabelled"
+    ):
         fresh(name)._read_labels(column, 80)
 
 

@@ -28,7 +28,7 @@ def test_minus_one_means_what_the_function_reads(classifier):
     if classifier is estimators.PNUAdaBoostClassifier:
         other = 0  # with gamma = 0, as here
         half = classifier(n_rounds=9).fit(X, y)
-        model = fastpu.fit_pnu_adaboost(X, y, n_rounds=9)
+        model = fastpu.baselines.fit_pnu_adaboost(X, y, n_rounds=9)
         np.testing.assert_array_equal(half.decision_function(X), model.decision_function(X))
         words = classifier(n_rounds=9).fit(X, np.where(truth, "p", "n"))
         assert not np.array_equal(words.decision_function(X), half.decision_function(X))
@@ -45,10 +45,10 @@ def test_minus_one_is_unlabelled_where_no_negative_is_learned_from():
     y = np.where(labelled, 1, -1)
     for options in ({"eta": 1.0, "prior": 0.4}, {"eta": 1.0, "prior": 0.4, "lam": 0.1}):
         fitted = estimators.PNUAUCClassifier(**options).fit(X, y)
-        model = fastpu.fit_pnu_auc(X, labelled, **options)
+        model = fastpu.baselines.fit_pnu_auc(X, labelled, **options)
         np.testing.assert_array_equal(fitted.decision_function(X), model.decision_function(X) - model.threshold)
     fitted = estimators.PNUAdaBoostClassifier(gamma=0.0, n_rounds=9).fit(X, y)
-    model = fastpu.fit_pnu_adaboost(X, labelled, gamma=0.0, n_rounds=9)
+    model = fastpu.baselines.fit_pnu_adaboost(X, labelled, gamma=0.0, n_rounds=9)
     np.testing.assert_array_equal(fitted.decision_function(X), model.decision_function(X))
 
 
@@ -91,7 +91,7 @@ def told_of_labels(classifier, X, y) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         classifier.fit(X, y)
-    return [str(warning.message) for warning in caught if warning.category is fastpu.LabelWarning]
+    return [str(warning.message) for warning in caught if warning.category is fastpu.exceptions.LabelWarning]
 
 
 @every_class
@@ -113,7 +113,7 @@ def test_the_labels_that_the_warning_advises_turn_the_ranking_round():
     X, truth, labelled = pu_rows(n=200)
     labelled &= np.arange(200) % 2 == 0
     y = np.where(labelled, "churned", "unknown")
-    with pytest.warns(fastpu.LabelWarning):
+    with pytest.warns(fastpu.exceptions.LabelWarning):
         reversed_ = estimators.ISVMClassifier().fit(X, y).decision_function(X)
     right = estimators.ISVMClassifier().fit(X, fastpu.as_labels(y, positive="churned", unlabeled="unknown"))
     auc = fastpu.metrics.auc

@@ -16,7 +16,9 @@ from fastpu import estimators
 from helpers import refused
 
 # Fits of small data have something to say of themselves and of their calibration.
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning", "ignore::fastpu.DegenerateModelWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::fastpu.exceptions.EstimateWarning", "ignore::fastpu.exceptions.DegenerateModelWarning"
+)
 # The best-bin estimate is too large where classes overlap.
 OVERLAP = 0.2
 
@@ -149,17 +151,17 @@ def test_bad_arguments_are_named():
 def test_a_prior_that_is_only_an_upper_bound_is_not_taken_silently():
     X, _, labelled = pu_rows(seed=1, n=300, apart=0.5)
     with pytest.warns(
-        fastpu.EstimateWarning, match=r"bbe: the data give an upper bound .* rather than an .*; use a prior"
+        fastpu.exceptions.EstimateWarning, match=r"bbe: the data give an upper bound .* rather than an .*; use a prior"
     ):
         fitted = estimators.UPUClassifier(random_state=0).fit(X, labelled)
     assert fitted.prior_estimate_.only_upper_bound
-    with pytest.warns(fastpu.EstimateWarning, match=r"calibration_prior is not given: .* pass calibration_"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"calibration_prior is not given: .* pass calibration_"):
         calibrated = estimators.ISVMClassifier(calibration="isotonic").fit(X, labelled)
     estimate = calibrated.calibration_prior_estimate_
     assert estimate.only_upper_bound
     assert estimate.value == calibrated.model_.calibration_prior
     with warnings.catch_warnings():
-        warnings.simplefilter("error", fastpu.EstimateWarning)
+        warnings.simplefilter("error", fastpu.exceptions.EstimateWarning)
         given = estimators.ISVMClassifier(calibration="isotonic", calibration_prior=0.2).fit(X, labelled)
         estimators.UPUClassifier(prior=0.2).fit(X, labelled)
     assert given.calibration_prior_estimate_ is None

@@ -31,7 +31,7 @@ from fastpu.estimators import (
 from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
 
 # Of a grid some points are bad, and of some folds the model calls all rows the same.
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 SCORERS = {
     "puf": puf_scorer(),
     "err_star": err_star_scorer(prior=0.3),

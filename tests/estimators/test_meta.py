@@ -33,7 +33,7 @@ from meta_cases import NAMES, around, every_meta, pnu_codes
 
 # What SARClassifier says of data in which every positive row is as likely to be labelled, and of odd base estimators.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:propensity_columns are all columns:fastpu.EstimateWarning"),
+    pytest.mark.filterwarnings("ignore:propensity_columns are all columns:fastpu.exceptions.EstimateWarning"),
     pytest.mark.filterwarnings("ignore:SARClassifier (ended|finds)"),
     pytest.mark.filterwarnings("ignore:TwoStepClassifier finds no unlabelled row"),
 ]
@@ -55,7 +55,7 @@ def test_labels_are_read_as_by_the_other_classifiers(name):
         np.testing.assert_array_equal(fitted.decision_function(X), scores)
         np.testing.assert_array_equal(fitted.classes_, np.unique(coded))
         np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[(scores > 0).astype(int)])
-    with pytest.warns(fastpu.LabelWarning, match="'churned' as unlabelled"):
+    with pytest.warns(fastpu.exceptions.LabelWarning, match="'churned' as unlabelled"):
         around(name).fit(X, np.where(labelled & (np.arange(120) % 2 == 0), "churned", "unknown"))
 
 
@@ -365,6 +365,6 @@ def test_a_threshold_can_be_made_for_a_prior(name):
     assert np.count_nonzero(moved.predict(X)) == 50
     np.testing.assert_allclose(moved.decision_function(X) + moved.threshold_, before + fitted.threshold_)
     np.testing.assert_array_equal(fitted.decision_function(X), before)
-    with pytest.warns(fastpu.DegenerateModelWarning, match="0 of 1 rows|1 of 1 rows"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="0 of 1 rows|1 of 1 rows"):
         fitted.with_threshold(prior=0.25, X_unl=X[:1])
     refused(ValueError, "prior must be a number in (0, 1)", fitted.with_threshold, prior=1.0, X_unl=X)

@@ -57,7 +57,7 @@ def test_the_first_iterations_are_those_of_the_oracle_and_the_last_one_leads_now
     if with_negatives:
         code[~positive & (rng.random(600) < 0.2)] = -1
     weights = rng.uniform(0.2, 3, 600) if weighted else None
-    with pytest.warns(fastpu.ConvergenceWarning, match="max_iter=2 "):
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="max_iter=2 "):
         clf = exact(max_iter=2).fit(X, code, sample_weight=weights)
     mass = np.ones(600) if weights is None else weights
     f = e = np.zeros(0)
@@ -137,13 +137,13 @@ def test_labels_at_random_give_one_propensity():
 
 def test_classifier_and_propensity_of_all_columns_can_change_places():
     X, _, labelled, _, _ = draw()
-    with pytest.warns(fastpu.EstimateWarning, match="propensity_columns are all columns"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match="propensity_columns are all columns"):
         clf = exact(propensity_columns=None, max_iter=20).fit(X, labelled)
     f, e, codes = clf.predict_proba(X)[:, 1], clf.propensity_, labelled.astype(int)
     swapped = oracle.log_likelihood(e, f, codes, np.ones(600))
     assert oracle.log_likelihood(f, e, codes, np.ones(600)) == swapped
     assert abs(clf.history_["log_likelihood"][-1] - swapped) < 1e-12
-    with pytest.warns(fastpu.EstimateWarning, match="propensity_columns are all columns"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match="propensity_columns are all columns"):
         exact(propensity_columns=slice(None), max_iter=20).fit(X, labelled)
 
 
@@ -161,7 +161,9 @@ def test_the_fit_ends_where_the_probabilities_no_longer_change():
     again = exact(max_iter=30).fit(X, labelled)
     np.testing.assert_array_equal(again.history_["prior"][:20], one_more.history_["prior"])
     assert again.prior_ == again.history_["prior"][-1] == again.posterior_[unlabeled].mean()
-    with pytest.warns(fastpu.ConvergenceWarning, match=r"max_iter=3 .* still changed by 0\.\d+ on average \(tol=0\)"):
+    with pytest.warns(
+        fastpu.exceptions.ConvergenceWarning, match=r"max_iter=3 .* still changed by 0\.\d+ on average \(tol=0\)"
+    ):
         few = exact(max_iter=3).fit(X, labelled)
     assert not few.converged_
     assert few.n_iter_ == 3
@@ -183,7 +185,9 @@ def test_models_without_error_are_told(depth):
     X, _, labelled, _, _ = draw()
     X = np.column_stack([X, labelled])  # a column that gives the labels away
     clf = SARClassifier(DecisionTreeClassifier(max_depth=depth, random_state=0), propensity_columns=[2])
-    with pytest.warns(fastpu.DegenerateModelWarning, match="finds no unlabelled row positive, as one of its models"):
+    with pytest.warns(
+        fastpu.exceptions.DegenerateModelWarning, match="finds no unlabelled row positive, as one of its models"
+    ):
         clf.fit(X, labelled)
     assert clf.prior_ < 1 / 600
     assert np.isfinite(clf.history_["log_likelihood"]).all()

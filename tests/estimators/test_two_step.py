@@ -46,7 +46,9 @@ def test_a_fit_is_that_of_plain_loops(response, border, max_iter):
         exact_regression(), spy_share=0.3, spy_quantile=0.2, max_iter=max_iter, response_method=response, random_state=1
     )
     if max_iter == 2:
-        with pytest.warns(fastpu.ConvergenceWarning, match=r"max_iter=2 fits, the last of which calls \d+ further"):
+        with pytest.warns(
+            fastpu.exceptions.ConvergenceWarning, match=r"max_iter=2 fits, the last of which calls \d+ further"
+        ):
             fitted.fit(X, codes)
     else:
         fitted.fit(X, codes)
@@ -126,7 +128,9 @@ def test_where_no_row_scores_less_than_the_spies_those_with_the_lowest_score_are
     X, _, labelled = pu_rows(seed=1, n=800, apart=2.0)
     X_new, truth_new, _ = pu_rows(seed=2, n=2000, apart=2.0)
     fitted = TwoStepClassifier(estimator, random_state=0)
-    with pytest.warns(fastpu.EstimateWarning, match="finds no unlabelled row with a score below that") as told:
+    with pytest.warns(
+        fastpu.exceptions.EstimateWarning, match="finds no unlabelled row with a score below that"
+    ) as told:
         fitted.fit(X, labelled)
     words = r"takes the (\d+) of (\d+) with the lowest score for negative, though (\d+) % of"
     said = re.search(words, str(told[0].message))

@@ -80,7 +80,7 @@ def slow_forest(
     )  # fmt: skip
 
 
-def assert_same_forest(model: fastpu.TreeEnsemble, slow: oracle.Forest, first_tree: int = 0) -> None:
+def assert_same_forest(model: fastpu.models.TreeEnsemble, slow: oracle.Forest, first_tree: int = 0) -> None:
     """Node for node, by the bit."""
     nodes = model.nodes
     for t, tree in enumerate(slow.trees, start=first_tree):
@@ -95,6 +95,6 @@ def assert_same_forest(model: fastpu.TreeEnsemble, slow: oracle.Forest, first_tr
             assert not differing, f"tree {t}, node {k}: {differing}"
 
 
-def category_set(model: fastpu.TreeEnsemble, row: int) -> frozenset[int]:
+def category_set(model: fastpu.models.TreeEnsemble, row: int) -> frozenset[int]:
     words = [int(word) for word in model.category_sets[row]]
     return frozenset(v for v in range(256) if words[v // 64] >> (v % 64) & 1)

@@ -305,7 +305,7 @@ def test_a_group_without_rows_or_weight_is_refused(rows, label):
 
 def test_constant_columns_give_single_leaves_and_a_warning(rows):
     X, y = rows
-    with pytest.warns(fastpu.DegenerateModelWarning, match="all 20 trees are single leaves"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="all 20 trees are single leaves"):
         model = small(np.full_like(X, 3.0), y)
     assert model.nodes.size == model.n_trees
     np.testing.assert_array_equal(model.decision_function(X), 0.5)
@@ -319,7 +319,7 @@ def test_one_positive_row_is_enough_for_single_rows_in_leaves(criterion):
     y = (np.arange(60) == np.argmax(X[:, 0])).astype(int)
     model = small(X, y, min_leaf_rows=1, criterion=criterion, **CRITERIA[criterion])
     assert model.history["n_leaves"].max() > 1
-    with pytest.warns(fastpu.DegenerateModelWarning, match="min_leaf_rows = 3 leaves no split of a bag"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="min_leaf_rows = 3 leaves no split of a bag"):
         small(X, y, criterion=criterion, **CRITERIA[criterion])
 
 

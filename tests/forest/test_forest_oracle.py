@@ -12,7 +12,7 @@ import fastpu
 from forest_cases import assert_same_forest, mixed_frame, pu_rows, slow_forest, wild_rows
 
 # The out-of-bag scores of a few trees may call all rows the same, of which a warning tells.
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 CRITERIA = {"gini": {}, "nnpu": {"prior": 0.25}, "upu": {"prior": 0.25}}
 SPLITTERS = ("random", "best")

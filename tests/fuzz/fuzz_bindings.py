@@ -196,7 +196,7 @@ def fit(source: Bytes) -> None:
     model = call(X, **options) if name == "fit_one_class_svm" else call(X, labels, **options)
     if isinstance(model, list):
         return
-    if isinstance(model, fastpu.SVMPath):
+    if isinstance(model, fastpu.models.SVMPath):
         assert not np.isnan(model.scores(X, [1.0], n_threads=1)).any()
         return
     scores = model.decision_function(X, n_threads=1)

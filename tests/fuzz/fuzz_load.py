@@ -37,7 +37,7 @@ def seeds() -> list[bytes]:
     pn = np.array([1, -1] * 6)
     models = [
         fastpu.fit_pnu_auc_boost(rows, pu, n_rounds=2),
-        fastpu.fit_svm(rows, pn, C=0.1),
+        fastpu.baselines.fit_svm(rows, pn, C=0.1),
         fastpu.fit_isvm(rows, pu, max_iter=2),
         fastpu.fit_forest(rows, pu, n_trees=2, min_leaf_rows=1, random_state=0),
         fastpu.fit_bagging_svm(rows, pu, n_estimators=2, random_state=0),
@@ -46,7 +46,7 @@ def seeds() -> list[bytes]:
         fastpu.fit_upu(rows, pu, prior=0.5, loss="logistic", lam=0.1),
         fastpu.fit_nnpu(rows, pu, prior=0.5, model="mlp", n_hidden=2, n_epochs=1, random_state=0),
         fastpu.fit_nnpu(rows, pu, prior=0.5, model="gauss", n_centers=2, n_epochs=1, random_state=0),
-        fastpu.fit_ls_auc(rows, pn),
+        fastpu.baselines.fit_ls_auc(rows, pn),
         fastpu.fit_pu_svm_path(rows, pu, cost_pos=1.0, max_events=4),
         fastpu.fit_svmc(rows, pu, max_iter=1),
     ]
@@ -170,7 +170,7 @@ def one_input(data: bytes) -> None:
     # What is loaded is a sound model: it can be judged by and saved.
     rows = X if model.n_features == D else np.ones((2, min(model.n_features, 50)))
     try:
-        if isinstance(model, fastpu.SVMPath):
+        if isinstance(model, fastpu.models.SVMPath):
             model.scores(rows, model.lams[:1])
         else:
             model.decision_function(rows, n_threads=1)

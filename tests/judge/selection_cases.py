@@ -59,8 +59,8 @@ class Recorder:
             warnings.warn(f"shift is {shift}", self.warns[shift], stacklevel=2)
         return Shifted(
             shift,
-            converged=self.warns.get(shift) is not fastpu.ConvergenceWarning,
-            status="collapse" if self.warns.get(shift) is fastpu.DegenerateModelWarning else "tol",
+            converged=self.warns.get(shift) is not fastpu.exceptions.ConvergenceWarning,
+            status="collapse" if self.warns.get(shift) is fastpu.exceptions.DegenerateModelWarning else "tol",
         )
 
 

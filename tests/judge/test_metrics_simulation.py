@@ -119,7 +119,7 @@ def test_the_overall_rate_of_good_scores_is_caught_where_it_gives_more_than_1():
     assert all("prior does not fit the scores: pu_auc is 1." in message for message in caught)
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")
 def test_a_perfect_ranking_with_the_right_prior_is_never_refused():
     """Its estimate is on either side of 1, by less than what is refused."""
     rng = np.random.default_rng(6)
@@ -144,9 +144,11 @@ def test_the_standard_error_of_a_perfect_ranking():
 
 def test_estimates_outside_the_range_are_marked():
     pos, unl = [3.0, 4.0], [1.0, 2.0, 0.0]
-    with pytest.warns(fastpu.EstimateWarning, match=r"pu_auc is 1.214 from the AUC 1 .* allows 0 at most; 1 is"):
+    with pytest.warns(
+        fastpu.exceptions.EstimateWarning, match=r"pu_auc is 1.214 from the AUC 1 .* allows 0 at most; 1 is"
+    ):
         assert pu_auc(pos, unl, prior=0.3) == 1.0
-    with pytest.warns(fastpu.EstimateWarning, match=r"pu_auc is -0.2143 from the AUC 0 .*; 0 is returned"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"pu_auc is -0.2143 from the AUC 0 .*; 0 is returned"):
         assert pu_auc([-s for s in pos], [-s for s in unl], prior=0.3) == 0.0
     refused(
         ValueError,
@@ -182,6 +184,10 @@ def test_pu_auc_equals_its_definition():
 def test_five_standard_errors_outside_the_range_are_refused(n, is_refused):
     # A perfect ranking at a share of 1/2 is 1/2 above 1, and a standard error is sqrt((5/48 + 1/48) / n) / (1/2).
     pos, unl = np.arange(n) + n, np.arange(n)
-    kind = pytest.raises(ValueError, match="prior does not fit") if is_refused else pytest.warns(fastpu.EstimateWarning)
+    kind = (
+        pytest.raises(ValueError, match="prior does not fit")
+        if is_refused
+        else pytest.warns(fastpu.exceptions.EstimateWarning)
+    )
     with kind:
         fastpu.metrics.pu_auc(pos, unl, prior=0.5)

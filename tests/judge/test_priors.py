@@ -18,7 +18,7 @@ from helpers import refused
 from oracles import priors as oracle
 
 # What is told of estimates has tests of its own, which look at it.
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")
 
 METHODS = {"km2": km2, "bbe": bbe}
 each_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
@@ -94,7 +94,7 @@ def test_groups_that_are_alike_have_a_prior_near_1():
 
 def test_km2_says_that_groups_that_are_alike_give_noise():
     X = np.random.default_rng(0).normal(size=(600, 2))
-    with pytest.warns(fastpu.EstimateWarning, match=r"km2: the groups cannot be told apart"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"km2: the groups cannot be told apart"):
         km2(X, np.arange(600) % 3 == 0, random_state=0)
     X[:200] += 3.0
     with warnings.catch_warnings(record=True) as told:
@@ -163,18 +163,18 @@ def test_an_estimate_that_nothing_speaks_against_is_told_and_can_be_a_prior():
     X, y = np.ones((60, 2)), np.arange(60) % 2
     for rows, labels in ((X, y), (X, np.arange(60) < 10), (X[:4], y[:4])):
         text = r"^bbe: no share is contradicted by the data, and the largest, 0.99, is returned: the gr"
-        with pytest.warns(fastpu.EstimateWarning, match=text) as told:
+        with pytest.warns(fastpu.exceptions.EstimateWarning, match=text) as told:
             found = bbe(rows, labels, n_boot=3, random_state=0)
         assert len(told) == 1  # of the rows, not of the samples
         assert found.value == 0.99
         assert found.interval == (0.99, 0.99)
-    fastpu.fit_pnu_auc(np.arange(60.0)[:, None], np.tile([1, 0, -1], 20), prior=found.value)
+    fastpu.baselines.fit_pnu_auc(np.arange(60.0)[:, None], np.tile([1, 0, -1], 20), prior=found.value)
 
 
 def test_km2_of_rows_that_are_all_alike_can_be_a_prior():
-    with pytest.warns(fastpu.EstimateWarning, match="km2: the groups cannot be told apart"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match="km2: the groups cannot be told apart"):
         assert 0.9 < km2(np.ones((60, 2)), np.arange(60) % 2, random_state=0).value < 1
-    with pytest.warns(fastpu.EstimateWarning, match="km2: the groups cannot be told apart"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match="km2: the groups cannot be told apart"):
         assert 0.9 < km2(np.full((59, 2), 0.1, np.float32), np.arange(59) < 20, random_state=0).value < 1
 
 

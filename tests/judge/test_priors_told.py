@@ -26,7 +26,7 @@ from oracles import priors as oracle
 from test_priors import draw, each_method
 
 # What is told of estimates has tests of its own, which look at it.
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")
 
 # -- shares from scores ------------------------------------------------------------------------------------------------
 
@@ -220,7 +220,8 @@ def test_bbe_of_rare_positives_is_near_the_truth_and_says_how_near(prior, most):
 def test_estimates_of_classes_that_overlap_are_told_to_be_upper_bounds(method):
     X, y, truth = overlapping(0, 0.02)
     with pytest.warns(
-        fastpu.EstimateWarning, match=rf"^{method.__name__}: (the data give an upper bound of 0|the estimate)"
+        fastpu.exceptions.EstimateWarning,
+        match=rf"^{method.__name__}: (the data give an upper bound of 0|the estimate)",
     ) as told:
         found = method(X, y, random_state=0)
     assert len(told) == 1
@@ -235,7 +236,7 @@ def test_an_estimate_a_little_outside_of_what_is_allowed_is_told(allowed, monkey
     value = km2(X, y, random_state=0).value
     share = _prior_likelihood.ScoreShare(value, *(value * np.array(allowed)))
     monkeypatch.setattr(fastpu.priors, "_allowed", lambda *_: lambda: share)
-    with pytest.warns(fastpu.EstimateWarning, match=r"^km2: the estimate 0\.\d+ is outside of 0\.\d+ to"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"^km2: the estimate 0\.\d+ is outside of 0\.\d+ to"):
         km2(X, y, random_state=0)
 
 
@@ -337,14 +338,16 @@ def test_pu_auc_tells_what_an_estimated_prior_leaves_open():
     rng = np.random.default_rng(0)
     pos, unl = rng.normal(1.5, 1, 200), rng.normal(0, 1, 2000) + 1.5 * (rng.random(2000) < 0.05)
     wide = PriorEstimate(0.15, None, np.zeros(0), (0.01, 0.25))
-    with pytest.warns(fastpu.EstimateWarning, match=r"pu_auc depends on a prior that is estimated, as 0\.15"):
+    with pytest.warns(
+        fastpu.exceptions.EstimateWarning, match=r"pu_auc depends on a prior that is estimated, as 0\.15"
+    ):
         assert pu_auc(pos, unl, prior=wide) == pu_auc(pos, unl, prior=0.15)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         narrow = PriorEstimate(0.05, None, np.zeros(0), (0.04, 0.06))
         assert pu_auc(pos, unl, prior=narrow) == pu_auc(pos, unl, prior=0.05)
         assert pu_auc(pos, unl, prior=narrow, scenario="single_set") == pu_auc(pos, unl, prior=0.05)
-    with pytest.warns(fastpu.EstimateWarning, match=r"the AUC is from 0\.\d+ to 1$"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"the AUC is from 0\.\d+ to 1$"):
         pu_auc(pos, unl, prior=PriorEstimate(0.15, None, np.zeros(0), (0.0, 1.0)))
 
 
@@ -357,7 +360,7 @@ def test_every_prior_but_that_of_pu_auc_refuses_an_estimate_and_tells_what_to_pa
     for name, call in (
         ("prior", lambda: fastpu.fit_upu(X, y, prior=estimate)),
         ("prior", lambda: fastpu.fit_nnpu(X, y, prior=estimate)),
-        ("prior", lambda: fastpu.fit_pnu_auc(X, y, eta=1, prior=estimate)),
+        ("prior", lambda: fastpu.baselines.fit_pnu_auc(X, y, eta=1, prior=estimate)),
         ("prior", lambda: model.with_threshold(prior=estimate, X_unl=X)),
         ("prior", lambda: model.with_probabilities(X=X, y=y, prior=estimate)),
         ("prior", lambda: fastpu.metrics.err_star([1.0], [0.0], prior=estimate)),

@@ -29,7 +29,7 @@ POS, UNL = [0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0]
 # ---- Against definitions ----
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")
 @given(pos=TIED, unl=TIED, prior=st.floats(0.01, 0.99), data=st.data())
 def test_values_are_those_of_the_definitions_and_do_not_depend_on_the_order_of_rows(pos, unl, prior, data):
     k = data.draw(st.integers(1, len(unl)))
@@ -178,7 +178,7 @@ def test_estimates_are_true_and_intervals_cover_the_truth_in_many_samples():
     assert_true(simulate(500, 200, 2), 3, low=0.85, high=0.95)
 
 
-@pytest.mark.filterwarnings("ignore:average_precision:fastpu.EstimateWarning")  # of one sample in hundreds
+@pytest.mark.filterwarnings("ignore:average_precision:fastpu.exceptions.EstimateWarning")  # of one sample in hundreds
 @pytest.mark.parametrize(
     ("n_pos", "n_unl", "prior", "apart"), [(20, 300, 0.5, 1), (60, 500, 0.3, 2), (100, 2000, 0.1, 1.5)]
 )
@@ -197,7 +197,7 @@ def test_the_mean_average_precision_of_few_rows_is_off_by_a_part_of_its_standard
     assert abs(np.mean(found) - truth) < (0.4 + 3 / sqrt(repeats)) * np.std(found)
 
 
-@pytest.mark.filterwarnings("ignore:average_precision:fastpu.EstimateWarning")
+@pytest.mark.filterwarnings("ignore:average_precision:fastpu.exceptions.EstimateWarning")
 @pytest.mark.parametrize(
     ("apart", "prior", "n_pos", "n_unl"),
     [(4, 0.2, 50, 500), (1, 0.05, 20, 300), (0, 0.1, 50, 500), (3, 0.3, 50, 500), (4, 0.05, 20, 300)],
@@ -231,7 +231,7 @@ def test_the_interval_of_an_average_precision_is_the_same_for_the_same_seed_and_
     assert found.interval == (min(ends[0], middle - reach), max(ends[1], middle + reach))
 
 
-@pytest.mark.filterwarnings("ignore:average_precision:fastpu.EstimateWarning")
+@pytest.mark.filterwarnings("ignore:average_precision:fastpu.exceptions.EstimateWarning")
 def test_the_interval_of_an_average_precision_reaches_1_where_a_perfect_ranking_often_has_so_small_an_estimate():
     rng = np.random.default_rng(51)
     pos, unl = rng.normal(4, 1, 50), rng.normal(size=500) + 4 * (rng.random(500) < 0.2)
@@ -269,16 +269,20 @@ def test_an_impossible_precision_is_told():
     pos = rng.normal(4, 1, 200)
     assert precision_at_k(pos, unl, 50, prior=0.1) > 0.9  # of the right prior nothing is told
     assert average_precision(pos, unl, prior=0.1) > 0.9
-    with pytest.warns(fastpu.EstimateWarning, match=r"precision_at_k: with prior=0\.3 the precision of 50 rows would"):
+    with pytest.warns(
+        fastpu.exceptions.EstimateWarning, match=r"precision_at_k: with prior=0\.3 the precision of 50 rows would"
+    ):
         assert precision_at_k(pos, unl, 50, prior=0.3) == 1
     with pytest.warns(
-        fastpu.EstimateWarning, match="100 % of the labelled positives are above the cut, and 5 % of the unl"
+        fastpu.exceptions.EstimateWarning, match="100 % of the labelled positives are above the cut, and 5 % of the unl"
     ):
         assert precision_at_k(pos + 9, unl, 50, prior=0.3) == 1
-    with pytest.warns(fastpu.EstimateWarning, match=r"average_precision: with prior=0\.3 the precision of \d+ rows, "):
+    with pytest.warns(
+        fastpu.exceptions.EstimateWarning, match=r"average_precision: with prior=0\.3 the precision of \d+ rows, "
+    ):
         assert average_precision(pos, unl, prior=0.3) == pytest.approx(1, abs=0.05)
     with pytest.warns(
-        fastpu.EstimateWarning, match="of 0 rows, where half of the positives are found, would be infini"
+        fastpu.exceptions.EstimateWarning, match="of 0 rows, where half of the positives are found, would be infini"
     ):
         assert average_precision(np.full(50, 9.0), np.arange(-99, 1.0), prior=0.3) == 1
     assert precision_at_k([1.0], unl, 50, prior=0.9) <= 1  # one row shows nothing

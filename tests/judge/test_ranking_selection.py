@@ -10,7 +10,7 @@ from fastpu.metrics import average_precision, lift_at_k
 from helpers import refused
 from selection_cases import Recorder, pu_data
 
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")
 
 
 def ranked(X, y, *, column=0):

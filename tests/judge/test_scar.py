@@ -25,7 +25,7 @@ def draw(rng, n, depends, apart=3.0):
 
 def line(X, y):
     """A quick score."""
-    return fastpu.fit_ls_auc(X, np.where(y == 1, 1, -1), n_threads=1)
+    return fastpu.baselines.fit_ls_auc(X, np.where(y == 1, 1, -1), n_threads=1)
 
 
 # ------------------------------------------------------------------------------------------------------ the statistic

@@ -14,7 +14,7 @@ import fastpu
 from fastpu import metrics, objectives
 from helpers import refused
 
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")
 
 MODULES = ("", ".metrics", ".priors", ".objectives", ".datasets", ".plot", ".estimators", ".dask")
 #: The exceptions that docs/conventions.md names: a function whose rows are passed with the prior, and results.

@@ -103,10 +103,10 @@ def test_a_validation_set_takes_the_place_of_folds(data):
 def test_supervised_methods_are_judged_by_the_error_rate_in_folds(data):
     X, _, truth = data
     grid = {"C": [0.1, 10.0]}
-    found = fastpu.select(fastpu.fit_svm, X, truth, grid, scoring="error", random_state=3, kernel="linear")
+    found = fastpu.select(fastpu.baselines.fit_svm, X, truth, grid, scoring="error", random_state=3, kernel="linear")
     generator = np.random.default_rng(3)
     for k, (train, held) in enumerate(stratified_folds(truth.astype(np.int8), 4, generator)):
-        model = fastpu.fit_svm(X[train], truth[train], C=0.1, kernel="linear")
+        model = fastpu.baselines.fit_svm(X[train], truth[train], C=0.1, kernel="linear")
         assert found.table[f"fold_{k}"][0] == np.mean(model.predict(X[held]) != truth[held])
 
 
@@ -153,9 +153,9 @@ def test_costs_of_rows_go_with_the_rows(data):
     X, _, truth = data
     cost = np.random.default_rng(0).random(truth.size) + 0.1
     folds = folds_of(truth)
-    found = fastpu.select(fastpu.fit_svm, X, truth, {"C": [1.0]}, scoring="error", cv=folds, sample_cost=cost)
+    found = fastpu.select(fastpu.baselines.fit_svm, X, truth, {"C": [1.0]}, scoring="error", cv=folds, sample_cost=cost)
     train, held = folds[0]
-    model = fastpu.fit_svm(X[train], truth[train], C=1.0, sample_cost=cost[train])
+    model = fastpu.baselines.fit_svm(X[train], truth[train], C=1.0, sample_cost=cost[train])
     assert found.table["fold_0"][0] == np.mean(model.predict(X[held]) != truth[held])
 
 
@@ -304,7 +304,7 @@ def test_the_result_is_frozen_typed_and_pickles(data):
     X, y, _ = data
     found = fastpu.select(fastpu.fit_bsvm, X, y, [{"C_pos": [1], "C_unl": [0.1]}, {"C_pos": [2.0], "C_unl": [0.2],
                           "kernel": ["rbf"]}], random_state=0)  # fmt: skip
-    assert isinstance(found, fastpu.Selection)
+    assert isinstance(found, fastpu.models.Selection)
     frame = pd.DataFrame(dict(found.table))
     assert found.table["param_kernel"].tolist() == [None, "rbf"]
     assert list(frame.columns) == ["param_C_pos", "param_C_unl", "param_kernel", "score", "fold_0", "fold_1", "fold_2",

@@ -70,7 +70,7 @@ def test_models_that_call_too_many_rows_positive_are_judged_as_others_are(name):
 
     tables = []
     for each in (fit, alone):
-        with pytest.warns(fastpu.EstimateWarning, match="of the unlabelled rows positive") as told:
+        with pytest.warns(fastpu.exceptions.EstimateWarning, match="of the unlabelled rows positive") as told:
             found = fastpu.select(each, X, y, {"C": [1.0, 10.0]}, scoring="auc", cv=3, random_state=0)
         assert len(told) == 1
         assert found.table["status"].tolist() == ["ok", "ok"]

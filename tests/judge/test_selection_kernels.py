@@ -81,10 +81,10 @@ def test_every_criterion_is_of_scores_from_the_same_run(scoring, data, monkeypat
     """Only the model of all rows has a solver of its own, and no model is made to score the rows held out."""
     X, y, _ = data
     engines, scored = [], []
-    make, score = _core.SvmEngine, fastpu.KernelMachine.decision_function
+    make, score = _core.SvmEngine, fastpu.models.KernelMachine.decision_function
     monkeypatch.setattr(_core, "SvmEngine", lambda *args, **options: engines.append(1) or make(*args, **options))
     monkeypatch.setattr(
-        fastpu.KernelMachine, "decision_function", lambda *args, **o: scored.append(1) or score(*args, **o)
+        fastpu.models.KernelMachine, "decision_function", lambda *args, **o: scored.append(1) or score(*args, **o)
     )
     options = {"puf": {}, "auc": {}, "lift": {"k": 0.2}}.get(scoring, {"prior": 0.4})
     fastpu.select(fastpu.fit_bsvm, X, y, {"C_pos": [1.0, 10.0], "gamma": WIDTHS}, C_unl=0.5, kernel="rbf",
@@ -100,16 +100,16 @@ def test_kernels_and_forms_choose_as_fits_one_by_one(kernel, form, data, grids):
     rows = {"dense": X, "csr": sp.csr_array(X), "float32": X.astype(np.float32)}[form]
     tol = 1e-4 if form == "float32" else TIGHT
     grid = {"C": COSTS, "gamma": ["scale", 0.02]}
-    assert_same(*both(fastpu.fit_svm, rows, truth, grid, kernel=kernel, scoring="error", coef0=0.1, tol=tol))
+    assert_same(*both(fastpu.baselines.fit_svm, rows, truth, grid, kernel=kernel, scoring="error", coef0=0.1, tol=tol))
     assert grids
 
 
 def test_a_precomputed_kernel_chooses_as_the_kernel_itself(data, grids):
     X, _, truth = data
     K = kernel_matrix(X, gamma=0.4)
-    found, expected = both(fastpu.fit_svm, K, truth, {"C": COSTS}, kernel="precomputed", scoring="error")
+    found, expected = both(fastpu.baselines.fit_svm, K, truth, {"C": COSTS}, kernel="precomputed", scoring="error")
     assert_same(found, expected)
-    by_rows = fastpu.select(fastpu.fit_svm, X, truth, {"C": COSTS}, gamma=0.4, scoring="error", random_state=0,
+    by_rows = fastpu.select(fastpu.baselines.fit_svm, X, truth, {"C": COSTS}, gamma=0.4, scoring="error", random_state=0,
                             tol=TIGHT)  # fmt: skip
     np.testing.assert_allclose(found.table["score"], by_rows.table["score"])
     assert grids == [4, 4]
@@ -117,7 +117,7 @@ def test_a_precomputed_kernel_chooses_as_the_kernel_itself(data, grids):
 
 def test_a_grid_over_nu_chooses_as_fits_one_by_one(data, grids):
     X, _, truth = data
-    assert_same(*both(fastpu.fit_nu_svm, X, truth, {"nu": [0.2, 0.4, 0.7]}, gamma=0.4, scoring="error"))
+    assert_same(*both(fastpu.baselines.fit_nu_svm, X, truth, {"nu": [0.2, 0.4, 0.7]}, gamma=0.4, scoring="error"))
     assert grids == [4]
 
 
@@ -126,7 +126,9 @@ def test_weights_and_costs_of_rows_count_as_in_fits_one_by_one(data, grids):
     rng = np.random.default_rng(0)
     weights, costs = rng.integers(0, 3, len(X)).astype(float), rng.uniform(0.5, 2, len(X))
     grid = {"C": COSTS, "gamma": ["scale", 0.4]}
-    assert_same(*both(fastpu.fit_svm, X, truth, grid, sample_weight=weights, sample_cost=costs, scoring="error"))
+    assert_same(
+        *both(fastpu.baselines.fit_svm, X, truth, grid, sample_weight=weights, sample_cost=costs, scoring="error")
+    )
     assert grids
 
 
@@ -157,7 +159,7 @@ def test_a_criterion_of_the_users_gets_the_models_of_the_fit_function(data, grid
     assert grids == [4]
     for model, other in zip(np.array(seen[:8]).reshape(4, 2).T.ravel(), np.array(seen[8:]).reshape(4, 2).T.ravel(),
                             strict=True):  # fmt: skip
-        assert isinstance(model, fastpu.KernelMachine)
+        assert isinstance(model, fastpu.models.KernelMachine)
         assert model.params == other.params
         np.testing.assert_array_equal(model.support, other.support)
         np.testing.assert_allclose(model.dual_coef, other.dual_coef, atol=1e-5)
@@ -176,10 +178,10 @@ def test_what_a_grid_of_kernel_machines_does_not_cover_is_fitted_one_by_one(data
     assert not grids
 
 
-@pytest.mark.filterwarnings("ignore:1 of 2 points of grid failed:fastpu.FailedFitWarning")
+@pytest.mark.filterwarnings("ignore:1 of 2 points of grid failed:fastpu.exceptions.FailedFitWarning")
 def test_only_the_point_that_cannot_be_fitted_fails(data, grids):
     X, _, truth = data
-    found, expected = both(fastpu.fit_nu_svm, X, truth, {"nu": [0.4, 1.0]}, gamma=0.4, scoring="error",
+    found, expected = both(fastpu.baselines.fit_nu_svm, X, truth, {"nu": [0.4, 1.0]}, gamma=0.4, scoring="error",
                            sample_weight=np.where(truth == 1, 1.0, 2.0))  # fmt: skip
     assert_same(found, expected)
     assert found.table["status"].tolist() == ["ok", "failed"]
@@ -218,7 +220,7 @@ def test_every_fit_meets_tol_by_its_stored_model_and_scores_the_rows_held_out(dt
     rng = np.random.default_rng(1)
     X = rng.normal(size=(120, n_features)).astype(dtype) / np.sqrt(n_features / 3).astype(dtype)
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=120) > 0, 1, -1).astype(np.int8)
-    grid = SvmGrid(fastpu.fit_svm, X, {"cache_mb": cache_mb, "tol": 1e-3})
+    grid = SvmGrid(fastpu.baselines.fit_svm, X, {"cache_mb": cache_mb, "tol": 1e-3})
     folds = folds_of(y)
     for fold, fits in zip(folds, grid.solve(points(), folds), strict=True):
         for point, fit in zip(points(), fits, strict=True):
@@ -244,7 +246,7 @@ def test_results_have_the_same_bits_for_every_number_of_threads_and_cache(n_feat
     y = np.where(X[:, 0] > 0.3 * rng.normal(size=600), 1, -1).astype(np.int8)
     folds = folds_of(y)
     found = [
-        SvmGrid(fastpu.fit_svm, X, {"n_threads": threads, "cache_mb": cache_mb}).solve(points(), folds)
+        SvmGrid(fastpu.baselines.fit_svm, X, {"n_threads": threads, "cache_mb": cache_mb}).solve(points(), folds)
         for threads, cache_mb in [(1, 200), (2, 200), (7, 200), (2, 1.0), (1, 0.02)]
     ]
     for others in found[1:]:
@@ -258,8 +260,8 @@ def test_neighbours_solutions_save_steps(data):
     y = truth.astype(np.int8)
     costs = np.geomspace(0.1, 1000, 12)
     folds = folds_of(y)
-    fits = SvmGrid(fastpu.fit_svm, X, {"gamma": 0.4}).solve([{"C": C} for C in costs], folds)
-    single = [SvmGrid(fastpu.fit_svm, X, {"gamma": 0.4}).solve([{"C": C}], folds) for C in costs]
+    fits = SvmGrid(fastpu.baselines.fit_svm, X, {"gamma": 0.4}).solve([{"C": C} for C in costs], folds)
+    single = [SvmGrid(fastpu.baselines.fit_svm, X, {"gamma": 0.4}).solve([{"C": C}], folds) for C in costs]
     assert _steps(fits) < sum(_steps(one) for one in single)
 
 

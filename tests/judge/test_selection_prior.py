@@ -17,7 +17,9 @@ from helpers import refused
 from method_cases import rows_for
 from selection_cases import Recorder, Shifted, pu_data, without_seconds
 
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning", "ignore::fastpu.DegenerateModelWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::fastpu.exceptions.EstimateWarning", "ignore::fastpu.exceptions.DegenerateModelWarning"
+)
 
 SMALL = {"n_trees": 3, "n_rounds": 3, "n_estimators": 3, "C_pos": 1.0, "C_unl": 0.5}
 CHOICES = {"fit_forest": ("criterion", CRITERIA), "fit_boosted_trees": ("loss", ("pnu_auc", "logistic", "upu", "nnpu"))}
@@ -100,7 +102,7 @@ def test_a_fit_says_where_it_needs_a_prior(data):
 
 def test_failed_points_are_told_with_the_values_that_failed(data):
     def told(fit, grid, **options):
-        with pytest.warns(fastpu.FailedFitWarning) as caught:
+        with pytest.warns(fastpu.exceptions.FailedFitWarning) as caught:
             fastpu.select(fit, *data, grid, cv=2, **options)
         (warning,) = caught
         assert warning.filename == __file__

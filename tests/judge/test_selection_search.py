@@ -16,7 +16,7 @@ from fastpu.judge._trials import make_lines
 from helpers import refused
 from selection_cases import Recorder, Sharing, Shifted, peak, pu_data, without_seconds
 
-WARNS = {1.0: fastpu.DegenerateModelWarning, 2.0: fastpu.ConvergenceWarning}
+WARNS = {1.0: fastpu.exceptions.DegenerateModelWarning, 2.0: fastpu.exceptions.ConvergenceWarning}
 SHIFTS = {"shift": [0.0, 1.0, 2.0, 3.0]}
 
 each_recorder = pytest.mark.parametrize("recorder", [Recorder, Sharing])
@@ -63,7 +63,7 @@ def test_flawed_models_are_recorded_and_not_chosen(recorder, data):
         found = fastpu.select(fit, *data, SHIFTS, scoring=peak(2))
     assert [(w.category, str(w.message)) for w in told] == [
         (
-            fastpu.FailedFitWarning,
+            fastpu.exceptions.FailedFitWarning,
             "1 of 4 points of grid failed and cannot be chosen (all with shift=3.0); the first, shift=3.0, says: "
             "ValueError: no such shift",
         )
@@ -89,8 +89,8 @@ def test_flaws_that_are_admitted_are_judged(recorder, data):
 
 
 def test_the_final_fit_warns_the_caller(data):
-    fit = Recorder(warns={1.0: fastpu.ConvergenceWarning})
-    with pytest.warns(fastpu.ConvergenceWarning, match="shift is 1.0"):
+    fit = Recorder(warns={1.0: fastpu.exceptions.ConvergenceWarning})
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="shift is 1.0"):
         fastpu.select(fit, *data, {"shift": [1.0]}, admit=["not_converged"])
 
 
@@ -99,7 +99,7 @@ def test_one_flawed_fold_makes_a_point_inadmissible_also_where_the_criterion_is_
 
     def fit(X, y, *, shift=0.0):
         if shift == 1.0 and len(fits) == 2:
-            warnings.warn("all the same", fastpu.DegenerateModelWarning, stacklevel=2)
+            warnings.warn("all the same", fastpu.exceptions.DegenerateModelWarning, stacklevel=2)
         fits.append(shift)
         return Shifted(shift)
 
@@ -120,14 +120,14 @@ def test_a_degenerate_svm_is_not_chosen_although_its_puf_is_best():
     found = call(random_state=0)
     assert found.table["status"].tolist() == ["ok", "degenerate"]
     assert found.best_params["C_pos"] == 4.0
-    with pytest.warns(fastpu.DegenerateModelWarning):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning):
         admitted = call(random_state=0, admit=["degenerate"])
     assert admitted.best_params["C_pos"] == 1e4
     assert found.best_score < admitted.best_score == 1.0
 
 
 def test_a_score_of_nan_is_a_failure(data):
-    with pytest.warns(fastpu.FailedFitWarning, match="3 of 4 points.*shift=1.0, says: the score is NaN"):
+    with pytest.warns(fastpu.exceptions.FailedFitWarning, match="3 of 4 points.*shift=1.0, says: the score is NaN"):
         found = fastpu.select(Recorder(), *data, SHIFTS, scoring=lambda model, X, y: np.nan if model.by > 0 else 1.0)
     assert found.table["status"].tolist() == ["ok", "failed", "failed", "failed"]
     assert found.table["message"][1] == "the score is NaN"
@@ -135,7 +135,7 @@ def test_a_score_of_nan_is_a_failure(data):
     def scores(X, y, *, shift=0.0):
         return Shifted(np.nan if shift else 0.0)
 
-    with pytest.warns(fastpu.FailedFitWarning, match="3 of 4 points"):
+    with pytest.warns(fastpu.exceptions.FailedFitWarning, match="3 of 4 points"):
         found = fastpu.select(scores, *data, SHIFTS)
     assert found.table["status"].tolist() == ["ok", "failed", "failed", "failed"]
     assert "must not hold NaN" in found.table["message"][1]
@@ -195,7 +195,7 @@ def test_the_decorator_marks_a_function():
 
 def test_a_value_that_fails_does_not_take_its_line_along(data):
     fit = Sharing(raises={2.0: ValueError("not two")})
-    with pytest.warns(fastpu.FailedFitWarning, match=r"1 of 4 points.*says: ValueError: not two$"):
+    with pytest.warns(fastpu.exceptions.FailedFitWarning, match=r"1 of 4 points.*says: ValueError: not two$"):
         found = fastpu.select(fit, *data, SHIFTS, scoring=peak(2))
     assert found.table["status"].tolist() == ["ok", "ok", "failed", "ok"]
     assert found.best_params["shift"] == 1.0
@@ -216,7 +216,7 @@ def test_a_constant_model_of_a_line_is_found_by_its_scores(data):
     class Quiet(Sharing):
         def _one(self, shift):
             if shift == 90.0:
-                warnings.warn("constant", fastpu.DegenerateModelWarning, stacklevel=2)
+                warnings.warn("constant", fastpu.exceptions.DegenerateModelWarning, stacklevel=2)
             return Shifted(shift, status="labels")
 
     found = fastpu.select(Quiet(), *data, {"shift": [0.0, 90.0]}, random_state=0)
@@ -357,7 +357,7 @@ def test_moves_out_of_range_fail_and_end_the_search(data):
 
 
 def test_a_climb_without_end_is_ended_with_a_warning(data):
-    with pytest.warns(fastpu.ConvergenceWarning, match="after 1000 rounds") as caught:
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="after 1000 rounds") as caught:
         fastpu.select(Recorder(), *data, {"shift": [1.0, 0.5]}, cv=2, refine="greedy",
                       scoring=lambda model, X, y: float(np.log(model.by)))  # fmt: skip
     assert caught[0].filename == __file__

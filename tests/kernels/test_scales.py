@@ -29,7 +29,7 @@ def said(X: object) -> str:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warn_of_scales(check_matrix(X))
-    assert all(warning.category is fastpu.ScaleWarning for warning in caught)
+    assert all(warning.category is fastpu.exceptions.ScaleWarning for warning in caught)
     return str(caught[0].message) if caught else ""
 
 
@@ -47,7 +47,7 @@ def test_every_method_that_depends_on_scales_says_so_and_boosting_does_not(name)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         recipe.call(X, *labels, **({"lam": 0.01} if recipe.name == "fit_upu" else {}))
-    told = [warning for warning in caught if warning.category is fastpu.ScaleWarning]
+    told = [warning for warning in caught if warning.category is fastpu.exceptions.ScaleWarning]
     assert len(told) == (not DECLARED[recipe.name].binned)  # those that take bins read the order of a column alone
     assert all(warning.filename == str(recipe.call.__code__.co_filename) for warning in told)
 
@@ -59,7 +59,7 @@ def test_priors_need_no_warning_as_they_bring_columns_to_one_scale(name):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         recipe.call(X * np.array([1e5, 1, 1, 1, 1, 1]), y)
-    told = [warning for warning in caught if warning.category is fastpu.ScaleWarning]
+    told = [warning for warning in caught if warning.category is fastpu.exceptions.ScaleWarning]
     assert not told
 
 
@@ -81,7 +81,7 @@ def test_it_comes_before_the_fit():
     y = np.arange(4000) % 3 == 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(fastpu.ScaleWarning):
+        with pytest.raises(fastpu.exceptions.ScaleWarning):
             fastpu.fit_bsvm(
                 X, y, C_pos=1e6, C_unl=1e6, kernel="rbf", callback=lambda _: pytest.fail("the fit had begun")
             )
@@ -170,12 +170,12 @@ def test_kernels_of_the_caller_are_not_judged(wages):
 def test_where_the_scale_does_not_matter_nothing_is_said(wages):
     y = np.arange(300) % 3 - 1
     fastpu.fit_upu(wages, y >= 0, prior=0.5, loss="squared", lam=0.0)
-    fastpu.fit_ls_auc(wages, y, lam=0.0)
+    fastpu.baselines.fit_ls_auc(wages, y, lam=0.0)
 
 
 def test_the_model_does_not_depend_on_the_warning(wages, monkeypatch):
     y = np.arange(300) % 3 == 0
-    with pytest.warns(fastpu.ScaleWarning):
+    with pytest.warns(fastpu.exceptions.ScaleWarning):
         told = fastpu.fit_bsvm(wages, y, C_pos=1, C_unl=0.5, kernel="rbf")
     monkeypatch.setattr("fastpu.kernels._scales.warn_of_scales", lambda matrix, kernel: matrix)
     assert bits(told) == bits(fastpu.fit_bsvm(wages, y, C_pos=1, C_unl=0.5, kernel="rbf"))
@@ -184,5 +184,5 @@ def test_the_model_does_not_depend_on_the_warning(wages, monkeypatch):
 def test_the_remedy_works(wages):
     y = np.arange(300) % 3 == 0
     make_pipeline(StandardScaler(), estimators.BPSIClassifier()).fit(wages, y)
-    with pytest.warns(fastpu.ScaleWarning, match="column 0 by"):
+    with pytest.warns(fastpu.exceptions.ScaleWarning, match="column 0 by"):
         estimators.BPSIClassifier().fit(wages, y)

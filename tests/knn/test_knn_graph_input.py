@@ -41,21 +41,23 @@ def test_rows_too_large_to_be_squared_are_fine_if_all_columns_are_constant():
 
 def test_a_graph_of_the_users_own_is_checked():
     indices, squared = np.zeros((3, 1), dtype=np.int64), np.zeros((3, 1))
-    refused(TypeError, "indices must be a matrix of int64, got ndarray", fastpu.KNNGraph, squared, squared)
-    refused(TypeError, "squared_distances must be a matrix of float64", fastpu.KNNGraph, indices, indices)
+    refused(TypeError, "indices must be a matrix of int64, got ndarray", fastpu.models.KNNGraph, squared, squared)
+    refused(TypeError, "squared_distances must be a matrix of float64", fastpu.models.KNNGraph, indices, indices)
     refused(
         TypeError,
         "indices must be a matrix of int64, got ndarray of shape (3,)",
-        fastpu.KNNGraph,
+        fastpu.models.KNNGraph,
         indices[:, 0],
         squared,
     )
     refused(ValueError, "squared_distances must have the shape of indices, (3, 1), got (2, 1)",
-            fastpu.KNNGraph, indices, squared[:2])  # fmt: skip
+            fastpu.models.KNNGraph, indices, squared[:2])  # fmt: skip
     for bad in (3, -1):
         wrong = indices.copy()
         wrong[1] = bad
-        refused(ValueError, f"indices must be in [0, 3), got {bad} for row 1", fastpu.KNNGraph(wrong, squared).edges)
+        refused(
+            ValueError, f"indices must be in [0, 3), got {bad} for row 1", fastpu.models.KNNGraph(wrong, squared).edges
+        )
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ MOVED = 1e-9
 @each_mode
 def test_neighbours_in_arrays_that_begin_at_any_byte(mode, rng):
     graph = fastpu.knn_graph(rng.normal(size=(50, 2)))
-    moved = fastpu.KNNGraph(*through_odd_bytes((graph.indices, graph.squared_distances)))
+    moved = fastpu.models.KNNGraph(*through_odd_bytes((graph.indices, graph.squared_distances)))
     for found, expected in zip(moved.similarity(mode=mode), graph.similarity(mode=mode), strict=True):
         np.testing.assert_array_equal(found.toarray(), expected.toarray())
 

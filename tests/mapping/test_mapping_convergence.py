@@ -28,7 +28,7 @@ from oracles import mapping_convergence as oracle
 LIBSVM_TOL = 1e-3
 
 # The groups overlap, and over-iteration is not what most of these tests are about.
-pytestmark = pytest.mark.filterwarnings("ignore:the last boundary of:fastpu.DegenerateModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:the last boundary of:fastpu.exceptions.DegenerateModelWarning")
 
 SEEDS = [(seed, k) for seed in (0, 1, 3, 4) for k in (6, 12)]
 
@@ -53,7 +53,7 @@ def training_sets(monkeypatch):
 @pytest.mark.parametrize("psi2", [{"C": 1.0}, {"C": 100.0}, {"nu": 0.05}], ids=["C1", "C100", "nu"])
 @pytest.mark.parametrize(("seed", "k"), SEEDS)
 @pytest.mark.parametrize("name", FITS)
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 def test_fit_equals_the_oracle(name, seed, k, psi2):
     X, y, _ = groups(seed, k=k)
     model = FITS[name](X, y, tol=TIGHT, gamma=1.0, **psi2)
@@ -122,7 +122,7 @@ def test_every_row_of_u_is_rejected_once_or_left(fit, seed):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("name", ["smc", "svmc_paper"])
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 def test_there_are_no_more_fits_than_rows_left_by_the_mapping_and_one(name, seed):
     X, y, _ = groups(seed, n=120)
     model = FITS[name](X, y, C=3, gamma=2.0, max_iter=1000)
@@ -169,20 +169,20 @@ def test_the_first_boundary_of_smc_and_svmc_is_the_same(seed):
 
 
 @pytest.mark.parametrize("name", ["linear", "poly", "rbf"])  # the sigmoid one is not definite: its optimum not unique
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 def test_the_last_boundary_of_smc_is_the_svm_of_p_against_the_rejected_rows(name):
     kernel = KERNELS[name]
     X, y, _ = groups(0)
     model = fastpu.fit_smc(X, y, C=5, tol=TIGHT, **kernel)
     rejected = model.unlabeled_rows[model.unlabeled_set == -1]
     rows = np.concatenate([np.flatnonzero(y == 1), rejected])
-    direct = fastpu.fit_svm(X[rows], np.where(y[rows] == 1, 1, -1), C=5, tol=TIGHT, **kernel)
+    direct = fastpu.baselines.fit_svm(X[rows], np.where(y[rows] == 1, 1, -1), C=5, tol=TIGHT, **kernel)
     np.testing.assert_allclose(model.decision_function(X), direct.decision_function(X), atol=FIT_TOL)
     np.testing.assert_allclose(model.objective[-1], direct.objective[-1], rtol=1e-6)
 
 
 @pytest.mark.parametrize("C", [1.0, 100.0])
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 def test_the_svm_of_p_and_the_negative_support_vectors_alone_is_the_same(C):
     X, y, _ = groups(1)
     model = fastpu.fit_svmc(X, y, C=C, gamma=1.0, tol=TIGHT, repair=False)
@@ -190,13 +190,13 @@ def test_the_svm_of_p_and_the_negative_support_vectors_alone_is_the_same(C):
     for i in range(1, model.n_iter + 1):
         boundary = model.at(i)
         rows = np.union1d(positive, boundary.support)
-        alone = fastpu.fit_svm(X[rows], np.where(y[rows] == 1, 1, -1), C=C, gamma=1.0, tol=TIGHT)
+        alone = fastpu.baselines.fit_svm(X[rows], np.where(y[rows] == 1, 1, -1), C=C, gamma=1.0, tol=TIGHT)
         np.testing.assert_allclose(alone.decision_function(X), boundary.decision_function(X), atol=FIT_TOL)
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("psi2", [{"C": 100.0}, {"nu": 0.05}], ids=["C", "nu"])
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 def test_repair_leaves_no_rejected_row_outside_n_that_is_called_positive(training_sets, seed, psi2):
     X, y, _ = groups(seed)
     model = fastpu.fit_svmc(X, y, gamma=1.0, **psi2)
@@ -262,7 +262,7 @@ def test_with_a_gap_the_set_is_that_of_the_hidden_positives(fit):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("nu_map", [0.01, 0.5])
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 def test_the_mapping_covers_all_positives_and_their_copies(kernel, nu_map, dtype):
     X, y, _ = groups(2, n=200)
     positive = np.flatnonzero(y == 1)
@@ -292,7 +292,7 @@ def test_nu_of_the_mapping_is_at_least_one_positive():
 def test_a_mapping_without_strong_negatives_falls_back_to_the_lowest_few(fit, shift):
     X, y = line()
     with pytest.warns(
-        fastpu.DegenerateModelWarning, match="called all 172 unlabelled rows the same, and the 9"
+        fastpu.exceptions.DegenerateModelWarning, match="called all 172 unlabelled rows the same, and the 9"
     ) as caught:
         model = fit(X, y, psi1=below(shift), C=1e3, kernel="linear")
     assert caught[0].filename == __file__
@@ -304,7 +304,7 @@ def test_a_mapping_without_strong_negatives_falls_back_to_the_lowest_few(fit, sh
 
 def test_rows_that_cannot_be_told_apart_are_taken_by_their_order():
     X, y = np.zeros((42, 2)), np.repeat([1, 0], [2, 40])
-    with pytest.warns(fastpu.DegenerateModelWarning) as caught:
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning) as caught:
         model = fastpu.fit_smc(X, y)
     assert model.used_fallback
     assert model.unlabeled_rows[model.rejected_by == 0].tolist() == [2, 3]

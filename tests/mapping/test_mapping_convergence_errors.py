@@ -39,9 +39,9 @@ def test_a_hold_out_needs_two_positives(fit, data):
 @each_fit
 def test_few_rows_are_enough(fit):
     """One positive and one unlabelled row, which has nowhere to go."""
-    with pytest.warns(fastpu.DegenerateModelWarning):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning):
         model = fit([[0.0], [1.0]], [1, 0], C=100, gamma=1.0)
     assert model.unlabeled_set.tolist() == [-1]
-    with pytest.warns(fastpu.DegenerateModelWarning):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning):
         model = fit(np.ones((5, 3)), [1, 1, 0, 0, 0])
     assert np.isfinite(model.decision_function(np.ones((1, 3)))).all()

@@ -22,7 +22,7 @@ from mapping_cases import (
 )
 from method_recipes import model_bits
 
-pytestmark = pytest.mark.filterwarnings("ignore:the last boundary of:fastpu.DegenerateModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:the last boundary of:fastpu.exceptions.DegenerateModelWarning")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_every_boundary_can_be_drawn_from_the_model(fit, kernel, form, data):
     np.testing.assert_array_equal(staged[model.n_iter], model.decision_function(rows))
     for i, scores in enumerate(staged):
         boundary = model.at(i)
-        assert isinstance(boundary, fastpu.KernelMachine)
+        assert isinstance(boundary, fastpu.models.KernelMachine)
         np.testing.assert_array_equal(boundary.decision_function(rows), scores)
         n_pos = np.count_nonzero(y[boundary.support] == 1)
         assert n_pos == model.history["n_support_pos"][i]
@@ -137,7 +137,7 @@ def test_the_callback_hears_of_every_iteration(fit):
     assert [kinds[info.kind] for info in heard] == model.history["kind"][1:].tolist()
     for name in ("n_neg", "n_new", "n_left", "n_back", "n_support_pos", "n_support_neg", "pos_reject", *SECONDS):
         np.testing.assert_array_equal([getattr(info, name) for info in heard], model.history[name][1:], err_msg=name)
-    assert all(isinstance(info, fastpu.MappingRound) for info in heard)
+    assert all(isinstance(info, fastpu.models.MappingRound) for info in heard)
 
 
 @each_fit
@@ -156,7 +156,9 @@ def test_a_true_callback_ends_the_fit_with_its_boundary(fit):
 def test_running_out_of_iterations_is_reported(fit):
     X, y, options = forgetful()
     full = fit(X, y, **options)
-    with pytest.warns(fastpu.ConvergenceWarning, match="ran all max_iter = 3 iterations: the last one re") as caught:
+    with pytest.warns(
+        fastpu.exceptions.ConvergenceWarning, match="ran all max_iter = 3 iterations: the last one re"
+    ) as caught:
         model = fit(X, y, max_iter=3, **options)
     assert caught[0].filename == __file__
     words = f"rejected {full.history['n_new'][3]} more unlabelled rows"
@@ -168,7 +170,7 @@ def test_running_out_of_iterations_is_reported(fit):
 
 def test_svms_that_do_not_converge_are_reported():
     X, y, options = forgetful()
-    with pytest.warns(fastpu.ConvergenceWarning, match="of .* SVMs of fit_smc did not converge") as caught:
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="of .* SVMs of fit_smc did not converge") as caught:
         model = fastpu.fit_smc(X, y, solver_max_iter=40, **options)
     assert caught[0].filename == __file__
     for words in ("ran all solver_max_iter = 40 pair updates", "duality gap", "above tol = 0.001", "raise solver_max_"):
@@ -181,14 +183,16 @@ def test_svms_that_do_not_converge_are_reported():
 
 def test_a_tolerance_below_the_precision_is_reported():
     X, y, options = forgetful()
-    with pytest.warns(fastpu.ConvergenceWarning, match="precision of kernel values"):
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="precision of kernel values"):
         fastpu.fit_smc(X.astype(np.float32), y, tol=1e-300, **options)
 
 
-@pytest.mark.filterwarnings("default:the last boundary of:fastpu.DegenerateModelWarning")
+@pytest.mark.filterwarnings("default:the last boundary of:fastpu.exceptions.DegenerateModelWarning")
 def test_over_iteration_is_reported():
     X, y, _ = groups(0)
-    with pytest.warns(fastpu.DegenerateModelWarning, match="the last boundary of fit_svmc rejects") as caught:
+    with pytest.warns(
+        fastpu.exceptions.DegenerateModelWarning, match="the last boundary of fit_svmc rejects"
+    ) as caught:
         model = fastpu.fit_svmc(X, y, C=0.1, gamma=1.0)
     assert caught[0].filename == __file__
     assert model.history["pos_reject"][-1] > 0.2
@@ -198,7 +202,7 @@ def test_over_iteration_is_reported():
 def test_rejecting_all_of_u_is_reported():
     X = np.concatenate([np.linspace(0, 1, 30), np.linspace(4, 5, 10)])[:, None]
     y = np.repeat([0, 1], [30, 10])
-    with pytest.warns(fastpu.DegenerateModelWarning, match="fit_smc rejected all 30 unlabelled rows"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="fit_smc rejected all 30 unlabelled rows"):
         model = fastpu.fit_smc(X, y, C=100, kernel="linear", psi1=lambda P, U: lambda rows: rows[:, 0] - 0.5)
     assert (model.status, model.history["n_left"][-1]) == ("converged", 0)
     assert model.history["puf"][-1] == 0
@@ -232,7 +236,7 @@ def test_too_many_rejected_positives_end_the_fit_with_the_boundary_before(name):
     limit = 0.2
     first = int(np.argmax(worst[1:] > limit)) + 1
     assert worst[first] > limit
-    with pytest.warns(fastpu.DegenerateModelWarning) if first == 1 else pytest.MonkeyPatch.context():
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning) if first == 1 else pytest.MonkeyPatch.context():
         model = FITS[name](X, y, max_pos_reject=limit, **options)
     assert (model.status, model.converged, model.n_iter) == ("max_pos_reject", True, first - 1)
     assert model.history["kind"].size == first + 1
@@ -246,16 +250,16 @@ def test_the_mapping_may_be_all_that_is_left(tmp_path):
     X, y, _ = groups(0)
     options = {"C": 1e-3, "gamma": 1.0, "random_state": 0, "max_pos_reject": 0.1}
     words = "fit_smc kept only the boundary of the mapping: the first SVM rejects 1 of the positives, more than"
-    with pytest.warns(fastpu.DegenerateModelWarning, match=words):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match=words):
         model = fastpu.fit_smc(X, y, **options)
     assert (model.n_iter, model.status) == (0, "max_pos_reject")
     np.testing.assert_array_equal(model.decision_function(X), model.at(0).decision_function(X))
     assert set(model.rejected_by) == {-1, 0}
     model.save(tmp_path / "model.npz")
     assert model_bits(fastpu.load(tmp_path / "model.npz"), X) == model_bits(model, X)
-    with pytest.warns(fastpu.DegenerateModelWarning, match=words):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match=words):
         users = fastpu.fit_smc(X, y, psi1=lambda P, U: model.at(0).decision_function, **options)
-    assert isinstance(users, fastpu.MappingScorer)
+    assert isinstance(users, fastpu.models.MappingScorer)
     np.testing.assert_array_equal(users.decision_function(X), model.decision_function(X))
 
 

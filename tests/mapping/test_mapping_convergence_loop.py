@@ -21,7 +21,7 @@ from helpers import refused
 from mapping_cases import FITS, TIGHT, below, each_fit, groups, line, never_rejected, rejected_in
 from method_recipes import model_bits
 
-pytestmark = pytest.mark.filterwarnings("ignore:the last boundary of:fastpu.DegenerateModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:the last boundary of:fastpu.exceptions.DegenerateModelWarning")
 
 
 # -- the loop ----------------------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def test_functions_get_the_rows_of_p_u_and_n():
     assert seen[1] == (positive, x[(y == 0) & (x < 3)].tolist())
     assert seen[2] == (positive, x[(y == 0) & (x < 9)].tolist())
     assert len(seen) == 3
-    assert isinstance(model, fastpu.MappingScorer)
+    assert isinstance(model, fastpu.models.MappingScorer)
     np.testing.assert_array_equal(model.decision_function([[0.0], [9.5]]), [-9.0, 0.5])
     np.testing.assert_array_equal(model.predict([[0.0], [9.5], [9.0]]), [-1, 1, -1])
     np.testing.assert_array_equal(list(model.staged_decision_function([[4.0]])), [[1.0], [-5.0], [-5.0]])
@@ -290,7 +290,7 @@ def test_stages_of_ours_and_the_users_mix():
     ours = fastpu.fit_smc(X, y, C=100, gamma=1.0, tol=TIGHT)
     machine = ours.at(0)
     first = fastpu.fit_smc(X, y, C=100, gamma=1.0, tol=TIGHT, psi1=lambda P, U: machine.decision_function)
-    assert isinstance(first, fastpu.MappingMachine)
+    assert isinstance(first, fastpu.models.MappingMachine)
     np.testing.assert_array_equal(first.rejected_by, ours.rejected_by)
     np.testing.assert_array_equal(first.dual_coef, ours.dual_coef)
     refused(ValueError, "iteration must be >= 1 if psi1 is the user's", first.at, 0)
@@ -299,10 +299,10 @@ def test_stages_of_ours_and_the_users_mix():
 
     def psi2(P, N):
         rows, labels = np.concatenate([P, N]), np.repeat([1, -1], [len(P), len(N)])
-        return fastpu.fit_svm(rows, labels, C=100, gamma=1.0, tol=TIGHT)
+        return fastpu.baselines.fit_svm(rows, labels, C=100, gamma=1.0, tol=TIGHT)
 
     second = fastpu.fit_smc(X, y, gamma=1.0, tol=TIGHT, psi2=psi2)
-    assert isinstance(second, fastpu.MappingScorer)
+    assert isinstance(second, fastpu.models.MappingScorer)
     np.testing.assert_array_equal(second.rejected_by, ours.rejected_by)
     np.testing.assert_array_equal(next(iter(second.staged_decision_function(X))), staged[0])
     np.testing.assert_allclose(second.decision_function(X), ours.decision_function(X), atol=1e-5)

@@ -12,7 +12,7 @@ from helpers import refused
 from mapping_cases import each_fit, rbf, zeros_and_all
 from method_recipes import model_bits
 
-pytestmark = pytest.mark.filterwarnings("ignore:the last boundary of:fastpu.DegenerateModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:the last boundary of:fastpu.exceptions.DegenerateModelWarning")
 
 
 @pytest.fixture(scope="module")

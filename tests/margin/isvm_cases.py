@@ -38,7 +38,7 @@ class Fit:
 FITS = {
     "isvm": Fit(fastpu.fit_isvm),
     "ipsi": Fit(fastpu.fit_ipsi),
-    "bpsi": Fit(fastpu.fit_bpsi, {"C_pos": 0.5, "C_unl": 0.1}),
+    "bpsi": Fit(fastpu.baselines.fit_bpsi, {"C_pos": 0.5, "C_unl": 0.1}),
 }
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
@@ -60,12 +60,12 @@ def pu_rows(
     return X, y, truth
 
 
-def classifier(model: fastpu.LinearMachine) -> isvm.Classifier:
+def classifier(model: fastpu.models.LinearMachine) -> isvm.Classifier:
     """A model as the oracle knows it."""
     return isvm.Classifier(model.coef, model.intercept, (model.intercept_low, model.intercept_high))
 
 
-def stepped(fit: Fit, X: Any, y: Any, **options: Any) -> list[fastpu.LinearMachine]:
+def stepped(fit: Fit, X: Any, y: Any, **options: Any) -> list[fastpu.models.LinearMachine]:
     """f_0, f_1, ...: the models of fits that are stopped after each of their steps, and the last of the whole fit."""
     models = []
     for last in range(1000):

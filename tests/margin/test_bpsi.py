@@ -10,7 +10,7 @@ from isvm_cases import COSTS, FIT_TOL, FITS, ROUNDING, classifier, pu_rows, step
 from oracles import isvm
 
 fit_bpsi = FITS["bpsi"]
-quiet = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+quiet = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 
 @pytest.fixture(scope="module", params=range(4))
@@ -117,8 +117,10 @@ def test_it_moves_turns_and_scales_with_the_rows(data):
 
 def test_the_collapse_is_in_the_status_and_warned_of():
     X, y, _ = pu_rows(seed=1)
-    with pytest.warns(fastpu.DegenerateModelWarning, match="fit_bpsi: for C = 1, the psi loss has collapsed") as caught:
-        model = fastpu.fit_bpsi(X, y, C_pos=1e-4, C_unl=1e-5)
+    with pytest.warns(
+        fastpu.exceptions.DegenerateModelWarning, match="fit_bpsi: for C = 1, the psi loss has collapsed"
+    ) as caught:
+        model = fastpu.baselines.fit_bpsi(X, y, C_pos=1e-4, C_unl=1e-5)
     assert caught[0].filename == __file__
     assert (model.status, model.converged) == ("collapsed", True)
     assert not model.coef.any()
@@ -128,6 +130,8 @@ def test_running_out_of_steps_is_told(data):
     X, y, _ = pu_rows(200, 5, seed=1, apart=1.0)
     options = {"C_pos": 4.0, "C_unl": 1.0}
     assert fit_bpsi(X, y, **options).n_iter > 1
-    with pytest.warns(fastpu.ConvergenceWarning, match="the last of all max_iter = 1 steps still changed .* rows"):
+    with pytest.warns(
+        fastpu.exceptions.ConvergenceWarning, match="the last of all max_iter = 1 steps still changed .* rows"
+    ):
         model = fit_bpsi(X, y, max_iter=1, **options)
     assert (model.status, model.converged, model.n_iter) == ("max_iter", False, 1)

@@ -15,7 +15,7 @@ STARTS = ("hinge", "psi", "isvm")
 each_start = pytest.mark.parametrize("init", STARTS)
 
 #: Without the warning of a collapse.
-quiet = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+quiet = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 
 @pytest.fixture(scope="module", params=range(4))
@@ -144,7 +144,7 @@ def test_the_collapse_is_in_the_status_and_warned_of(init):
     X, y, _ = pu_rows(seed=1)
     D = max(np.linalg.norm(a - b) for a in X for b in X)
     C = 0.9 / (2 * D**2)  # where the minimum is certainly at w = 0
-    with pytest.warns(fastpu.DegenerateModelWarning) as caught:
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning) as caught:
         model = fastpu.fit_ipsi(X, y, C=C, init=init)
     message = str(caught[0].message)
     assert message.startswith(f"fit_ipsi: for C = {C:g}, the psi loss has collapsed: coef is 0, and all rows have the ")

@@ -130,7 +130,7 @@ def test_running_out_of_steps_is_told():
     X, y, _ = pu_rows(200, 5, seed=1, apart=1.0)
     full = fit_isvm(X, y, C=10.0, **FREE)
     assert full.n_iter > 2
-    with pytest.warns(fastpu.ConvergenceWarning) as caught:
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning) as caught:
         model = fastpu.fit_isvm(X, y, C=10.0, max_iter=1, **FREE)
     message = str(caught[0].message)
     assert message.startswith("fit_isvm: for C = 10, the last of all max_iter = 1 steps still changed ")
@@ -148,7 +148,9 @@ def cycle():
 
 def test_a_cycle_of_labels_is_recognised():
     X, y, C = cycle()
-    with pytest.warns(fastpu.ConvergenceWarning, match="would go on in this cycle .* keep check_increase=True"):
+    with pytest.warns(
+        fastpu.exceptions.ConvergenceWarning, match="would go on in this cycle .* keep check_increase=True"
+    ):
         model = fit_isvm(X, y, C=C, **FREE)
     assert (model.status, model.converged) == ("max_iter", False)
     assert model.n_iter < 10
@@ -177,7 +179,9 @@ def test_it_is_never_evaluated_without_negatives(monkeypatch):
 
     monkeypatch.setattr("fastpu._core.LargeMarginEngine", AllPositive)
     for fit in (fit_isvm, FITS["ipsi"]):
-        with pytest.warns(fastpu.DegenerateModelWarning, match="no unlabelled row is called negative any more"):
+        with pytest.warns(
+            fastpu.exceptions.DegenerateModelWarning, match="no unlabelled row is called negative any more"
+        ):
             model = fit(X, y)
         assert (model.status, model.converged, model.n_iter) == ("no_negative", True, 0)
         np.testing.assert_array_equal(model.pseudo_labels, np.where(y == 1, 1, -1))
@@ -318,4 +322,4 @@ def test_no_number_is_lost_on_degenerate_rows(kind, name, recwarn):
         assert model.intercept_low <= model.intercept_high
         assert model.converged
     for warning in recwarn:
-        assert warning.category is fastpu.DegenerateModelWarning
+        assert warning.category is fastpu.exceptions.DegenerateModelWarning

@@ -111,7 +111,9 @@ def test_rows_that_are_all_equal_have_a_default_too():
 @pytest.mark.parametrize("seed", range(3))
 def test_too_many_positives_get_a_warning(fit, seed):
     X, y, truth = imbalanced(seed)
-    with pytest.warns(fastpu.EstimateWarning, match="of the unlabelled rows positive, but its own scores say"):
+    with pytest.warns(
+        fastpu.exceptions.EstimateWarning, match="of the unlabelled rows positive, but its own scores say"
+    ):
         model = fit(X, y)
     called = np.mean(model.predict(X[y == 0]) > 0)
     assert called > 3 * np.mean(truth[y == 0])  # so that the warning is right
@@ -120,7 +122,7 @@ def test_too_many_positives_get_a_warning(fit, seed):
 @each_iteration
 def test_models_of_the_papers_examples_get_none(fit):
     with warnings.catch_warnings():
-        warnings.simplefilter("error", fastpu.EstimateWarning)
+        warnings.simplefilter("error", fastpu.exceptions.EstimateWarning)
         for seed in range(20):
             X, truth = fastpu.datasets.make_two_normals(400, random_state=seed)
             for labeled in (10, 20):

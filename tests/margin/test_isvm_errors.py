@@ -18,14 +18,16 @@ def data():
 
 
 def test_bad_options_of_their_own(data):
-    refused(TypeError, "C must be a finite number > 0, got None", fastpu.fit_bpsi, *data, C=None, C_pos=1, C_unl=1)
+    refused(
+        TypeError, "C must be a finite number > 0, got None", fastpu.baselines.fit_bpsi, *data, C=None, C_pos=1, C_unl=1
+    )
     refused(ValueError, "init must be one of 'hinge', 'psi', 'isvm', got 'svm'", fastpu.fit_ipsi, *data, init="svm")
     refused(TypeError, "init must be one of 'hinge', 'psi', 'isvm', got 1", fastpu.fit_ipsi, *data, init=1)
     with pytest.raises(TypeError, match="init"):
         fastpu.fit_isvm(*data, init="hinge")
     for name in ("C_pos", "C_unl"):
         costs = {"C_pos": 1.0, "C_unl": 1.0, name: 0.0}
-        refused(ValueError, f"{name} must be a finite number > 0, got 0", fastpu.fit_bpsi, *data, **costs)
+        refused(ValueError, f"{name} must be a finite number > 0, got 0", fastpu.baselines.fit_bpsi, *data, **costs)
 
 
 @each_fit

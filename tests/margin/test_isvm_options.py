@@ -13,7 +13,7 @@ from isvm_cases import FIT_TOL, FITS, each_fit, each_iteration, pu_rows, stepped
 from machine_cases import each_form
 from method_recipes import model_bits
 
-quiet = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+quiet = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_the_callback_hears_of_every_classifier(fit, data):
     X, y = data
     heard = []
     models = fit(X, y, C=[1.0, 10.0], callback=heard.append)
-    assert all(isinstance(info, fastpu.MarginRound) for info in heard)
+    assert all(isinstance(info, fastpu.models.MarginRound) for info in heard)
     for model in models:
         mine = [info for info in heard if model.params["C"] == info.C]
         assert [info.step for info in mine] == list(range(model.n_iter + 1))
@@ -117,7 +117,7 @@ def test_a_true_callback_ends_the_fit_without_a_warning(fit, data):
 def test_sub_problems_that_are_not_solved_are_told_with_their_gap(fit):
     X, y, _ = pu_rows(100, 5, seed=1, apart=3.0)
     options = {**fit.options, "C": 300.0, "solver": "iadmm", "solver_max_iter": 5}
-    with pytest.warns(fastpu.ConvergenceWarning) as caught:
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning) as caught:
         model = fit.function(X, y, **options)
     message = next(str(warning.message) for warning in caught if "sub-problems" in str(warning.message))
     assert message.startswith(f"{fit.function.__name__}: for C = 300, ")
@@ -135,7 +135,7 @@ def test_sub_problems_that_are_not_solved_are_told_with_their_gap(fit):
 @each_fit
 def test_flaws_of_many_costs_are_told_once(fit):
     X, y, _ = pu_rows(100, 5, seed=1, apart=3.0)
-    with pytest.warns(fastpu.ConvergenceWarning) as caught:
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning) as caught:
         fit(X, y, C=[100.0, 200.0, 300.0], solver="iadmm", solver_max_iter=5)
     found = [str(warning.message) for warning in caught if "sub-problems" in str(warning.message)]
     assert len(found) == 1

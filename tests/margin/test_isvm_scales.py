@@ -35,7 +35,7 @@ def fit_recorded(fit, X, y, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = fit(X, y, **options)
-    warned = any(issubclass(w.category, fastpu.ConvergenceWarning) for w in caught)
+    warned = any(issubclass(w.category, fastpu.exceptions.ConvergenceWarning) for w in caught)
     assert warned is not model.converged
     return model
 
@@ -100,7 +100,7 @@ def test_income_beside_age(name, form):
     X = np.column_stack([50_000 + 15_000 * rng.normal(size=400), 40 + 12 * rng.normal(size=400)])
     X += truth[:, None] * [45_000.0, 0.0]
     y = (truth & (rng.random(400) < 0.5)).astype(int)
-    fit = {**ITERATIONS, "bpsi": lambda X, y: fastpu.fit_bpsi(X, y, C_pos=3.0, C_unl=1.0)}[name]
+    fit = {**ITERATIONS, "bpsi": lambda X, y: fastpu.baselines.fit_bpsi(X, y, C_pos=3.0, C_unl=1.0)}[name]
     model = fit_recorded(fit, form(X), y)
     assert np.mean((model.predict(form(X)) > 0) == truth) > 0.88 or not model.converged
     assert model.status != "collapsed"

@@ -313,10 +313,10 @@ _INSTANCES: dict[str, Callable[[], Any]] = {
 
 
 _DOCUMENTED = (
-    fastpu.ConvergenceWarning,
-    fastpu.DegenerateModelWarning,
-    fastpu.EstimateWarning,
-    fastpu.ScaleWarning,
+    fastpu.exceptions.ConvergenceWarning,
+    fastpu.exceptions.DegenerateModelWarning,
+    fastpu.exceptions.EstimateWarning,
+    fastpu.exceptions.ScaleWarning,
 )
 
 
@@ -386,7 +386,7 @@ def bits(value: Any, *, params: bool = False) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [f.name for f in dataclasses.fields(value) if params or f.name not in {"params", "_edges"}]
         return {name: bits(getattr(value, name)) for name in names}
-    if isinstance(value, fastpu.BinnedFeatures):
+    if isinstance(value, fastpu.models.BinnedFeatures):
         return [value.codes().tobytes(), [value.column(j).tobytes() for j in range(value.n_features)]]
     if isinstance(value, Mapping):
         return {key: bits(item) for key, item in value.items() if key not in _CLOCKS}

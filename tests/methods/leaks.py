@@ -117,7 +117,7 @@ def one_fit(recipe: Recipe, number: int, path: Path) -> None:
             return
     else:
         model = recipe.call(*data, **options)
-        if isinstance(model, fastpu.SVMPath):
+        if isinstance(model, fastpu.models.SVMPath):
             model.scores(rows, model.lams[:2])
         else:
             model.decision_function(rows)

@@ -202,7 +202,7 @@ def _collect(place: str, value: Any, found: dict[str, np.ndarray]) -> None:
         parts: Mapping[str, Any] = {"data": value.data, "indices": value.indices, "indptr": value.indptr}
     elif isinstance(value, Mapping):
         parts = {str(key): value[key] for key in sorted(value, key=str)}
-    elif isinstance(value, fastpu.BinnedFeatures):
+    elif isinstance(value, fastpu.models.BinnedFeatures):
         parts = {"cuts": value.cuts, "codes": [value.column(j) for j in range(value.n_features)]}
     elif dataclasses.is_dataclass(value):
         parts = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
@@ -233,7 +233,7 @@ def model_bits(model: Any, X: Any = None, n_threads: int | None = None, but: Seq
     names = {field.name for field in dataclasses.fields(model)} - {"params", *but}
     scores = None if X is None else model.decision_function(X, n_threads=n_threads)
     said = {"learned": {name: getattr(model, name) for name in names}, "scores": scores}
-    if X is not None and isinstance(model, fastpu.MappingMachine):
+    if X is not None and isinstance(model, fastpu.models.MappingMachine):
         said["staged"] = list(model.staged_decision_function(X, n_threads=n_threads))
     return tuple(sorted(bits(said).items()))
 

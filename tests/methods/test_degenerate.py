@@ -34,7 +34,7 @@ def outcome_of(name, X, y, **options):
         warnings.simplefilter("always")
         model = fit(name, X, y, **options)
     signs = model.predict(X)
-    found = [w for w in caught if issubclass(w.category, fastpu.DegenerateModelWarning)]
+    found = [w for w in caught if issubclass(w.category, fastpu.exceptions.DegenerateModelWarning)]
     return model, np.unique(signs).size == 1, found
 
 
@@ -61,8 +61,10 @@ def test_costs_that_weigh_one_group_alone(name):
 
 def test_stumps_whose_sum_has_one_sign():
     X = [[0.0, 1.0, 1.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
-    with pytest.warns(fastpu.DegenerateModelWarning, match="calls all 4 training rows positive: their scores are"):
-        model = fastpu.fit_pnu_adaboost(X, [0, 0, 0, 1], n_rounds=3)
+    with pytest.warns(
+        fastpu.exceptions.DegenerateModelWarning, match="calls all 4 training rows positive: their scores are"
+    ):
+        model = fastpu.baselines.fit_pnu_adaboost(X, [0, 0, 0, 1], n_rounds=3)
     assert model.n_iter == 3
     assert (model.predict(X) == 1).all()
 

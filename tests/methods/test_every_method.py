@@ -27,9 +27,9 @@ TASKS = Path("/proc/self/task")
 
 pytestmark = [
     # An estimate of few rows says so.
-    pytest.mark.filterwarnings("ignore::fastpu.EstimateWarning"),
+    pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning"),
     # A small part of the rows may be one that a method finds nothing in; that is for its own tests.
-    pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning"),
+    pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning"),
 ]
 
 each_recipe = pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES.keys())

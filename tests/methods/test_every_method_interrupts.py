@@ -51,7 +51,7 @@ ENDLESS: dict[str, tuple[int, int, dict[str, Any]]] = {
     "fit_one_class_svm": (30_000, 20, {"nu": 0.5, **_RBF}),
 }
 
-pytestmark = [pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning"), posix, untraced]
+pytestmark = [pytest.mark.filterwarnings("ignore::fastpu.exceptions.ScaleWarning"), posix, untraced]
 
 
 def problem(n: int, d: int, groups: str) -> tuple[np.ndarray, np.ndarray]:

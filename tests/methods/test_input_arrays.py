@@ -205,11 +205,13 @@ def test_graphs_of_numbers_that_are_none_are_refused():
     for value in (np.nan, -1.0):
         distances = graph.squared_distances.copy()
         distances[2, 1] = value
-        refused(ValueError, "squared_distances must be >= 0", fastpu.KNNGraph, graph.indices, distances)
+        refused(ValueError, "squared_distances must be >= 0", fastpu.models.KNNGraph, graph.indices, distances)
     for index in (-1, 24, 2**62):
         indices = graph.indices.copy()
         indices[2, 1] = index
-        refused(ValueError, "indices must be in [0, 24)", fastpu.KNNGraph(indices, graph.squared_distances).edges)
+        refused(
+            ValueError, "indices must be in [0, 24)", fastpu.models.KNNGraph(indices, graph.squared_distances).edges
+        )
 
 
 CENTERED = [name for name in [*FUNCTIONS, *METHODS] if "centers" in signature(name)]

@@ -33,7 +33,7 @@ def rows():
 
 def calibrated(case, rows, method="sigmoid"):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fastpu.EstimateWarning)  # some of these small models rank badly
+        warnings.simplefilter("ignore", fastpu.exceptions.EstimateWarning)  # some of these small models rank badly
         return model_of(case).with_probabilities(prior=PRIOR, X=rows[0], y=rows[1], method=method)
 
 
@@ -41,7 +41,7 @@ def calibrated(case, rows, method="sigmoid"):
 def test_the_share_of_positive_rows_is_as_near_to_the_prior_as_can_be(case, rows):
     model, X = model_of(case), rows[0][rows[1] == 0]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)
+        warnings.simplefilter("ignore", fastpu.exceptions.DegenerateModelWarning)
         moved = model.with_threshold(prior=PRIOR, X_unl=X)
     scores = model.decision_function(X)
     possible = np.array([0, *(np.count_nonzero(scores >= value) for value in np.unique(scores))])
@@ -125,7 +125,7 @@ def test_a_score_function_of_the_users():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # it may end early
         model = fastpu.fit_smc(X, y, psi2=fit_direction)
-    assert type(model) is fastpu.MappingScorer
+    assert type(model) is fastpu.models.MappingScorer
     model = model.with_probabilities(prior=PRIOR, X=X, y=y).with_threshold(prior=PRIOR, X_unl=X[y == 0])
     assert model.predict_proba(X)[y == 0, 1].mean() == pytest.approx(PRIOR, rel=1e-10)
     assert np.mean(model.predict(X[y == 0]) == 1) == PRIOR
@@ -140,7 +140,7 @@ def test_binned_rows_frames_and_sparse_rows_have_the_same_probabilities():
     for rows in (binned, frame, sp.csr_array(X), X.tolist()):
         again = model.with_probabilities(prior=PRIOR, X=rows, y=y.astype(float))
         np.testing.assert_allclose(again.predict_proba(rows), expected, atol=1e-10)
-    named = fastpu.fit_bpsi(frame, y, C_pos=1.0, C_unl=0.5)
+    named = fastpu.baselines.fit_bpsi(frame, y, C_pos=1.0, C_unl=0.5)
     refused(
         ValueError,
         "X must have the feature names of the training data",

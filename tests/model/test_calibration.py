@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastpu
-from fastpu.common._warnings import EstimateWarning
+from fastpu.exceptions import EstimateWarning
 from fastpu.model._calibration import METHODS, RIDGE, by_group, calibrate, probabilities
 from helpers import outcome, refused
 from oracles import calibration as oracle
@@ -235,7 +235,7 @@ def test_a_perfect_ranking_gives_a_step():
 def ranker(scores):
     """A model whose score is its one feature."""
     del scores
-    return fastpu.fit_ls_auc([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
+    return fastpu.baselines.fit_ls_auc([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
 
 
 def test_scores_the_wrong_way_round_get_the_prior_and_a_warning(rng):
@@ -331,7 +331,7 @@ def test_threshold_and_probabilities_leave_each_other_alone(rng):
     ],
 )
 def test_bad_arguments(changes, error, text):
-    model = fastpu.fit_ls_auc([[0.0], [1e-3], [2e-3], [3e-3]], [-1, -1, 1, 1])
+    model = fastpu.baselines.fit_ls_auc([[0.0], [1e-3], [2e-3], [3e-3]], [-1, -1, 1, 1])
     given = {"prior": 0.5, "X": [[2.0], [0.0], [1.0], [2.0]], "y": [1, 0, 0, 0], **changes}
     refused(error, text, model.with_probabilities, **given)
 

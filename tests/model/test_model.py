@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastpu.common._warnings import DegenerateModelWarning
+from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model import _model
 from fastpu.model._fields import field_specs
 from fastpu.model._model import Model, load

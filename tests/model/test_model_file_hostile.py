@@ -302,7 +302,7 @@ def test_a_broken_model_is_refused_or_works(case, path):
 def test_row_starts_that_wrap_around_are_refused(kernel):
     """The differences of neighbours are positive, as 64-bit integers: scoring used to read where no memory is."""
     X, y = sp.csr_array(np.eye(8)), [1, -1] * 4
-    model = fastpu.fit_svm(X, y, kernel="rbf" if kernel == "rbf" else _dot)
+    model = fastpu.baselines.fit_svm(X, y, kernel="rbf" if kernel == "rbf" else _dot)
     starts = model.support_indptr.copy()
     starts[1:4] = np.iinfo(np.int64).max, np.iinfo(np.int64).min, -1
     assert (np.diff(starts) > 0).all()

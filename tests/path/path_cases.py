@@ -40,7 +40,7 @@ def costs_of(kind: str, y: np.ndarray, seed: int = 0) -> np.ndarray:
     return np.where(y > 0, np.inf, 1.0)
 
 
-def kernel_of(path: fastpu.SVMPath, X: np.ndarray) -> np.ndarray:
+def kernel_of(path: fastpu.models.SVMPath, X: np.ndarray) -> np.ndarray:
     """K of the rows of the path by its formula."""
     X = np.asarray(X, dtype=np.float64)[path.rows]
     return svm_oracle.kernel_matrix(
@@ -48,12 +48,12 @@ def kernel_of(path: fastpu.SVMPath, X: np.ndarray) -> np.ndarray:
     )
 
 
-def floor_of(path: fastpu.SVMPath, K: np.ndarray) -> float:
+def floor_of(path: fastpu.models.SVMPath, K: np.ndarray) -> float:
     """Below this lam the rounding of scores is no longer small beside the margin."""
     return 1e-6 * float((np.abs(K) @ path.start_alpha).max())
 
 
-def points(path: fastpu.SVMPath, above: float) -> Iterator[tuple[float, np.ndarray, float]]:
+def points(path: fastpu.models.SVMPath, above: float) -> Iterator[tuple[float, np.ndarray, float]]:
     """lam, a and a0 at the breakpoints above a lam, half way between, and above the first one."""
     alphas = [path.alpha_at(k) for k in range(path.knots.size)]
     knots, offsets = path.knots, path.offsets
@@ -66,7 +66,7 @@ def points(path: fastpu.SVMPath, above: float) -> Iterator[tuple[float, np.ndarr
             yield (knots[k] + knots[k + 1]) / 2, (alphas[k] + alphas[k + 1]) / 2, (offsets[k] + offsets[k + 1]) / 2
 
 
-def worst_violation(path: fastpu.SVMPath, X: np.ndarray, *, every: int = 1) -> float:
+def worst_violation(path: fastpu.models.SVMPath, X: np.ndarray, *, every: int = 1) -> float:
     """The largest violation of the optimality conditions along the path, above the floor, at every so many points."""
     K, y = kernel_of(path, X), path.labels.astype(np.float64)
     chosen = list(points(path, floor_of(path, K)))

@@ -23,8 +23,8 @@ ENDS = ("zero", "precision", "trivial", "lam_min")
 
 def fit(X, y, **options):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)  # of trivial paths
-        warnings.simplefilter("ignore", fastpu.ConvergenceWarning)  # of those that stop before their end
+        warnings.simplefilter("ignore", fastpu.exceptions.DegenerateModelWarning)  # of trivial paths
+        warnings.simplefilter("ignore", fastpu.exceptions.ConvergenceWarning)  # of those that stop before their end
         return fastpu.fit_svm_path(X, y, n_threads=1, **options)
 
 
@@ -47,7 +47,7 @@ def test_path_is_that_of_the_oracle(kernel, costs, seed):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("costs", COSTS)
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.ScaleWarning")
 def test_every_point_is_optimal(name, costs, kernel):
     rows = case(name)
     path = fit(rows.X, rows.y, sample_cost=costs_of(costs, rows.y), **KERNELS[kernel])
@@ -92,7 +92,7 @@ def test_machines_are_those_of_fit_svm(kernel, costs):
     path = fit(X, y, sample_cost=c, **KERNELS[kernel])
     rng = np.random.default_rng(0)
     for lam in np.exp(rng.uniform(np.log(max(path.end, 0.03)), np.log(2 * path.lams[0]), 8)):
-        machine = fastpu.fit_svm(X, y, C=1 / lam, sample_cost=c, tol=1e-10, n_threads=1, **KERNELS[kernel])
+        machine = fastpu.baselines.fit_svm(X, y, C=1 / lam, sample_cost=c, tol=1e-10, n_threads=1, **KERNELS[kernel])
         exact = path.at(lam)
         w, v = machine.decision_function(X) - machine.intercept, exact.decision_function(X) - exact.intercept
         np.testing.assert_allclose(v, w, rtol=0, atol=1e-6)
@@ -232,14 +232,14 @@ def test_trivial_paths_are_found():
     rng = np.random.default_rng(9)
     X = np.vstack([rng.normal(size=(10, 2)), 3 * rng.normal(size=(200, 2))])
     y = np.where(np.arange(210) < 10, 1, -1)
-    with pytest.warns(fastpu.DegenerateModelWarning, match="w = 0 is optimal for every lam"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="w = 0 is optimal for every lam"):
         path = fastpu.fit_svm_path(X, y, kernel="linear")
     assert (path.status, path.n_events, path.lams.size, path.converged) == ("trivial", 0, 0, True)
     assert (path.at(0.3).decision_function(X) == -1).all()
     assert (path.predict(X) == -1).all()
     assert (path.scores(X, [0.1, 10.0]) == -1).all()
-    with pytest.warns(fastpu.DegenerateModelWarning, match="calls all"):
-        machine = fastpu.fit_svm(X, y, C=7.0, kernel="linear", tol=1e-9)
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="calls all"):
+        machine = fastpu.baselines.fit_svm(X, y, C=7.0, kernel="linear", tol=1e-9)
     np.testing.assert_allclose(machine.decision_function(X), -1, atol=1e-5)
 
 
@@ -249,7 +249,7 @@ def test_trivial_paths_are_found():
 )
 def test_a_trivial_path_says_among_which_rows_the_mean_of_the_lighter_class_lies(y, words):
     X = [[-1.0], [1.0], [0.0]] if len(y) == 3 else [[0.0], [0.0]]
-    with pytest.warns(fastpu.DegenerateModelWarning, match=f"lies among {words}, "):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match=f"lies among {words}, "):
         fastpu.fit_svm_path(X, y, kernel="linear")
 
 
@@ -297,7 +297,7 @@ def test_far_below_the_last_breakpoint_machines_are_not_rounding_errors(kind, co
         norm = path.history["norm"][-1]
         assert -machine.objective[-1] == pytest.approx(loss / lam + norm / 2, rel=1e-9)
     for lam in (0.3 * path.end, 0.01 * path.end):  # where a solver still has the digits
-        solved = fastpu.fit_svm(X, y, C=1 / lam, sample_cost=c, tol=1e-8, n_threads=1, **kernel)
+        solved = fastpu.baselines.fit_svm(X, y, C=1 / lam, sample_cost=c, tol=1e-8, n_threads=1, **kernel)
         np.testing.assert_allclose(solved.decision_function(X), f, rtol=0, atol=1e-5)
 
 
@@ -305,7 +305,7 @@ def test_columns_a_hundred_million_times_as_large_have_the_labels_of_fit_svm():
     """At lam = 1 the path is then 1e15 times below its last breakpoint."""
     X, y = normal_rows(14, 150, 3)
     machine = fit(1e8 * X, y, kernel="linear").at(1.0)
-    solved = fastpu.fit_svm(1e8 * X, y, C=1.0, kernel="linear", n_threads=1)
+    solved = fastpu.baselines.fit_svm(1e8 * X, y, C=1.0, kernel="linear", n_threads=1)
     np.testing.assert_array_equal(machine.predict(1e8 * X), solved.predict(1e8 * X))
     loss = np.maximum(0, 1 - y * machine.decision_function(1e8 * X)).sum()
     assert loss == pytest.approx(np.maximum(0, 1 - y * solved.decision_function(1e8 * X)).sum(), rel=1e-6)
@@ -342,7 +342,7 @@ def test_at_every_breakpoint_other_rows_are_on_the_margin_before_and_after(kerne
             X *= [1.0, 1.0, 1e-4]  # the next breakpoint may be 10,000 times nearer to 0
         told: list[float] = []
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", fastpu.ScaleWarning)
+            warnings.simplefilter("ignore", fastpu.exceptions.ScaleWarning)
             path = fit(X, y, lam_min=lam_min, callback=lambda info, told=told: told.append(info.lam), **KERNELS[kernel])
         stops = path.status != "zero"  # the last entry is then where the path stopped
         if path.status != "precision":

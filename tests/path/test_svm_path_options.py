@@ -21,7 +21,7 @@ def data():
     return normal_rows(0, 50, 3)
 
 
-def bits(path: fastpu.SVMPath) -> bytes:
+def bits(path: fastpu.models.SVMPath) -> bytes:
     arrays = (path.knots, path.offsets, path.start_alpha, path.change_row, path.change_alpha, path.event_row,
               path.event_kind, path.event_knot, path.objective, path.history["norm"])  # fmt: skip
     return b"".join(array.tobytes() for array in arrays) + path.status.encode()
@@ -55,7 +55,7 @@ def test_rows_of_cost_zero_are_left_out(data):
 
 def test_callbacks_see_breakpoints_and_stop(data):
     X, y = data
-    seen: list[fastpu.PathRound] = []
+    seen: list[fastpu.models.PathRound] = []
 
     def callback(info):
         seen.append(info)
@@ -77,7 +77,9 @@ def test_callbacks_see_breakpoints_and_stop(data):
 @pytest.mark.parametrize("most", [1, 3, 20])
 def test_max_events_ends_a_path_at_the_breakpoint_that_has_so_many_events(data, most):
     X, y = data
-    with pytest.warns(fastpu.ConvergenceWarning, match="it had max_events events; raise max_events") as caught:
+    with pytest.warns(
+        fastpu.exceptions.ConvergenceWarning, match="it had max_events events; raise max_events"
+    ) as caught:
         path = fastpu.fit_svm_path(X, y, max_events=most)
     assert caught[0].filename == __file__
     assert (path.status, path.converged) == ("max_events", False)
@@ -89,7 +91,7 @@ def test_max_events_ends_a_path_at_the_breakpoint_that_has_so_many_events(data, 
 
 def test_indefinite_kernels_end_the_path(data):
     X, y = data
-    with pytest.warns(fastpu.ConvergenceWarning, match="not positive semidefinite"):
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="not positive semidefinite"):
         path = fastpu.fit_svm_path(X, y, kernel="sigmoid", gamma=2.0, coef0=-1.0)
     assert path.status == "indefinite"
     assert not path.converged

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import fastpu
 
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning")  # that is the subject
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.ScaleWarning")  # that is the subject
 
 #: Relative duality gap. What a path returns is optimal to 1e-6 by its own test; between two points it may be a little
 #: more, and where columns differ by less than 1e7 far less.
@@ -32,7 +32,7 @@ def exact(values) -> list[Fraction]:
     return [Fraction(float(value)) for value in values]
 
 
-def exact_gap(path: fastpu.SVMPath, X: np.ndarray, lam: float) -> tuple[float, float]:
+def exact_gap(path: fastpu.models.SVMPath, X: np.ndarray, lam: float) -> tuple[float, float]:
     """The relative duality gap of the machine at lam, and how much of 1 a hard row lacks: exactly."""
     machine = path.at(lam)
     rows = [exact(row) for row in X[path.rows]]
@@ -59,14 +59,14 @@ def exact_gap(path: fastpu.SVMPath, X: np.ndarray, lam: float) -> tuple[float, f
     return float(abs(primal - dual) / primal) if primal else 0.0, float(hard)
 
 
-def fit(X, y, **options) -> fastpu.SVMPath:
+def fit(X, y, **options) -> fastpu.models.SVMPath:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)
-        warnings.simplefilter("ignore", fastpu.ConvergenceWarning)  # of paths that say that they stop early
+        warnings.simplefilter("ignore", fastpu.exceptions.DegenerateModelWarning)
+        warnings.simplefilter("ignore", fastpu.exceptions.ConvergenceWarning)  # of paths that say that they stop early
         return fastpu.fit_svm_path(X, y, kernel="linear", n_threads=1, **options)
 
 
-def worst_gap(path: fastpu.SVMPath, X: np.ndarray, n: int = 6) -> float:
+def worst_gap(path: fastpu.models.SVMPath, X: np.ndarray, n: int = 6) -> float:
     if path.status == "trivial":
         return 0.0
     found = [exact_gap(path, X, lam) for lam in np.geomspace(path.end, 2 * path.lams[0], n)]
@@ -153,7 +153,7 @@ def test_any_scales_give_optimal_points_or_say_that_they_stop(data):
 def test_a_path_that_stops_early_says_so():
     rng = np.random.RandomState(34)
     X = rng.normal(loc=100, size=(100, 2))  # far from the origin, which gamma="scale" does not see
-    with pytest.warns(fastpu.ConvergenceWarning, match=r"fit_svm_path followed the path from lam = .* only"):
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match=r"fit_svm_path followed the path from lam = .* only"):
         path = fastpu.fit_svm_path(X, np.where(rng.randint(0, 2, 100), 1, -1))
     assert (path.status, path.converged) == ("precision", False)
     assert 0 < path.violation < 1e-5

@@ -30,7 +30,7 @@ def criterion_at(scores, y, name, prior=0.4, scenario="case_control"):
     return err_star(pos, unl, prior=prior, scenario=scenario)
 
 
-def grid_of(path: fastpu.SVMPath, X) -> np.ndarray:
+def grid_of(path: fastpu.models.SVMPath, X) -> np.ndarray:
     """Many lam: a dense grid, and one between every two at which a row changes sides."""
     found = crossings(path, check_matrix(X), 1).lam
     cuts = np.unique(np.concatenate([found, path.lams, [10 * path.lams[0]]]))
@@ -136,7 +136,7 @@ def test_what_folds_find_below_the_end_of_the_path_is_not_taken():
     # On these rows, far from the origin, the path ends where float64 no longer shows the margin, before those of folds.
     rng = np.random.RandomState(34)
     X = rng.normal(loc=100, size=(100, 2))
-    with pytest.warns(fastpu.ConvergenceWarning, match="float64 does not show the margin"):
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="float64 does not show the margin"):
         path = fastpu.fit_svm_path(X, np.where(rng.randint(0, 2, 100), 1, -1))
     assert (path.status, path.converged) == ("precision", False)
     assert path.violation > 0
@@ -153,7 +153,7 @@ def test_training_rows_are_judged_where_no_others_are_given():
 def test_trivial_paths_have_one_machine():
     X = np.vstack([np.eye(2), -np.eye(2), [[0.1, 0.0], [-0.1, 0.0]]])
     y = np.array([1, 1, 1, 1, 0, 0])
-    with pytest.warns(fastpu.DegenerateModelWarning):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning):
         path = fastpu.fit_pu_svm_path(X, y)
     assert path.select("puf", X, y).params["value"] == 1.0
     assert (path.select("end").predict(X) == 1).all()

@@ -53,7 +53,7 @@ def test_what_cannot_be_drawn_is_refused(rows):
     refused(
         TypeError, "model must be a StumpEnsemble or a TreeEnsemble", fastpu.plot.importances, fastpu.fit_isvm(X, y)
     )
-    with pytest.warns(fastpu.DegenerateModelWarning):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning):
         empty = fastpu.fit_forest(np.ones((300, 2)), y, n_trees=3, random_state=0)
     refused(ValueError, "model must use features", fastpu.plot.importances, empty)
     model = fastpu.fit_forest(X, y, n_trees=3, random_state=0)

@@ -29,7 +29,7 @@ def drawn() -> dict[str, tuple]:
         "boosting_curves": (fastpu.fit_pnu_auc_boost(X, y, n_rounds=3),),
         "decision_regions": (machine, X, y),
         "importances": (fastpu.fit_pnu_auc_boost(X, y, n_rounds=3),),
-        "label_changes": (fastpu.fit_bpsi(X, y, C_pos=1.0, C_unl=1.0),),
+        "label_changes": (fastpu.baselines.fit_bpsi(X, y, C_pos=1.0, C_unl=1.0),),
         "path": (fastpu.fit_pu_svm_path(X, y, lam_min=1.0),),
         "ranking": (scores[y == 1], scores[y == 0]),
         "score_histogram": (machine, X, y),

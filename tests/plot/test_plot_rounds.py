@@ -57,7 +57,7 @@ def test_eval_auc_and_the_rounds_that_were_kept_are_marked(rows):
     assert (lower.lines[-1].get_xdata()[0], lower.lines[-1].get_ydata()[0]) == (best + 1, aucs[best])
 
 
-@pytest.mark.parametrize("fit", [fastpu.fit_pnu_auc_boost, fastpu.fit_pnu_adaboost])
+@pytest.mark.parametrize("fit", [fastpu.fit_pnu_auc_boost, fastpu.baselines.fit_pnu_adaboost])
 def test_further_rows_are_judged_after_each_round(rows, fit):
     X, y, truth = rows
     model = fit(X, y, n_rounds=6)
@@ -88,7 +88,7 @@ def test_bad_boosting_arguments_are_named(rows):
     refused(ValueError, "y must hold positive rows (+1) and", draw, model, X, np.zeros(400))
     refused(ValueError, "y must have one entry per row of the data (400), got 5", draw, model, X, y[:5])
     refused(TypeError, "ax must be two Axes, got", draw, model, X, y, ax=Figure().subplots())
-    with pytest.warns(fastpu.DegenerateModelWarning):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning):
         empty = fastpu.fit_pnu_auc_boost(np.ones((4, 1)), [1, 1, 0, 0])
     refused(ValueError, "model must have at least one round, got an empty one (status 'no_gain')", draw, empty)
 
@@ -112,7 +112,7 @@ def test_pseudo_labels_that_changed_are_counted(rows, fit):
 
 def test_biased_psi_learning_has_one_panel(rows):
     X, y, _ = rows
-    model = fastpu.fit_bpsi(X, y, C_pos=1.0, C_unl=0.3)
+    model = fastpu.baselines.fit_bpsi(X, y, C_pos=1.0, C_unl=0.3)
     (ax,) = fastpu.plot.label_changes(model).axes
     assert drawn(ax) == {"changed sides": model.history["n_changed"].tolist()}
     assert ax.get_ylim()[1] > model.history["n_changed"].max()
@@ -121,7 +121,7 @@ def test_biased_psi_learning_has_one_panel(rows):
 def test_sets_of_mapping_convergence_are_counted(rows):
     X, y, _ = rows
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)
+        warnings.simplefilter("ignore", fastpu.exceptions.DegenerateModelWarning)
         models = [fastpu.fit_svmc(X, y), fastpu.fit_smc(X, y, nu_map=0.2)]
     for model in models:
         upper, lower = fastpu.plot.label_changes(model).axes
@@ -133,7 +133,7 @@ def test_sets_of_mapping_convergence_are_counted(rows):
 
 def test_iteration_that_was_kept_is_marked_where_later_ones_were_undone(rows):
     X, y, _ = rows
-    with pytest.warns(fastpu.DegenerateModelWarning, match="kept only the boundary of the mapping"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="kept only the boundary of the mapping"):
         model = fastpu.fit_svmc(X, y, max_pos_reject=0.05)
     assert model.status == "max_pos_reject"
     for ax in fastpu.plot.label_changes(model).axes:

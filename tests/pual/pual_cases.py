@@ -37,11 +37,11 @@ class Fit:
 FITS = {
     "pual": Fit(fastpu.fit_pual),
     "gllc": Fit(fastpu.fit_gllc),
-    "bls_svm": Fit(fastpu.fit_bls_svm, has_graph=False),
+    "bls_svm": Fit(fastpu.baselines.fit_bls_svm, has_graph=False),
 }
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
-quiet = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+quiet = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 #: A linear model and two with kernels.
 KERNELS = {
@@ -98,7 +98,7 @@ def graph(X: np.ndarray, n_neighbors: int = 5, sigma: float = 1.0) -> tuple[Any,
     return sp.csr_array(np.diag(np.diag(R)) - R) * len(X), sp.csr_array(R)
 
 
-def assert_same_but_for_rounding(model: fastpu.PualMachine, expected: fastpu.PualMachine, X: Any) -> None:
+def assert_same_but_for_rounding(model: fastpu.models.PualMachine, expected: fastpu.models.PualMachine, X: Any) -> None:
     """A model of a grid is that of a single fit up to rounding: BLAS may sum one row in another order than many."""
     assert (model.status, model.params) == (expected.status, expected.params)
     scores = expected.decision_function(X)

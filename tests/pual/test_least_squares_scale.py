@@ -19,7 +19,7 @@ from helpers import refused
 from pual_cases import pu_rows, quiet
 
 # Columns on different scales are the subject.
-pytestmark = [quiet, pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning")]
+pytestmark = [quiet, pytest.mark.filterwarnings("ignore::fastpu.exceptions.ScaleWarning")]
 
 #: Largest error of the scores: float64 has 16 digits, and products with columns far from 0 lose some of them.
 SCALE_TOL = 1e-9
@@ -92,11 +92,11 @@ def test_closed_forms_are_those_of_extended_precision(seed, exponents, offset, l
     X, y = scaled_rows(seed, exponents, offset)
     lam = 10.0**log_lam
     tol = SCALE_TOL + 1e-14 * abs(offset)  # of the product of the column with its coefficient
-    model = fastpu.fit_bls_svm(FORMS[form](X), y, lam=lam)
+    model = fastpu.baselines.fit_bls_svm(FORMS[form](X), y, lam=lam)
     assert model.converged
     np.testing.assert_allclose(model.decision_function(X), bls_svm_scores(X, y, lam=lam).astype(float), atol=tol)
     signs = np.where(y == 1, 1, -1)
-    ranks = fastpu.fit_ls_auc(FORMS[form](X), signs, lam=lam)
+    ranks = fastpu.baselines.fit_ls_auc(FORMS[form](X), signs, lam=lam)
     assert ranks.converged
     scores = ranks.decision_function(X)
     np.testing.assert_allclose(scores - scores.mean(), ls_auc_scores(X, signs, lam=lam).astype(float), atol=tol)
@@ -121,13 +121,13 @@ def test_gaps_of_pual_are_those_of_the_rows(seed, exponents, offset, log_lam, fo
 
 def test_two_rows_of_many_thousands():
     X = [[4e5, 8e5, 2e6], [3e6, 1e6, -1e5]]
-    model = fastpu.fit_bls_svm(X, [1, 0], C_unl=1.0, lam=0.01)
+    model = fastpu.baselines.fit_bls_svm(X, [1, 0], C_unl=1.0, lam=0.01)
     np.testing.assert_allclose(model.decision_function(X), [1, -1], atol=1e-9)
     assert model.converged
 
 
 @each_form
-@pytest.mark.parametrize("fit", [fastpu.fit_bls_svm, fastpu.fit_gllc, fastpu.fit_pual])
+@pytest.mark.parametrize("fit", [fastpu.baselines.fit_bls_svm, fastpu.fit_gllc, fastpu.fit_pual])
 def test_more_columns_than_rows_of_millions(fit, form):
     X, y = pu_rows(40, 200)
     scores = fit(form(X), y, lam=2.0**-40).decision_function(X)
@@ -136,7 +136,7 @@ def test_more_columns_than_rows_of_millions(fit, form):
     np.testing.assert_allclose(model.decision_function(X * 2.0**20), scores, atol=SCALE_TOL)
     # The ridge is so small that one a million times larger gives the same scores.
     np.testing.assert_allclose(scores, fit(form(X), y, lam=2.0**-20).decision_function(X), atol=1e-5)
-    if fit is fastpu.fit_bls_svm:
+    if fit is fastpu.baselines.fit_bls_svm:
         np.testing.assert_allclose(scores, np.where(y == 1, 1, -1), atol=1e-6)
 
 
@@ -153,12 +153,14 @@ def test_a_column_far_from_0_is_moved_to_it(function, form):
 
 
 @each_form
-@pytest.mark.parametrize("fit", [fastpu.fit_ls_auc, fastpu.fit_upu])
+@pytest.mark.parametrize("fit", [fastpu.baselines.fit_ls_auc, fastpu.fit_upu])
 def test_the_width_of_gaussian_functions_does_not_depend_on_where_a_column_is(fit, form):
     X, y = pu_rows(80, 4)
     far = X.copy()
     far[:, 1] += 2.0**27
-    y, given = (2 * y - 1, {"model": "gauss"}) if fit is fastpu.fit_ls_auc else (y, {"prior": 0.3, "model": "gauss"})
+    y, given = (
+        (2 * y - 1, {"model": "gauss"}) if fit is fastpu.baselines.fit_ls_auc else (y, {"prior": 0.3, "model": "gauss"})
+    )
     near = fit(X, y, random_state=0, **given)
     moved = fit(form(far), y, random_state=0, **given)
     assert moved.bandwidth == pytest.approx(near.bandwidth, rel=1e-7)
@@ -178,13 +180,13 @@ def test_what_float64_cannot_solve_is_told(form):
     """One column so large that the products of the rows have no digits for the other 199."""
     X, y = pu_rows(40, 200)
     X[:, 3] *= 1e8
-    for fit in (fastpu.fit_bls_svm, fastpu.fit_gllc, fastpu.fit_pual):
-        with pytest.warns(fastpu.ConvergenceWarning, match=r"scale the features of X"):
+    for fit in (fastpu.baselines.fit_bls_svm, fastpu.fit_gllc, fastpu.fit_pual):
+        with pytest.warns(fastpu.exceptions.ConvergenceWarning, match=r"scale the features of X"):
             model = fit(form(X), y)
         assert (model.status, model.converged) == ("precision", False)
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.ConvergenceWarning")
 def test_neighbours_of_rows_of_any_size_alone():
     """With tiny costs and ridge the matrix is that of the neighbours, which rounding may leave indefinite."""
     for seed in range(20):
@@ -200,7 +202,7 @@ def test_many_columns_of_any_size_are_solved_by_steps(monkeypatch):
     expected = ls_auc_scores(large, signs, lam=1e-3).astype(float)
     monkeypatch.setattr("fastpu.baselines.ls_auc._MOST_DIRECT", 2)
     for form in FORMS.values():
-        model = fastpu.fit_ls_auc(form(large), signs)
+        model = fastpu.baselines.fit_ls_auc(form(large), signs)
         assert model.status == "tol"
         scores = model.decision_function(large)
         np.testing.assert_allclose(scores - scores.mean(), expected, atol=1e-8)
@@ -219,8 +221,8 @@ def test_weights_are_repeated_rows_and_0_is_absence(kernel, form):
     counts[y == 1] = [1, 2] * 5 if (y == 1).sum() == 10 else np.maximum(counts[y == 1], 1)
     counts[-1] = 0
     options = {"lam": [0.1, 3.0], **KERNELS[kernel]}
-    weighted = fastpu.fit_bls_svm(form(X), y, sample_weight=counts, **options)
-    repeated = fastpu.fit_bls_svm(form(np.repeat(X, counts, axis=0)), np.repeat(y, counts), **options)
+    weighted = fastpu.baselines.fit_bls_svm(form(X), y, sample_weight=counts, **options)
+    repeated = fastpu.baselines.fit_bls_svm(form(np.repeat(X, counts, axis=0)), np.repeat(y, counts), **options)
     for model, other in zip(weighted, repeated, strict=True):
         np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=1e-8)
         assert model.objective[-1] == pytest.approx(other.objective[-1])
@@ -229,7 +231,7 @@ def test_weights_are_repeated_rows_and_0_is_absence(kernel, form):
 def test_weights_in_extended_precision():
     X, y = pu_rows(40, 4)
     weights = np.random.default_rng(1).exponential(size=40) ** 3
-    model = fastpu.fit_bls_svm(X, y, lam=0.3, sample_weight=weights)
+    model = fastpu.baselines.fit_bls_svm(X, y, lam=0.3, sample_weight=weights)
     expected = bls_svm_scores(X, y, lam=0.3, weights=weights).astype(float)
     np.testing.assert_allclose(model.decision_function(X), expected, atol=SCALE_TOL)
 
@@ -238,20 +240,20 @@ def test_absent_rows_of_a_kernel_matrix():
     X, y = pu_rows(40, 4)
     K, kept = np.exp(-0.4 * ((X[:, None] - X[None]) ** 2).sum(axis=2)), np.arange(40) % 4 != 3
     weights = kept * 1.0
-    model = fastpu.fit_bls_svm(K, y, kernel="precomputed", sample_weight=weights)
-    other = fastpu.fit_bls_svm(X[kept], y[kept], kernel="rbf", gamma=0.4)
+    model = fastpu.baselines.fit_bls_svm(K, y, kernel="precomputed", sample_weight=weights)
+    other = fastpu.baselines.fit_bls_svm(X[kept], y[kept], kernel="rbf", gamma=0.4)
     np.testing.assert_allclose(model.decision_function(K), other.decision_function(X), atol=1e-9)
     assert set(model.support) <= set(np.flatnonzero(kept))
 
 
 def test_weights_that_leave_a_group_out():
     X, y = pu_rows(40, 4)
-    fit, none, tiny = fastpu.fit_bls_svm, (y == 0) * 1.0, np.full(40, 1e-200)
+    fit, none, tiny = fastpu.baselines.fit_bls_svm, (y == 0) * 1.0, np.full(40, 1e-200)
     refused(ValueError, "the sum of sample_weight over positive rows must be a finite number > 0, got 0.0",
             fit, X, y, sample_weight=none)  # fmt: skip
     refused(ValueError, "the sum of sample_weight over positive rows must be between 1e-100 and 1e+100",
             fit, X, y, sample_weight=tiny)  # fmt: skip
-    refused(ValueError, "sample_weight must be >= 0", fastpu.fit_bls_svm, X, y, sample_weight=-np.ones(40))
+    refused(ValueError, "sample_weight must be >= 0", fastpu.baselines.fit_bls_svm, X, y, sample_weight=-np.ones(40))
 
 
 # -- sigma -------------------------------------------------------------------------------------------------------------
@@ -281,7 +283,7 @@ def test_neighbours_without_influence_are_told_with_the_remedy(fit):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 230)), (np.arange(120) < 40).astype(int)
     X[:60, 0] += 3.0
-    with pytest.warns(fastpu.ScaleWarning, match=r"sigma = 1 neighbours have no influence.* sigma='median'"):
+    with pytest.warns(fastpu.exceptions.ScaleWarning, match=r"sigma = 1 neighbours have no influence.* sigma='median'"):
         lonely = fit(X, y, sigma=1.0)
     alone = fit(X, y, n_neighbors=0)
     np.testing.assert_allclose(lonely.decision_function(X), alone.decision_function(X), atol=1e-6)

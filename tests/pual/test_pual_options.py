@@ -124,7 +124,7 @@ def test_the_callback_hears_of_every_step(fit, kernel, data):
     X, y = data
     heard = []
     models = fit(X, y, callback=heard.append, **kernel, **POINTS)
-    assert all(isinstance(info, fastpu.PualRound) for info in heard)
+    assert all(isinstance(info, fastpu.models.PualRound) for info in heard)
     for model in models[1:5]:
         mine = [i for i in heard if (i.C_pos, i.C_unl, i.lam) == tuple(model.params[n] for n in POINTS)]
         if fit.function is fastpu.fit_pual:
@@ -149,7 +149,7 @@ def test_a_true_callback_ends_the_fit_without_a_warning(fit, data):
 
 def test_a_fit_out_of_steps_is_told_with_its_gap(data):
     X, y = data
-    with pytest.warns(fastpu.ConvergenceWarning) as caught:
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning) as caught:
         model = fastpu.fit_pual(X, y, sigma=1.0, max_iter=1)
     message = str(caught[0].message)
     assert message.startswith("fit_pual: for C_pos = 1, C_unl = 0.1, lam = 1, sigma = 1: the duality gap is ")
@@ -162,7 +162,7 @@ def test_a_fit_out_of_steps_is_told_with_its_gap(data):
 
 def test_flaws_of_many_points_are_told_once(data):
     X, y = data
-    with pytest.warns(fastpu.ConvergenceWarning) as caught:
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning) as caught:
         fastpu.fit_pual(X, y, lam=[0.1, 1.0, 2.0], max_iter=1)
     assert len(caught) == 1
     assert "for 3 of 3 models, the worst with C_pos = 1, " in str(caught[0].message)

@@ -23,7 +23,7 @@ SINGLE = 2e-4
 
 LOSSES = ("sigmoid", "logistic", "squared")
 
-quiet = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+quiet = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def train(X: Any, y: np.ndarray, start: Any, risk: Any, n_threads: int = 2, **op
 def learned(model: Any) -> list[np.ndarray]:
     """All parameters of a model."""
     parts = [model.coef, np.array(model.intercept)]
-    if isinstance(model, fastpu.RiskNetwork):
+    if isinstance(model, fastpu.models.RiskNetwork):
         parts += [model.hidden_coef, model.hidden_intercept]
     elif model.basis == "gauss":
         centers = model.centers.toarray() if sp.issparse(model.centers) else model.centers

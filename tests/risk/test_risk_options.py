@@ -151,7 +151,7 @@ def test_weights_count_in_the_conversion(data):
 @each_by_adam
 def test_the_callback_hears_of_every_epoch_and_can_end_the_fit(fit, data, capsys):
     X, y = data
-    heard: list[fastpu.RiskRound] = []
+    heard: list[fastpu.models.RiskRound] = []
     model = fit(X, y, callback=heard.append, progress=True)
     assert [info.round for info in heard] == list(range(1, 31))
     np.testing.assert_array_equal([info.risk for info in heard], model.history["risk"])
@@ -201,18 +201,20 @@ def test_the_evaluation_set_is_judged_by_the_risk_and_does_not_touch_the_fit(fit
 
 def test_epochs_that_end_before_early_stopping_are_reported(data):
     X, y = data
-    with pytest.warns(fastpu.ConvergenceWarning, match=r"all n_epochs = 3 epochs were run before early stopping"):
+    with pytest.warns(
+        fastpu.exceptions.ConvergenceWarning, match=r"all n_epochs = 3 epochs were run before early stopping"
+    ):
         model = FITS["nnpu_mlp"](X, y, n_epochs=3, eval_set=(X, y), early_stopping_rounds=5)
     assert (model.status, model.converged) == ("n_epochs", False)
 
 
-@pytest.mark.filterwarnings("default::fastpu.DegenerateModelWarning")
+@pytest.mark.filterwarnings("default::fastpu.exceptions.DegenerateModelWarning")
 def test_a_model_that_calls_all_unlabelled_rows_the_same_is_reported():
     """Though some labelled row is called positive, and the prior says that every fifth unlabelled row is."""
     X, y, _ = pu_rows(200, 2, apart=0.3)
     X[np.argmax(y)] = 60.0
     text = r"calls all [0-9]+ unlabelled rows negative: their scores are between \S+ and \S+\. By the prior"
-    with pytest.warns(fastpu.DegenerateModelWarning, match=text) as told:
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match=text) as told:
         model = fastpu.fit_upu(X, y, prior=0.2, lam=10.0)
     scores = model.decision_function(X[y == 0])
     assert f"between {scores.min():.3g} and {scores.max():.3g}. By" in str(told[0].message)
@@ -239,11 +241,11 @@ def broken(model, **change):
 def test_scores_that_overflow_are_refused(fit, data):
     X, y = data
     model = fit(X, y)
-    if isinstance(model, fastpu.RiskMachine) and model.basis == "gauss":
+    if isinstance(model, fastpu.models.RiskMachine) and model.basis == "gauss":
         pytest.skip("its scores cannot")
     words = "X has entries so large that its scores overflow"
     rows = np.array([[0.0, 0.0, 0.0], [1e308, 1e308, -1e308], [1e308, -1e308, 1e308], [-1e308, 1e308, 1e308]])
     with np.errstate(over="ignore"):
-        signs = np.sign(model.coef) if isinstance(model, fastpu.RiskMachine) else np.ones(3)
+        signs = np.sign(model.coef) if isinstance(model, fastpu.models.RiskMachine) else np.ones(3)
     large = broken(model, **({"coef": signs * [1e10, 2e10, -1e10]} if signs.size == model.coef.size else {}))
     refused(ValueError, words, large.decision_function, rows)

@@ -86,7 +86,7 @@ def test_a_given_ridge_is_one_on_the_weights_of_the_rows_as_they_are():
         np.testing.assert_array_equal(8 * larger.coef, model.coef)
     many = {**options, "n_epochs": 3000}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fastpu.ConvergenceWarning)
+        warnings.simplefilter("ignore", fastpu.exceptions.ConvergenceWarning)
         for scale in (1.0, 5.0):
             by_adam = fastpu.fit_nnpu(scale * X, y, lam=0.3, beta=1e9, **many)
             exact = fastpu.fit_upu(scale * X, y, prior=0.4, lam=0.3)
@@ -122,7 +122,7 @@ def test_columns_on_different_scales_are_still_told():
     X[:, 1] *= 1e4
     for scale in (1e-6, 1.0, 1e6):
         for model in ("linear", "mlp"):
-            with pytest.warns(fastpu.ScaleWarning, match="on very different scales"):
+            with pytest.warns(fastpu.exceptions.ScaleWarning, match="on very different scales"):
                 fastpu.fit_nnpu(scale * X, y, prior=0.4, model=model, n_epochs=3, random_state=0)
 
 

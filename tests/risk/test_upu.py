@@ -40,7 +40,7 @@ PEER_TOL = 1e-9
 free = functools.partial(fastpu.fit_upu, lam=0.0)
 
 
-def theta(model: fastpu.RiskMachine) -> np.ndarray:
+def theta(model: fastpu.models.RiskMachine) -> np.ndarray:
     return np.append(model.coef, model.intercept)
 
 
@@ -105,7 +105,7 @@ def test_the_convex_risk_is_that_of_upu(loss):
 
 @quiet
 @each_loss
-@pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.ScaleWarning")
 @pytest.mark.parametrize("lam", [1e-4, 0.1])
 def test_the_risk_never_rises(loss, lam):
     for seed in range(10):
@@ -312,7 +312,7 @@ def test_a_ridge_that_is_next_to_nothing_gives_the_least_risk_or_says_that_it_di
         far = fastpu.fit_upu(form(X * 1e8), y, prior=0.4, lam=lam)
     assert far.objective[-1] / 1e16 == pytest.approx(expected, rel=1e-4)
     assert far.converged == (far.status == "tol")
-    assert far.converged != any(issubclass(w.category, fastpu.ConvergenceWarning) for w in caught)
+    assert far.converged != any(issubclass(w.category, fastpu.exceptions.ConvergenceWarning) for w in caught)
     risk = nnpu.convex_risk("logistic", 0.4, lam, theta(far), X * 1e8, y, np.ones(60))
     assert far.objective[-1] == pytest.approx(risk, rel=1e-9)  # of the model that is returned
     assert (np.diff(far.objective) <= 0).all()
@@ -372,14 +372,16 @@ def test_the_default_ridge_is_the_less_the_more_rows_are_labelled():
 
 def test_running_out_of_steps_is_reported():
     X, y, _ = pu_rows(100, 3)
-    with pytest.warns(fastpu.ConvergenceWarning, match=r"all max_iter = 1 steps were taken .* raise max_iter"):
+    with pytest.warns(
+        fastpu.exceptions.ConvergenceWarning, match=r"all max_iter = 1 steps were taken .* raise max_iter"
+    ):
         model = fastpu.fit_upu(X, y, prior=0.4, loss="logistic", max_iter=1)
     assert (model.status, model.converged, model.n_iter) == ("max_iter", False, 1)
 
 
 def test_the_callback_sees_every_step_and_can_end_the_fit():
     X, y, _ = pu_rows(100, 3)
-    heard: list[fastpu.RiskRound] = []
+    heard: list[fastpu.models.RiskRound] = []
     model = fastpu.fit_upu(X, y, prior=0.4, loss="logistic", callback=heard.append)
     assert [info.round for info in heard] == list(range(1, model.n_iter + 1))
     np.testing.assert_array_equal(np.minimum.accumulate([info.risk for info in heard]), model.objective[1:])

@@ -25,14 +25,14 @@ TIGHT, FIT_TOL = 1e-9, 1e-5
 class Fit:
     """One of the public functions, with what it needs beside rows and labels {+1, -1}."""
 
-    function: Callable[..., fastpu.KernelMachine]
+    function: Callable[..., fastpu.models.KernelMachine]
     labels: str  # "PN", "PU" or none
     options: dict[str, Any] = field(default_factory=dict)
 
-    def __call__(self, X: Any, y: Any, **options: Any) -> fastpu.KernelMachine:
+    def __call__(self, X: Any, y: Any, **options: Any) -> fastpu.models.KernelMachine:
         return self.with_labels(X, self.coded(y), **options)
 
-    def with_labels(self, X: Any, y: Any, **options: Any) -> fastpu.KernelMachine:
+    def with_labels(self, X: Any, y: Any, **options: Any) -> fastpu.models.KernelMachine:
         given = (X, y) if self.labels else (X,)
         return self.function(*given, **{**self.options, **options})
 
@@ -42,9 +42,9 @@ class Fit:
 
 
 FITS = {
-    "svm": Fit(fastpu.fit_svm, "PN"),
-    "nu_svm": Fit(fastpu.fit_nu_svm, "PN", {"nu": 0.75}),
-    "one_class_svm": Fit(fastpu.fit_one_class_svm, "", {"nu": 0.5}),
+    "svm": Fit(fastpu.baselines.fit_svm, "PN"),
+    "nu_svm": Fit(fastpu.baselines.fit_nu_svm, "PN", {"nu": 0.75}),
+    "one_class_svm": Fit(fastpu.baselines.fit_one_class_svm, "", {"nu": 0.5}),
     "bsvm": Fit(fastpu.fit_bsvm, "PU", {"C_pos": 1.0, "C_unl": 0.8, "kernel": "rbf"}),
     "bagging_svm": Fit(fastpu.fit_bagging_svm, "PU", {"n_estimators": 5, "random_state": 3, "kernel": "rbf"}),
 }
@@ -85,7 +85,7 @@ def to_dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
 
 
-def kernel_values(A: Any, B: Any, model: fastpu.KernelMachine) -> np.ndarray:
+def kernel_values(A: Any, B: Any, model: fastpu.models.KernelMachine) -> np.ndarray:
     """The kernel of a model between the rows of two matrices, by its definition."""
     A, B = to_dense(A), to_dense(B)
     if model.kernel == "rbf":
@@ -99,7 +99,7 @@ def kernel_values(A: Any, B: Any, model: fastpu.KernelMachine) -> np.ndarray:
 
 
 def assert_scores(
-    model: fastpu.KernelMachine, found: np.ndarray, X: Any, X_train: Any, dtype: Any = np.float64
+    model: fastpu.models.KernelMachine, found: np.ndarray, X: Any, X_train: Any, dtype: Any = np.float64
 ) -> None:
     """`found` are the scores of X, up to the rounding of sums of kernel values of type `dtype`."""
     K = kernel_values(X, to_dense(X_train)[model.support], model)

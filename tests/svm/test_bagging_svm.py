@@ -41,7 +41,7 @@ def each_bag_alone(X, y, bags, *, C=1.0, **options):
         rows = np.concatenate([positives, bag])
         signs = np.repeat([1, -1], [len(positives), len(bag)])
         cost = np.where(signs == 1, 1.0, len(positives) / len(bag))
-        yield fastpu.fit_svm(X[rows], signs, C=C, sample_cost=cost, tol=TIGHT, **options)
+        yield fastpu.baselines.fit_svm(X[rows], signs, C=C, sample_cost=cost, tol=TIGHT, **options)
 
 
 # -- what it computes --------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def test_with_the_linear_kernel_a_bag_is_the_svm_of_its_rows_bit_by_bit(data):
     for bag in model.bags:
         cost = np.where(y == 1, 1.0, 0.0)
         np.add.at(cost, bag, np.sum(y == 1) / 30)
-        alone.append(fastpu.fit_svm(X, np.where(y == 1, 1, -1), C=100.0, sample_cost=cost, kernel="linear"))
+        alone.append(fastpu.baselines.fit_svm(X, np.where(y == 1, 1, -1), C=100.0, sample_cost=cost, kernel="linear"))
     np.testing.assert_array_equal(model.bag_intercepts, [m.intercept for m in alone])
     np.testing.assert_array_equal(model.history["violation"], [m.violation for m in alone])
     np.testing.assert_allclose(model.coef, np.mean([m.coef for m in alone], axis=0), rtol=1e-14)
@@ -106,7 +106,7 @@ def test_a_row_drawn_twice_has_twice_the_cost(data):
     np.testing.assert_array_equal(model.bags, unlabelled[draws])
     cost = np.where(y == 1, 1.0, 0.0)
     np.add.at(cost, model.bags[0], np.sum(y == 1) / 6)
-    alone = fastpu.fit_svm(X, np.where(y == 1, 1, -1), sample_cost=cost, kernel="linear", tol=TIGHT)
+    alone = fastpu.baselines.fit_svm(X, np.where(y == 1, 1, -1), sample_cost=cost, kernel="linear", tol=TIGHT)
     np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=REFIT_TOL)
 
 
@@ -223,7 +223,9 @@ def test_a_true_callback_ends_the_fit_with_the_bags_so_far(n_threads, data):
 
 def test_bags_that_do_not_converge_are_counted(data):
     X, y = data
-    with pytest.warns(fastpu.ConvergenceWarning, match="of 4 bags of fit_bagging_svm did not converge") as caught:
+    with pytest.warns(
+        fastpu.exceptions.ConvergenceWarning, match="of 4 bags of fit_bagging_svm did not converge"
+    ) as caught:
         model = fastpu.fit_bagging_svm(X, y, kernel="rbf", C=100, n_estimators=4, max_iter=2, random_state=0)
     message = str(caught[0].message)
     for words in ("(4 ran all max_iter", "after 2 the largest KKT violation is", "duality gap", "raise max_iter"):

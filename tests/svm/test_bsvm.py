@@ -26,7 +26,9 @@ def test_it_is_the_svm_of_positive_against_unlabelled_rows_with_a_cost_for_each(
     X, _, y = data
     rows = form(X)
     model = fastpu.fit_bsvm(rows, y, C_pos=2.0, C_unl=0.5, **kernel)
-    supervised = fastpu.fit_svm(rows, np.where(y == 1, 1, -1), sample_cost=np.where(y == 1, 2.0, 0.5), **kernel)
+    supervised = fastpu.baselines.fit_svm(
+        rows, np.where(y == 1, 1, -1), sample_cost=np.where(y == 1, 2.0, 0.5), **kernel
+    )
     assert model_bits(model, rows) == model_bits(supervised, rows)
 
 

@@ -69,7 +69,7 @@ def test_the_width_scale_of_weighted_rows_is_that_of_all_blocks_together(form, d
     X, y = np.maximum(data[0], 0), data[1]  # sparse input leaves the zeros out
     weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
     variance = np.var(np.repeat(X, weights.astype(int), axis=0))
-    model = fastpu.fit_svm(form(X), y, kernel="rbf", gamma="scale", sample_weight=weights)
+    model = fastpu.baselines.fit_svm(form(X), y, kernel="rbf", gamma="scale", sample_weight=weights)
     assert model.gamma == pytest.approx(1 / (X.shape[1] * variance), rel=1e-12)
 
 
@@ -91,7 +91,7 @@ def test_scores_are_the_sum_over_support_vectors(fit, kernel, form, data):
 def test_the_linear_kernel_keeps_coefficients_and_no_support_vectors(data):
     X, y = data
     for form in FORMS.values():
-        model = fastpu.fit_svm(form(X), y, kernel="linear")
+        model = fastpu.baselines.fit_svm(form(X), y, kernel="linear")
         np.testing.assert_allclose(model.coef, X[model.support].T @ model.dual_coef, atol=1e-12)
         assert model.support_vectors is None
         assert (model.support_dense, model.support_data, model.gamma) == (None, None, None)
@@ -102,7 +102,7 @@ def test_support_vectors_are_those_rows(data):
     X, y = data
     for form in FORMS.values():
         rows = form(X)
-        model = fastpu.fit_svm(rows, y, C=0.5)
+        model = fastpu.baselines.fit_svm(rows, y, C=0.5)
         vectors = model.support_vectors
         assert type(vectors) is (sp.csr_array if sp.issparse(rows) else np.ndarray)
         assert vectors.dtype == rows.dtype
@@ -153,7 +153,7 @@ def test_a_function_sees_rows_of_the_training_form_in_blocks_it_cannot_write_to(
                 A[0, 0] = 1.0
         return A @ B.T
 
-    model = fastpu.fit_svm(sp.csr_array(X) if sparse else X, y, kernel=lambda A, B: A @ B.T)
+    model = fastpu.baselines.fit_svm(sp.csr_array(X) if sparse else X, y, kernel=lambda A, B: A @ B.T)
     model = replace(model, function=linear)
     for rows in (X, sp.csr_array(X)):
         heard.clear()
@@ -181,7 +181,7 @@ def test_a_fit_asks_a_function_for_many_values_at_a_time(sparse):
 
     rows = sp.csr_array(X) if sparse else X
     before = rows.copy()
-    model = fastpu.fit_svm(rows, y, kernel=linear, tol=TIGHT)
+    model = fastpu.baselines.fit_svm(rows, y, kernel=linear, tol=TIGHT)
     assert shapes.count((1, 1)) == 0
     assert shapes.count((64, 64)) <= 7
     assert sum(a * b for a, b in shapes) / len(shapes) > 400
@@ -193,7 +193,7 @@ def test_a_single_row_scores_as_it_does_among_others(data):
     X, y = data
     for kernel in KERNELS.values():
         for form in FORMS.values():
-            model = fastpu.fit_svm(form(X), y, **kernel)
+            model = fastpu.baselines.fit_svm(form(X), y, **kernel)
             together = model.decision_function(form(X))
             alone = [model.decision_function(form(X[i : i + 1]))[0] for i in range(len(X))]
             np.testing.assert_allclose(alone, together, atol=1e-12)
@@ -205,7 +205,7 @@ def test_empty_rows_and_columns_of_csr_score(data):
     X[::3] = 0.0
     X[:, 1] = 0.0
     for kernel in KERNELS.values():
-        model = fastpu.fit_svm(sp.csr_array(X), y, C=30, **kernel)
+        model = fastpu.baselines.fit_svm(sp.csr_array(X), y, C=30, **kernel)
         zeros = sp.csr_array((5, X.shape[1]))
         for rows in (zeros, X):
             assert_scores(model, model.decision_function(rows), rows, X)
@@ -214,7 +214,7 @@ def test_empty_rows_and_columns_of_csr_score(data):
 @pytest.mark.parametrize("value", [1e200, -1e200])
 def test_scores_that_are_no_numbers_are_refused(value):
     X, y = two_groups(40, 3)
-    model = fastpu.fit_svm(X, y, **KERNELS["poly"])
+    model = fastpu.baselines.fit_svm(X, y, **KERNELS["poly"])
     far = X.copy()
     far[2] = [value, -value, value]
     message = refused(ValueError, "X has entries so large", model.decision_function, far)
@@ -243,7 +243,7 @@ def test_a_model_with_a_function_is_pickled_but_not_saved(fit, data, tmp_path):
 def test_a_model_keeps_nothing_of_its_input(form, data):
     X, y = data
     rows = form(X.copy())
-    model = fastpu.fit_svm(rows, y)
+    model = fastpu.baselines.fit_svm(rows, y)
     before = model_bits(model, X)
     (rows.data if sp.issparse(rows) else rows)[:] = 0.0
     assert model_bits(model, X) == before
@@ -251,7 +251,7 @@ def test_a_model_keeps_nothing_of_its_input(form, data):
 
 def test_params_are_the_arguments(data):
     X, y = data
-    model = fastpu.fit_svm(X, y, C=2, max_iter=10_000)
+    model = fastpu.baselines.fit_svm(X, y, C=2, max_iter=10_000)
     assert dict(model.params) == {
         "method": "fit_svm",
         "C": 2.0,
@@ -262,7 +262,7 @@ def test_params_are_the_arguments(data):
         "tol": 1e-3,
         "max_iter": 10_000,
     }
-    assert fastpu.fit_svm(X, y, kernel=rbf).params["kernel"] == "callable"
+    assert fastpu.baselines.fit_svm(X, y, kernel=rbf).params["kernel"] == "callable"
 
 
 # -- what a file may not say -------------------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ def test_a_model_without_support_vectors_scores_its_intercept(data):
     X, y = data
     for kernel in KERNELS.values():
         for form in FORMS.values():
-            model = fastpu.fit_svm(form(X), y, **kernel)
+            model = fastpu.baselines.fit_svm(form(X), y, **kernel)
             none = {name: getattr(model, name)[:0] for name in ("support", "alpha", "dual_coef")}
             vectors = {
                 "support_dense": lambda a: a[:0],
@@ -290,6 +290,6 @@ def test_a_model_without_support_vectors_scores_its_intercept(data):
 
 def test_sparse_support_vectors_whose_columns_fall_are_refused_when_a_model_is_made_or_loaded(data):
     X, y = data
-    model = fastpu.fit_svm(sp.csr_array(X), y, kernel="rbf")
+    model = fastpu.baselines.fit_svm(sp.csr_array(X), y, kernel="rbf")
     text = "support_indices must ascend in each row"
     refused(ValueError, text, replace, model, support_indices=model.support_indices[::-1].copy())

@@ -17,7 +17,7 @@ sklearn_svm = pytest.importorskip("sklearn.svm")
 sklearn_sets = pytest.importorskip("sklearn.datasets")
 
 # Some of the models call all rows the same.
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 #: What issue 4 promises of the objective: no worse than LIBSVM's, up to this share.
 OBJECTIVE_TOL = 1e-6
@@ -153,7 +153,7 @@ def test_c_svm_is_no_worse_than_svc(name, kernel):
     K = oracle.kernel_matrix(rows.X, **KERNELS[kernel])
     for C in (0.1, 10.0):
         theirs = sklearn_svm.SVC(C=C, tol=TOL, **KERNELS[kernel]).fit(rows.X, rows.y)
-        ours = fastpu.fit_svm(rows.X, rows.y, C=C, tol=TOL, n_threads=1, **KERNELS[kernel])
+        ours = fastpu.baselines.fit_svm(rows.X, rows.y, C=C, tol=TOL, n_threads=1, **KERNELS[kernel])
         problem = oracle.Problem("c_svm", K, rows.y, np.full(len(rows.y), C))
         fits = of_fastpu(ours, len(rows.y)), of_sklearn(theirs, len(rows.y))
         assert_no_worse(problem, *fits, ours.decision_function(rows.X), theirs.decision_function(rows.X))
@@ -170,7 +170,7 @@ def test_nu_svm_is_no_worse_than_nu_svc(name, kernel):
     for share in (0.5, 0.9):
         nu = float(share * largest)
         problem = oracle.Problem("nu_svm", K, rows.y, np.ones(n), nu)
-        ours = fastpu.fit_nu_svm(rows.X, rows.y, nu=nu, tol=tol, n_threads=1, **KERNELS[kernel])
+        ours = fastpu.baselines.fit_nu_svm(rows.X, rows.y, nu=nu, tol=tol, n_threads=1, **KERNELS[kernel])
         if ours.margin < 1e-3:
             continue  # the hulls of the classes meet: w = 0, and a division by the margin has no meaning
         theirs = sklearn_svm.NuSVC(nu=nu, tol=tol, **KERNELS[kernel]).fit(rows.X, rows.y)
@@ -188,7 +188,7 @@ def test_one_class_svm_is_no_worse_than_sklearns(name, kernel):
     for nu in (0.1, 0.5):
         problem = oracle.Problem("one_class", K, np.ones(n), np.ones(n), nu)
         theirs = sklearn_svm.OneClassSVM(nu=nu, tol=tol, **KERNELS[kernel]).fit(rows.X)
-        ours = fastpu.fit_one_class_svm(rows.X, nu=nu, tol=tol, n_threads=1, **KERNELS[kernel])
+        ours = fastpu.baselines.fit_one_class_svm(rows.X, nu=nu, tol=tol, n_threads=1, **KERNELS[kernel])
         fits = of_fastpu(ours, n), of_sklearn(theirs, n)
         assert_no_worse(problem, *fits, ours.decision_function(rows.X), theirs.decision_function(rows.X), tol=tol)
 
@@ -202,22 +202,22 @@ def test_weights_mean_what_they_mean_to_sklearn(name):
     options = {"tol": TOL, **KERNELS["rbf"]}
     theirs = sklearn_svm.SVC(C=3.0, **options).fit(rows.X, rows.y, sample_weight=w)
     for ours in (
-        fastpu.fit_svm(rows.X, rows.y, C=3.0, sample_weight=w, n_threads=1, **options),
-        fastpu.fit_svm(rows.X, rows.y, C=1.5, sample_cost=2 * w, n_threads=1, **options),
+        fastpu.baselines.fit_svm(rows.X, rows.y, C=3.0, sample_weight=w, n_threads=1, **options),
+        fastpu.baselines.fit_svm(rows.X, rows.y, C=1.5, sample_cost=2 * w, n_threads=1, **options),
     ):
         scores = ours.decision_function(rows.X), theirs.decision_function(rows.X)
         fits = of_fastpu(ours, n), of_sklearn(theirs, n)
         assert_no_worse(oracle.Problem("c_svm", K, rows.y, 3 * w), *fits, *scores)
 
     theirs = sklearn_svm.OneClassSVM(nu=0.3, **options).fit(rows.X, sample_weight=w)
-    ours = fastpu.fit_one_class_svm(rows.X, nu=0.3, sample_weight=w, n_threads=1, **options)
+    ours = fastpu.baselines.fit_one_class_svm(rows.X, nu=0.3, sample_weight=w, n_threads=1, **options)
     problem = oracle.Problem("one_class", K, np.ones(n), w, 0.3)
     scores = ours.decision_function(rows.X), theirs.decision_function(rows.X)
     assert_no_worse(problem, of_fastpu(ours, n), of_sklearn(theirs, n), *scores)
 
     nu = 0.6 * 2 * min(w[rows.y > 0].sum(), w[rows.y < 0].sum()) / w.sum()
     theirs = sklearn_svm.NuSVC(nu=nu, **options).fit(rows.X, rows.y, sample_weight=w)
-    ours = fastpu.fit_nu_svm(rows.X, rows.y, nu=nu, sample_weight=w, n_threads=1, **options)
+    ours = fastpu.baselines.fit_nu_svm(rows.X, rows.y, nu=nu, sample_weight=w, n_threads=1, **options)
     problem = oracle.Problem("nu_svm", K, rows.y, w, nu)
     fits = of_fastpu(ours, n), of_sklearn(theirs, n, mass=nu * w.sum())
     scores = ours.decision_function(rows.X), theirs.decision_function(rows.X)
@@ -228,7 +228,7 @@ def test_weights_mean_what_they_mean_to_sklearn(name):
 def test_the_same_rows_are_support_vectors(name):
     rows = data_set(name)
     theirs = sklearn_svm.SVC(C=2.0, tol=TOL, **KERNELS["rbf"]).fit(rows.X, rows.y)
-    ours = fastpu.fit_svm(rows.X, rows.y, C=2.0, tol=TOL, n_threads=1, **KERNELS["rbf"])
+    ours = fastpu.baselines.fit_svm(rows.X, rows.y, C=2.0, tol=TOL, n_threads=1, **KERNELS["rbf"])
     np.testing.assert_array_equal(ours.support, np.sort(theirs.support_))
 
 
@@ -237,6 +237,6 @@ def test_gamma_by_name_is_sklearns(gamma):
     rows = data_set("cancer")
     X = rows.X * 3 + 1
     theirs = sklearn_svm.SVC(gamma=gamma, tol=TOL).fit(X, rows.y)
-    ours = fastpu.fit_svm(X, rows.y, gamma=gamma, tol=TOL, n_threads=1)
+    ours = fastpu.baselines.fit_svm(X, rows.y, gamma=gamma, tol=TOL, n_threads=1)
     np.testing.assert_allclose(ours.gamma, theirs._gamma, rtol=1e-12)
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=0, atol=1e-5)

@@ -21,15 +21,29 @@ def data():
 def test_products_of_costs_stay_numbers(data):
     X, y = data
     cost = np.full(60, 1e200)
-    refused(ValueError, "C * sample_cost must be finite for all rows", fastpu.fit_svm, X, y, C=1e200, sample_cost=cost)
     refused(
-        ValueError, "C * sample_cost * sample_weight must be finite", fastpu.fit_svm, X, y,
+        ValueError,
+        "C * sample_cost must be finite for all rows",
+        fastpu.baselines.fit_svm,
+        X,
+        y,
+        C=1e200,
+        sample_cost=cost,
+    )
+    refused(
+        ValueError, "C * sample_cost * sample_weight must be finite", fastpu.baselines.fit_svm, X, y,
         C=1e200, sample_cost=cost, sample_weight=np.ones(60),
     )  # fmt: skip
     tiny = np.ones(60)
     tiny[7] = 1e-200
     message = refused(
-        ValueError, "must not be so small that it underflows to 0", fastpu.fit_svm, X, y, C=1e-200, sample_cost=tiny
+        ValueError,
+        "must not be so small that it underflows to 0",
+        fastpu.baselines.fit_svm,
+        X,
+        y,
+        C=1e-200,
+        sample_cost=tiny,
     )
     assert "C * sample_cost" in message
     assert "position 7" in message
@@ -40,20 +54,22 @@ def test_products_of_costs_stay_numbers(data):
 
 def test_nu_that_is_infeasible_is_refused_with_the_largest_that_is_not(data):
     X, y = data
-    message = refused(ValueError, "nu must be at most", fastpu.fit_nu_svm, X[:59], y[:59], nu=0.99)
+    message = refused(ValueError, "nu must be at most", fastpu.baselines.fit_nu_svm, X[:59], y[:59], nu=0.99)
     assert "= 0.983051 for classes of weight W+ = 30 and W- = 29, got 0.99" in message
     weights = np.where(y == 1, 1.0, 3.0)
-    message = refused(ValueError, "nu must be at most", fastpu.fit_nu_svm, X, y, nu=0.75, sample_weight=weights)
+    message = refused(
+        ValueError, "nu must be at most", fastpu.baselines.fit_nu_svm, X, y, nu=0.75, sample_weight=weights
+    )
     assert "= 0.5 for classes of weight W+ = 30 and W- = 90, got 0.75" in message
-    largest = fastpu.fit_nu_svm(X, y, nu=0.5, sample_weight=weights)
-    rounded = fastpu.fit_nu_svm(X, y, nu=0.5 + 2**-51, sample_weight=weights)
+    largest = fastpu.baselines.fit_nu_svm(X, y, nu=0.5, sample_weight=weights)
+    rounded = fastpu.baselines.fit_nu_svm(X, y, nu=0.5 + 2**-51, sample_weight=weights)
     np.testing.assert_array_equal(rounded.decision_function(X), largest.decision_function(X))
 
 
 # -- labels ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fit", [fastpu.fit_svm, fastpu.fit_nu_svm])
+@pytest.mark.parametrize("fit", [fastpu.baselines.fit_svm, fastpu.baselines.fit_nu_svm])
 @pytest.mark.parametrize("y", [[1, 1, 0, 0], [True, True, False, False], [1, np.nan, 1, np.nan], [1, -1, 0, 1]])
 def test_unlabelled_rows_are_refused_with_a_word_on_who_takes_them(fit, y):
     message = refused(ValueError, f"y must hold +1 and -1 alone for {fit.__name__}", fit, np.eye(4), y)
@@ -62,7 +78,7 @@ def test_unlabelled_rows_are_refused_with_a_word_on_who_takes_them(fit, y):
     assert "fit_bagging_svm" in message
 
 
-@pytest.mark.parametrize("fit", [fastpu.fit_svm, fastpu.fit_nu_svm])
+@pytest.mark.parametrize("fit", [fastpu.baselines.fit_svm, fastpu.baselines.fit_nu_svm])
 def test_both_classes_are_wanted(fit):
     X = np.eye(4)
     name = fit.__name__
@@ -73,7 +89,7 @@ def test_both_classes_are_wanted(fit):
         f"y must have positive and negative rows with a cost or weight that is not 0 for {name}, got 0 positive and 2"
     )
     refused(ValueError, words, fit, X, [1, 1, -1, -1], sample_weight=[0, 0, 1, 1])
-    if fit is fastpu.fit_svm:
+    if fit is fastpu.baselines.fit_svm:
         refused(ValueError, "got 2 positive and 0 negative", fit, X, [1, 1, -1, -1], sample_cost=[1, 1, 0, 0])
 
 
@@ -101,7 +117,7 @@ def test_asymmetry_is_found_in_every_corner_of_a_large_kernel():
         K[i, j] = -5.0
         low, high = min(i, j), max(i, j)
         message = refused(
-            ValueError, "X must be symmetric", fastpu.fit_svm, K, [1, -1] * (n // 2), kernel="precomputed"
+            ValueError, "X must be symmetric", fastpu.baselines.fit_svm, K, [1, -1] * (n // 2), kernel="precomputed"
         )
         assert f"X[{low}, {high}]" in message
         K[i, j] = 2.0
@@ -144,13 +160,15 @@ def test_what_a_function_returns_is_checked(fit, result, error, words, data):
 
 def test_a_function_may_return_what_is_easily_converted(data):
     X, y = data
-    expected = fastpu.fit_svm(X, y, kernel=lambda A, B: A @ B.T).decision_function(X)
+    expected = fastpu.baselines.fit_svm(X, y, kernel=lambda A, B: A @ B.T).decision_function(X)
     for convert in (np.asfortranarray, lambda K: K.tolist(), lambda K: K.astype(np.longdouble), sp.csr_array):
-        found = fastpu.fit_svm(X, y, kernel=lambda A, B, c=convert: c(A @ B.T)).decision_function(X)
+        found = fastpu.baselines.fit_svm(X, y, kernel=lambda A, B, c=convert: c(A @ B.T)).decision_function(X)
         np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.ConvergenceWarning", "ignore::fastpu.DegenerateModelWarning")
+@pytest.mark.filterwarnings(
+    "ignore::fastpu.exceptions.ConvergenceWarning", "ignore::fastpu.exceptions.DegenerateModelWarning"
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @each_kernel
 @each_fit
@@ -159,7 +177,7 @@ def test_kernel_values_that_overflow_are_refused(fit, kernel, dtype, data):
     X, y = data
     huge = (X / 8).astype(dtype) * np.finfo(dtype).max
     found = outcome(lambda: fit(huge, y, max_iter=1000, **kernel))
-    if isinstance(found, fastpu.KernelMachine):
+    if isinstance(found, fastpu.models.KernelMachine):
         assert np.isfinite(found.decision_function(huge)).all()
         assert kernel["kernel"] == "rbf" or (kernel["kernel"] in {"linear", "poly"} and dtype == np.float32)
     else:
@@ -174,13 +192,13 @@ def test_kernel_values_that_overflow_are_refused(fit, kernel, dtype, data):
 def test_gamma_scale_of_rows_that_are_too_large_or_too_alike_is_refused():
     X = np.array([[1e200], [-1e200], [3e200], [1e190]])
     message = refused(
-        ValueError, "gamma='scale' is 1 / (n_features * variance of X)", fastpu.fit_svm, X, [1, -1, 1, -1]
+        ValueError, "gamma='scale' is 1 / (n_features * variance of X)", fastpu.baselines.fit_svm, X, [1, -1, 1, -1]
     )
     assert "scale X or pass a number" in message
-    refused(ValueError, "gamma='scale'", fastpu.fit_svm, X * 1e-200 * 1e-157, [1, -1, 1, -1])
+    refused(ValueError, "gamma='scale'", fastpu.baselines.fit_svm, X * 1e-200 * 1e-157, [1, -1, 1, -1])
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 @pytest.mark.parametrize("options", [{}, {"gamma": 1e39}, {"gamma": 1e-39}], ids=["scale", "large", "small"])
 def test_gamma_that_float32_cannot_hold_is_refused_and_float64_takes_it(options):
     # Its rounded value would give a constant kernel, or that of other widths, without a word.
@@ -189,9 +207,9 @@ def test_gamma_that_float32_cannot_hold_is_refused_and_float64_takes_it(options)
     refused(
         ValueError,
         "gamma must be between 1.18e-38 and 3.4e+38 for X in float32",
-        fastpu.fit_svm,
+        fastpu.baselines.fit_svm,
         X.astype(np.float32),
         y,
         **options,
     )
-    assert np.all(np.isfinite(fastpu.fit_svm(X, y, **options).decision_function(X)))
+    assert np.all(np.isfinite(fastpu.baselines.fit_svm(X, y, **options).decision_function(X)))

@@ -24,7 +24,7 @@ from svm_cases import (
 )
 
 # Some of the models call all rows the same.
-pytestmark = pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 #: Solved so far that nothing but rounding is left to two fits of what is the same problem.
 TOL = 1e-10
@@ -35,16 +35,16 @@ SCORE_TOL = 1e-6
 
 
 def c_svm(X, y, **options):
-    return fastpu.fit_svm(X, y, tol=TOL, n_threads=1, **options)
+    return fastpu.baselines.fit_svm(X, y, tol=TOL, n_threads=1, **options)
 
 
 def nu_svm(X, y, **options):
-    return fastpu.fit_nu_svm(X, y, tol=TOL, n_threads=1, **options)
+    return fastpu.baselines.fit_nu_svm(X, y, tol=TOL, n_threads=1, **options)
 
 
 def one_class(X, y, **options):
     del y
-    return fastpu.fit_one_class_svm(X, tol=TOL, n_threads=1, **options)
+    return fastpu.baselines.fit_one_class_svm(X, tol=TOL, n_threads=1, **options)
 
 
 FITS = {"c_svm": c_svm, "nu_svm": nu_svm, "one_class": one_class}

@@ -23,8 +23,8 @@ def data():
 def test_pairs_alone_and_with_a_start_find_the_same(data, C):
     X, y, cost = data
     options = {"C": C, "sample_cost": cost, "kernel": "linear", "tol": 1e-6}
-    model = fastpu.fit_svm(X, y, **options)
-    pairs = fastpu.fit_svm(X, y, max_iter=10**8, **options)
+    model = fastpu.baselines.fit_svm(X, y, **options)
+    pairs = fastpu.baselines.fit_svm(X, y, max_iter=10**8, **options)
     assert model.status == pairs.status == "tol"
     assert model.n_iter < pairs.n_iter / 5
     np.testing.assert_allclose(model.objective[-1], pairs.objective[-1], rtol=1e-6)
@@ -33,7 +33,7 @@ def test_pairs_alone_and_with_a_start_find_the_same(data, C):
 
 def test_it_is_the_optimum_of_the_oracle(data):
     X, y, cost = data
-    model = fastpu.fit_svm(X, y, C=30.0, sample_cost=cost, kernel="linear", tol=1e-8)
+    model = fastpu.baselines.fit_svm(X, y, C=30.0, sample_cost=cost, kernel="linear", tol=1e-8)
     exact = oracle.solve(oracle.Problem("c_svm", X @ X.T, y, 30.0 * cost))
     assert model.objective[-1] == pytest.approx(exact.objective, rel=1e-7)
     assert model.gap <= 1e-6 * abs(exact.objective)
@@ -42,8 +42,8 @@ def test_it_is_the_optimum_of_the_oracle(data):
 def test_rows_of_cost_0_are_left_out(data):
     X, y, cost = data
     kept = np.arange(150) % 3 > 0
-    model = fastpu.fit_svm(X, y, sample_cost=np.where(kept, cost, 0), kernel="linear")
-    alone = fastpu.fit_svm(X[kept], y[kept], sample_cost=cost[kept], kernel="linear")
+    model = fastpu.baselines.fit_svm(X, y, sample_cost=np.where(kept, cost, 0), kernel="linear")
+    alone = fastpu.baselines.fit_svm(X[kept], y[kept], sample_cost=cost[kept], kernel="linear")
     np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-6)
     assert kept[model.support].all()
 
@@ -51,15 +51,15 @@ def test_rows_of_cost_0_are_left_out(data):
 def test_the_callback_hears_of_the_start_and_may_stop_there(data):
     X, y, _ = data
     heard = []
-    model = fastpu.fit_svm(X, y, kernel="linear", callback=heard.append)
+    model = fastpu.baselines.fit_svm(X, y, kernel="linear", callback=heard.append)
     first = [info for info in heard if info.n_steps == 0 and np.isinf(info.violation)]
     assert len(first) > 3
     assert {info.n_active for info in first} == {150}
     assert len(heard) - len(first) == len(model.history["n_steps"]) - 1
     assert first[-1].objective == pytest.approx(model.objective[-1], rel=1e-3)
-    assert model_bits(model, X) == model_bits(fastpu.fit_svm(X, y, kernel="linear"), X)
+    assert model_bits(model, X) == model_bits(fastpu.baselines.fit_svm(X, y, kernel="linear"), X)
 
-    stopped = fastpu.fit_svm(X, y, kernel="linear", callback=lambda info: info.n_steps == 0)
+    stopped = fastpu.baselines.fit_svm(X, y, kernel="linear", callback=lambda info: info.n_steps == 0)
     assert (stopped.status, stopped.converged) == ("callback", False)
     assert np.isfinite(stopped.coef).all()
 
@@ -71,16 +71,16 @@ def test_a_value_error_of_the_callback_is_no_failure_of_the_engine(data):
         raise ValueError("mine")
 
     with pytest.raises(ValueError, match="^mine$"):
-        fastpu.fit_svm(X, y, kernel="linear", callback=fail)
+        fastpu.baselines.fit_svm(X, y, kernel="linear", callback=fail)
 
 
 def test_wide_and_sparse_rows_go_to_the_same_engine_and_only_a_max_iter_to_pairs(data):
     X, y, _ = data
     wide, wider = np.hstack([X, np.zeros((150, 140))]), np.hstack([X, np.zeros((150, 2500))])
-    expected = fastpu.fit_svm(X, y, kernel="linear").decision_function(X)
+    expected = fastpu.baselines.fit_svm(X, y, kernel="linear").decision_function(X)
     for rows, options in ((wide, {}), (sp.csr_matrix(X), {}), (sp.csr_matrix(wider), {}), (X, {"max_iter": 10**8})):
         heard = []
-        model = fastpu.fit_svm(rows, y, kernel="linear", callback=heard.append, **options)
+        model = fastpu.baselines.fit_svm(rows, y, kernel="linear", callback=heard.append, **options)
         assert any(np.isinf(info.violation) for info in heard) == (not options)
         np.testing.assert_allclose(model.decision_function(rows), expected, atol=3e-3)  # by gap and tol
 
@@ -90,19 +90,19 @@ def test_rows_too_large_to_be_squared_are_left_to_pairs(data):
     scale = 1e120
     with pytest.raises(ValueError, match="sum of squares"):
         fastpu.fit_isvm(scale * X, y == 1)
-    model = fastpu.fit_svm(scale * X, y, C=scale**-2, kernel="linear", tol=1e-8)
-    usual = fastpu.fit_svm(X, y, kernel="linear", tol=1e-8)
+    model = fastpu.baselines.fit_svm(scale * X, y, C=scale**-2, kernel="linear", tol=1e-8)
+    usual = fastpu.baselines.fit_svm(X, y, kernel="linear", tol=1e-8)
     assert model.status == "tol"
     np.testing.assert_allclose(model.decision_function(scale * X), usual.decision_function(X), atol=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.ScaleWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.ScaleWarning")
 def test_rows_fewer_than_features_need_no_pairs_unless_a_column_is_far_larger(data):
     y = data[1]
     noise = np.random.default_rng(5).normal(size=(60, 300))
     for rows, is_hard in ((noise, False), (noise * np.append(1e8, np.ones(299)), True)):
         heard = []
-        model = fastpu.fit_svm(rows, y[:60], kernel="linear", callback=heard.append)
+        model = fastpu.baselines.fit_svm(rows, y[:60], kernel="linear", callback=heard.append)
         assert (model.n_iter > 0) == is_hard
         assert len(heard) <= 100
         assert model.converged

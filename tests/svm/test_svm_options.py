@@ -39,7 +39,7 @@ def test_a_precomputed_kernel_stays_as_it_was(data, unchanged):
     K = X @ X.T
     K.flags.writeable = False
     with unchanged(K):
-        fastpu.fit_svm(K, y, kernel="precomputed").predict(K)
+        fastpu.baselines.fit_svm(K, y, kernel="precomputed").predict(K)
 
 
 # -- gamma -------------------------------------------------------------------------------------------------------------
@@ -50,23 +50,23 @@ def test_gamma_is_what_it_says(form, data):
     X, y = data
     rows = form(X)
     d = X.shape[1]
-    assert fastpu.fit_svm(rows, y, gamma=0.7).gamma == 0.7
-    assert fastpu.fit_svm(rows, y, gamma="auto").gamma == 1 / d
-    np.testing.assert_allclose(fastpu.fit_svm(rows, y).gamma, 1 / (d * X.var()), rtol=1e-12)
-    np.testing.assert_allclose(fastpu.fit_svm(form(X + 1000.0), y).gamma, 1 / (d * X.var()), rtol=1e-9)
+    assert fastpu.baselines.fit_svm(rows, y, gamma=0.7).gamma == 0.7
+    assert fastpu.baselines.fit_svm(rows, y, gamma="auto").gamma == 1 / d
+    np.testing.assert_allclose(fastpu.baselines.fit_svm(rows, y).gamma, 1 / (d * X.var()), rtol=1e-12)
+    np.testing.assert_allclose(fastpu.baselines.fit_svm(form(X + 1000.0), y).gamma, 1 / (d * X.var()), rtol=1e-9)
     weights = np.arange(len(y)) % 3
     repeated = np.repeat(X, weights, axis=0)
-    model = fastpu.fit_svm(rows, y, sample_weight=weights)
+    model = fastpu.baselines.fit_svm(rows, y, sample_weight=weights)
     np.testing.assert_allclose(model.gamma, 1 / (d * repeated.var()), rtol=1e-12)
-    model = fastpu.fit_svm(rows, y, sample_cost=np.where(weights == 0, 0.0, 3.0))
+    model = fastpu.baselines.fit_svm(rows, y, sample_cost=np.where(weights == 0, 0.0, 3.0))
     np.testing.assert_allclose(model.gamma, 1 / (d * X[weights > 0].var()), rtol=1e-12)
 
 
 def test_gamma_of_constant_rows_is_one():
-    with pytest.warns(fastpu.DegenerateModelWarning):
-        assert fastpu.fit_svm(np.ones((4, 3)), [1, 1, -1, -1]).gamma == 1.0
-    with pytest.warns(fastpu.DegenerateModelWarning):
-        assert fastpu.fit_svm(sp.csr_array((4, 3)), [1, 1, -1, -1]).gamma == 1.0
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning):
+        assert fastpu.baselines.fit_svm(np.ones((4, 3)), [1, 1, -1, -1]).gamma == 1.0
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning):
+        assert fastpu.baselines.fit_svm(sp.csr_array((4, 3)), [1, 1, -1, -1]).gamma == 1.0
 
 
 # -- weights and costs -------------------------------------------------------------------------------------------------
@@ -76,8 +76,8 @@ def test_rows_of_cost_zero_are_left_out(data):
     X, y = data
     cost = np.where(np.arange(len(y)) % 3 == 0, 0.0, 2.0)
     kept = cost > 0
-    model = fastpu.fit_svm(X, y, C=0.5, sample_cost=cost)
-    alone = fastpu.fit_svm(X[kept], y[kept])
+    model = fastpu.baselines.fit_svm(X, y, C=0.5, sample_cost=cost)
+    alone = fastpu.baselines.fit_svm(X[kept], y[kept])
     np.testing.assert_array_equal(model.support, np.flatnonzero(kept)[alone.support])
     np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-12)
 
@@ -85,20 +85,20 @@ def test_rows_of_cost_zero_are_left_out(data):
 def test_costs_multiply(data):
     X, y = data
     cost, weights = np.linspace(0.5, 2, len(y)), np.tile([0.5, 1.0, 2.0], len(y) // 3)
-    together = fastpu.fit_svm(X, y, gamma=0.3, sample_cost=4 * cost * weights)
-    assert model_bits(fastpu.fit_svm(X, y, gamma=0.3, C=4, sample_cost=cost, sample_weight=weights)) == model_bits(
-        together
-    )
+    together = fastpu.baselines.fit_svm(X, y, gamma=0.3, sample_cost=4 * cost * weights)
+    assert model_bits(
+        fastpu.baselines.fit_svm(X, y, gamma=0.3, C=4, sample_cost=cost, sample_weight=weights)
+    ) == model_bits(together)
     assert (together.alpha <= (4 * cost * weights)[together.support] * (1 + 1e-12)).all()
 
 
 def test_weights_have_no_scale_in_nu_svm(data):
     X, y = data
-    model = fastpu.fit_nu_svm(X, y, nu=0.6, tol=TIGHT)
-    heavy = fastpu.fit_nu_svm(X, y, nu=0.6, sample_weight=np.full(len(y), 8.0), tol=TIGHT)
+    model = fastpu.baselines.fit_nu_svm(X, y, nu=0.6, tol=TIGHT)
+    heavy = fastpu.baselines.fit_nu_svm(X, y, nu=0.6, sample_weight=np.full(len(y), 8.0), tol=TIGHT)
     np.testing.assert_allclose(heavy.decision_function(X), model.decision_function(X), atol=FIT_TOL)
-    one = fastpu.fit_one_class_svm(X, nu=0.2, tol=TIGHT)
-    heavy = fastpu.fit_one_class_svm(X, nu=0.2, sample_weight=np.full(len(y), 8.0), tol=TIGHT)
+    one = fastpu.baselines.fit_one_class_svm(X, nu=0.2, tol=TIGHT)
+    heavy = fastpu.baselines.fit_one_class_svm(X, nu=0.2, sample_weight=np.full(len(y), 8.0), tol=TIGHT)
     np.testing.assert_allclose(heavy.decision_function(X), 8 * one.decision_function(X), atol=1e-4)
 
 
@@ -106,11 +106,11 @@ def test_weights_have_no_scale_in_nu_svm(data):
 def test_nu_bounds_the_shares(nu):
     """At most nu of the rows lie within the margin, at least nu are support vectors; 0.01 for those right on it."""
     X, y = two_groups(400, 3, seed=7)
-    model = fastpu.fit_nu_svm(X, y, nu=nu, tol=1e-6)
+    model = fastpu.baselines.fit_nu_svm(X, y, nu=nu, tol=1e-6)
     assert model.margin > 0.1
     assert np.mean(y * model.decision_function(X) < 1 - 1e-3) <= nu + 0.01
     assert model.support.size / len(y) >= nu - 0.01
-    one = fastpu.fit_one_class_svm(X, nu=nu, gamma=0.2, tol=1e-6)
+    one = fastpu.baselines.fit_one_class_svm(X, nu=nu, gamma=0.2, tol=1e-6)
     assert np.mean(one.decision_function(X) < -1e-3) <= nu + 0.01
     assert one.support.size / len(y) >= nu - 0.01
     np.testing.assert_allclose(one.alpha.sum(), nu * len(y))
@@ -120,11 +120,11 @@ def test_nu_bounds_the_shares(nu):
 def test_the_largest_nu_that_is_feasible_is_taken(data):
     X, y = data
     kept = slice(0, 45)
-    model = fastpu.fit_nu_svm(X[kept], y[kept], nu=44 / 45, kernel="linear")
+    model = fastpu.baselines.fit_nu_svm(X[kept], y[kept], nu=44 / 45, kernel="linear")
     assert np.count_nonzero(y[model.support] == -1) == np.count_nonzero(y[kept] == -1) == 22
     weights = np.random.default_rng(0).random(len(y))
     bound = 2 * min(weights[y == 1].sum(), weights[y == -1].sum()) / weights.sum()
-    assert fastpu.fit_nu_svm(X, y, nu=bound * (1 + 1e-15), sample_weight=weights).converged
+    assert fastpu.baselines.fit_nu_svm(X, y, nu=bound * (1 + 1e-15), sample_weight=weights).converged
 
 
 def test_every_alpha_above_0_makes_a_support_vector():
@@ -140,7 +140,7 @@ def test_every_alpha_above_0_makes_a_support_vector():
 
 
 def test_two_rows_have_the_known_solution():
-    model = fastpu.fit_svm([[1.0], [-1.0]], [1, -1], C=5, kernel="linear", tol=1e-12)
+    model = fastpu.baselines.fit_svm([[1.0], [-1.0]], [1, -1], C=5, kernel="linear", tol=1e-12)
     np.testing.assert_allclose([model.coef[0], model.intercept, *model.alpha], [1.0, 0.0, 0.5, 0.5], atol=1e-12)
     np.testing.assert_allclose(model.objective[-1], -0.5)
     np.testing.assert_allclose(model.gap, 0, atol=1e-12)
@@ -148,18 +148,18 @@ def test_two_rows_have_the_known_solution():
 
 def test_a_model_of_one_support_vector():
     """One row, or one that is there many times, is all that a one-class SVM has."""
-    with pytest.warns(fastpu.DegenerateModelWarning, match="calls all 1 training rows negative"):
-        model = fastpu.fit_one_class_svm([[1.0, 2.0]], nu=0.5, gamma=1.0)
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="calls all 1 training rows negative"):
+        model = fastpu.baselines.fit_one_class_svm([[1.0, 2.0]], nu=0.5, gamma=1.0)
     np.testing.assert_array_equal(model.support, [0])
     np.testing.assert_allclose(model.alpha, [0.5])
     np.testing.assert_allclose(model.decision_function([[1.0, 2.0], [1.0, 3.0]]), [0.0, 0.5 * np.exp(-1) - 0.5])
-    sparse = fastpu.fit_svm(sp.csr_array([[0.0, 1.0], [0.0, -1.0]]), [1, -1], gamma=1.0)
+    sparse = fastpu.baselines.fit_svm(sp.csr_array([[0.0, 1.0], [0.0, -1.0]]), [1, -1], gamma=1.0)
     np.testing.assert_allclose(sparse.decision_function([[0.0, 0.0]]), 0.0, atol=1e-12)
 
 
 def test_equal_rows_of_both_classes_are_called_alike():
-    with pytest.warns(fastpu.DegenerateModelWarning, match="calls all 6 training rows"):
-        model = fastpu.fit_svm(np.ones((6, 2)), [1, 1, 1, 1, -1, -1])
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="calls all 6 training rows"):
+        model = fastpu.baselines.fit_svm(np.ones((6, 2)), [1, 1, 1, 1, -1, -1])
     assert np.isfinite(model.decision_function(np.ones((1, 2)))).all()
 
 
@@ -182,7 +182,7 @@ def test_the_callback_hears_of_every_working_set(fit, data):
     for name in ("n_steps", "objective", "violation", "n_active"):
         np.testing.assert_array_equal([getattr(info, name) for info in heard], model.history[name][:-1], err_msg=name)
     assert {info.max_iter for info in heard} == {10_000_000}
-    assert all(isinstance(info, fastpu.SvmRound) for info in heard)
+    assert all(isinstance(info, fastpu.models.SvmRound) for info in heard)
     assert (model.history["n_steps"][-1], model.history["n_active"][-1]) == (model.n_iter, len(y))
     assert model.history["violation"][-1] == model.violation
     assert model_bits(model, X) == model_bits(fit(X, y), X)
@@ -190,14 +190,14 @@ def test_the_callback_hears_of_every_working_set(fit, data):
 
 def test_a_true_callback_ends_the_fit_without_a_warning(noisy):
     X, y, options = noisy
-    full = fastpu.fit_svm(X, y, **options)
+    full = fastpu.baselines.fit_svm(X, y, **options)
     heard = []
 
     def stop_at_third(info):
         heard.append(info)
         return len(heard) == 3
 
-    model = fastpu.fit_svm(X, y, callback=stop_at_third, **options)
+    model = fastpu.baselines.fit_svm(X, y, callback=stop_at_third, **options)
     assert (model.status, model.converged) == ("callback", False)
     assert model.n_iter == heard[-1].n_steps < full.n_iter
     assert model.violation > 1e-3
@@ -213,13 +213,13 @@ def test_errors_in_a_callback_or_a_kernel_come_through(noisy):
 
     for broken in ({"callback": fail}, {"kernel": fail}):
         with pytest.raises(KeyError, match="mine"):
-            fastpu.fit_svm(X, y, **{**options, **broken})
-    model = fastpu.fit_svm(X, y, kernel=lambda A, B: A @ B.T)
+            fastpu.baselines.fit_svm(X, y, **{**options, **broken})
+    model = fastpu.baselines.fit_svm(X, y, kernel=lambda A, B: A @ B.T)
     object.__setattr__(model, "function", fail)
     with pytest.raises(KeyError, match="mine"):
         model.predict(X)
     with pytest.raises(TypeError, match="callback must return True to stop, False or None, got 7"):
-        fastpu.fit_svm(X, y, callback=lambda info: 7, **options)
+        fastpu.baselines.fit_svm(X, y, callback=lambda info: 7, **options)
 
 
 def test_a_callback_or_a_kernel_may_fit_another_model(data):
@@ -227,14 +227,14 @@ def test_a_callback_or_a_kernel_may_fit_another_model(data):
     inner = []
 
     def fit_inside(*args):
-        inner.append(model_bits(fastpu.fit_svm(X[:20], y[:20], n_threads=2)))
+        inner.append(model_bits(fastpu.baselines.fit_svm(X[:20], y[:20], n_threads=2)))
 
     def kernel(A, B):
         fit_inside()
         return A @ B.T
 
-    fastpu.fit_svm(X, y, n_threads=2, callback=fit_inside)
-    fastpu.fit_svm(X, y, n_threads=2, kernel=kernel)
+    fastpu.baselines.fit_svm(X, y, n_threads=2, callback=fit_inside)
+    fastpu.baselines.fit_svm(X, y, n_threads=2, kernel=kernel)
     assert len(inner) > 1
     assert len(set(inner)) == 1
 
@@ -242,7 +242,7 @@ def test_a_callback_or_a_kernel_may_fit_another_model(data):
 @each_single_fit
 def test_a_fit_that_runs_out_of_steps_says_how_far_it_came(fit, data):
     X, y = data
-    with pytest.warns(fastpu.ConvergenceWarning) as caught:
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning) as caught:
         model = fit(X, y, max_iter=3)
     message = str(caught[0].message)
     for words in (
@@ -257,13 +257,13 @@ def test_a_fit_that_runs_out_of_steps_says_how_far_it_came(fit, data):
 def test_warnings_point_to_the_caller(data):
     X, y = data
     for fit in (
-        lambda **options: fastpu.fit_svm(X, y, **options),
-        lambda **options: fastpu.fit_nu_svm(X, y, **options),
-        lambda **options: fastpu.fit_one_class_svm(X, **options),
+        lambda **options: fastpu.baselines.fit_svm(X, y, **options),
+        lambda **options: fastpu.baselines.fit_nu_svm(X, y, **options),
+        lambda **options: fastpu.baselines.fit_one_class_svm(X, **options),
         lambda **options: fastpu.fit_bsvm(X, y == 1, C_pos=1.0, C_unl=1.0, **options),
         lambda **options: fastpu.fit_bagging_svm(X, y == 1, random_state=0, **options),
     ):
-        with pytest.warns(fastpu.ConvergenceWarning) as caught:
+        with pytest.warns(fastpu.exceptions.ConvergenceWarning) as caught:
             fit(max_iter=2)
         assert caught[0].filename == __file__
 
@@ -273,9 +273,9 @@ def test_a_tol_below_what_rounding_allows_is_recognised(dtype, noisy):
     X, y, options = noisy
     X = (X + 1 / 3).astype(dtype)
     with pytest.warns(
-        fastpu.ConvergenceWarning, match=f"at the precision of {np.dtype(dtype)} kernel values"
+        fastpu.exceptions.ConvergenceWarning, match=f"at the precision of {np.dtype(dtype)} kernel values"
     ) as caught:
-        model = fastpu.fit_svm(X, y, tol=1e-300, **options)
+        model = fastpu.baselines.fit_svm(X, y, tol=1e-300, **options)
     assert (model.status, model.converged) == ("precision", False)
     assert 0 < model.violation < 1e-2
     assert ("pass float64 rows" in str(caught[0].message)) == (dtype == np.float32)

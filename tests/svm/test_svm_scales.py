@@ -42,8 +42,8 @@ def fit(X, y, *, sparse: bool = False, **options):
     """The model, after a look at whether it warned as it should."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = fastpu.fit_svm(sp.csr_array(X) if sparse else X, y, tol=TOL, **options)
-    has_warned = any(issubclass(warning.category, fastpu.ConvergenceWarning) for warning in caught)
+        model = fastpu.baselines.fit_svm(sp.csr_array(X) if sparse else X, y, tol=TOL, **options)
+    has_warned = any(issubclass(warning.category, fastpu.exceptions.ConvergenceWarning) for warning in caught)
     assert has_warned == (not model.converged)
     return model
 
@@ -247,7 +247,7 @@ def test_rbf_of_sparse_rows_far_from_0_is_that_of_dense_ones(dtype):
     X[:, 0] += 2.0**20 if dtype == np.float32 else 2.0**27
     X = X.astype(dtype)
     rows = sp.csr_array(X)
-    dense, sparse = (fastpu.fit_svm(A, y, gamma=0.3) for A in (X, rows))
+    dense, sparse = (fastpu.baselines.fit_svm(A, y, gamma=0.3) for A in (X, rows))
     expected = dense.decision_function(X)
     for found in (sparse.decision_function(rows), sparse.decision_function(X), dense.decision_function(rows)):
         np.testing.assert_allclose(found, expected, atol=1e-4 if dtype == np.float32 else 1e-10)
@@ -284,7 +284,7 @@ def test_a_function_that_is_not_symmetric_is_refused_before_the_fit():
     turn = np.array([[1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]])
     for rows in (X, sp.csr_array(X)):
         with pytest.raises(ValueError, match=r"kernel must be symmetric, .* got .* for rows \d+ and \d+ of X and"):
-            fastpu.fit_svm(
+            fastpu.baselines.fit_svm(
                 rows,
                 y,
                 kernel=lambda A, B: A @ (turn @ B.T) if isinstance(A, np.ndarray) else A @ sp.csr_array(turn) @ B.T,

@@ -53,7 +53,7 @@ def test_the_models_are_those_of_the_single_values(name, kernel, data, grids):
     assert len(models) == len(values["gamma"])
     for i, model in enumerate(models):
         single = fit(*arguments(name, data), **{key: each[i] for key, each in values.items()}, **options)
-        assert isinstance(model, fastpu.KernelMachine)
+        assert isinstance(model, fastpu.models.KernelMachine)
         assert model.converged
         assert model.violation <= TIGHT
         assert model.params == single.params
@@ -65,8 +65,8 @@ def test_the_models_are_those_of_the_single_values(name, kernel, data, grids):
 
 def test_a_kernel_whose_fits_share_nothing_gives_the_single_fits_bit_by_bit(data, grids):
     X, truth, _ = data
-    for model, C in zip(fastpu.fit_svm(X, truth, C=[0.3, 3.0], kernel="linear"), [0.3, 3.0], strict=True):
-        single = fastpu.fit_svm(X, truth, C=C, kernel="linear")
+    for model, C in zip(fastpu.baselines.fit_svm(X, truth, C=[0.3, 3.0], kernel="linear"), [0.3, 3.0], strict=True):
+        single = fastpu.baselines.fit_svm(X, truth, C=C, kernel="linear")
         np.testing.assert_array_equal(model.coef, single.coef)
         assert model.params == single.params
     assert not grids
@@ -74,14 +74,14 @@ def test_a_kernel_whose_fits_share_nothing_gives_the_single_fits_bit_by_bit(data
 
 def test_one_value_applies_to_all_models(data):
     X, truth, _ = data
-    models = fastpu.fit_svm(X, truth, C=[1.0, 5.0], gamma=0.3)
+    models = fastpu.baselines.fit_svm(X, truth, C=[1.0, 5.0], gamma=0.3)
     assert [(m.params["C"], m.gamma) for m in models] == [(1.0, 0.3), (5.0, 0.3)]
 
 
 def test_a_callback_sees_each_fit(data, grids):
     X, truth, _ = data
     seen = []
-    models = fastpu.fit_svm(X, truth, C=[1.0, 5.0], callback=lambda info: seen.append(info.n_steps))
+    models = fastpu.baselines.fit_svm(X, truth, C=[1.0, 5.0], callback=lambda info: seen.append(info.n_steps))
     assert len(models) == 2
     assert seen
     assert not grids
@@ -90,8 +90,8 @@ def test_a_callback_sees_each_fit(data, grids):
 def test_weights_count_as_in_single_fits(data):
     X, truth, _ = data
     weights = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
-    (model,) = fastpu.fit_svm(X, truth, C=[2.0], sample_weight=weights, tol=TIGHT)
-    single = fastpu.fit_svm(X, truth, C=2.0, sample_weight=weights, tol=TIGHT)
+    (model,) = fastpu.baselines.fit_svm(X, truth, C=[2.0], sample_weight=weights, tol=TIGHT)
+    single = fastpu.baselines.fit_svm(X, truth, C=2.0, sample_weight=weights, tol=TIGHT)
     np.testing.assert_array_equal(model.support, single.support)
     assert model.gamma == single.gamma
 
@@ -99,19 +99,19 @@ def test_weights_count_as_in_single_fits(data):
 def test_sequences_that_are_no_points_are_refused(data):
     X, truth, _ = data
     with pytest.raises(ValueError, match="3 of C, 2 of gamma"):
-        fastpu.fit_svm(X, truth, C=[1.0, 2.0, 3.0], gamma=[0.1, 0.2])
+        fastpu.baselines.fit_svm(X, truth, C=[1.0, 2.0, 3.0], gamma=[0.1, 0.2])
     with pytest.raises(ValueError, match="C must be one value or a sequence of at least one"):
-        fastpu.fit_svm(X, truth, C=[])
+        fastpu.baselines.fit_svm(X, truth, C=[])
     with pytest.raises(ValueError, match="C must be a finite number > 0"):
-        fastpu.fit_svm(X, truth, C=[1.0, 0.0])
+        fastpu.baselines.fit_svm(X, truth, C=[1.0, 0.0])
     with pytest.raises(ValueError, match="gamma"):
-        fastpu.fit_svm(X, truth, gamma=[0.1, "wide"])
+        fastpu.baselines.fit_svm(X, truth, gamma=[0.1, "wide"])
 
 
 def test_each_model_warns_as_its_own_fit_does(data):
     X, truth, _ = data
-    with pytest.warns(fastpu.ConvergenceWarning, match="all max_iter = 3"):
-        fastpu.fit_svm(X, truth, C=[1.0, 5.0], max_iter=3)
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="all max_iter = 3"):
+        fastpu.baselines.fit_svm(X, truth, C=[1.0, 5.0], max_iter=3)
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
@@ -121,13 +121,15 @@ def test_columns_on_different_scales_are_told_once_as_by_a_single_fit(name, data
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fit(X * [1e5, 1.0], *labels, **values, kernel="rbf")
-    told = [warning for warning in caught if warning.category is fastpu.ScaleWarning]
+    told = [warning for warning in caught if warning.category is fastpu.exceptions.ScaleWarning]
     assert [warning.filename for warning in told] == [__file__]
     with pytest.raises(TypeError, match=f"X must be the rows themselves for {name}, got BinnedFeatures"):
         fit(fastpu.bin_features(X), *labels, **values, kernel="rbf")
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")  # scores of the smallest costs are about the same
+@pytest.mark.filterwarnings(
+    "ignore::fastpu.exceptions.DegenerateModelWarning"
+)  # scores of the smallest costs are about the same
 @pytest.mark.parametrize(
     ("kernel", "costs"),
     [
@@ -142,11 +144,11 @@ def test_the_costs_of_a_sequence_may_be_of_any_size(kernel, costs, data):
     X, truth, y = data
     options = {"kernel": kernel, "coef0": 1.0, "tol": 1e-5}
     models = [
-        *fastpu.fit_svm(X, truth, C=costs, **options),
+        *fastpu.baselines.fit_svm(X, truth, C=costs, **options),
         *fastpu.fit_bsvm(X, y, C_pos=[1.0] * len(costs), C_unl=costs, **options),
     ]
     singles = [
-        *(fastpu.fit_svm(X, truth, C=C, **options) for C in costs),
+        *(fastpu.baselines.fit_svm(X, truth, C=C, **options) for C in costs),
         *(fastpu.fit_bsvm(X, y, C_pos=1.0, C_unl=C, **options) for C in costs),
     ]
     for cost, model, single in zip([*costs, *costs], models, singles, strict=True):
@@ -158,7 +160,7 @@ def test_the_costs_of_a_sequence_may_be_of_any_size(kernel, costs, data):
 def test_each_model_records_its_own_arguments(data):
     X, truth, _ = data
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
-    models = fastpu.fit_svm(K, truth, C=[0.3, 1.1], gamma=[0.1, "auto"], kernel="precomputed")
+    models = fastpu.baselines.fit_svm(K, truth, C=[0.3, 1.1], gamma=[0.1, "auto"], kernel="precomputed")
     assert [(model.params["C"], model.params["gamma"]) for model in models] == [(0.3, 0.1), (1.1, "auto")]
     assert all(model.alpha.max() <= model.params["C"] for model in models)
 
@@ -166,4 +168,4 @@ def test_each_model_records_its_own_arguments(data):
 def test_a_kernel_matrix_in_place_of_its_name_is_refused_by_name(data):
     X, truth, _ = data
     with pytest.raises(TypeError, match="kernel must be one of 'linear'"):
-        fastpu.fit_svm(X, truth, C=[0.3, 1.1], kernel=np.eye(len(X)))
+        fastpu.baselines.fit_svm(X, truth, C=[0.3, 1.1], kernel=np.eye(len(X)))

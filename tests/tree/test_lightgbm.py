@@ -71,7 +71,7 @@ def test_boosted_trees_and_bags_of_them_score_the_same(options):
         np.testing.assert_allclose(shares.sum(axis=1), model.decision_function(X), **CLOSE)
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 def test_a_model_without_trees_scores_zero():
     X = np.zeros((50, 2))
     booster = fastpu.fit_boosted_trees(X, np.arange(50) < 20, n_rounds=3).to_lightgbm()
@@ -224,7 +224,7 @@ def test_gains_are_those_of_the_importances(framed):
     np.testing.assert_allclose(gains / gains.sum(), model.feature_importances, rtol=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 def test_trees_of_a_single_leaf_score_the_same():
     X, y = pu_rows(100, 2)
     model = fastpu.fit_forest(np.zeros_like(X), y, n_trees=3, random_state=0)
@@ -266,7 +266,7 @@ def test_names_become_names_that_lightgbm_takes(names, expected):
     lightgbm.Dataset(X, y, feature_name=expected, params={"verbose": -1}).construct()
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.DegenerateModelWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 @given(st.lists(st.floats(allow_nan=False, width=64), min_size=2, max_size=12, unique=True))
 def test_every_number_goes_the_same_way(values):
     """Forests on any values of one column route these, and what lies between them, as LightGBM does."""

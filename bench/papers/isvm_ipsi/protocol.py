@@ -88,7 +88,7 @@ def _replicate(task: Task) -> dict[str, Tested]:
     return tested
 
 
-def _select(fit: Any, X: Any, y: Any, method: Method, task: Task, options: dict[str, Any]) -> fastpu.Selection:
+def _select(fit: Any, X: Any, y: Any, method: Method, task: Task, options: dict[str, Any]) -> fastpu.models.Selection:
     grid = method.grid(task.grid_step, task.n_weights)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the final fit: the table has it

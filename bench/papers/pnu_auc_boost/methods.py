@@ -90,7 +90,12 @@ def _bin(train: Labelled, max_bins: int | None) -> Any:
 
 
 def _boosting(
-    column: str, title: str, fit: Callable[..., fastpu.StumpEnsemble], grid: tuple[Params, ...], *, labelled_only: bool
+    column: str,
+    title: str,
+    fit: Callable[..., fastpu.models.StumpEnsemble],
+    grid: tuple[Params, ...],
+    *,
+    labelled_only: bool,
 ) -> Method:
     def rows(split: Split) -> Labelled:
         return split.train_labelled if labelled_only else split.train
@@ -100,7 +105,7 @@ def _boosting(
 
     def curve(features: Any, split: Split, params: Mapping[str, float], judge: Labelled) -> NDArray[np.float64]:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)  # its AUC says enough: 1/2
+            warnings.simplefilter("ignore", fastpu.exceptions.DegenerateModelWarning)  # its AUC says enough: 1/2
             model = fit(
                 features,
                 rows(split).y,
@@ -117,7 +122,12 @@ def _boosting(
 
 
 def _least_squares(
-    column: str, title: str, fit: Callable[..., fastpu.RankMachine], grid: tuple[Params, ...], *, needs_prior: bool
+    column: str,
+    title: str,
+    fit: Callable[..., fastpu.models.RankMachine],
+    grid: tuple[Params, ...],
+    *,
+    needs_prior: bool,
 ) -> Method:
     """Return a method in closed form, linear in standardised features or (gauss = 1) with 200 Gaussian basis functions.
 
@@ -137,8 +147,8 @@ def _least_squares(
             options["prior"] = split.prior
         with warnings.catch_warnings():
             # A system without a minimum is one of the candidates, and judged as the others are.
-            warnings.simplefilter("ignore", fastpu.ConvergenceWarning)
-            warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)
+            warnings.simplefilter("ignore", fastpu.exceptions.ConvergenceWarning)
+            warnings.simplefilter("ignore", fastpu.exceptions.DegenerateModelWarning)
             model = fit(rows, split.train.y, random_state=0, n_threads=1, **options)
         return np.array([auc(judge.y, model.decision_function((judge.X - mean) / scale, n_threads=1))])
 
@@ -147,11 +157,13 @@ def _least_squares(
 
 METHODS = (
     _boosting("Ours", "PNUAUCBoost", fastpu.fit_pnu_auc_boost, _grid(gamma=GAMMAS, rho=RHOS), labelled_only=False),
-    _boosting("RBAUC", "RBAUC", fastpu.fit_rankboost_auc, _grid(rho=RHOS), labelled_only=True),
-    _least_squares("PNUAUC", "PNU-AUC", fastpu.fit_pnu_auc, _grid(gauss=BASES, eta=ETAS, lam=LAMS), needs_prior=True),
+    _boosting("RBAUC", "RBAUC", fastpu.baselines.fit_rankboost_auc, _grid(rho=RHOS), labelled_only=True),
     _least_squares(
-        "Samult", "SAMULT", fastpu.fit_samult, _grid(gauss=BASES, gamma=GAMMAS, lam=LAMS), needs_prior=False
+        "PNUAUC", "PNU-AUC", fastpu.baselines.fit_pnu_auc, _grid(gauss=BASES, eta=ETAS, lam=LAMS), needs_prior=True
     ),
-    _boosting("PNUAB", "PNUAB", fastpu.fit_pnu_adaboost, _grid(gamma=GAMMAS), labelled_only=False),
-    _least_squares("LSAUC", "LSAUC", fastpu.fit_ls_auc, _grid(gauss=BASES, lam=LAMS), needs_prior=False),
+    _least_squares(
+        "Samult", "SAMULT", fastpu.baselines.fit_samult, _grid(gauss=BASES, gamma=GAMMAS, lam=LAMS), needs_prior=False
+    ),
+    _boosting("PNUAB", "PNUAB", fastpu.baselines.fit_pnu_adaboost, _grid(gamma=GAMMAS), labelled_only=False),
+    _least_squares("LSAUC", "LSAUC", fastpu.baselines.fit_ls_auc, _grid(gauss=BASES, lam=LAMS), needs_prior=False),
 )

@@ -30,7 +30,7 @@ def draw_lines(path: Path, seed: int) -> None:
         task = next(toy_tasks(name, 1, seed))
         X, y, _, _, truth = train_and_test(task, labeled, seed)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)  # then there is no line
+            warnings.simplefilter("ignore", fastpu.exceptions.DegenerateModelWarning)  # then there is no line
             plain = fastpu.fit_svm_path(X, np.where(y > 0, 1, -1), kernel="linear")
             hard = fastpu.fit_pu_svm_path(X, y)
         for row, (title, model) in enumerate((("SvmPath", plain), ("PU-SvmPath", hard))):

@@ -33,7 +33,7 @@ def _pu_svm_path(X: Any, y: NDArray[np.int8]) -> fastpu.Model:
 
 
 def _svm_light(X: Any, y: NDArray[np.int8]) -> fastpu.Model:
-    return fastpu.fit_svm(X, np.where(y > 0, 1, -1), C=1 / _mean_square(X), kernel="linear")
+    return fastpu.baselines.fit_svm(X, np.where(y > 0, 1, -1), C=1 / _mean_square(X), kernel="linear")
 
 
 def _bias_svm(X: Any, y: NDArray[np.int8]) -> fastpu.Model:
@@ -44,7 +44,7 @@ def _bias_svm(X: Any, y: NDArray[np.int8]) -> fastpu.Model:
 
 def _one_class(X: Any, y: NDArray[np.int8]) -> fastpu.Model:
     # The paper does not give its parameters: LIBSVM's defaults.
-    return fastpu.fit_one_class_svm(X[y > 0], nu=0.5, gamma="auto")
+    return fastpu.baselines.fit_one_class_svm(X[y > 0], nu=0.5, gamma="auto")
 
 
 METHODS: dict[str, Callable[[Any, NDArray[np.int8]], fastpu.Model]] = dict(
@@ -58,7 +58,7 @@ def run_all(X: Any, y: NDArray[np.int8], test: Any, truth: NDArray[np.int8]) -> 
     for column, fit in METHODS.items():
         with warnings.catch_warnings():
             # That all rows are called the same is a result here.
-            warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)
+            warnings.simplefilter("ignore", fastpu.exceptions.DegenerateModelWarning)
             model = fit(X, y)
         predicted = model.predict(test) > 0
         right = int(np.count_nonzero(predicted & (truth > 0)))

@@ -63,7 +63,7 @@ def draw_boundaries(path: Path) -> None:
     axis = np.linspace(-_EDGE, _EDGE, _GRID)
     grid = np.column_stack([part.ravel() for part in np.meshgrid(axis, axis)])
     told = (y > 0) | (truth < 0)
-    supervised = fastpu.fit_svm(X[told], truth[told], C=_C, **_KERNEL)
+    supervised = fastpu.baselines.fit_svm(X[told], truth[told], C=_C, **_KERNEL)
     target = supervised.decision_function(grid)
     rows = [
         ("SMC", _panels(fastpu.fit_smc(X, y, C=_C, **_KERNEL), X, y, grid)),

@@ -102,11 +102,11 @@ def f1(truth: NDArray[np.int8], positive: NDArray[np.bool_]) -> float:
 def _supervised(split: Split, rows: NDArray[np.intp], labels: NDArray[np.int8]) -> Found:
     """Train an SVM on rows and judge it."""
     stage = dict(split.stage)
-    fit: Callable[..., Any] = fastpu.fit_svm
+    fit: Callable[..., Any] = fastpu.baselines.fit_svm
     if "nu" in stage:
         n_pos = int(np.count_nonzero(labels > 0))
         stage["nu"] = min(stage["nu"], _FEASIBLE * 2 * min(n_pos, labels.size - n_pos) / labels.size)
-        fit = fastpu.fit_nu_svm
+        fit = fastpu.baselines.fit_nu_svm
     X = split.X[rows]
     start = time.perf_counter()
     model = fit(X, labels, **stage, **split.shared)
@@ -150,7 +150,7 @@ def _one_class(split: Split) -> Found:
         if "gamma" in shared:
             shared["gamma"] *= width
         start = time.perf_counter()
-        model = fastpu.fit_one_class_svm(X, nu=max(nu, 1 / X.shape[0]), **shared)
+        model = fastpu.baselines.fit_one_class_svm(X, nu=max(nu, 1 / X.shape[0]), **shared)
         seconds = time.perf_counter() - start
         text = f"nu={nu:g}" + (f" gamma={shared['gamma']:.3g}" if "gamma" in shared else "")
         found = Found(_positive(model, split), None, seconds, 1, text)
@@ -164,7 +164,7 @@ def _one_class(split: Split) -> Found:
 def _quietly(run: Callable[[Split], Found]) -> Callable[[Split], Found]:
     def quiet(split: Split) -> Found:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", fastpu.DegenerateModelWarning)  # its F1 says enough
+            warnings.simplefilter("ignore", fastpu.exceptions.DegenerateModelWarning)  # its F1 says enough
             return run(split)
 
     return quiet

@@ -6,7 +6,7 @@
 
 namespace fastpu {
 
-// What a fastpu.BinnedFeatures of Python, or the object of the core in it, holds; null for anything else. The caller
+// What a fastpu.models.BinnedFeatures of Python, or the object of the core in it, holds; null for anything else. The caller
 // keeps the object alive.
 inline const BinnedFeatures* binned_features(const pybind11::handle& features) {
   const pybind11::object held = pybind11::getattr(features, "_native", features);

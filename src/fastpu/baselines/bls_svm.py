@@ -88,7 +88,7 @@ def fit_bls_svm(
     --------
     >>> import fastpu
     >>> X = [[0.0], [0.2], [1.0], [0.9], [0.1], [0.8]]
-    >>> model = fastpu.fit_bls_svm(X, [0, 0, 1, 1, 0, 0], C_pos=1.0, C_unl=0.5, lam=0.01)
+    >>> model = fastpu.baselines.fit_bls_svm(X, [0, 0, 1, 1, 0, 0], C_pos=1.0, C_unl=0.5, lam=0.01)
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """

@@ -26,8 +26,9 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, is_sequence
 from fastpu.common._sharing import shares_work
 from fastpu.common._text import describe
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._validate import check_choice, check_float, check_int
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
@@ -140,7 +141,7 @@ def fit_ls_auc(
     Examples
     --------
     >>> import fastpu
-    >>> model = fastpu.fit_ls_auc([[0.0], [1.0], [2.0], [4.0]], [-1, -1, 1, 1], lam=0)
+    >>> model = fastpu.baselines.fit_ls_auc([[0.0], [1.0], [2.0], [4.0]], [-1, -1, 1, 1], lam=0)
     >>> model.coef.round(6)
     array([0.333333])
     >>> model.predict([[1.4], [1.6]])
@@ -215,7 +216,7 @@ def fit_samult(
     --------
     >>> import fastpu
     >>> X, y = [[0.0], [1.0], [2.0], [4.0], [1.0], [3.0]], [-1, -1, 1, 1, 0, 0]
-    >>> model = fastpu.fit_samult(X, y, gamma=0.5, lam=0)
+    >>> model = fastpu.baselines.fit_samult(X, y, gamma=0.5, lam=0)
     >>> model.coef.round(6)
     array([0.357143])
     """
@@ -326,7 +327,7 @@ def fit_pnu_auc(
     >>> X, truth = fastpu.datasets.make_two_normals(400, random_state=0)
     >>> split = fastpu.datasets.split_case_control(truth, labeled=40, random_state=0)
     >>> rows, y = X[split.train], split.y_train
-    >>> model = fastpu.fit_pnu_auc(rows, y, prior=0.45, eta=1)
+    >>> model = fastpu.baselines.fit_pnu_auc(rows, y, prior=0.45, eta=1)
     >>> model.status
     'closed_form'
     """

@@ -12,8 +12,6 @@ from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 if TYPE_CHECKING:
     from fastpu.data._matrix import Matrix
 
-__all__ = ["check_eval_set", "check_patience", "row_counts"]
-
 
 def check_patience(early_stopping_rounds: object) -> int:
     """Return the rounds without a better AUC that end a fit, or 0 for None."""

@@ -13,9 +13,10 @@ from fastpu import _core
 from fastpu.boosting._arguments import row_counts
 from fastpu.boosting._folds import GROUP, LabelledRows, best_so_far
 from fastpu.common._params import MANY
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._categories import category_flags
 from fastpu.data._validate import check_choice, check_float, check_int, label_counts
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._prior import proper_prior
 from fastpu.model._threshold import balanced_accuracy_threshold
 from fastpu.tree._fit import (
@@ -33,22 +34,6 @@ if TYPE_CHECKING:
     from fastpu.boosting._folds import Chosen
     from fastpu.data.binned_features import BinnedFeatures
 
-__all__ = [
-    "FUNCTION",
-    "WITH_PRIOR",
-    "BoostedTreesRound",
-    "HeldRows",
-    "LossName",
-    "ScoredRows",
-    "Settings",
-    "Training",
-    "check_group_counts",
-    "check_groups",
-    "check_settings",
-    "model_of",
-    "threshold_rule",
-    "weighted_prior",
-]
 
 FUNCTION = "fit_boosted_trees"
 LossName: TypeAlias = Literal["pnu_auc", "logistic", "upu", "nnpu"]

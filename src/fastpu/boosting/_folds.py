@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     _Boosted = _core.StumpBoostResult | _core.BoostedTreesResult
 
-__all__ = ["GROUP", "Chosen", "LabelledRows", "best_so_far", "rounds_by_folds"]
 
 GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 

@@ -15,12 +15,13 @@ from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._categories import category_flags, columns_in_sets
 from fastpu.data._category_order import in_order
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_float, check_int, check_labels, check_matrix, check_sample_weight, label_counts
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._threshold import balanced_accuracy_threshold
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from fastpu.boosting._losses import Loss, LossOptions
 
-__all__ = ["STOP_TOL", "BoostRound", "Method", "boost", "check_group_counts", "model_of", "threshold_rule"]
 
 STOP_TOL = 1e-9  # the default: met in practice only where nothing is left to gain
 

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from fastpu.boosting._boosted_trees import LossName
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
-__all__ = ["BoostedTreesRound", "fit_boosted_trees"]
-
 
 @answers_unknown_keywords
 @needs_prior_where("loss", WITH_PRIOR)

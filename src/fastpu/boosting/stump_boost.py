@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from fastpu.boosting.stump_ensemble import StumpEnsemble
 
-__all__ = ["BoostRound", "fit_pnu_adaboost", "fit_pnu_auc_boost", "fit_rankboost_auc", "pnu_auc_method"]
 
 _STEPS = ("jensen", "line_search")
 
@@ -250,7 +249,7 @@ n_threads, callback, progress
     Examples
     --------
     >>> import fastpu
-    >>> model = fastpu.fit_rankboost_auc([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1], n_rounds=10)
+    >>> model = fastpu.baselines.fit_rankboost_auc([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1], n_rounds=10)
     >>> model.decision_function([[0.0]]) < model.decision_function([[3.0]])
     array([ True])
     """
@@ -342,7 +341,7 @@ progress
     Examples
     --------
     >>> import fastpu
-    >>> model = fastpu.fit_pnu_adaboost([[0.0], [1.0], [2.0], [3.0]], [-1, 0, 0, 1], n_rounds=3)
+    >>> model = fastpu.baselines.fit_pnu_adaboost([[0.0], [1.0], [2.0], [3.0]], [-1, 0, 0, 1], n_rounds=3)
     >>> model.predict([[0.0], [3.0]])
     array([-1,  1])
     """

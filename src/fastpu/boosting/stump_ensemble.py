@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["StumpEnsemble"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class StumpEnsemble(Model):

@@ -10,8 +10,6 @@ from scipy.special import betaincinv
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["largest_shares", "least_shares"]
-
 
 def largest_shares(counts: NDArray[Any], n: int, tail: float) -> NDArray[np.float64]:
     """Return for each count of n rows the share by which at most that many rows have the probability `tail`."""

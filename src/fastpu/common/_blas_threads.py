@@ -15,7 +15,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["one_blas_thread"]
 
 _lock = threading.Lock()
 _n_holders = 0

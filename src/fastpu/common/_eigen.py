@@ -9,7 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["symmetric_eigen"]
 
 _OVERFLOW = "X must have entries so small that sums of their squares, or of kernel values, do not overflow; scale X"
 

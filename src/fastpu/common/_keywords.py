@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["answers_unknown_keywords"]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 

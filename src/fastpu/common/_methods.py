@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DECLARED", "Method", "methods_that_take", "methods_with", "table"]
-
 
 @dataclass(frozen=True)
 class Method:

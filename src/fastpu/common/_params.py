@@ -10,17 +10,6 @@ import numpy as np
 
 from fastpu.common._text import describe, short
 
-__all__ = [
-    "MANY",
-    "check_bool",
-    "check_choice",
-    "check_float",
-    "check_int",
-    "check_random_state",
-    "check_scores_rows",
-    "is_sequence",
-]
-
 MANY = 2**62  #: More than there can be of anything; larger limits are cut to it, as the core reads no larger integers.
 
 

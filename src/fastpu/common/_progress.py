@@ -14,8 +14,6 @@ import numpy as np
 from fastpu.common._params import check_bool
 from fastpu.common._text import describe
 
-__all__ = ["Callback", "make_callback"]
-
 Callback: TypeAlias = Callable[[Any], bool]
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["parameters_of_many", "shared_parameters", "shares_together", "shares_work", "unwrapped"]
 
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 

@@ -12,8 +12,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["columns_named", "describe", "short", "variable", "where_column"]
-
 
 _MOST_BITS = 10_000  # longest integer that messages print: Python itself refuses to print somewhat longer ones
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from fastpu.common._params import check_int
 
-__all__ = ["available_cpus", "resolve_n_threads"]
-
 
 def resolve_n_threads(n_threads: object = None, *, name: str = "n_threads") -> int:
     """Return the number of threads that a call may use.

@@ -5,16 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 
-__all__ = [
-    "ConvergenceWarning",
-    "DegenerateModelWarning",
-    "EstimateWarning",
-    "FailedFitWarning",
-    "LabelWarning",
-    "ScaleWarning",
-    "warn",
-]
-
 #: Packages that may stand between the user's code and a fit. A warning names the user's line, not one of theirs.
 _BETWEEN = frozenset({"fastpu", "joblib", "sklearn"})
 

@@ -34,17 +34,6 @@ if TYPE_CHECKING:
 
     OutOfBag = tuple[NDArray[np.float64], NDArray[np.int32]]
 
-__all__ = [
-    "Forest",
-    "GroupsOfPart",
-    "Plan",
-    "Tasks",
-    "grow_on_parts",
-    "known_by",
-    "labels_of",
-    "score",
-    "splits_by_categories",
-]
 
 _GATHERED_BYTES = 1 << 27  # about how many bytes of unlabelled rows one task gathers at most
 

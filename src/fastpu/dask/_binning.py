@@ -48,18 +48,6 @@ if TYPE_CHECKING:
     from fastpu.data._cuts import ColumnCuts
     from fastpu.data._matrix import Matrix
 
-__all__ = [
-    "BinnedPart",
-    "Census",
-    "bin_eval_set",
-    "bin_partitions",
-    "check_cuts",
-    "cuts_for",
-    "find_global_cuts",
-    "put_in_order",
-    "single_row",
-    "take_census",
-]
 
 _ATTEMPTS = 3  # how often the cuts are searched for where workers are lost meanwhile
 _MAX_BINS = 255

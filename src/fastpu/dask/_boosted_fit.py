@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from fastpu.dask._shared_fit import FitData
     from fastpu.dask._workers import Workers
 
-__all__ = ["BoostedFit"]
 
 _ROUNDS_BETWEEN_CHECKPOINTS = 10
 

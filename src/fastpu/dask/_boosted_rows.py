@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fastpu.boosting._boosted_trees import Settings
     from fastpu.dask._workers import Shard, Workers
 
-__all__ = ["SharedRows", "add_up", "answer", "known_by", "merged_counts", "place_rows", "stack"]
-
 
 _MOST_DRAWN = 2**32 - 1  # rows that can be numbered, for drawing some of them
 _CODES_AHEAD = 10_000_000  # codes that a thread adds up in about the time that a question takes

@@ -9,8 +9,6 @@ from typing import Any
 from fastpu.common._text import describe
 from fastpu.dask._client import dask, distributed
 
-__all__ = ["Rows", "is_collection", "read_rows"]
-
 
 @dataclass(frozen=True)
 class Rows:

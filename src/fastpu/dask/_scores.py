@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from fastpu.dask._workers import Shard, Workers
 
-__all__ = ["SharedScores"]
-
 
 # ---- On a worker ----
 

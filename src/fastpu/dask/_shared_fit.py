@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fastpu.common._warnings import warn
+from fastpu.common._warn import warn
 from fastpu.dask._binning import bin_partitions
 from fastpu.dask._workers import WorkerLostError, Workers
 from fastpu.data._validate import check_int
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from fastpu.data._cuts import CutsOfFeatures
     from fastpu.data.binned_features import BinnedFeatures
 
-__all__ = ["FitData", "SharedFit", "check_patience"]
 
 _MOST_LOSSES = 3  # workers that may be lost in a row without a round saved between them
 _Result = TypeVar("_Result")

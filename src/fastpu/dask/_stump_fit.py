@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from fastpu.dask._shared_fit import FitData
     from fastpu.dask._workers import Workers
 
-__all__ = ["StumpFit"]
 
 _OF_ROUND = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")
 _TYPES = (np.int32, np.float64, np.int8, np.float64, np.float64, np.float64, np.float64)

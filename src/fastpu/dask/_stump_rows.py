@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from fastpu.dask._workers import Shard, Workers
 
-__all__ = ["SharedStumps", "StumpsOfShard", "place_stumps"]
-
 
 # ---- On a worker ----
 

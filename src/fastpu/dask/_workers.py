@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from fastpu.dask._client import Client
 
-__all__ = ["Shard", "WorkerLostError", "Workers", "fan_out", "results_of"]
 
 _CHECK_SECONDS = 2.0  # the driver checks so often, while it waits, that all workers are still there
 _MOST_SECONDS_ALONE = 30.0  # after so long without any worker the driver gives up

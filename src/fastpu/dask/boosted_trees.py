@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from fastpu.data.binned_features import BinnedFeatures
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
-__all__ = ["fit_boosted_trees"]
-
 
 @answers_unknown_keywords
 @waits_outside_the_pool

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from fastpu.forest._arguments import Growth
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
-__all__ = ["fit_forest"]
-
 
 @answers_unknown_keywords
 @waits_outside_the_pool

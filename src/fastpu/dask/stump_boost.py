@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from fastpu.boosting.stump_ensemble import StumpEnsemble
     from fastpu.data.binned_features import BinnedFeatures
 
-__all__ = ["fit_pnu_auc_boost"]
-
 
 @answers_unknown_keywords
 @waits_outside_the_pool

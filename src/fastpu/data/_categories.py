@@ -18,18 +18,6 @@ import numpy as np
 
 from fastpu.common._text import short
 
-__all__ = [
-    "MOST_IN_SETS",
-    "Categories",
-    "Kept",
-    "category_flags",
-    "check_kept",
-    "columns_in_order",
-    "columns_in_sets",
-    "is_categorical",
-    "read_categories",
-]
-
 #: The most categories of a column that is split by sets of them: with the place of missing entries they fit one byte.
 MOST_IN_SETS = 255
 

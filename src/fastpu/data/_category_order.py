@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._categories import Kept
 
-__all__ = ["FOLDS", "CategoryOrder", "Counts", "count_categories", "in_order", "upper_label"]
 
 FOLDS = 5
 PRIOR_ROWS = 10.0  # how many rows of the overall share are added to those of each category

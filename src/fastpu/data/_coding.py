@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.common._text import describe, short, variable
-from fastpu.common._warnings import LabelWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._frames import frame_kind
+from fastpu.exceptions import LabelWarning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-__all__ = ["MISSING", "apply_codes", "default_codes", "is_missing", "read_labels"]
 
 ROLES: Mapping[str, int] = {"positive": 1, "unlabeled": 0, "negative": -1}
 MAX_LISTED = 10

@@ -11,8 +11,6 @@ from fastpu.common._text import describe, short
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["chosen_columns"]
-
 
 def chosen_columns(
     name: str, columns: object, n_features: int, feature_names: tuple[str, ...] | None

@@ -27,16 +27,6 @@ if TYPE_CHECKING:
     from fastpu.data._categories import Kept
     from fastpu.data._matrix import Floats, Matrix
 
-__all__ = [
-    "Answer",
-    "ColumnCuts",
-    "CutsOfFeatures",
-    "Question",
-    "SortedColumns",
-    "WeightRange",
-    "find_cuts",
-    "merged_categories",
-]
 
 _POINTS = 4096  # numbers of a column in one question, unless many cuts are searched
 _WEIGHT_BITS = 60  # of the largest whole weight times the number of rows

@@ -7,8 +7,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Fold", "stratified_folds"]
-
 Fold: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]  # training rows, held-out rows
 
 

@@ -15,8 +15,6 @@ from fastpu.data._categories import Categories, Kept, is_categorical, read_categ
 from fastpu.data._refused_columns import refuse_column
 from fastpu.data._whole_numbers import check_whole_numbers
 
-__all__ = ["check_frame", "column_names", "concat_frames", "frame_kind", "kind_of_column", "read_frame"]
-
 
 def frame_kind(X: object) -> str | None:
     """Return "pandas" or "polars" if `X` is a DataFrame of that library, else None; a LazyFrame is refused."""

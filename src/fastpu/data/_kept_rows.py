@@ -12,8 +12,6 @@ from fastpu.data._validate import is_rising
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["check_kept_rows", "kept_rows"]
-
 
 def _arrays(model: object, prefix: str) -> list[Any]:
     return [getattr(model, f"{prefix}_{name}") for name in ("dense", "data", "indices", "indptr")]

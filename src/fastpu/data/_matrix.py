@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._categories import Kept
 
-__all__ = ["CsrMatrix", "DenseMatrix", "Floats", "Matrix", "entry_blocks", "stacked"]
 
 Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Numbers: TypeAlias = NDArray[np.signedinteger[Any]]

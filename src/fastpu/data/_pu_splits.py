@@ -14,8 +14,6 @@ from fastpu.data._validate import check_binary
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["PUSplit", "apportion", "split_case_control", "split_single_set"]
-
 
 class PUSplit(NamedTuple):
     """Rows of a positive-unlabelled training set and of a test set, and the labels to train with."""

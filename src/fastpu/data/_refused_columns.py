@@ -11,8 +11,6 @@ from fastpu.common._text import short
 if TYPE_CHECKING:
     from fastpu.data._categories import Categories
 
-__all__ = ["refuse_column"]
-
 
 def refuse_column(
     X: Any, column: int, kind: str, name: str, categories: Categories, *, of_column: str, is_other: bool, is_mixed: bool

@@ -13,7 +13,6 @@ from fastpu.common._params import check_float, check_int, check_random_state
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["make_four_normals", "make_pu_toy1", "make_pu_toy2", "make_trifurcate", "make_two_normals"]
 
 _MOST_ROWS = 2**40  # more rows than any memory has room for
 # make_trifurcate: the variance of the three clusters, the covariance of the negatives' two features, and both

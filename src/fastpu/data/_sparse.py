@@ -19,7 +19,6 @@ from fastpu.data._whole_numbers import first_rounded, refuse_rounded
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["is_sparse", "read_sparse"]
 
 _INDEX_MAX = np.iinfo(np.int32).max
 _BLOCK = 1 << 18

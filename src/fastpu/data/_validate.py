@@ -15,13 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from fastpu.common._methods import methods_that_take, methods_with
-from fastpu.common._params import (
-    check_bool,
-    check_choice,
-    check_float,
-    check_int,
-    check_random_state,
-)
 from fastpu.common._text import describe, short, variable, where_column
 from fastpu.data._coding import default_codes, read_labels
 from fastpu.data._frames import check_frame, column_names, frame_kind, read_frame
@@ -36,21 +29,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._categories import Categories, Kept
 
-__all__ = [
-    "check_binary",
-    "check_bool",
-    "check_choice",
-    "check_float",
-    "check_int",
-    "check_labels",
-    "check_matrix",
-    "check_random_state",
-    "check_sample_weight",
-    "check_vector",
-    "is_rising",
-    "label_counts",
-    "well_scaled",
-]
 
 Policy: TypeAlias = Literal["refuse", "allow"]
 

@@ -11,7 +11,6 @@ from fastpu.common._text import short
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["check_whole_numbers", "first_rounded", "refuse_rounded"]
 
 _EXACT = 2**53  # all whole numbers up to this size are numbers of float64
 

@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from fastpu.data._cuts import CutsOfFeatures
     from fastpu.data._matrix import Matrix
 
-__all__ = [
-    "BinnedFeatures",
-    "bin_at",
-    "bin_features",
-    "binned",
-    "bins_or_matrix",
-    "require_rows",
-    "stacked_bins",
-]
 
 _MAX_CUTS = 65535
 

@@ -18,7 +18,6 @@ from fastpu.data._validate import check_matrix
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["as_labels", "stack"]
 
 _FRAMES = ("pandas", "polars")
 

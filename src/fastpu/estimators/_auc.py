@@ -16,14 +16,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["PNUAUC", "SAMULT"]
-
 
 class SAMULT(FastpuClassifier):
     """The classifier of `fit_samult`.
 
     It learns from labels -1, 0 and 1. The smaller of two labels is negative: without unlabelled rows only the risk of
-    the labelled ones is left, and the fit is that of `fastpu.fit_ls_auc`.
+    the labelled ones is left, and the fit is that of `fastpu.baselines.fit_ls_auc`.
     """
 
     def _other_label(self, classes: NDArray[Any]) -> int:  # noqa: ARG002 - always negative

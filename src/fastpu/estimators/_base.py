@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from fastpu.model._model import Model
     from fastpu.priors import PriorEstimate
 
-__all__ = ["FastpuClassifier", "Labels", "seed_of"]
 
 _Model = TypeVar("_Model", bound="Model")
 

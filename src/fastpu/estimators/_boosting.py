@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from fastpu.boosting.stump_boost import BoostRound
 
-__all__ = ["Boosting", "PNUAdaBoost"]
-
 
 class Boosting(FastpuClassifier):
     """A boosting classifier: it has importances, and callbacks can see the model of every round.

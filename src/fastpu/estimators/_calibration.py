@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.common._warnings import DegenerateModelWarning, EstimateWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._folds import stratified_folds
 from fastpu.data._validate import check_choice, check_int
 from fastpu.estimators._prior import in_proportion
+from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
 from fastpu.judge._parts import Rows
 from fastpu.judge._prior_likelihood import score_share
 from fastpu.judge._prior_sampling import PriorEstimate, doubts
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from fastpu.model._calibration import Scored
     from fastpu.model._model import Model
 
-__all__ = ["CalibrationSettings", "calibrated"]
 
 _OF_ROWS = ("sample_weight", "sample_cost")
 

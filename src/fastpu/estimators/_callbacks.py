@@ -20,8 +20,6 @@ except ImportError:  # before scikit-learn 1.9
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["CallbackSupportMixin", "FitTask", "with_callbacks"]
-
 
 _Method = TypeVar("_Method", bound="Callable[..., Any]")
 

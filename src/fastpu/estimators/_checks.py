@@ -10,7 +10,6 @@ from sklearn.utils.fixes import parse_version
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["EXPECTED_FAILED_CHECKS"]
 
 _VERSION = parse_version(sklearn.__version__).release[:2]
 _WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from fastpu.common._methods import Method
 
-__all__ = ["CLASSIFIERS"]
 
 #: The base classes of the classifiers that do more than call their function, by the function or by its model's class.
 _BASES: dict[str, type[FastpuClassifier]] = {

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._warnings import EstimateWarning, warn
+from fastpu.common._warn import warn
 from fastpu.estimators._meta import MetaClassifier, folds_of, response_of, scores_of
+from fastpu.exceptions import EstimateWarning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
-
-__all__ = ["ElkanNotoClassifier"]
 
 
 class ElkanNotoClassifier(MetaClassifier):

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
-__all__ = ["BoostedTrees", "Forest"]
-
 
 class Forest(FastpuClassifier):
     """A forest: it has importances and out-of-bag scores.

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["WithLandmarks"]
-
 
 class WithLandmarks(FastpuClassifier):
     """A classifier whose kernel may be approximated, where it is not linear.

@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["has_unlabeled", "labelled_rows"]
-
 
 def has_unlabeled(y: NDArray[Any], classes: NDArray[Any]) -> bool:
     """Tell whether labels of a classifier with these classes are -1, 0 and 1, with 0 for unlabelled rows."""

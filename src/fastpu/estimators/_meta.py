@@ -35,17 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-__all__ = [
-    "THRESHOLDS",
-    "MetaClassifier",
-    "Training",
-    "check_estimator_of",
-    "check_takes_weights",
-    "folds_of",
-    "response_of",
-    "scores_of",
-    "weight_name",
-]
 
 _RESPONSES = ("predict_proba", "decision_function")
 THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}  #: the scores above which the base estimator predicts 1

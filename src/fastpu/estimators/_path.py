@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.common._params import check_float, check_int
-from fastpu.common._warnings import ConvergenceWarning, warn
+from fastpu.common._warn import warn
 from fastpu.estimators._base import FastpuClassifier, seed_of
+from fastpu.exceptions import ConvergenceWarning
 from fastpu.path._fit import precision_forgiven
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
     from fastpu.path.svm_path_model import SVMPath
     from fastpu.svm.kernel_machine import KernelMachine
-
-__all__ = ["OnPUPath", "OnPath"]
 
 
 class OnPath(FastpuClassifier):
@@ -32,7 +31,7 @@ class OnPath(FastpuClassifier):
     lam : float, optional
         The point of the path to stop at. By default the best one is selected.
     criterion, prior, scenario, random_state : str or callable, float, str, int
-        As in `fastpu.SVMPath.select`: "f1" (the default of `SVMPathClassifier`) and "error" where all labels are true,
+        As in `fastpu.models.SVMPath.select`: "f1" (the default of `SVMPathClassifier`) and "error" where all labels are true,
         "puf" (the default of `PUSVMPathClassifier`) and "err_star" where the rows of the smaller label are unlabelled,
         and "end".
     cv : int or None, default 5
@@ -41,7 +40,7 @@ class OnPath(FastpuClassifier):
 
     Attributes
     ----------
-    path_ : fastpu.SVMPath
+    path_ : fastpu.models.SVMPath
         The whole path; `model_` is the machine at one point of it.
     """
 

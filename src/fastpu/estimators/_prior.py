@@ -13,7 +13,6 @@ from fastpu.data._validate import check_choice, check_matrix, check_random_state
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["check_prior_name", "estimate_prior", "in_proportion"]
 
 _ESTIMATES = ("bbe", "km2")
 

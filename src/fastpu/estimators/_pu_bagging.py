@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-__all__ = ["PUBaggingClassifier"]
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.common._text import short
-from fastpu.common._warnings import LabelWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._coding import is_missing
 from fastpu.data._frames import frame_kind
 from fastpu.estimators._labels import labelled_rows
+from fastpu.exceptions import LabelWarning
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -25,7 +26,6 @@ except ImportError as error:
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Labels", "PUClassifier", "label_vector", "require_classes", "require_distinct_names"]
 
 _CODES = (-1, 0, 1)
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)

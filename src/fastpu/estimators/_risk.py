@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["InEpochs", "WithPrior"]
-
 
 class WithPrior(FastpuClassifier):
     """A classifier whose function needs a prior, which is estimated if none is given.

@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import assert_all_finite
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, EstimateWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._columns import chosen_columns
 from fastpu.data._validate import check_float, check_int
 from fastpu.estimators._meta import (
@@ -26,6 +26,7 @@ from fastpu.estimators._meta import (
     response_of,
     scores_of,
 )
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from fastpu.estimators._meta import Training
 
-__all__ = ["SARClassifier"]
 
 _EDGE = 1e-12  # probabilities are kept this far from 0 and 1, where their logarithms are infinite
 _RESPONSE = "predict_proba"

@@ -19,17 +19,6 @@ from fastpu.model._prior import check_prior, check_scenario, proper_prior
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "LabeledScorer",
-    "PUScorer",
-    "average_precision_scorer",
-    "err_star_scorer",
-    "labeled_scorer",
-    "lift_scorer",
-    "precision_at_k_scorer",
-    "pu_auc_scorer",
-    "puf_scorer",
-]
 
 _OF_UNLABELED = ("precision_at_k", "average_precision")  # of the unlabelled rows alone, however rows were drawn
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["OneClassSVM", "WithCosts"]
-
 
 class WithCosts(FastpuClassifier):
     """A classifier whose function needs two costs, which balance the groups if none are given.

@@ -24,16 +24,6 @@ from fastpu.tree._fit import check_prior_and_scenario, unlabelled_of_bag
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "CRITERIA",
-    "FUNCTION",
-    "SPLITTERS",
-    "WITH_PRIOR",
-    "ForestRound",
-    "Growth",
-    "check_groups",
-    "check_growth",
-]
 
 FUNCTION = "fit_forest"
 CRITERIA = ("gini", "nnpu", "upu")

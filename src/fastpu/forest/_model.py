@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from fastpu.common._warnings import DegenerateModelWarning, warn
+from fastpu.common._warn import warn
+from fastpu.exceptions import DegenerateModelWarning
 from fastpu.forest._arguments import FUNCTION
 from fastpu.model._threshold import balanced_accuracy_threshold
 from fastpu.tree._fit import counted_rows, group_sizes, joined
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from fastpu.data._categories import Kept
     from fastpu.forest._arguments import Growth
 
-__all__ = ["ForestRows", "GrownForest", "make_model"]
 
 _FEW = 100  # with more rows on each side of the threshold out of bag, rows in the bags need not be scored
 

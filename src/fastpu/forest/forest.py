@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from fastpu.data.binned_features import BinnedFeatures
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
-__all__ = ["ForestRound", "fit_forest"]
-
 
 @answers_unknown_keywords
 @needs_prior_where("criterion", WITH_PRIOR)

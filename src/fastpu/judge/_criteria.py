@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from fastpu.judge._trials import Part
 
-__all__ = ["Criterion", "check_scoring"]
 
 _SIGNS = {"puf": 1, "err_star": -1, "error": -1, "auc": 1, "lift": 1, "average_precision": 1}
 _WANT_PRIOR = ("err_star", "average_precision")

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from fastpu.judge._criteria import Criterion
     from fastpu.judge._grid import Arguments, Grid
 
-__all__ = ["with_prior"]
-
 
 @dataclass(frozen=True)
 class _WithPrior:

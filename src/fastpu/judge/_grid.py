@@ -14,8 +14,6 @@ import numpy as np
 
 from fastpu.common._text import describe, short
 
-__all__ = ["Arguments", "Grid", "Move", "check_grid"]
-
 _UP, _DOWN = 1.1, 0.9
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from fastpu.judge._parts import FoldParts
     from fastpu.judge._trials import Outcome, Part, Work
 
-__all__ = ["KernelGrid"]
-
 
 @dataclass(frozen=True)
 class _Scored:

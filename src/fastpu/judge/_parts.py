@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._folds import Fold
 
-__all__ = ["FoldParts", "Rows", "ValidationPart", "check_folds"]
-
 
 class Rows:
     """The rows of an array, a sparse matrix, a frame or binned features, to take subsets of.

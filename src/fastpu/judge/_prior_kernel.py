@@ -11,7 +11,6 @@ from fastpu import _core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["kernel_factor", "mixture_share"]
 
 _RANK_TOL = 1e-7  # pivots end when the remaining diagonal is below this share of its largest entry
 _MOST_COLUMNS = 600

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Likelihood", "ScoreShare", "best_bin", "score_share", "share_likelihoods"]
 
 _TAIL = 0.02  # error probability of each of the two bounds of a bin
 _MOST_CUTS = 1000

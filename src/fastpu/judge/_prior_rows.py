@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["kernel_width", "on_one_scale", "row_keys"]
-
 
 def kernel_width(rows: Matrix) -> float:
     """Return the median distance between two rows, or 1 where most rows are equal."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["MOST_SAMPLES", "PriorEstimate", "Sample", "bootstrap", "doubts", "folds_of", "open_sample"]
 
 MOST_SAMPLES = 10**9  # most samples of a bootstrap: more than there is time for
 _MOST_FOLDS = 5

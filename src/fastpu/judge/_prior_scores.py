@@ -10,9 +10,9 @@ import numpy as np
 from fastpu.baselines.ls_auc import fit_ls_auc
 from fastpu.boosting.stump_boost import fit_pnu_auc_boost
 from fastpu.common._params import check_scores_rows
-from fastpu.common._warnings import DegenerateModelWarning
 from fastpu.data._validate import check_vector
 from fastpu.data.binned_features import bin_features
+from fastpu.exceptions import DegenerateModelWarning
 from fastpu.judge._prior_likelihood import ScoreShare, score_share
 from fastpu.judge._prior_rows import kernel_width, on_one_scale
 from fastpu.judge._prior_sampling import folds_of
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     # From the numbers of the rows to fit to, their labels, and the numbers of further rows: the scores of both.
     Ranker = Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], tuple[NDArray[np.float64], ...]]
 
-__all__ = ["default_rankers", "held_out_scores", "share_by_scores", "users_ranker"]
 
 _N_ROUNDS = 100
 _N_CENTERS = 200

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Sensitivity", "sensitivity"]
-
 
 _MOST_POINTS = 10**6
 

@@ -15,8 +15,6 @@ from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Called", "call_rows", "err_star", "puf_score", "require_pu", "scale_down"]
-
 
 @answers_unknown_keywords
 def err_star(

@@ -14,7 +14,6 @@ from fastpu.data._validate import check_vector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Ranked", "check_k", "check_scores", "mean_precision", "perfect_counts", "recall_of"]
 
 _EXACT = 2.0**53  # below it float64 has every integer
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._warnings import EstimateWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._validate import check_int, check_random_state
+from fastpu.exceptions import EstimateWarning
 from fastpu.judge._prior_sampling import MOST_SAMPLES
 from fastpu.judge._ranked_rows import Ranked, check_k, mean_precision, perfect_counts, recall_of
 from fastpu.judge._ranking_results import RankingCurve, RankingEstimate
@@ -21,13 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "average_precision",
-    "lift_at_k",
-    "precision_at_k",
-    "ranking_curve",
-    "recall_at_k",
-]
 
 _ENDS = (0.05, 0.95)  # of an interval, as quantiles of the samples
 _STANDARD_ERRORS = 2  # from an average precision without its bias to the ends of its interval

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["ScarTest", "scar_test"]
 
 _PURE = 0.9  # share of the unlabelled rows that are compared that must be positive by the prior
 _FEWEST = 10  # rows of either kind that are compared

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.common._text import short
-from fastpu.common._warnings import ConvergenceWarning, FailedFitWarning, warn
+from fastpu.common._warn import warn
+from fastpu.exceptions import ConvergenceWarning, FailedFitWarning
 from fastpu.judge._grid import Arguments, Grid, Move
 from fastpu.judge._trials import FLAWS, Outcome, Source, Work, make_lines, run_all
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from fastpu.judge._kernel_grid import KernelGrid
 
-__all__ = ["Search"]
 
 _TIE = 1e-12  # scores that differ by less count as equal, since means over folds are rounded
 _MOST_ROUNDS = 1000  # most moves by ten per cent

@@ -13,24 +13,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 
 from fastpu.common._params import check_scores_rows
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "FLAWS",
-    "Candidate",
-    "Judge",
-    "Line",
-    "Outcome",
-    "Part",
-    "Source",
-    "Work",
-    "judge_single",
-    "make_lines",
-    "run_all",
-]
 
 Candidate: TypeAlias = Mapping[str, Any]
 Judge: TypeAlias = Callable[[Any, "Part", "int | None"], float]

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from fastpu.judge._trials import Source
 
-__all__ = ["Selection", "select"]
 
 _MAY_PASS = ("not_converged", "degenerate")
 

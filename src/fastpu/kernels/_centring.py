@@ -10,7 +10,6 @@ import scipy.sparse as sp
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["shifted_csr"]
 
 _FILLED = 0.5  # a column with entries in a smaller share of the rows is not shifted: its mean is within its spread
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["KernelExpansion", "linear_scores"]
 
 _AT_ONCE = 8  # linear models that score a block of rows together
 _VECTOR_KERNELS = ("poly", "rbf", "sigmoid", "callable")  # kernels that need the support vectors for scores

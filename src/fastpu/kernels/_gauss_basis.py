@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = [
-    "check_bandwidth",
-    "default_bandwidth",
-    "draw_centers",
-    "gauss_features",
-    "gauss_scores",
-    "is_bandwidth",
-    "median_distance",
-    "open_centers",
-]
 
 _ROWS_FOR_WIDTH = 1000  # rows whose distances to the centres give the default bandwidth, their median
 _ROUNDING = 1e-12  # a squared distance |x|^2 + |z|^2 - 2x'z below this share of |x|^2 + |z|^2 may be 0

@@ -23,23 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "KERNELS",
-    "KERNELS_WITH_GAMMA",
-    "FunctionKernel",
-    "Kernel",
-    "call_kernel",
-    "centred",
-    "check_kernel",
-    "check_kernel_fields",
-    "check_kernel_matrix",
-    "check_scored_rows",
-    "kernel_values",
-    "linear_coef",
-    "resolve_gamma",
-    "score_rows",
-    "value_dtype",
-]
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNELS_WITH_GAMMA = ("poly", "rbf", "sigmoid")

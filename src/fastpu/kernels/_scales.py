@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu.common._text import where_column
-from fastpu.common._warnings import ScaleWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data.binned_features import require_rows
+from fastpu.exceptions import ScaleWarning
 from fastpu.kernels._kernels import check_kernel_matrix
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from fastpu.data._matrix import Matrix
     from fastpu.kernels._kernels import Kernel
 
-__all__ = ["check_training_rows", "warn_of_scales"]
 
 _APART = 100.0  # ratio of the spreads of two columns from which on they are on different scales
 _SHARE = 0.1  # share of the columns that must vary so little: a few at the border of images do no harm

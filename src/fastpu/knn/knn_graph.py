@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["KNNGraph", "knn_graph", "knn_similarity"]
 
 Mode: TypeAlias = Literal["mutual", "union"]
 _MODES = ("mutual", "union")

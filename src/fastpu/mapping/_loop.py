@@ -11,8 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CONVERGENCE", "MAPPING", "REPAIR", "Boundary", "Groups", "MappingRound", "Outcome", "Rows", "converge"]
-
 Rows: TypeAlias = NDArray[np.int64]  # numbers of rows of X
 Scores: TypeAlias = NDArray[np.float64]
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.common._progress import make_callback
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._validate import check_float, check_int, check_labels, check_random_state
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import check_training_rows
-from fastpu.mapping._loop import Groups, MappingRound, converge
+from fastpu.mapping._loop import Groups, converge
 from fastpu.mapping._svm_stages import FittedSvm, SvmStages, Variant
 from fastpu.mapping._user_stages import RowForm, user_mapping, user_separation
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer, StageScorers
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from fastpu.svm._arguments import Options
     from fastpu.svm._solver import Training
 
-__all__ = ["MappingRound", "Variant", "fit_mapping"]
 
 _HELD_OUT = 0.2  # share of the labelled positives that is held out by default with max_pos_reject
 # Share of the positives that a boundary may reject without a warning. In 80 runs on Letter, digits and breast cancer

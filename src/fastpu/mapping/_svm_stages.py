@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from fastpu.mapping._loop import Rows, Scores
     from fastpu.svm._solver import Solved, Training
 
-__all__ = ["FittedSvm", "SvmStages", "Variant"]
 
 _NU_SHARE = 0.999  # nu is cut to this share of the largest nu that has a solution, for at the largest the margin is 0
 # The threshold lies below the lowest score of P by this share of the largest score, so that rounding of kernel values

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from fastpu.data._matrix import Matrix
     from fastpu.mapping._loop import Rows, Scores, Stage
 
-__all__ = ["RowForm", "Table", "UserScorer", "user_mapping", "user_separation"]
 
 Table: TypeAlias = Any  # rows as users see them: an ndarray, or a CSR matrix or array of SciPy
 _PARTNER = {"psi1": "U", "psi2": "N"}

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
 
-__all__ = ["MappingRound", "fit_smc", "fit_svmc"]
-
 
 @answers_unknown_keywords
 def fit_smc(

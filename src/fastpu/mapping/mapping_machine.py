@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from fastpu.data._matrix import Matrix
     from fastpu.mapping._user_stages import RowForm, UserScorer
 
-__all__ = ["MappingMachine", "MappingModel", "MappingScorer", "StageScorers"]
 
 _SOLVER = ("objective", "gap", "violation", "margin")  # what the history says of the SVM of a boundary
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
         progress: bool
 
 
-__all__ = ["MarginOptions", "MarginRound", "check_costs", "check_margin_options"]
-
 _SOLVERS = ("auto", "exact", "iadmm")
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["default_cost", "largest_share"]
 
 # The factor in C = _FACTOR n_pos / (s^2 sqrt(max(n_pos, d))). This rule was chosen on ten standardised data sets with
 # 5 and 30 % of the positives labelled, and on text: for both methods its mean AUC was within .001 of the best rule.

@@ -24,17 +24,6 @@ if TYPE_CHECKING:
     from fastpu.data._matrix import Matrix
     from fastpu.margin._arguments import MarginOptions
 
-__all__ = [
-    "Hook",
-    "MarginRows",
-    "Solved",
-    "Solver",
-    "Steps",
-    "Task",
-    "Unsolved",
-    "open_rows",
-    "solve_side_by_side",
-]
 
 T = TypeVar("T")
 Hook: TypeAlias = "Callable[[MarginRound], bool] | None"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fastpu.common._progress import make_callback
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, EstimateWarning, warn
+from fastpu.common._warn import warn
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 from fastpu.margin._arguments import check_costs
 from fastpu.margin._defaults import default_cost, largest_share
 from fastpu.margin._engine import open_rows, solve_side_by_side
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from fastpu.margin._engine import MarginRows, Steps, Task
     from fastpu.margin._loops import Run
 
-__all__ = ["fit_each_cost"]
 
 Loop: TypeAlias = "Callable[[MarginRows, float], Steps[Run]]"
 Flaws: TypeAlias = tuple[str, str, str, str]

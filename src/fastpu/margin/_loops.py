@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from fastpu.margin._engine import MarginRows, Solved, Steps, Unsolved
 
-__all__ = ["Rule", "Run", "algorithm_1", "biased_psi"]
 
 Loss: TypeAlias = Literal["hinge", "psi"]
 

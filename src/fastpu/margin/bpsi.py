@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from fastpu.margin._loops import Run
     from fastpu.margin.linear_machine import LinearMachine
 
-__all__ = ["fit_bpsi"]
-
 
 @overload
 def fit_bpsi(
@@ -129,7 +127,7 @@ def fit_bpsi(
     --------
     >>> import fastpu
     >>> X = [[0.0], [0.2], [1.0], [0.9], [0.1], [0.8]]
-    >>> model = fastpu.fit_bpsi(X, [0, 0, 1, 1, 0, 0], C_pos=30, C_unl=10)
+    >>> model = fastpu.baselines.fit_bpsi(X, [0, 0, 1, 1, 0, 0], C_pos=30, C_unl=10)
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
         check_increase: bool
 
 
-__all__ = ["MarginRound", "fit_ipsi", "fit_isvm"]
-
 _STARTS = ("hinge", "psi", "isvm")
 
 

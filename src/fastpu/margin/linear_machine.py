@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["LinearMachine"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LinearMachine(Model):

@@ -30,7 +30,6 @@ from fastpu.model._threshold import differ
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["METHODS", "Calibration", "Scored", "by_group", "calibrate", "check_calibration", "probabilities"]
 
 METHODS = ("sigmoid", "isotonic")
 

@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 
 from fastpu.common._text import describe, short
 
-__all__ = ["FieldSpec", "FrozenMapping", "decode_field", "encode_field", "field_specs", "freeze"]
-
 Kind: TypeAlias = Literal["int", "float", "bool", "str", "names", "array", "arrays", "scalars", "function"]
 _KEY = re.compile(r"[A-Za-z0-9_]+")
 _SCALARS: dict[object, Kind] = {int: "int", float: "float", bool: "bool", str: "str"}

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["file_name", "open_model_file", "read_model_file", "refusing_damage", "write_model_file"]
 
 _MAGIC = "fastpu-model"
 _FORMAT = 1

@@ -13,7 +13,6 @@ from fastpu.common._text import describe
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["is_lazy", "of_partitions"]
 
 _LARGE = 1_000_000  # a function of more bytes is sent to the workers once, not as a part of every task
 

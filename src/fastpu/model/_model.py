@@ -14,8 +14,9 @@ import numpy as np
 
 from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._warnings import EstimateWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._validate import check_choice, check_labels, check_matrix, check_sample_weight
+from fastpu.exceptions import EstimateWarning
 from fastpu.model._calibration import METHODS, Scored, by_group, calibrate, check_calibration, probabilities
 from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
 from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self  # in typing from Python 3.11
 
-__all__ = ["Model", "load", "refuse_nan_scores"]
 
 _MOST_FEATURES = 2**63 - 1
 _CLASSES: dict[str, type[Model]] = {}
@@ -466,7 +466,7 @@ def load(path: object) -> Model:
     >>> import tempfile
     >>> from pathlib import Path
     >>> import fastpu
-    >>> model = fastpu.fit_rankboost_auc([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
+    >>> model = fastpu.baselines.fit_rankboost_auc([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     model.save(Path(directory) / "model.npz")
     ...     again = fastpu.load(Path(directory) / "model.npz")

@@ -12,15 +12,6 @@ from fastpu.common._text import describe
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = [
-    "SCENARIOS",
-    "check_prior",
-    "check_scenario",
-    "needs_prior",
-    "needs_prior_where",
-    "prior_among_unlabeled",
-    "proper_prior",
-]
 
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 

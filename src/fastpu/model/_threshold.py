@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastpu.common._warnings import DegenerateModelWarning, warn
+from fastpu.common._warn import warn
+from fastpu.exceptions import DegenerateModelWarning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["TIE", "balanced_accuracy_threshold", "between", "differ", "matched_threshold", "prior_threshold"]
 
 # Two cuts are tied if their balanced accuracies, or distances to the prior, differ by less than this, and two scores
 # are equal if they differ by at most this part of the larger one: the rounding of sums then decides nothing.

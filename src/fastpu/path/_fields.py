@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from fastpu._core import PathSolution
 
-__all__ = ["EVENT_KINDS", "PathFields", "path_fields"]
 
 EVENT_KINDS = ("start", "from_right", "from_left", "to_right", "to_left")
 

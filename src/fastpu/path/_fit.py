@@ -13,9 +13,10 @@ import scipy.sparse as sp
 from fastpu import _core
 from fastpu.common._params import MANY
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_float, check_int, check_vector
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._kernels import FunctionKernel, Kernel, check_kernel
 from fastpu.svm._arguments import check_cache
 
@@ -24,16 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "PathOptions",
-    "PathRound",
-    "check_costs",
-    "check_path_options",
-    "follow_path",
-    "knot_changes",
-    "precision_forgiven",
-    "warn_of_path",
-]
 
 _forgives_precision: ContextVar[bool] = ContextVar("fastpu_forgives_precision", default=False)
 # With at most so many features a linear path is computed from the rows, not from a kernel: kMostFeatures of the core.

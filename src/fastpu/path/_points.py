@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["PathPoints"]
 
 # Rows are cut into blocks as if each gave at least so many results: a block's results then stay in the CPU's cache.
 _LEAST_WIDTH = 1 << 14

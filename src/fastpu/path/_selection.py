@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from fastpu.data._matrix import Matrix
     from fastpu.path._points import PathPoints
 
-__all__ = ["Crossings", "Curve", "best_machine", "best_of", "crossings", "curve_on_path", "path_of_fold"]
 
 _FOLD_CACHE = 200 * 2**20  # bytes of the kernel cache of each fold's path
 _CRITERIA = ("puf", "err_star", "f1", "error", "end")

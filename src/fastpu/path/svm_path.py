@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["PathRound", "fit_pu_svm_path", "fit_svm_path"]
-
 
 @answers_unknown_keywords
 def fit_svm_path(

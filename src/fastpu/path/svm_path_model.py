@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from fastpu.svm.kernel_machine import KernelMachine
 
 
-__all__ = ["SVMPath"]
-
-
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class SVMPath(PathPoints):
     """All solutions of a weighted SVM over its regularisation lam, from `fit_svm_path` or `fit_pu_svm_path`.

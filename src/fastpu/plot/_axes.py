@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CYCLE", "DASHES", "GROUPS", "Group", "check_axes", "groups_of", "mark_scale", "open_axes", "with_legends"]
 
 # Colours that the colour-blind tell apart (Okabe and Ito), and dashes for more lines than there are colours.
 CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

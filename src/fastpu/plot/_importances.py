@@ -12,8 +12,6 @@ from fastpu.data._validate import check_int
 from fastpu.plot._axes import CYCLE, check_axes, open_axes
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
-__all__ = ["importances"]
-
 _INCHES = 0.22  # of a bar
 
 
@@ -49,7 +47,7 @@ def importances(model: StumpEnsemble | TreeEnsemble, *, n_lines: int = 20, ax: A
     --------
     >>> import fastpu, fastpu.plot
     >>> X, truth = fastpu.datasets.make_two_normals(300, random_state=0)
-    >>> model = fastpu.fit_rankboost_auc(X, truth, n_rounds=30)
+    >>> model = fastpu.baselines.fit_rankboost_auc(X, truth, n_rounds=30)
     >>> fastpu.plot.importances(model).axes[0].get_xlabel()
     'share of the gain'
     """

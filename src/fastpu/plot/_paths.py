@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from fastpu.path._selection import Curve
 
-__all__ = ["best_by_value", "draw_criterion", "draw_lines", "draw_selection", "is_numeric"]
 
 _MOST_NAMED = 8  # more lines are not named in a legend
 _MARGIN = 1.1  # a criterion is drawn up to so many times the largest lam where it changes,

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Series", "draw_boosting", "draw_changes"]
 
 _MOST_MARKERS = 40  # a line of more values has no markers
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["decision_regions", "score_histogram"]
 
 _ABOVE, _BELOW = (0, 114, 178), (230, 159, 0)  # blue and orange, in 0 ... 255
 _TINTS = (0.10, 0.18, 0.27, 0.38)  # of the bands of scores, from the threshold outwards

@@ -10,8 +10,9 @@ import numpy as np
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._progress import make_callback
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, ScaleWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._validate import check_labels, check_sample_weight
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, ScaleWarning
 from fastpu.kernels._kernels import resolve_gamma
 from fastpu.kernels._scales import check_training_rows
 from fastpu.pual._arguments import check_parameter

@@ -8,8 +8,6 @@ from fastpu.common._params import MANY
 from fastpu.data._validate import check_choice, check_float, check_int
 from fastpu.kernels._gauss_basis import check_bandwidth
 
-__all__ = ["RiskRound", "Rule", "Shape", "Training", "check_shape", "check_training"]
-
 _LOSSES = ("sigmoid", "logistic", "squared")
 _MODELS = ("linear", "gauss", "mlp")
 _MOST_HIDDEN = 10**6

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from fastpu import _core
     from fastpu.data._matrix import CsrMatrix, Matrix
 
-__all__ = ["Columns", "read_columns"]
 
 _CONSTANT = 16  # a column that varies by so many rounding errors of its mean does not vary
 

@@ -14,7 +14,7 @@ from fastpu.common._params import MANY
 from fastpu.common._progress import make_callback
 from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._matrix import DenseMatrix
 from fastpu.data._validate import (
     check_float,
@@ -25,6 +25,7 @@ from fastpu.data._validate import (
     well_scaled,
 )
 from fastpu.data.binned_features import require_rows
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
 from fastpu.model._model import refuse_nan_scores
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from fastpu.model._model import Model
     from fastpu.risk._arguments import Rule, Shape, Training
 
-__all__ = ["Rows", "fit_by_adam", "make_machine", "open_rows", "warn_of"]
 
 #: The default of lam is this times prior / sqrt(positive rows), for rows of the size 1; chosen by measurement.
 _RIDGE = {"linear": 1.0, "gauss": 0.05, "mlp": 0.0}

@@ -10,7 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Split", "n_held_out", "split_rows"]
 
 _LEAST_HELD = 10  # fewest positive rows to hold out: the risk of fewer is too noisy to stop by
 _ROWS_A_BATCH = 1000  # fewest rows in a batch of batch_size="auto"

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from fastpu.risk.risk_machine import RiskMachine
     from fastpu.risk.risk_network import RiskNetwork
 
-__all__ = ["RiskRound", "fit_nnpu"]
-
 
 @answers_unknown_keywords
 def fit_nnpu(

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["RiskMachine"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class RiskMachine(Model):

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = ["RiskNetwork"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class RiskNetwork(Model):

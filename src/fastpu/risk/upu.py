@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from fastpu.risk.risk_machine import RiskMachine
     from fastpu.risk.risk_network import RiskNetwork
 
-__all__ = ["RiskRound", "fit_upu"]
 
 _TOL, _MAX_ITER = 1e-10, 200  # of Newton's method
 

@@ -20,16 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "MOST_COST",
-    "Options",
-    "check_cache",
-    "check_options",
-    "check_supervised",
-    "cost_per_row",
-    "require_both",
-    "seed_param",
-]
 
 MOST_COST = 1e100  # largest cost of a row in linear machines: larger ones overflow
 

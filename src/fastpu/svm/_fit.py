@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from fastpu.svm._solver import Task, Training, TrainingRows
     from fastpu.svm.kernel_machine import KernelMachine
 
-__all__ = ["Posed", "fit_machine", "linear_engine", "model_params", "solve_linear", "warn_of_failures"]
 
 _GAP = 1e-9  # duality gap at which the linear engine stops, relative to the primal objective
 _FEW_STEPS = 100_000  # pair updates, plus 10 for each row, that may be tried after the engine

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from fastpu.svm._solver import Task
     from fastpu.svm.kernel_machine import KernelMachine
 
-__all__ = ["FoldData", "GridFit", "SvmGrid", "fit_each", "shares_grid"]
 
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 

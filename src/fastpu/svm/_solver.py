@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._warnings import ConvergenceWarning, DegenerateModelWarning, warn
+from fastpu.common._warn import warn
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._kernels import FunctionKernel, Kernel, linear_coef, resolve_gamma, value_dtype
 from fastpu.svm.kernel_machine import KernelMachine
 
@@ -34,20 +35,6 @@ if TYPE_CHECKING:
         n_threads: int | None
         callback: Callable[[SvmRound], bool | None] | None
         progress: bool
-
-
-__all__ = [
-    "Solved",
-    "SvmRound",
-    "Task",
-    "Training",
-    "TrainingRows",
-    "TrainingScores",
-    "open_training",
-    "warn_if_degenerate",
-    "warn_if_no_margin",
-    "warn_if_unfinished",
-]
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ import numpy as np
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_callback
 from fastpu.common._text import describe, short
-from fastpu.common._warnings import ConvergenceWarning, warn
+from fastpu.common._warn import warn
 from fastpu.data._validate import check_float, check_int, check_labels, check_random_state
+from fastpu.exceptions import ConvergenceWarning
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef
 from fastpu.kernels._scales import check_training_rows
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["BagRound", "BaggingSVM", "fit_bagging_svm"]
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 _CHUNK_BYTES = 1 << 26  # bytes of scores and coefficients of the bags that are fitted at a time

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from fastpu.svm._solver import SvmArguments, SvmRound
     from fastpu.svm.kernel_machine import KernelMachine
 
-__all__ = ["fit_bsvm"]
-
 
 def _pose(n_rows: int, y: object, *, C_pos: object, C_unl: object, C: object, sample_weight: object) -> Posed:
     costs = {

@@ -12,8 +12,6 @@ from fastpu.kernels._expansion import KernelExpansion
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["KernelMachine"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class KernelMachine(KernelExpansion):

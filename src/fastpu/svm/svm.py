@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from fastpu.svm._solver import SvmArguments
     from fastpu.svm.kernel_machine import KernelMachine
 
-__all__ = ["SvmRound", "fit_nu_svm", "fit_one_class_svm", "fit_svm"]
 
 _BOTH = ("positive", "negative")
 _ROUNDING = 1e-12  # relative error that rounding may leave in sums of weights
@@ -178,12 +177,12 @@ def fit_svm(
     --------
     >>> import numpy as np, fastpu
     >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> model = fastpu.fit_svm(X, [1, 1, -1, -1], C=10, gamma=2.0)
+    >>> model = fastpu.baselines.fit_svm(X, [1, 1, -1, -1], C=10, gamma=2.0)
     >>> model.predict(X)
     array([ 1,  1, -1, -1])
     >>> model.support
     array([0, 1, 2, 3])
-    >>> [m.support.size for m in fastpu.fit_svm(X, [1, 1, -1, -1], C=[0.1, 10], gamma=2.0)]
+    >>> [m.support.size for m in fastpu.baselines.fit_svm(X, [1, 1, -1, -1], C=[0.1, 10], gamma=2.0)]
     [4, 4]
     """
     if (models := fit_each(fit_svm, locals())) is not None:
@@ -306,7 +305,7 @@ def fit_nu_svm(
     Examples
     --------
     >>> import fastpu
-    >>> model = fastpu.fit_nu_svm([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1], nu=0.5, kernel="linear")
+    >>> model = fastpu.baselines.fit_nu_svm([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1], nu=0.5, kernel="linear")
     >>> model.predict([[1.4], [1.6]])
     array([-1,  1])
     """
@@ -436,7 +435,7 @@ def fit_one_class_svm(
     --------
     >>> import numpy as np, fastpu
     >>> X = np.random.default_rng(0).standard_normal((100, 2))
-    >>> model = fastpu.fit_one_class_svm(X, nu=0.05, gamma=0.1)
+    >>> model = fastpu.baselines.fit_one_class_svm(X, nu=0.05, gamma=0.1)
     >>> model.predict([[0.0, 0.0], [5.0, 5.0]])
     array([ 1, -1])
     """

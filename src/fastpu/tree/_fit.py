@@ -22,23 +22,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
 
-__all__ = [
-    "as_int",
-    "bin_rows",
-    "check_continued",
-    "check_init_model",
-    "check_prior_and_scenario",
-    "check_same_rows",
-    "counted_rows",
-    "draw_seed",
-    "fingerprint_of",
-    "fingerprint_of_part",
-    "fingerprint_of_parts",
-    "group_sizes",
-    "joined",
-    "open_rows",
-    "unlabelled_of_bag",
-]
 
 _MAX_BINS = 255
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from fastpu.data._categories import Kept
 
-__all__ = ["make_booster"]
 
 _IS_CATEGORICAL, _MISSING_LEFT, _NAN_IS_MISSING = 1, 2, 8  # the bits of decision_type
 _WORDS = 8  # of 32 bits in a set of categories

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
-__all__ = ["TreeEnsemble", "packed"]
 
 _SEEDS = 2**64
 #: A node as the core reads it: 24 bytes, three words of the model. `left` is 0 in a leaf, whose value is `threshold`;
