@@ -26,6 +26,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu import metrics, priors
+from fastpu.common._methods import function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +58,7 @@ def csr(n: int, d: int, groups: str = "PU", *, density: float = 0.02) -> tuple[A
 
 
 def fit(name: str, data: tuple[Any, Any], **options: Any) -> Callable[[int], Any]:
-    function = getattr(fastpu, name)
+    function = function_of(name)
     X, y = data
     positional = (X,) if name in {"fit_one_class_svm", "knn_graph", "knn_similarity", "bin_features"} else (X, y)
     return lambda n_threads: function(*positional, **options, n_threads=n_threads)

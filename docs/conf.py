@@ -19,7 +19,7 @@ from sphinx_gallery.scrapers import figure_rst
 import fastpu
 import fastpu.dask
 import fastpu.estimators
-from fastpu.common._methods import DECLARED, table
+from fastpu.common._methods import DECLARED, function_of, table
 
 if TYPE_CHECKING:
     from typing import Any
@@ -119,10 +119,13 @@ logger = logging.getLogger(__name__)
 # The public modules by their short names.
 MODULES = {
     "": fastpu,
+    "baselines": fastpu.baselines,
     "dask": fastpu.dask,
     "datasets": fastpu.datasets,
     "estimators": fastpu.estimators,
+    "exceptions": fastpu.exceptions,
     "metrics": fastpu.metrics,
+    "models": fastpu.models,
     "objectives": fastpu.objectives,
     "plot": fastpu.plot,
     "priors": fastpu.priors,
@@ -184,14 +187,14 @@ def _rooms() -> dict[str, list[str]]:
     """Return the methods of each room, by the words that its package has about it."""
     rooms: dict[str, list[str]] = {}
     for name in DECLARED:
-        package = importlib.import_module(getattr(fastpu, name).__module__.rpartition(".")[0])
+        package = importlib.import_module(function_of(name).__module__.rpartition(".")[0])
         rooms.setdefault((package.__doc__ or "").partition(".\n")[0].rstrip("."), []).append(name)
     return rooms
 
 
 def _page(name: str) -> str:
     """Return where the page of a method is in docs/methods."""
-    return f"{getattr(fastpu, name).__module__.split('.')[1]}/{name}"
+    return f"{function_of(name).__module__.split('.')[1]}/{name}"
 
 
 def _lists() -> str:
@@ -207,7 +210,7 @@ def _summaries() -> str:
     """Return tables of the methods, one for each room, with the first sentence of each docstring."""
     tables = []
     for words, names in _rooms().items():
-        lines = [f"| `{name}` | {getattr(fastpu, name).__doc__.partition(chr(10))[0]} |" for name in names]
+        lines = [f"| `{name}` | {function_of(name).__doc__.partition(chr(10))[0]} |" for name in names]
         tables.append("\n".join([f"### {words}", "", "| function | what it does |", "|---|---|", *lines, ""]))
     return "\n".join(tables)
 

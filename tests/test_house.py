@@ -15,21 +15,14 @@ import pytest
 
 import fastpu
 from fastpu import _blas, _core
-from fastpu.common._methods import DECLARED
+from fastpu.common._methods import DECLARED, function_of
 
 ROOT = Path(__file__).resolve().parent.parent
 IS_CHECKOUT = (ROOT / "CMakeLists.txt").exists()
 SOURCES = {".py", ".pyi", ".pyx", ".hpp", ".cpp"}
 needs_checkout = pytest.mark.skipif(not IS_CHECKOUT, reason="needs the source tree")
 
-PUBLIC_MODULES = [
-    fastpu,
-    *(
-        getattr(fastpu, name)
-        for name in ("datasets", "metrics", "objectives", "plot", "priors")
-        if hasattr(fastpu, name)
-    ),
-]
+PUBLIC_MODULES = [fastpu, *(module for module in map(vars(fastpu).get, fastpu.__all__) if inspect.ismodule(module))]
 
 
 def run_python(code: str, *, timeout: float = 120) -> str:
@@ -127,12 +120,22 @@ def test_defaults_are_those_that_the_documentation_names():
 
 
 def test_every_public_method_is_declared():
-    assert set(DECLARED) == {name for name in fastpu.__all__ if name.startswith("fit_")}
+    tiers = {False: fastpu, True: fastpu.baselines}
+    for is_baseline, module in tiers.items():
+        declared = {name for name, method in DECLARED.items() if method.baseline is is_baseline}
+        assert declared == {name for name in module.__all__ if name.startswith("fit_")}
+
+
+def test_the_first_tier_has_at_most_40_names():
+    assert len(dir(fastpu)) <= 40
+    assert {"dask", "estimators"} <= set(dir(fastpu))
+    with pytest.raises(AttributeError, match="'fastpu' has no attribute 'fit_svm'"):
+        vars(fastpu)["__getattr__"]("fit_svm")
 
 
 @pytest.mark.parametrize("name", DECLARED)
 def test_options_are_keyword_only(name):
-    kinds = [p.kind for p in inspect.signature(getattr(fastpu, name)).parameters.values()]
+    kinds = [p.kind for p in inspect.signature(function_of(name)).parameters.values()]
     assert kinds[2:]
     assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[2:])
 

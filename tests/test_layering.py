@@ -139,7 +139,14 @@ EVERYWHERE = {"numpy", "scipy", "fastpu"}
 WITHOUT_THE_CORE = {"common", "data", "model"}  # what methods share knows no kernel, but for:
 MAY_KNOW_THE_CORE = {"data/binned_features.py"}
 # The public modules beside the rooms, and the room on whose floor each stands.
-HALL = {"metrics": "judge", "priors": "judge", "datasets": "judge", "objectives": "judge"}
+HALL = {
+    "exceptions": "common",
+    "metrics": "judge",
+    "priors": "judge",
+    "datasets": "judge",
+    "objectives": "judge",
+    "models": "baselines",
+}
 ONLY_IN = {  # package -> the modules that may import it, and whether at the top
     "sklearn": ("estimators/", "top"),
     "matplotlib": ("plot/_axes.py", "inside functions"),

@@ -29,6 +29,7 @@ from distributed import Client, LocalCluster
 
 import fastpu
 import fastpu.dask
+from fastpu.common._methods import function_of
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "peers"))
 
@@ -58,7 +59,7 @@ def fastpu_learner(name: str, function: str, n_threads: int, **options: Any) -> 
         return getattr(fastpu.dask, function)(X, y, n_rounds=n_rounds, **options).decision_function
 
     def alone(X: Any, y: Any, n_rounds: int) -> Any:
-        return getattr(fastpu, function)(X, y, n_rounds=n_rounds, n_threads=n_threads, **options).decision_function
+        return function_of(function)(X, y, n_rounds=n_rounds, n_threads=n_threads, **options).decision_function
 
     return Learner(name, on_cluster, alone)
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import fastpu
 import fastpu.estimators
-from fastpu.common._methods import DECLARED
+from fastpu.common._methods import DECLARED, function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,7 +97,7 @@ def _fit_around(method: str, problem: Problem) -> tuple[Any, Any]:
 
 
 def _fit_fastpu(method: str, problem: Problem) -> tuple[Any, Any]:
-    function = getattr(fastpu, method.split(maxsplit=1)[0])
+    function = function_of(method.split(maxsplit=1)[0])
     X, y = problem.X, problem.is_labelled.astype(np.int8)
     groups = given(method)
     if groups == "P":

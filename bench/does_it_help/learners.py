@@ -23,6 +23,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import fastpu
+from fastpu.common._methods import function_of
 from fastpu.estimators import SARClassifier, TwoStepClassifier
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def judge(name: str, problem: Problem, seed: int) -> Outcome:
 
 def _fastpu(fit: str, **options: Any) -> Callable[[Problem, int], NDArray[np.float64]]:
     def learn(problem: Problem, seed: int) -> NDArray[np.float64]:
-        model = getattr(fastpu, fit)(problem.X, problem.is_labelled, random_state=seed, n_threads=1, **options)
+        model = function_of(fit)(problem.X, problem.is_labelled, random_state=seed, n_threads=1, **options)
         return model.decision_function(problem.X_test, n_threads=1)
 
     return learn

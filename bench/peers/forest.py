@@ -18,6 +18,7 @@ from running import Case, Row, alternate, peak_bytes
 from workload import make_rows
 
 import fastpu
+from fastpu.common._methods import function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -97,7 +98,7 @@ def _loop_of_trees(X: Any, is_labelled: NDArray[np.bool_], n_threads: int, seed:
 
 def _fastpu(name: str, **options: Any) -> Learner:
     def learn(X: Any, is_labelled: NDArray[np.bool_], n_threads: int, seed: int) -> Scorer:
-        model = getattr(fastpu, name)(X, is_labelled, n_threads=n_threads, random_state=seed, **options)
+        model = function_of(name)(X, is_labelled, n_threads=n_threads, random_state=seed, **options)
         return partial(model.decision_function, n_threads=n_threads)
 
     return learn

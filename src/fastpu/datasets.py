@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_bool, check_float, check_random_state
 from fastpu.data._pu_splits import PUSplit, apportion, split_case_control, split_single_set
 from fastpu.data._simulated import make_four_normals, make_pu_toy1, make_pu_toy2, make_trifurcate, make_two_normals
-from fastpu.data._validate import check_binary, check_bool, check_float, check_random_state
+from fastpu.data._validate import check_binary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -18,9 +18,9 @@ import numpy as np
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_int
 from fastpu.common._text import describe
 from fastpu.common._warn import warn
-from fastpu.data._validate import check_int
 from fastpu.exceptions import EstimateWarning
 from fastpu.judge._prior_kernel import kernel_factor, mixture_share
 from fastpu.judge._prior_rows import kernel_width, on_one_scale, row_keys

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu.boosting._losses import LOSSES
+from fastpu.common._methods import function_of
 
 #: Sums of up to a few thousand weights of one group, in any order, after some tens of rounds.
 SUM_TOL = 1e-12
@@ -18,7 +19,7 @@ SUM_TOL = 1e-12
 #: Scores and log J: a few hundred such sums added up.
 SCORE_TOL = 1e-10
 
-FITS = {name.removeprefix("fit_"): getattr(fastpu, name) for name in LOSSES}
+FITS = {name.removeprefix("fit_"): function_of(name) for name in LOSSES}
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
 #: The learned arrays of a model, which have an entry for each round.

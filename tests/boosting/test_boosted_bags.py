@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fastpu
+from fastpu.common._methods import function_of
 from tree_cases import fit, pnu_rows, pu_rows
 
 # A few trees on a few rows may call all rows the same, of which a warning tells.
@@ -35,7 +36,7 @@ def test_bags_of_separable_rows_call_those_apart_positive(function):
     given = {"n_bags": 5} if function == "fit_boosted_trees" else {"n_trees": 30, "splitter": "best"}
     X = np.where(np.arange(2000) < 30, 6.0, 0.0)[:, None]
     for seed in range(10):
-        model = getattr(fastpu, function)(X, np.arange(2000) < 6, random_state=seed, **given)
+        model = function_of(function)(X, np.arange(2000) < 6, random_state=seed, **given)
         np.testing.assert_array_equal(model.predict(X) > 0, np.arange(2000) < 30)
 
 
@@ -56,7 +57,7 @@ def test_rows_of_weight_zero_are_as_if_they_were_not_there(function, bag_ratio, 
         y = np.maximum(y, 0)
     there = weights > 0
     with_all, without = (
-        getattr(fastpu, function)(X[kept], y[kept], sample_weight=weights[kept], bag_ratio=bag_ratio, random_state=0,
+        function_of(function)(X[kept], y[kept], sample_weight=weights[kept], bag_ratio=bag_ratio, random_state=0,
                                   **options)
         for kept in (np.full(600, True), there)
     )  # fmt: skip

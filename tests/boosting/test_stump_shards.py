@@ -8,6 +8,7 @@ import pytest
 import fastpu
 from fastpu import _core
 from fastpu.boosting._losses import LOSSES
+from fastpu.common._methods import function_of
 from fastpu.data._categories import category_flags
 
 ROUNDS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective", "category_sets")
@@ -142,7 +143,7 @@ def test_a_group_may_be_missing(groups):
 def test_same_bits_of_every_loss(name):
     X, y = pnu_rows(500)
     bins = fastpu.bin_features(X, max_bins=15)
-    model = getattr(fastpu, name)(bins, y, n_rounds=40)
+    model = function_of(name)(bins, y, n_rounds=40)
     gamma = 1.0 if name == "fit_rankboost_auc" else 0.5
     assert_same_bits(fit_shards(bins, y, 3, n_rounds=40, gamma=gamma, loss=LOSSES[name].name)[0], model)
 

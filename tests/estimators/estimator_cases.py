@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import fastpu
 from fastpu.common._methods import DECLARED
+from fastpu.common._methods import function_of as public_function
 from fastpu.estimators._classes import CLASSIFIERS as MADE
 
 CLASSIFIERS = list(MADE.values())
@@ -29,7 +29,7 @@ OPTIONS: dict[str, dict[str, object]] = {
 
 def function_of(classifier):
     """The fit function of a class."""
-    return getattr(fastpu, function_name(classifier))
+    return public_function(function_name(classifier))
 
 
 def function_name(classifier):

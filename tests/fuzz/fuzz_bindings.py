@@ -19,7 +19,7 @@ with engine.instrumented():
     import fastpu
     from fastpu import _core
     from fastpu.boosting import _boosted_trees
-    from fastpu.common._methods import DECLARED
+    from fastpu.common._methods import DECLARED, function_of
     from fastpu.data._matrix import CsrMatrix
 
 NAN, INF = float("nan"), float("inf")
@@ -113,7 +113,7 @@ ALWAYS["solver_max_iter"] = [50]
 ALWAYS["max_iter"] = [1, 5, 50]
 FITS = list(DECLARED)
 PARAMETERS = {
-    name: [key for key, p in inspect.signature(getattr(fastpu, name)).parameters.items() if p.kind is p.KEYWORD_ONLY]
+    name: [key for key, p in inspect.signature(function_of(name)).parameters.items() if p.kind is p.KEYWORD_ONLY]
     for name in FITS
 }
 
@@ -192,7 +192,7 @@ def fit(source: Bytes) -> None:
     for key in ("C_pos", "C_unl"):
         if key in PARAMETERS[name]:
             options.setdefault(key, 0.5)
-    call = getattr(fastpu, name)
+    call = function_of(name)
     model = call(X, **options) if name == "fit_one_class_svm" else call(X, labels, **options)
     if isinstance(model, list):
         return

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fastpu
+from fastpu.common._methods import function_of
 from fastpu.common._sharing import shared_parameters
 from selection_cases import pu_data, without_seconds
 
@@ -25,7 +26,7 @@ def data():
 @pytest.mark.parametrize("name", ["fit_isvm", "fit_ipsi"])
 def test_all_costs_are_fitted_at_once_and_chosen_from_as_one_by_one(name, data):
     X, y, truth = data
-    fit = getattr(fastpu, name)
+    fit = function_of(name)
     assert shared_parameters(fit) == ("C",)
 
     def alone(X, y, *, C):
@@ -63,7 +64,7 @@ def test_models_that_call_too_many_rows_positive_are_judged_as_others_are(name):
     truth = rng.random(2000) < 0.05
     X = rng.normal(size=(2000, 6)) + np.outer(truth, [1.5, 1.5, 0, 0, 0, 0])
     y = truth & (rng.random(2000) < 0.5)
-    fit = getattr(fastpu, name)
+    fit = function_of(name)
 
     def alone(X, y, *, C):
         return fit(X, y, C=C)

@@ -109,8 +109,8 @@ def test_a_precomputed_kernel_chooses_as_the_kernel_itself(data, grids):
     K = kernel_matrix(X, gamma=0.4)
     found, expected = both(fastpu.baselines.fit_svm, K, truth, {"C": COSTS}, kernel="precomputed", scoring="error")
     assert_same(found, expected)
-    by_rows = fastpu.select(fastpu.baselines.fit_svm, X, truth, {"C": COSTS}, gamma=0.4, scoring="error", random_state=0,
-                            tol=TIGHT)  # fmt: skip
+    by_rows = fastpu.select(fastpu.baselines.fit_svm, X, truth, {"C": COSTS}, gamma=0.4, scoring="error",
+                            random_state=0, tol=TIGHT)  # fmt: skip
     np.testing.assert_allclose(found.table["score"], by_rows.table["score"])
     assert grids == [4, 4]
 

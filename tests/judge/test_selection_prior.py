@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu.common._methods import DECLARED
+from fastpu.common._methods import DECLARED, function_of
 from fastpu.forest._arguments import CRITERIA
 from helpers import refused
 from method_cases import rows_for
@@ -38,7 +38,7 @@ def small(fit):
 @pytest.mark.parametrize("scoring", ["err_star", "average_precision"])
 @pytest.mark.parametrize("name", [name for name, method in DECLARED.items() if {"P", "U"} <= set(method.groups)])
 def test_every_method_is_chosen_by_every_criterion_with_a_prior(name, scoring):
-    fit = getattr(fastpu, name)
+    fit = function_of(name)
     X, y = rows_for(name)
     options = {"scoring": scoring, "prior": 0.4, "cv": 2, "random_state": 0, "admit": ["degenerate", "not_converged"]}
     forms = [{}] if name not in CHOICES else [{CHOICES[name][0]: value} for value in CHOICES[name][1]]

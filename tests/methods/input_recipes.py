@@ -59,6 +59,10 @@ _REFUSES = {"MappingScorer.save"}
 # -- what is public ----------------------------------------------------------------------------------------------------
 
 
+#: Modules whose names stand without the module's in the tables.
+_BARE = (fastpu, fastpu.baselines, fastpu.models, fastpu.exceptions)
+
+
 def _public(module: ModuleType, prefix: str = "") -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in module.__all__:
@@ -66,7 +70,7 @@ def _public(module: ModuleType, prefix: str = "") -> dict[str, Any]:
         if inspect.ismodule(item):
             found |= _public(item, f"{name}.")
         elif callable(item):
-            found[prefix + name] = item
+            found[name if module in _BARE else prefix + name] = item
     return found
 
 

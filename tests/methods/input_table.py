@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import fastpu
 from fastpu.boosting import _boosted_trees
 from fastpu.boosting._losses import LOSSES
+from fastpu.common._methods import function_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -292,7 +292,7 @@ _PUAL = "fit_pual fit_gllc fit_bls_svm"
 _MARGIN = "fit_isvm fit_ipsi fit_bpsi"
 _MAPPING = "fit_smc fit_svmc"
 
-_with_gamma = [name for name in LOSSES if "gamma" in inspect.signature(getattr(fastpu, name)).parameters]
+_with_gamma = [name for name in LOSSES if "gamma" in inspect.signature(function_of(name)).parameters]
 _set(" ".join([*_with_gamma, "fit_samult"]), gamma=real(0, 1, changes=(0.0, 1.0)))
 _set("bin_features", max_bins=integer(1, _MOST_CUTS))
 _with_prior = {"criterion": "nnpu", "prior": 0.4}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 import warnings
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-import fastpu
-from fastpu.common._methods import DECLARED
+from fastpu.common._methods import DECLARED, function_of
+
+if TYPE_CHECKING:
+    import fastpu
 
 #: What a function wants beside rows and labels, and what makes a fit the same every time.
 _WANTED = {"prior": 0.4, "random_state": 0}
@@ -63,7 +65,7 @@ def _truth(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 def fit(name: str, X: Any, y: Any, **options: Any) -> Any:
     """Call a fit function with what it wants."""
-    function = getattr(fastpu, name)
+    function = function_of(name)
     parameters = inspect.signature(function).parameters
     given = {key: value for key, value in _WANTED.items() if key in parameters}
     if name in {"fit_forest", "fit_boosted_trees"} and not {"criterion", "loss"} & set(options):

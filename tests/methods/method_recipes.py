@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.common._methods import DECLARED
+from fastpu.common._methods import DECLARED, function_of
 
 #: What a recipe's rows are called by, and how a group of rows is labelled.
 LABELS = {"P": 1, "U": 0, "N": -1}
@@ -40,6 +40,8 @@ class Recipe:
 
     @property
     def function(self) -> Any:
+        if self.name in DECLARED:
+            return function_of(self.name)
         owner = fastpu
         for part in self.name.split("."):
             owner = getattr(owner, part)
@@ -105,7 +107,7 @@ _WANTED = {"prior": 0.5, "random_state": 0, **_COSTS}
 def _of_method(id_: str, rows: int, options: Mapping[str, Any]) -> Recipe:
     """The recipe of a method, which takes what its declaration says."""
     name = id_.partition("-")[0]
-    parameters, method = inspect.signature(getattr(fastpu, name)).parameters, DECLARED[name]
+    parameters, method = inspect.signature(function_of(name)).parameters, DECLARED[name]
     wanted = {
         key: value
         for key, value in _WANTED.items()
@@ -186,7 +188,7 @@ def computing_functions() -> list[str]:
         for name in module.__all__:
             item = getattr(module, name)
             if inspect.isfunction(item) and {"n_threads", "n_jobs"} & set(inspect.signature(item).parameters):
-                found.append(prefix + name)
+                found.append(name if name in DECLARED else prefix + name)
     return found
 
 

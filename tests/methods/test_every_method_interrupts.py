@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu.common._methods import DECLARED
+from fastpu.common._methods import DECLARED, function_of
 from interrupts import INTERRUPT_SECONDS, interrupted_after, posix, untraced
 from method_recipes import LABELS, RECIPES
 
@@ -73,7 +73,7 @@ def test_ctrl_c_ends_a_fit_and_the_next_one_works(name):
     n, d, options = ENDLESS.get(name, (20_000, 20, recipe.options))
     X, y = problem(n, d, DECLARED[name].groups)
     arguments = (X,) if name == "fit_one_class_svm" else (X, y)
-    assert_ends(lambda: getattr(fastpu, name)(*arguments, n_threads=2, **options))
+    assert_ends(lambda: function_of(name)(*arguments, n_threads=2, **options))
     recipe.call(*recipe.arguments(60))
 
 

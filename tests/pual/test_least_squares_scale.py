@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastpu
+from fastpu.common._methods import function_of
 from helpers import refused
 from pual_cases import pu_rows, quiet
 
@@ -144,7 +145,7 @@ def test_more_columns_than_rows_of_millions(fit, form):
 @pytest.mark.parametrize("function", ["fit_bls_svm", "fit_gllc", "fit_pual", "fit_ls_auc", "fit_samult"])
 def test_a_column_far_from_0_is_moved_to_it(function, form):
     X, y = pu_rows(80, 4)
-    fit, far = getattr(fastpu, function), X.copy()
+    fit, far = function_of(function), X.copy()
     far[:, 1] += 2.0**27
     if function in ("fit_ls_auc", "fit_samult"):
         y = np.where(y == 1, 1, np.where(np.arange(80) % 3 == 0, -1, 0))
@@ -170,7 +171,7 @@ def test_the_width_of_gaussian_functions_does_not_depend_on_where_a_column_is(fi
 @pytest.mark.parametrize("function", ["fit_bls_svm", "fit_gllc", "fit_pual"])
 def test_numbers_whose_squares_vanish_do_not_hang(function):
     X = np.array([[1.0, 2, 3, 4], [4, 3, 2, 2], [1, 0, 2, 5]]) * 1e-162
-    model = getattr(fastpu, function)(X, [1, 0, 1])
+    model = function_of(function)(X, [1, 0, 1])
     scores = model.decision_function(X)
     np.testing.assert_allclose(scores, scores[0], atol=1e-12)
 

@@ -9,6 +9,7 @@ import pytest
 
 import fastpu
 from fastpu import _core
+from fastpu.common._methods import function_of
 
 TIGHT = 1e-7  # a tolerance at which the scores of two fits agree to 1e-4
 SEQUENCES = {
@@ -47,7 +48,7 @@ def arguments(name, data):
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_the_models_are_those_of_the_single_values(name, kernel, data, grids):
-    fit, values = getattr(fastpu, name), SEQUENCES[name]
+    fit, values = function_of(name), SEQUENCES[name]
     options = {"kernel": kernel, "tol": TIGHT} | ({"coef0": 1.0} if kernel == "poly" else {})
     models = fit(*arguments(name, data), **values, **options)
     assert len(models) == len(values["gamma"])
@@ -117,7 +118,7 @@ def test_each_model_warns_as_its_own_fit_does(data):
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_columns_on_different_scales_are_told_once_as_by_a_single_fit(name, data):
     X, *labels = arguments(name, data)
-    fit, values = getattr(fastpu, name), SEQUENCES[name]
+    fit, values = function_of(name), SEQUENCES[name]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fit(X * [1e5, 1.0], *labels, **values, kernel="rbf")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import fastpu
+from fastpu.common._methods import function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -57,7 +57,7 @@ class Method:
     def function(self, seed: int) -> Callable[..., Any]:
         """Return the fit with what is not tuned."""
         given = {**self.fixed, "n_threads": 1} | ({"random_state": seed} if self.draws else {})
-        fit = getattr(fastpu, self.fit)
+        fit = function_of(self.fit)
         if self.widths:
             return partial(_with_width, fit, **given)
         return partial(_with_weight, fit, **given) if self.weighed else partial(fit, **given)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from printed import fit_printed_gllc, fit_printed_pual
 
 import fastpu
+from fastpu.common._methods import function_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,5 +94,5 @@ def kernel_methods(every: int, forms: Sequence[str], prior: float, seed: int) ->
         methods += [Method("PUAL" + suffix, pual, of_form, True), Method("GLLC" + suffix, gllc, of_form, True)]
     for name, function in (("uPU", "fit_upu"), ("nnPU", "fit_nnpu")):
         if hasattr(fastpu, function):
-            methods.append(Method(name, Networks(getattr(fastpu, function), prior, seed), None, False))
+            methods.append(Method(name, Networks(function_of(function), prior, seed), None, False))
     return methods

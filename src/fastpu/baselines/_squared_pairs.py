@@ -19,10 +19,11 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from fastpu.common._eigen import symmetric_eigen
+from fastpu.common._params import check_random_state
 from fastpu.common._text import where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._matrix import CsrMatrix, Matrix
-from fastpu.data._validate import check_labels, check_matrix, check_random_state, check_sample_weight, label_counts
+from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._centring import shifted_csr
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers

@@ -23,11 +23,10 @@ from fastpu.baselines._squared_pairs import (
 from fastpu.baselines.rank_machine import RankMachine
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY, is_sequence
+from fastpu.common._params import MANY, check_choice, check_float, check_int, is_sequence
 from fastpu.common._sharing import shares_work
 from fastpu.common._text import describe
 from fastpu.common._warn import warn
-from fastpu.data._validate import check_choice, check_float, check_int
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales

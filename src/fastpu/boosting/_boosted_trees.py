@@ -12,10 +12,10 @@ import numpy as np
 from fastpu import _core
 from fastpu.boosting._arguments import row_counts
 from fastpu.boosting._folds import GROUP, LabelledRows, best_so_far
-from fastpu.common._params import MANY
+from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._warn import warn
 from fastpu.data._categories import category_flags
-from fastpu.data._validate import check_choice, check_float, check_int, label_counts
+from fastpu.data._validate import label_counts
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._prior import proper_prior
 from fastpu.model._threshold import balanced_accuracy_threshold

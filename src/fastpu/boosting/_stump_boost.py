@@ -12,14 +12,14 @@ from fastpu.boosting._arguments import check_eval_set, check_patience, row_count
 from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, best_so_far, rounds_by_folds
 from fastpu.boosting._losses import LOSSES
 from fastpu.boosting.stump_ensemble import StumpEnsemble
-from fastpu.common._params import MANY, check_random_state
+from fastpu.common._params import MANY, check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
 from fastpu.data._categories import category_flags, columns_in_sets
 from fastpu.data._category_order import in_order
 from fastpu.data._matrix import DenseMatrix, Matrix
-from fastpu.data._validate import check_float, check_int, check_labels, check_matrix, check_sample_weight, label_counts
+from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._threshold import balanced_accuracy_threshold

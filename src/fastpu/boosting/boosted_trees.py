@@ -19,11 +19,11 @@ from fastpu.boosting._boosted_trees import (
 )
 from fastpu.boosting._folds import LabelledRows, rounds_by_folds
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_random_state
+from fastpu.common._params import check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import in_order
-from fastpu.data._validate import check_int, check_labels, check_sample_weight
+from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.model._prior import needs_prior_where
 from fastpu.tree._fit import (
     as_int,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from fastpu.boosting._losses import LossOptions
 from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, boost
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.data._validate import check_choice, check_float
+from fastpu.common._params import check_choice, check_float
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True)
@@ -13,8 +18,8 @@ class Method:
     `fastpu.estimators`. `groups` are the groups of rows that it learns from, P (+1), U (0) and N (-1), and `rows`
     says which of them it needs. The others say whether it takes CSR without making it dense, sample weights, missing
     (NaN) and infinite entries, float32 without a copy, binned features, and categorical columns of frames; whether BLAS
-    or LAPACK sums for it, whose rounding may depend on the number of threads; and whether a weight equals that many
-    repetitions of the row.
+    or LAPACK sums for it, whose rounding may depend on the number of threads; whether a weight equals that many
+    repetitions of the row; and whether it is a baseline, which papers compare with and nobody should reach for first.
     """
 
     title: str
@@ -30,12 +35,19 @@ class Method:
     categories: bool = False
     blas: bool = False
     repeats: bool = True
+    baseline: bool = False
+
+    @property
+    def module(self) -> str:
+        """The public module that has the function."""
+        return "fastpu.baselines" if self.baseline else "fastpu"
 
 
 _TREES = {"nan": True, "inf": True, "binned": True, "categories": True}
 _UNWEIGHTED = {"weights": False}
 _PATH = {"weights": False, "float32": False}
 _BLAS = {"blas": True}
+_BASELINE = {"baseline": True}
 
 #: Every method, by the name of its function.
 DECLARED = {
@@ -43,9 +55,11 @@ DECLARED = {
         "PNUAUCBoost, boosting for the AUC", "PNUAUCBoostClassifier", "PUN", "any two or three of P, U, N", **_TREES
     ),
     "fit_rankboost_auc": Method(
-        "RankBoost for the AUC", "RankBoostAUCClassifier", "PN", "P and N (U is left out)", **_TREES
+        "RankBoost for the AUC", "RankBoostAUCClassifier", "PN", "P and N (U is left out)", **_TREES, **_BASELINE
     ),
-    "fit_pnu_adaboost": Method("PNU-AdaBoost", "PNUAdaBoostClassifier", "PUN", "any two or three of P, U, N", **_TREES),
+    "fit_pnu_adaboost": Method(
+        "PNU-AdaBoost", "PNUAdaBoostClassifier", "PUN", "any two or three of P, U, N", **_TREES, **_BASELINE
+    ),
     "fit_forest": Method("PU forest", "ForestClassifier", "PU", "P and U", **_TREES, repeats=False),
     "fit_boosted_trees": Method(
         "boosted trees, bags of them",
@@ -54,14 +68,19 @@ DECLARED = {
         "by loss: P and U, or any two or three of P, U, N",
         **_TREES,
     ),
-    "fit_ls_auc": Method("LSAUC, labelled rows alone", "LSAUCClassifier", "PN", "P and N (U is left out)", **_BLAS),
-    "fit_samult": Method("SAMULT, squared losses without a prior", "SAMULTClassifier", "PUN", "P, U and N", **_BLAS),
+    "fit_ls_auc": Method(
+        "LSAUC, labelled rows alone", "LSAUCClassifier", "PN", "P and N (U is left out)", **_BLAS, **_BASELINE
+    ),
+    "fit_samult": Method(
+        "SAMULT, squared losses without a prior", "SAMULTClassifier", "PUN", "P, U and N", **_BLAS, **_BASELINE
+    ),
     "fit_pnu_auc": Method(
         "PNU-AUC, squared losses and a prior",
         "PNUAUCClassifier",
         "PUN",
         "by eta: P and N, P and U, U and N, or all",
         **_BLAS,
+        **_BASELINE,
     ),
     "fit_bsvm": Method("biased SVM", "BSVMClassifier", "PU", "P and U"),
     "fit_bagging_svm": Method("bagging SVM", "BaggingSVMClassifier", "PU", "P and U", **_UNWEIGHTED),
@@ -69,22 +88,28 @@ DECLARED = {
     "fit_svmc": Method("SVMC", "SVMCClassifier", "PU", "P and U", **_UNWEIGHTED),
     "fit_isvm": Method("ISVM, the iterative SVM", "ISVMClassifier", "PU", "P and U"),
     "fit_ipsi": Method("IPSI, iterative psi-learning", "IPSIClassifier", "PU", "P and U"),
-    "fit_bpsi": Method("biased psi-learning", "BPSIClassifier", "PU", "P and U"),
+    "fit_bpsi": Method("biased psi-learning", "BPSIClassifier", "PU", "P and U", **_BASELINE),
     "fit_pual": Method(
         "PUAL, asymmetric loss and neighbours", "PUALClassifier", "PU", "P and U", **_UNWEIGHTED, **_BLAS
     ),
     "fit_gllc": Method(
         "GLLC, squared losses and neighbours", "GLLCClassifier", "PU", "P and U", **_UNWEIGHTED, **_BLAS
     ),
-    "fit_bls_svm": Method("biased least-squares SVM", "BLSSVMClassifier", "PU", "P and U", **_BLAS),
+    "fit_bls_svm": Method("biased least-squares SVM", "BLSSVMClassifier", "PU", "P and U", **_BLAS, **_BASELINE),
     "fit_upu": Method("uPU, unbiased risk", "UPUClassifier", "PU", "P and U"),
     "fit_nnpu": Method("nnPU, non-negative risk", "NNPUClassifier", "PU", "P and U"),
     "fit_pu_svm_path": Method("PU-SvmPath", "PUSVMPathClassifier", "PU", "P and U", **_PATH),
-    "fit_svm": Method("C-SVM", "SVMClassifier", "PN", "P and N"),
-    "fit_nu_svm": Method("nu-SVM", "NuSVMClassifier", "PN", "P and N"),
+    "fit_svm": Method("C-SVM", "SVMClassifier", "PN", "P and N", **_BASELINE),
+    "fit_nu_svm": Method("nu-SVM", "NuSVMClassifier", "PN", "P and N", **_BASELINE),
     "fit_svm_path": Method("SvmPath", "SVMPathClassifier", "PN", "P and N", **_PATH),
-    "fit_one_class_svm": Method("one-class SVM", "OneClassSVMClassifier", "P", "P alone"),
+    "fit_one_class_svm": Method("one-class SVM", "OneClassSVMClassifier", "P", "P alone", **_BASELINE),
 }
+
+
+def function_of(name: str) -> Callable[..., Any]:
+    """Return the public function of a method."""
+    function: Callable[..., Any] = getattr(importlib.import_module(DECLARED[name].module), name)
+    return function
 
 
 def methods_with(group: str) -> str:

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
 
+    from distributed import Client
     from numpy.typing import NDArray
     from typing_extensions import Self  # in typing from Python 3.11
 
     from fastpu.dask._binning import BinnedPart
-    from fastpu.dask._client import Client
     from fastpu.data.binned_features import BinnedFeatures
     from fastpu.tree.tree_ensemble import TreeEnsemble
 

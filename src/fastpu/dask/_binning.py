@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu.boosting._arguments import check_eval_set
+from fastpu.common._params import check_int
 from fastpu.common._text import short
 from fastpu.dask._client import dask
 from fastpu.dask._collections import is_collection, read_rows
@@ -32,16 +33,16 @@ from fastpu.data._cuts import (
     merged_categories,
 )
 from fastpu.data._matrix import CsrMatrix, DenseMatrix
-from fastpu.data._validate import check_int, check_labels, check_matrix, check_sample_weight, label_counts
+from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, bin_at, stacked_bins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from distributed import Client
     from numpy.typing import NDArray
 
     from fastpu.boosting._folds import LabelledRows
-    from fastpu.dask._client import Client
     from fastpu.dask._collections import Rows
     from fastpu.dask._workers import Shard
     from fastpu.data._categories import Kept

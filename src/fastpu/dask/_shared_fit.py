@@ -9,18 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from fastpu.common._params import check_int
 from fastpu.common._warn import warn
 from fastpu.dask._binning import bin_partitions
 from fastpu.dask._workers import WorkerLostError, Workers
-from fastpu.data._validate import check_int
 from fastpu.model._model import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from distributed import Client
+
     from fastpu.boosting._folds import LabelledRows
     from fastpu.dask._binning import Census
-    from fastpu.dask._client import Client
     from fastpu.dask._collections import Rows
     from fastpu.data._cuts import CutsOfFeatures
     from fastpu.data.binned_features import BinnedFeatures

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
     from types import TracebackType
 
+    from distributed import Client
     from typing_extensions import Self  # in typing from Python 3.11
-
-    from fastpu.dask._client import Client
 
 
 _CHECK_SECONDS = 2.0  # the driver checks so often, while it waits, that all workers are still there

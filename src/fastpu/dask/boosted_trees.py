@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from fastpu.boosting._boosted_trees import FUNCTION, Training, check_group_counts, check_settings
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_random_state
+from fastpu.common._params import check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, put_in_order, single_row, take_census
@@ -15,7 +15,6 @@ from fastpu.dask._boosted_fit import BoostedFit
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._shared_fit import FitData, check_patience
-from fastpu.data._validate import check_int
 from fastpu.model._file import file_name
 from fastpu.model._prior import proper_prior
 from fastpu.tree._fit import as_int, check_continued, check_init_model, draw_seed

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._bags import GroupsOfPart, Plan, Tasks, grow_on_parts, known_by, labels_of, score
@@ -16,7 +17,6 @@ from fastpu.dask._binning import bin_partitions, find_global_cuts, put_in_order,
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._workers import results_of
-from fastpu.data._validate import check_int
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
 from fastpu.forest._arguments import FUNCTION, ForestRound, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
@@ -33,10 +33,10 @@ from fastpu.tree._fit import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from distributed import Client
     from numpy.typing import NDArray
 
     from fastpu.dask._binning import Census
-    from fastpu.dask._client import Client
     from fastpu.data._cuts import CutsOfFeatures
     from fastpu.forest._arguments import Growth
     from fastpu.tree.tree_ensemble import TreeEnsemble

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from fastpu.boosting._stump_boost import STOP_TOL, check_group_counts
 from fastpu.boosting.stump_boost import pnu_auc_method
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float, check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, put_in_order, single_row, take_census
@@ -14,7 +15,6 @@ from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._shared_fit import FitData, check_patience
 from fastpu.dask._stump_fit import StumpFit
-from fastpu.data._validate import check_float, check_int
 from fastpu.model._file import file_name
 
 if TYPE_CHECKING:

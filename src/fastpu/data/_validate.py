@@ -15,6 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from fastpu.common._methods import methods_that_take, methods_with
+from fastpu.common._params import (  # noqa: F401 - offered beside the checks of arrays
+    check_bool,
+    check_choice,
+    check_float,
+    check_int,
+    check_random_state,
+)
 from fastpu.common._text import describe, short, variable, where_column
 from fastpu.data._coding import default_codes, read_labels
 from fastpu.data._frames import check_frame, column_names, frame_kind, read_frame

@@ -10,10 +10,11 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_int
 from fastpu.common._text import describe, short, where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import MOST_IN_SETS, Kept, category_flags, columns_in_order
-from fastpu.data._validate import check_int, check_matrix, check_sample_weight
+from fastpu.data._validate import check_matrix, check_sample_weight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 from typing import Any
 from fastpu.svm.bagging_svm import BagRound
-from fastpu.boosting.stump_boost import BoostRound
+from fastpu.boosting._stump_boost import BoostRound
 from fastpu.estimators._forest import BoostedTrees
 from fastpu.boosting._boosted_trees import BoostedTreesRound
 from fastpu.estimators._boosting import Boosting
@@ -13,7 +13,7 @@ from fastpu.forest._arguments import ForestRound
 from fastpu.estimators._risk import InEpochs
 from typing import Literal
 from fastpu.boosting._boosted_trees import LossName
-from fastpu.mapping._mapping import MappingRound
+from fastpu.mapping._loop import MappingRound
 from fastpu.margin._arguments import MarginRound
 from fastpu.estimators._path import OnPUPath
 from fastpu.estimators._path import OnPath

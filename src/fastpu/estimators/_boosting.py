@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.boosting.stump_boost import BoostRound
+    from fastpu.boosting._stump_boost import BoostRound
 
 
 class Boosting(FastpuClassifier):

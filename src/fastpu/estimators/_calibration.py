@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastpu.common._params import check_choice, check_int
 from fastpu.common._warn import warn
 from fastpu.data._folds import stratified_folds
-from fastpu.data._validate import check_choice, check_int
 from fastpu.estimators._prior import in_proportion
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
 from fastpu.judge._parts import Rows

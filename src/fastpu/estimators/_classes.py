@@ -10,9 +10,8 @@ import re
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-import fastpu
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._methods import DECLARED
+from fastpu.common._methods import DECLARED, function_of
 from fastpu.common._sharing import parameters_of_many
 from fastpu.estimators._auc import PNUAUC, SAMULT
 from fastpu.estimators._base import FastpuClassifier
@@ -200,4 +199,4 @@ def _section(title: str, text: str) -> str:
 
 
 #: The classifiers by their names.
-CLASSIFIERS = {method.classifier: _made(getattr(fastpu, name), method) for name, method in DECLARED.items()}
+CLASSIFIERS = {method.classifier: _made(function_of(name), method) for name, method in DECLARED.items()}

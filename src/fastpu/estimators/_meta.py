@@ -21,9 +21,10 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from fastpu.common._params import check_choice, check_int
 from fastpu.common._text import describe
 from fastpu.data._folds import stratified_folds
-from fastpu.data._validate import check_choice, check_int, check_sample_weight
+from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._pu_classifier import PUClassifier, require_classes, require_distinct_names
 from fastpu.judge._parts import check_folds
 from fastpu.model._prior import check_prior

@@ -31,9 +31,9 @@ class OnPath(FastpuClassifier):
     lam : float, optional
         The point of the path to stop at. By default the best one is selected.
     criterion, prior, scenario, random_state : str or callable, float, str, int
-        As in `fastpu.models.SVMPath.select`: "f1" (the default of `SVMPathClassifier`) and "error" where all labels are true,
-        "puf" (the default of `PUSVMPathClassifier`) and "err_star" where the rows of the smaller label are unlabelled,
-        and "end".
+        As in `fastpu.models.SVMPath.select`: "f1" (the default of `SVMPathClassifier`) and "error" where all labels
+        are true, "puf" (the default of `PUSVMPathClassifier`) and "err_star" where the rows of the smaller label are
+        unlabelled, and "end".
     cv : int or None, default 5
         Number of folds to select by, at most the number of rows of the smaller class; None selects by the training
         rows. A precomputed kernel allows neither: pass `lam` or ``criterion="end"``.

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu import priors
-from fastpu.data._validate import check_choice, check_matrix, check_random_state
+from fastpu.common._params import check_choice, check_random_state
+from fastpu.data._validate import check_matrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

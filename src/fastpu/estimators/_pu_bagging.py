@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._text import short
-from fastpu.data._validate import check_float, check_int, check_random_state
 from fastpu.estimators._base import seed_of
 from fastpu.estimators._meta import THRESHOLDS, MetaClassifier, Training, response_of, scores_of
 

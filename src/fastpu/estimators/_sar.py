@@ -15,9 +15,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import assert_all_finite
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float, check_int
 from fastpu.common._warn import warn
 from fastpu.data._columns import chosen_columns
-from fastpu.data._validate import check_float, check_int
 from fastpu.estimators._meta import (
     THRESHOLDS,
     MetaClassifier,

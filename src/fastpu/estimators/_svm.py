@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.data._validate import check_matrix
-from fastpu.estimators._base import FastpuClassifier, Labels
+from fastpu.estimators._base import FastpuClassifier
+from fastpu.estimators._pu_classifier import Labels
 from fastpu.svm.svm import fit_one_class_svm
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._warn import warn
-from fastpu.data._validate import check_float, check_int, check_random_state
 from fastpu.estimators._base import seed_of
 from fastpu.estimators._meta import THRESHOLDS, MetaClassifier, Training, response_of, scores_of
 from fastpu.exceptions import ConvergenceWarning, EstimateWarning

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.data._validate import check_int
+from fastpu.common._params import check_int
 from fastpu.estimators._meta import MetaClassifier, Training, check_takes_weights, folds_of, response_of, scores_of
 from fastpu.model._prior import check_prior, check_scenario, proper_prior
 

@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.common._params import MANY
+from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._text import describe
-from fastpu.data._validate import (
-    check_choice,
-    check_float,
-    check_int,
-    check_labels,
-    check_sample_weight,
-    well_scaled,
-)
+from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
 from fastpu.model._prior import proper_prior
 from fastpu.tree._fit import check_prior_and_scenario, unlabelled_of_bag
 

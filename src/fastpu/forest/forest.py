@@ -9,12 +9,12 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY
+from fastpu.common._params import MANY, check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import category_flags
 from fastpu.data._category_order import in_order
-from fastpu.data._validate import check_int, check_sample_weight
+from fastpu.data._validate import check_sample_weight
 from fastpu.forest._arguments import FUNCTION, WITH_PRIOR, ForestRound, Growth, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
 from fastpu.model._prior import needs_prior_where

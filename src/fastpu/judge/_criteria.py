@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from fastpu.common._params import check_scores_rows
+from fastpu.common._params import check_choice, check_scores_rows
 from fastpu.common._text import describe, short
-from fastpu.data._validate import check_binary, check_choice, check_labels, check_vector, label_counts
+from fastpu.data._validate import check_binary, check_labels, check_vector, label_counts
 from fastpu.judge._pu_criteria import call_rows, require_pu
 from fastpu.judge._ranked_rows import check_k
 from fastpu.judge._ranking import average_precision, lift_at_k

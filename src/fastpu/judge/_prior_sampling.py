@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fastpu.common._params import check_random_state
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._validate import check_labels, check_matrix, check_random_state
+from fastpu.data._validate import check_labels, check_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float, check_int
 from fastpu.common._text import describe
-from fastpu.data._validate import check_float, check_int, check_vector
+from fastpu.data._validate import check_vector
 from fastpu.judge._prior_sampling import PriorEstimate
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.data._validate import check_float, check_sample_weight, check_vector, label_counts
+from fastpu.common._params import check_float
+from fastpu.data._validate import check_sample_weight, check_vector, label_counts
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_int, check_random_state
 from fastpu.common._warn import warn
-from fastpu.data._validate import check_int, check_random_state
 from fastpu.exceptions import EstimateWarning
 from fastpu.judge._prior_sampling import MOST_SAMPLES
 from fastpu.judge._ranked_rows import Ranked, check_k, mean_precision, perfect_counts, recall_of

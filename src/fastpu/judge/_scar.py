@@ -10,9 +10,10 @@ import numpy as np
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_int
 from fastpu.common._text import describe, short
 from fastpu.data._columns import chosen_columns
-from fastpu.data._validate import check_int, check_matrix
+from fastpu.data._validate import check_matrix
 from fastpu.judge._prior_sampling import open_sample
 from fastpu.judge._prior_scores import default_rankers, held_out_scores, users_ranker
 from fastpu.model._prior import check_prior, check_scenario, proper_prior

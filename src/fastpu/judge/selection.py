@@ -11,19 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastpu.common._params import check_choice, check_int, check_random_state
 from fastpu.common._sharing import shared_parameters, shares_together
 from fastpu.common._text import describe
 from fastpu.common._threads import available_cpus, resolve_n_threads
 from fastpu.data._folds import Fold, stratified_folds
-from fastpu.data._validate import (
-    check_choice,
-    check_int,
-    check_labels,
-    check_random_state,
-    check_sample_weight,
-    check_vector,
-    label_counts,
-)
+from fastpu.data._validate import check_labels, check_sample_weight, check_vector, label_counts
 from fastpu.judge._criteria import Criterion, check_scoring
 from fastpu.judge._fit_prior import with_prior
 from fastpu.judge._grid import Arguments, Grid, check_grid

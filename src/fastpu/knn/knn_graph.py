@@ -10,9 +10,10 @@ import scipy.sparse as sp
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_choice, check_float, check_int
 from fastpu.common._text import columns_named, describe, short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._validate import check_choice, check_float, check_int, check_matrix
+from fastpu.data._validate import check_matrix
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._warn import warn
-from fastpu.data._validate import check_float, check_int, check_labels, check_random_state
+from fastpu.data._validate import check_labels
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import check_training_rows
 from fastpu.mapping._loop import Groups, converge

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.data._validate import check_bool
-from fastpu.mapping._mapping import MappingRound, Variant, fit_mapping
+from fastpu.common._params import check_bool
+from fastpu.mapping._mapping import fit_mapping
+from fastpu.mapping._svm_stages import Variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
 
+    from fastpu.mapping._loop import MappingRound
     from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
 
 

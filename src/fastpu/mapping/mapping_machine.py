@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from fastpu.common._params import check_int
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import stacked
-from fastpu.data._validate import check_int, is_rising
+from fastpu.data._validate import is_rising
 from fastpu.kernels._kernels import linear_coef
 from fastpu.model._model import Model
 from fastpu.svm.kernel_machine import KernelMachine

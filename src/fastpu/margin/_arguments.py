@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastpu.common._params import MANY
+from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._validate import check_choice, check_float, check_int
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float
 from fastpu.common._sharing import shares_work
-from fastpu.data._validate import check_float
 from fastpu.margin._arguments import check_margin_options
 from fastpu.margin._engine import Task
 from fastpu.margin._fit import fit_each_cost

@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_bool, check_choice, check_float
 from fastpu.common._sharing import shares_work
-from fastpu.data._validate import check_bool, check_choice, check_float
 from fastpu.margin._arguments import MarginRound, check_margin_options
 from fastpu.margin._engine import Task
 from fastpu.margin._fit import fit_each_cost

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from fastpu.common._params import check_choice
 from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
-from fastpu.data._validate import check_choice, check_labels, check_matrix, check_sample_weight
+from fastpu.data._validate import check_labels, check_matrix, check_sample_weight
 from fastpu.exceptions import EstimateWarning
 from fastpu.model._calibration import METHODS, Scored, by_group, calibrate, check_calibration, probabilities
 from fastpu.model._fields import decode_field, encode_field, field_specs, freeze

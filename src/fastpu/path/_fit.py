@@ -11,11 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu import _core
-from fastpu.common._params import MANY
+from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
 from fastpu.data._matrix import DenseMatrix, Matrix
-from fastpu.data._validate import check_float, check_int, check_vector
+from fastpu.data._validate import check_vector
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._kernels import FunctionKernel, Kernel, check_kernel
 from fastpu.svm._arguments import check_cache

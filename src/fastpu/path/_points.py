@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from fastpu.common._params import check_float
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._kept_rows import kept_rows
-from fastpu.data._validate import check_float, check_vector
+from fastpu.data._validate import check_vector
 from fastpu.kernels._kernels import Kernel, centred, check_scored_rows, kernel_values, linear_coef
 from fastpu.model._model import refuse_nan_scores
 from fastpu.path._fields import EVENT_KINDS, PathFields

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from fastpu.common._params import check_random_state
+from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._validate import check_float, check_int, check_labels, label_counts
+from fastpu.data._validate import check_labels, label_counts
 from fastpu.judge._pu_criteria import Called, require_pu
 from fastpu.kernels._kernels import Kernel
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled

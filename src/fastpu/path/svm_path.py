@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float
 from fastpu.common._progress import make_callback
-from fastpu.data._validate import check_float, check_labels
+from fastpu.data._validate import check_labels
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import centred, linear_coef, resolve_gamma
 from fastpu.kernels._scales import check_training_rows

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu.boosting.stump_ensemble import StumpEnsemble
+from fastpu.common._params import check_choice, check_int
 from fastpu.common._text import describe, short
-from fastpu.data._validate import check_choice, check_int, check_labels
+from fastpu.data._validate import check_labels
 from fastpu.judge.selection import Selection
 from fastpu.mapping.mapping_machine import MappingModel
 from fastpu.margin.linear_machine import LinearMachine

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from fastpu.boosting.stump_ensemble import StumpEnsemble
+from fastpu.common._params import check_int
 from fastpu.common._text import describe
-from fastpu.data._validate import check_int
 from fastpu.plot._axes import CYCLE, check_axes, open_axes
 from fastpu.tree.tree_ensemble import TreeEnsemble
 

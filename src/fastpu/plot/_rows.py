@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastpu.common._params import check_int
 from fastpu.common._text import columns_named, describe
 from fastpu.data._frames import frame_kind
-from fastpu.data._validate import check_int, check_labels, check_matrix
+from fastpu.data._validate import check_labels, check_matrix
 from fastpu.plot._axes import check_axes, groups_of, open_axes, with_legends
 
 if TYPE_CHECKING:

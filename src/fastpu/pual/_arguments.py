@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.common._params import is_sequence
+from fastpu.common._params import check_float, check_int, check_random_state, is_sequence
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._validate import check_float, check_int, check_random_state
 from fastpu.kernels._kernels import Kernel, check_kernel
 
 if TYPE_CHECKING:

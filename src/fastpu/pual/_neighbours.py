@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from fastpu.common._params import check_int
 from fastpu.common._text import describe
 from fastpu.data._sparse import is_sparse, read_sparse
-from fastpu.data._validate import check_int
 from fastpu.knn.knn_graph import KNNGraph, search
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY
+from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._sharing import shares_work
-from fastpu.data._validate import check_float, check_int
 from fastpu.pual._arguments import PualRound, check_points, check_pual_options
 from fastpu.pual._fit import Solved, fit_points, record_of
 from fastpu.pual._neighbours import check_graph

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fastpu.common._params import MANY
-from fastpu.data._validate import check_choice, check_float, check_int
+from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.kernels._gauss_basis import check_bandwidth
 
 _LOSSES = ("sigmoid", "logistic", "squared")

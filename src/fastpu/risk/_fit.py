@@ -10,20 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import MANY
+from fastpu.common._params import MANY, check_float, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
 from fastpu.data._matrix import DenseMatrix
-from fastpu.data._validate import (
-    check_float,
-    check_labels,
-    check_matrix,
-    check_random_state,
-    check_sample_weight,
-    well_scaled,
-)
+from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, well_scaled
 from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers

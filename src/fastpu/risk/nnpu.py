@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.data._validate import check_float
+from fastpu.common._params import check_float
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.risk._arguments import RiskRound, Rule, check_shape, check_training
 from fastpu.risk._fit import fit_by_adam, open_rows

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY
+from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._text import columns_named
-from fastpu.data._validate import check_float, check_int
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.risk._arguments import RiskRound, Rule, Shape, check_shape, check_training
 from fastpu.risk._fit import Rows, fit_by_adam, make_machine, open_rows, warn_of

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu.common._methods import methods_with
-from fastpu.common._params import MANY
+from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._validate import check_float, check_int, check_labels, check_sample_weight, label_counts
+from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.kernels._kernels import Kernel, check_kernel
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._text import describe, short
 from fastpu.common._warn import warn
-from fastpu.data._validate import check_float, check_int, check_labels, check_random_state
+from fastpu.data._validate import check_labels
 from fastpu.exceptions import ConvergenceWarning
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef

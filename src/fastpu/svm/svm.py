@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.data._validate import check_float, check_sample_weight
+from fastpu.common._params import check_float
+from fastpu.data._validate import check_sample_weight
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, check_supervised, cost_per_row, require_both
 from fastpu.svm._fit import Posed, fit_machine

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu import _core
+from fastpu.common._params import check_int, check_random_state
 from fastpu.common._text import describe
-from fastpu.data._validate import check_int, check_matrix, check_random_state
+from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
 from fastpu.model._prior import check_prior, check_scenario
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastpu import _core
+from fastpu.common._params import check_choice
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import check_kept, columns_in_sets
-from fastpu.data._validate import check_choice, check_labels, check_sample_weight
+from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._calibration import METHODS, by_group
 from fastpu.model._model import Model

@@ -1,12 +1,15 @@
-"""Warning categories, so that callers can filter by class, and a call that warns at the caller's line."""
+"""Categories of warnings, so that callers can filter by class."""
 
 from __future__ import annotations
 
-import sys
-import warnings
-
-#: Packages that may stand between the user's code and a fit. A warning names the user's line, not one of theirs.
-_BETWEEN = frozenset({"fastpu", "joblib", "sklearn"})
+__all__ = [
+    "ConvergenceWarning",
+    "DegenerateModelWarning",
+    "EstimateWarning",
+    "FailedFitWarning",
+    "LabelWarning",
+    "ScaleWarning",
+]
 
 
 class ConvergenceWarning(UserWarning):
@@ -37,15 +40,3 @@ class LabelWarning(UserWarning):
 
 class ScaleWarning(UserWarning):
     """Columns are on scales so different that the method sees little of some, or `sigma` is too small for them."""
-
-
-def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the line that called into this package, directly or by an estimator, a search or a pipeline."""
-    level, frame = 2, sys._getframe(1)
-    while (caller := frame.f_back) is not None and _package(frame.f_globals) in _BETWEEN:
-        level, frame = level + 1, caller
-    warnings.warn(message, category, stacklevel=level)
-
-
-def _package(namespace: dict[str, object]) -> str:
-    return str(namespace.get("__name__", "")).partition(".")[0]

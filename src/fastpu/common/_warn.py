@@ -1,0 +1,21 @@
+"""A warning at the caller's line."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+#: Packages that may stand between the user's code and a fit. A warning names the user's line, not one of theirs.
+_BETWEEN = frozenset({"fastpu", "joblib", "sklearn"})
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line that called into this package, directly or by an estimator, a search or a pipeline."""
+    level, frame = 2, sys._getframe(1)
+    while (caller := frame.f_back) is not None and _package(frame.f_globals) in _BETWEEN:
+        level, frame = level + 1, caller
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _package(namespace: dict[str, object]) -> str:
+    return str(namespace.get("__name__", "")).partition(".")[0]

@@ -1,0 +1,59 @@
+"""What fits return: the classes of models and results, and the records that callbacks are given."""
+
+from __future__ import annotations
+
+from fastpu.baselines.rank_machine import RankMachine
+from fastpu.boosting._boosted_trees import BoostedTreesRound
+from fastpu.boosting._stump_boost import BoostRound
+from fastpu.boosting.stump_ensemble import StumpEnsemble
+from fastpu.data.binned_features import BinnedFeatures
+from fastpu.forest._arguments import ForestRound
+from fastpu.judge.selection import Selection
+from fastpu.knn.knn_graph import KNNGraph
+from fastpu.mapping._loop import MappingRound
+from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
+from fastpu.margin._arguments import MarginRound
+from fastpu.margin.linear_machine import LinearMachine
+from fastpu.path._fit import PathRound
+from fastpu.path.svm_path_model import SVMPath
+from fastpu.pual._arguments import PualRound
+from fastpu.pual.pual_machine import PualMachine
+from fastpu.risk._arguments import RiskRound
+from fastpu.risk.risk_machine import RiskMachine
+from fastpu.risk.risk_network import RiskNetwork
+from fastpu.svm._solver import SvmRound
+from fastpu.svm.bagging_svm import BaggingSVM, BagRound
+from fastpu.svm.kernel_machine import KernelMachine
+from fastpu.tree.tree_ensemble import TreeEnsemble
+
+__all__ = [
+    "BagRound",
+    "BaggingSVM",
+    "BinnedFeatures",
+    "BoostRound",
+    "BoostedTreesRound",
+    "ForestRound",
+    "KNNGraph",
+    "KernelMachine",
+    "LinearMachine",
+    "MappingMachine",
+    "MappingRound",
+    "MappingScorer",
+    "MarginRound",
+    "PathRound",
+    "PualMachine",
+    "PualRound",
+    "RankMachine",
+    "RiskMachine",
+    "RiskNetwork",
+    "RiskRound",
+    "SVMPath",
+    "Selection",
+    "StumpEnsemble",
+    "SvmRound",
+    "TreeEnsemble",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
