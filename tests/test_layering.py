@@ -145,7 +145,7 @@ HALL = {
     "priors": "judge",
     "datasets": "judge",
     "objectives": "judge",
-    "models": "baselines",
+    "models": "path",
 }
 ONLY_IN = {  # package -> the modules that may import it, and whether at the top
     "sklearn": ("estimators/", "top"),

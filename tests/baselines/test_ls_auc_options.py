@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu.baselines import ls_auc as _ls_auc
+from fastpu.common._methods import function_of
 from helpers import refused
 from ls_auc_cases import FITS, assert_same, each_fit, pnu_rows
 from method_recipes import model_bits
@@ -205,7 +206,7 @@ def test_weights_that_sum_to_little_draw_as_many_centers(name, total):
     X, truth = fastpu.datasets.make_four_normals(128, random_state=0)
     y = truth if name == "fit_ls_auc" else truth == 1
     options = {"fit_ls_auc": {"model": "gauss"}, "fit_upu": {"model": "gauss", "prior": 0.5, "lam": 0.1}}[name]
-    fit = partial(getattr(fastpu, name), X, y, n_centers=20, random_state=0, **options)
+    fit = partial(function_of(name), X, y, n_centers=20, random_state=0, **options)
     model = fit(sample_weight=np.full(128, total / 128))
     np.testing.assert_array_equal(model.centers, fit().centers)
     np.testing.assert_allclose(model.decision_function(X), fit().decision_function(X), rtol=1e-9, atol=1e-9)
