@@ -26,7 +26,7 @@ WEIGHT_TOL = 1e-8
 STATUS = Path("/proc/self/status")
 
 pytestmark = [
-    pytest.mark.filterwarnings(f"ignore::fastpu.{name}")
+    pytest.mark.filterwarnings(f"ignore::fastpu.exceptions.{name}")
     for name in ("ConvergenceWarning", "DegenerateModelWarning", "EstimateWarning", "ScaleWarning")
 ]
 
