@@ -106,25 +106,6 @@ def test_the_threshold_is_that_of_the_best_balanced_accuracy(fit, data):
 # -- mathematics -------------------------------------------------------------------------------------------------------
 
 
-@each_fit
-def test_the_gradient_is_zero_and_no_step_gains(fit, data):
-    X, y = data
-    model = fit(X, y, lam=0.01)
-    F = features(model, X)
-
-    def value(w):
-        return oracle.objective(w, fit.method, F, y, 0.01, **fit.of_pairs)
-
-    rng = np.random.default_rng(0)
-    at = value(model.coef)
-    for _ in range(5):
-        step = rng.normal(size=model.coef.size)
-        step *= 1e-3 / np.linalg.norm(step)
-        forth, back = value(model.coef + step), value(model.coef - step)
-        assert abs(forth - back) < 1e-8
-        assert min(forth, back) >= at
-
-
 @pytest.mark.parametrize("shift", [10.0, -3e4])
 @each_fit
 def test_constants_added_to_features_change_nothing(fit, shift, data):
@@ -313,15 +294,3 @@ def test_scores_in_the_wrong_order_are_reported():
         fastpu.exceptions.DegenerateModelWarning, match="calls 0 of 6 training rows positive, as its scores order"
     ):
         fastpu.baselines.fit_pnu_auc(X, y, prior=0.3, eta=1)
-
-
-# -- many values of lam ------------------------------------------------------------------------------------------------
-
-
-def test_select_chooses_lam(data):
-    X, y = data
-    found = fastpu.select(
-        fastpu.baselines.fit_ls_auc, X[y != 0], y[y != 0], {"lam": [1e-3, 1.0]}, scoring="auc", random_state=0
-    )
-    assert found.best_params["lam"] in (1e-3, 1.0)
-    assert found.model.params["lam"] == found.best_params["lam"]

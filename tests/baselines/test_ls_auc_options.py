@@ -25,15 +25,6 @@ def data():
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 
-@each_fit
-def test_the_fewest_rows_and_features(fit):
-    model = fit([[2.0], [1.0], [0.0]], [1, 0, -1], lam=1.0)
-    assert np.isfinite(model.decision_function([[0.5], [3.0]])).all()
-    constant = fit(np.column_stack([[2.0, 1.0, 0.0], np.full(3, 7.0)]), [1, 0, -1], lam=1.0)
-    if constant.basis == "linear":
-        assert constant.coef[1] == 0
-
-
 def test_sums_over_many_blocks_are_those_of_one(monkeypatch):
     X, y, _ = pnu_rows(700, 5, seed=3)
     for form in (np.array, sp.csr_array):

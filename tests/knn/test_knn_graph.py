@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import fastpu
-from fastpu import _core
 from knn_cases import DTYPES, HARD, METHODS, assert_exact, by_core
 from oracles import knn_graph as oracle
 
@@ -162,14 +161,3 @@ def test_rows_whose_squares_just_fit(method, rng):
     X = rng.uniform(-1, 1, size=(150, 4)) * 1e153
     assert_exact(X, 3, by_core(X, 3, method=method))
     assert_exact(X, 3, by_core(sp.csr_array(X), 3))
-
-
-# ---- the same bits ---------------------------------------------------------------------------------------------------
-
-
-def test_the_environment_forces_an_instruction_set(monkeypatch, rng):
-    X = rng.normal(size=(100, 20))
-    expected = fastpu.knn_graph(X)
-    for isa in _core.isa_levels():
-        monkeypatch.setenv("FASTPU_ISA", isa)
-        np.testing.assert_array_equal(fastpu.knn_graph(X).indices, expected.indices)

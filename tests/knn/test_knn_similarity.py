@@ -103,15 +103,6 @@ def test_graphs_of_several_blocks_are_those_of_the_formula(mode, rng):
         assert W.nnz < joined.nnz
 
 
-@pytest.mark.parametrize("k", [17, 40])
-@each_mode
-def test_rows_with_many_neighbours(k, mode, rng):
-    X = rng.normal(size=(100, 3))
-    W, R = fastpu.knn_similarity(X, n_neighbors=k, sigma=1.0, mode=mode)
-    np.testing.assert_allclose(W.toarray(), oracle.similarity(X, k, 1.0, mode)[0], rtol=1e-13)
-    assert_valid(W, R, 100, k, mode)
-
-
 @each_mode
 def test_the_quadratic_form_is_what_the_docstring_says(mode, rng):
     W, R = fastpu.knn_similarity(rng.normal(size=(80, 3)), mode=mode)
@@ -140,12 +131,6 @@ def test_no_neighbours_give_empty_matrices(mode):
             W, R = fastpu.knn_similarity(X, n_neighbors=k, sigma=sigma, mode=mode)
             assert W.nnz == R.nnz == 0
             assert W.shape == R.shape == (len(X), len(X))
-
-
-@each_mode
-def test_as_many_neighbours_as_rows_join_every_two(mode, rng):
-    W, _ = fastpu.knn_similarity(rng.normal(size=(9, 2)), n_neighbors=9, mode=mode)
-    assert W.nnz == 9 * 8
 
 
 def test_duplicates_have_weight_one():
