@@ -122,10 +122,10 @@ CALLS: dict[str, Callable[[], Callable[[int], Any]]] = {
     "fit_ls_auc wide": lambda: fit("fit_ls_auc", rows(6000, 5000, "PN")),
     "fit_ls_auc repeated columns": lambda: fit("fit_ls_auc", _twice(rows(6000, 1000, "PN"), axis=1), lam=0.0),
     "fit_ls_auc csr": lambda: fit("fit_ls_auc", csr(200_000, 20_000, "PN"), max_iter=100_000, tol=1e-14, lam=1e-9),
-    "fit_pnu_auc gauss": lambda: fit("fit_pnu_auc", rows(300_000, 20, "PUN"), prior=0.5, eta=0.2, basis="gauss"),
+    "fit_pnu_auc gauss": lambda: fit("fit_pnu_auc", rows(300_000, 20, "PUN"), prior=0.5, eta=0.2, model="gauss"),
     "fit_samult": lambda: fit("fit_samult", rows(1_000_000, 100, "PUN")),
     "RankMachine.decision_function": lambda: predicted(
-        "fit_ls_auc", rows(2000, 20, "PN"), many(20_000_000).reshape(-1, 20), basis="gauss"
+        "fit_ls_auc", rows(2000, 20, "PN"), many(20_000_000).reshape(-1, 20), model="gauss"
     ),
     "fit_bsvm linear": lambda: fit("fit_bsvm", rows(100_000, 20), **_COSTS, C=1e3),
     "fit_bsvm linear csr": lambda: fit("fit_bsvm", csr(20_000, 2000), **_COSTS, C=1e3),

@@ -26,11 +26,11 @@ ROOMS = (
     ("kernels", "tree"),
     ("boosting", "forest"),
     ("svm",),
-    ("margin", "mapping", "risk"),
-    ("graph", "auc"),
+    ("margin", "mapping", "risk", "knn"),
+    ("pual",),
+    ("baselines",),
     ("judge",),
     ("path",),
-    ("baselines",),
     ("estimators", "plot", "dask"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
@@ -145,7 +145,7 @@ HALL = {
     "priors": "judge",
     "datasets": "judge",
     "objectives": "judge",
-    "models": "baselines",
+    "models": "path",
 }
 ONLY_IN = {  # package -> the modules that may import it, and whether at the top
     "sklearn": ("estimators/", "top"),

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fastpu/graph/knn_graph.hpp"
+#include "fastpu/knn/knn_graph.hpp"
 #include "fuzz_input.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // The box problem of PUAL under two sets of options.
 #include <algorithm>
 
-#include "fastpu/graph/pual.hpp"
+#include "fastpu/pual/pual.hpp"
 #include "fuzz_input.hpp"
 #include "reference_blas.hpp"
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from fastpu.auc.rank_machine import RankMachine
+from fastpu.baselines.rank_machine import RankMachine
 from fastpu.boosting._boosted_trees import BoostedTreesRound
 from fastpu.boosting._stump_boost import BoostRound
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.forest._arguments import ForestRound
-from fastpu.graph._arguments import PualRound
-from fastpu.graph.knn_graph import KNNGraph
-from fastpu.graph.pual_machine import PualMachine
 from fastpu.judge.selection import Selection
+from fastpu.knn.knn_graph import KNNGraph
 from fastpu.mapping._loop import MappingRound
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
 from fastpu.margin._arguments import MarginRound
 from fastpu.margin.linear_machine import LinearMachine
 from fastpu.path._fit import PathRound
 from fastpu.path.svm_path_model import SVMPath
+from fastpu.pual._arguments import PualRound
+from fastpu.pual.pual_machine import PualMachine
 from fastpu.risk._arguments import RiskRound
 from fastpu.risk.risk_machine import RiskMachine
 from fastpu.risk.risk_network import RiskNetwork

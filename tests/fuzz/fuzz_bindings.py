@@ -51,7 +51,6 @@ VALUES = {
     "C": [1.0, 1e-3, 1e3, 1e-300, 1e300],
     "C_pos": [1.0, 1e-3, 1e3, 0.0],
     "C_unl": [1.0, 0.1, 1e3, 0.0],
-    "basis": ["linear", "gauss"],
     "bag_ratio": [3.0, 0.1, 1e300, None],
     "bag_size": [None, 1, 3, 50],
     "batch_size": [None, 1, 5, 100],

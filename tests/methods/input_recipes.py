@@ -211,7 +211,7 @@ def arguments(name: str, **given: Any) -> dict[str, Any]:
     if given.pop("pu", False):
         found["y"] = labels_for("PU")
     if given.pop("gauss", False):
-        found["basis" if "basis" in parameters else "model"] = "gauss"
+        found["model"] = "gauss"
     if given.pop("eval", False):
         found["eval_set"] = (problem()[0][::-1].copy(), labels_for("PU" if groups == "PU" else "PN")[::-1].copy())
     if given.pop("wide", False):

@@ -206,7 +206,6 @@ PARAMETERS: dict[str, Parameter] = {
     "fit_pnu_auc.scenario": choice("case_control", "single_set", changes=("single_set",), where={"eta": 0.5}),
     "eta": real(-1, 1, changes=(0.5, -0.5)),
     "lam": real(0, changes=(0.5,)),
-    "basis": choice("linear", "gauss", changes=("gauss",)),
     "n_centers": integer(1, changes=(3,), where={"gauss": True}),
     "bandwidth": positive(none=True, under={"gauss": True}, changes=(0.5,), where={"gauss": True}),
     "loss": choice("sigmoid", "logistic", "squared", changes=("sigmoid", "squared")),
@@ -354,6 +353,7 @@ _set(_AUC, lam=real(0, many=True, changes=(0.5,), bad=(([], ValueError), ([1.0, 
 _set(_AUC, tol=positive(changes=(0.9,), where={"wide": True}))
 _set(_AUC, max_iter=integer(1, changes=(1,), where={"wide": True}))
 _set(_AUC, random_state=Parameter("seed", none=True, changes=(1,), where={"gauss": True}))
+_set(_AUC, model=choice("linear", "gauss", changes=("gauss",)))
 _set("fit_upu fit_nnpu", random_state=Parameter("seed", none=True, changes=(1,), where={"model": "mlp"}))
 _judged = {"eval": True, "model": "mlp", "learning_rate": 1.0, "n_epochs": 20}
 _patience = integer(1, none=True, words=("auto",), changes=(1,), where=_judged)

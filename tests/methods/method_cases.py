@@ -20,7 +20,7 @@ _WANTED = {"prior": 0.4, "random_state": 0}
 _REQUIRED = {"C_pos": 1.0, "C_unl": 0.5}
 
 #: Forms of a model beside the one of the defaults: options of the fit, and whether rows are CSR.
-_GAUSS = {"basis": "gauss", "n_centers": 5}
+_GAUSS = {"model": "gauss", "n_centers": 5}
 FORMS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "rbf, CSR": ("fit_bsvm", {"kernel": "rbf"}, True),
     "poly": ("fit_svm", {"kernel": "poly", "coef0": 1.0}, False),

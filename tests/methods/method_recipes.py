@@ -95,7 +95,7 @@ def problem(n: int, groups: str = "PU", *, d: int = 6, seed: int = 0) -> tuple[n
 _ROUNDS = {"n_rounds": 12}
 _TREES = {"n_trees": 12}
 _COSTS = {"C_pos": 1.0, "C_unl": 0.5}
-_GAUSS = {"basis": "gauss", "n_centers": 30}
+_GAUSS = {"model": "gauss", "n_centers": 30}
 _MAP = {"nu_map": 0.2, "max_iter": 20}
 _EPOCHS = {"n_epochs": 6, "learning_rate": 0.05}
 _MLP = {**_EPOCHS, "model": "mlp", "n_hidden": 20, "learning_rate": 0.01}

@@ -124,7 +124,7 @@ def test_kernels_of_extreme_numbers_are_finite_or_refused_by_name(name, kernel):
     assert {kind: fault for kind, fault in faults.items() if fault is not None} == {}
 
 
-@pytest.mark.parametrize("name", [name for name in DECLARED if {"basis", "model"} & set(signature(name))])
+@pytest.mark.parametrize("name", [name for name in DECLARED if "model" in signature(name)])
 def test_gaussian_centres_of_extreme_numbers_are_finite_or_refused_by_name(name):
     faults = {kind: fault_of(attempt(name, X=X, gauss=True), X, TOLD) for kind, X in extremes().items()}
     assert {kind: fault for kind, fault in faults.items() if fault is not None} == {}

@@ -61,6 +61,7 @@ _OTHER_NAMES = (
     ("callback", "callbacks"),
     ("loss", "criterion objective loss_function"),
     ("kernel", "kernel_type"),
+    ("model", "basis"),
 )
 _ALIKE = 0.75  # an unknown keyword with at least this difflib ratio to one of ours is taken for a misspelling
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.auc.ls_auc import fit_ls_auc
+from fastpu.baselines.ls_auc import fit_ls_auc
 from fastpu.boosting.stump_boost import fit_pnu_auc_boost
 from fastpu.common._params import check_scores_rows
 from fastpu.data._validate import check_vector
@@ -80,10 +80,10 @@ def default_rankers(matrix: Matrix, generator: np.random.Generator, n_threads: i
     def gaussian(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
         rows, further = (scaled[part] for part in (seen, other))
         centers = draw_centers(rows, _N_CENTERS, None, generator)
-        model = fit_ls_auc(
+        model: Any = fit_ls_auc(
             rows.table(),
             np.where(labels == 1, 1, -1),
-            basis="gauss",
+            model="gauss",
             centers=centers.table(),
             bandwidth=kernel_width(centers),
             n_threads=n_threads,

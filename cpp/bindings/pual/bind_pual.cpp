@@ -1,0 +1,92 @@
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/arguments.hpp"
+#include "common/bind_isa.hpp"
+#include "fastpu/pual/pual.hpp"
+#include "linalg/bind_blas.hpp"
+
+namespace fastpu {
+
+namespace {
+
+const char* name_of(PualStatus status) {
+  switch (status) {
+    case PualStatus::gap:
+      return "gap";
+    case PualStatus::max_iter:
+      return "max_iter";
+    case PualStatus::precision:
+      return "precision";
+    case PualStatus::callback:
+      return "callback";
+  }
+  return "";
+}
+
+py::dict to_dict(const PualResult& result) {
+  py::dict out;
+  out["alpha"] = to_array(result.alpha);
+  out["objective"] = result.objective;
+  out["gap"] = result.gap;
+  out["n_iter"] = result.n_iter;
+  out["status"] = name_of(result.status);
+  out["iterations"] = to_array(result.iterations);
+  out["objectives"] = to_array(result.objectives);
+  out["gaps"] = to_array(result.gaps);
+  return out;
+}
+
+class PyPualDual {
+ public:
+  PyPualDual(const Array<double>& factor, int n_threads) : n_threads_(n_threads) {
+    if (factor.ndim() != 2) throw py::value_error("a matrix must have 2 dimensions");
+    const BlasMatrix<const double> view(factor.data(), factor.shape(0), factor.shape(1));
+    const Isa level = isa_of_call();
+    const Blas& functions = blas();
+    Team team(n_threads_, interrupt_poll());
+    const py::gil_scoped_release nogil;
+    dual_ = std::make_unique<PualDual>(view, level, functions, team);
+  }
+
+  py::list solve(const std::vector<double>& costs, double tol, index_t max_iter, const py::object& callback) const {
+    PualOptions options;
+    options.tol = tol;
+    options.max_iter = max_iter;
+    PualCallback on_round;
+    if (!callback.is_none()) {
+      on_round = [&callback](const PualRound& round) {
+        const py::gil_scoped_acquire gil;
+        return callback(round.cost, round.n_iter, round.objective, round.gap).template cast<bool>();
+      };
+    }
+    Team team(n_threads_, interrupt_poll());
+    std::vector<PualResult> results;
+    {
+      const py::gil_scoped_release nogil;
+      results = dual_->solve(costs, options, on_round, team);
+    }
+    py::list out;
+    for (const PualResult& result : results) out.append(to_dict(result));
+    return out;
+  }
+
+ private:
+  int n_threads_;
+  std::unique_ptr<PualDual> dual_;
+};
+
+}  // namespace
+
+void bind_pual(const py::module_& module) {
+  py::class_<PyPualDual>(module, "PualDual")
+      .def(py::init<const Array<double>&, int>(), py::arg("factor").noconvert(), py::kw_only(), py::arg("n_threads"))
+      .def("solve", &PyPualDual::solve, py::arg("costs"), py::kw_only(), py::arg("tol"), py::arg("max_iter"),
+           py::arg("callback").none(true));
+}
+
+}  // namespace fastpu

@@ -1,0 +1,128 @@
+#include "fastpu/knn/knn_graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "knn/knn_blocks.hpp"
+#include "knn/knn_sparse.hpp"
+#include "knn/knn_tree.hpp"
+#include "knn/nearest_rows.hpp"
+
+namespace fastpu {
+
+namespace {
+
+// The number of points that a search of the tree visits grows quickly with the dimension and slowly with n. Normally
+// distributed rows are its worst case: on these it is faster than blocks up to this many features, and up to one more
+// for every factor of four in n.
+constexpr index_t kTreeFeatures = 4;
+constexpr index_t kRowsForMore = 20'000;
+
+void check_neighbors(index_t n_neighbors, index_t n_rows) {
+  if (n_neighbors < 0 || n_neighbors > std::max<index_t>(n_rows - 1, 0)) {
+    throw std::invalid_argument("n_neighbors must be in [0, " + std::to_string(std::max<index_t>(n_rows - 1, 0)) +
+                                "], got " + std::to_string(n_neighbors));
+  }
+}
+
+// Throws if the sum of the squared ranges of the columns overflows: no squared distance exceeds it, not even when
+// rounded.
+template <class T>
+void check_ranges(const DenseView<T>& x, Team& team) {
+  constexpr index_t kBlockRows = 1024;
+  const index_t n_blocks = count_blocks(x.n_rows, kBlockRows);
+  const auto d = at(x.n_cols);
+  std::vector<std::vector<T>> extremes(at(n_blocks));
+  std::vector<std::uint8_t> has_nan(at(n_blocks));
+  team.for_each(n_blocks, [&](index_t block, int) {
+    const index_t first = block * kBlockRows;
+    std::vector<T>& of_block = extremes[at(block)];
+    of_block.assign(x.row(first), x.row(first) + x.n_cols);
+    of_block.insert(of_block.end(), x.row(first), x.row(first) + x.n_cols);
+    T* const least = of_block.data();
+    T* const most = least + d;
+    int n_nan = 0;  // NaN has to be counted: comparisons with it are false, so that the range would not show it
+    for (index_t i = first + 1; i < std::min(first + kBlockRows, x.n_rows); ++i) {
+      const T* row = x.row(i);
+      for (std::size_t f = 0; f < d; ++f) {
+        least[f] = std::min(least[f], row[f]);
+        most[f] = std::max(most[f], row[f]);
+        n_nan |= static_cast<int>(row[f] != row[f]);
+      }
+    }
+    has_nan[at(block)] = n_nan != 0 ? 1 : 0;
+  });
+  double sum = 0;
+  double widest = 0;
+  std::size_t widest_column = 0;
+  for (std::size_t f = 0; f < d; ++f) {
+    T least = extremes[0][f];
+    T most = extremes[0][d + f];
+    for (const std::vector<T>& of_block : extremes) {
+      least = std::min(least, of_block[f]);
+      most = std::max(most, of_block[d + f]);
+    }
+    const double range = static_cast<double>(most) - static_cast<double>(least);
+    sum += range * range;
+    if (range > widest) {
+      widest = range;
+      widest_column = f;
+    }
+  }
+  if (std::ranges::find(has_nan, 1) != has_nan.end())
+    throw std::invalid_argument("X must have finite entries, got NaN");
+  if (!std::isfinite(4 * sum)) {
+    std::ostringstream message;
+    message << "X must have squared distances within the range of float64, got column " << widest_column
+            << " with values that differ by " << widest << "; scale X";
+    throw std::invalid_argument(message.str());
+  }
+}
+
+bool prefers_tree(index_t n, index_t d) {
+  index_t most = kTreeFeatures;
+  for (index_t rows = n; rows >= kRowsForMore; rows /= 4) ++most;
+  return d <= most;
+}
+
+}  // namespace
+
+template <class T>
+void knn_search(const DenseView<T>& x, const KnnOptions& options, Team& team, index_t* indices, double* squared) {
+  check_neighbors(options.n_neighbors, x.n_rows);
+  if (x.n_rows == 0) return;
+  check_ranges(x, team);
+  if (options.n_neighbors == 0) return;
+  if (x.n_cols == 0) {  // all rows are alike
+    for (index_t i = 0; i < x.n_rows; ++i) {
+      for (index_t k = 0; k < options.n_neighbors; ++k) indices[i * options.n_neighbors + k] = k < i ? k : k + 1;
+    }
+    std::fill_n(squared, x.n_rows * options.n_neighbors, 0.0);
+    return;
+  }
+  detail::NearestRows nearest(options.n_neighbors, indices, squared);
+  const bool is_tree =
+      options.method == KnnMethod::automatic ? prefers_tree(x.n_rows, x.n_cols) : options.method == KnnMethod::tree;
+  if (!is_tree && detail::search_blocks(x, options.isa, team, nearest)) return;
+  detail::search_tree(x, options.isa, team, nearest);
+}
+
+template <class T>
+void knn_search(const CsrView<T>& x, const KnnOptions& options, Team& team, index_t* indices, double* squared) {
+  check_neighbors(options.n_neighbors, x.n_rows);
+  if (options.n_neighbors == 0) return;
+  detail::NearestRows nearest(options.n_neighbors, indices, squared);
+  detail::search_sparse(x, team, nearest);
+}
+
+template void knn_search(const DenseView<float>&, const KnnOptions&, Team&, index_t*, double*);
+template void knn_search(const DenseView<double>&, const KnnOptions&, Team&, index_t*, double*);
+template void knn_search(const CsrView<float>&, const KnnOptions&, Team&, index_t*, double*);
+template void knn_search(const CsrView<double>&, const KnnOptions&, Team&, index_t*, double*);
+
+}  // namespace fastpu

@@ -1,0 +1,175 @@
+// The box QP of pual.hpp: the parts that C++ alone can ask for.
+#include "fastpu/pual/pual.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "reference_blas.hpp"
+
+namespace {
+
+using fastpu::at;
+using fastpu::Blas;
+using fastpu::BlasMatrix;
+using fastpu::index_t;
+using fastpu::Isa;
+using fastpu::PualDual;
+using fastpu::PualOptions;
+using fastpu::PualResult;
+using fastpu::PualRound;
+using fastpu::PualStatus;
+using fastpu::Team;
+
+struct Factor {
+  index_t n;
+  index_t rank;
+  std::vector<double> values;
+
+  Factor(index_t rows, index_t columns, unsigned seed, double mean = 0.3) : n(rows), rank(columns) {
+    std::mt19937 random(seed);
+    std::normal_distribution<double> normal;
+    for (index_t i = 0; i < n * rank; ++i) values.push_back(mean + normal(random));
+  }
+  BlasMatrix<const double> view() const { return {values.data(), n, rank}; }
+};
+
+PualResult solve(const Factor& factor, double cost, const PualOptions& options = {}, int n_threads = 1) {
+  const Blas blas(reference_blas());
+  Team team(n_threads);
+  const PualDual dual(factor.view(), Isa{}, blas, team);
+  return dual.solve({cost}, options, {}, team)[0];
+}
+
+// P - D by its definition, from alpha alone.
+void check_certificate(const Factor& factor, double cost, const PualResult& result, double tol) {
+  std::vector<double> w(at(factor.rank));
+  double square = 0;
+  for (index_t i = 0; i < factor.n; ++i) {
+    const double alpha = result.alpha[at(i)];
+    CHECK(alpha >= 0);
+    CHECK(alpha <= cost);
+    for (index_t k = 0; k < factor.rank; ++k) {
+      w[at(k)] += alpha * factor.values[at(i * factor.rank + k)];
+    }
+  }
+  for (const double value : w) square += value * value;
+  double primal = 0.5 * square;
+  double dual = -0.5 * square;
+  for (index_t i = 0; i < factor.n; ++i) {
+    double f = -1;
+    for (index_t k = 0; k < factor.rank; ++k) {
+      f += w[at(k)] * factor.values[at(i * factor.rank + k)];
+    }
+    primal += cost * std::max(1 - f, 0.0);
+    dual += 2 * result.alpha[at(i)];
+  }
+  CHECK(result.status == PualStatus::gap);
+  CHECK(check::close(primal, result.objective, 1e-9));
+  CHECK(std::abs(primal - dual - result.gap) <= 1e-8 * primal);
+  CHECK(result.gap <= tol * result.objective);
+}
+
+CASE("solutions are certified") {
+  for (const auto& [n, rank] : {std::pair<index_t, index_t>{1, 1}, {1, 4}, {12, 3}, {30, 40}, {100, 6}, {7, 7}}) {
+    const Factor factor(n, rank, static_cast<unsigned>(n));
+    for (const double cost : {1e-6, 1e-2, 1.0, 1e3}) {
+      check_certificate(factor, cost, solve(factor, cost), 1e-9);
+    }
+  }
+}
+
+CASE("small costs are at their bounds") {
+  const Factor factor(20, 5, 1, 0.0);
+  const PualResult result = solve(factor, 1e-5);
+  CHECK(result.n_iter == 0);
+  CHECK(*std::min_element(result.alpha.begin(), result.alpha.end()) == 1e-5);
+}
+
+CASE("rows of zeros and rows that repeat") {
+  Factor factor(40, 3, 2);
+  for (std::size_t i = 0; i < 60; ++i) factor.values[60 + i] = factor.values[i];
+  for (std::size_t k = 0; k < 3; ++k) factor.values[k] = 0;
+  for (const double cost : {0.1, 10.0}) {
+    const PualResult result = solve(factor, cost);
+    check_certificate(factor, cost, result, 1e-9);
+    CHECK(check::close(result.alpha[0], cost, 1e-6));  // its score is -1 whatever happens
+  }
+}
+
+CASE("threads leave the bits alone") {
+  for (const auto& [n, rank] : {std::pair<index_t, index_t>{3000, 4}, {60, 70}}) {
+    const Factor factor(n, rank, 3);
+    const PualResult one = solve(factor, 0.5);
+    for (const int n_threads : {2, 7}) {
+      const PualResult many = solve(factor, 0.5, {}, n_threads);
+      CHECK(one.alpha == many.alpha && one.gap == many.gap);
+    }
+  }
+}
+
+CASE("several costs are solved as each is") {
+  for (const index_t n : {40, 1200}) {  // side by side, and one after the other
+    const Factor factor(n, 5, 6);
+    const Blas blas(reference_blas());
+    Team team(3);
+    const PualDual dual(factor.view(), Isa{}, blas, team);
+    const std::vector<double> costs = {0.01, 0.1, 1.0, 10.0};
+    const std::vector<PualResult> results = dual.solve(costs, {}, {}, team);
+    for (std::size_t k = 0; k < costs.size(); ++k) CHECK(results[k].alpha == solve(factor, costs[k]).alpha);
+  }
+}
+
+CASE("a callback ends it") {
+  const Factor factor(200, 5, 4);
+  const Blas blas(reference_blas());
+  Team team(1);
+  const PualDual dual(factor.view(), Isa{}, blas, team);
+  index_t heard = 0;
+  const std::vector<PualResult> results = dual.solve(
+      {1.0, 2.0, 3.0}, {},
+      [&](const PualRound& round) {
+        if (round.cost == 1) ++heard;
+        return round.cost == 1 && round.n_iter > 0;
+      },
+      team);
+  CHECK(results.size() == 2);
+  CHECK(results[0].status == PualStatus::gap);
+  CHECK(results[1].status == PualStatus::callback);
+  CHECK(heard == 1);
+  CHECK(results[1].gap > 0);
+}
+
+CASE("running out is a status") {
+  PualOptions options;
+  options.max_iter = 1;
+  const PualResult result = solve(Factor(200, 5, 4), 1.0, options);
+  CHECK(result.status == PualStatus::max_iter);
+  CHECK(result.n_iter == 1);
+}
+
+CASE("bad arguments are refused") {
+  const Factor factor(4, 2, 5);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double cost : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()}) {
+    CHECK_THROWS(std::invalid_argument, solve(factor, cost), "cost must be > 0 and finite");
+  }
+  PualOptions options;
+  options.tol = 0;
+  CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "tol must be > 0");
+  options = {};
+  options.max_iter = 0;
+  CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "max_iter must be >= 1");
+  CHECK_THROWS(std::invalid_argument, solve(factor, 1e308), "cost must be so small");
+  Factor huge(4, 2, 5);
+  huge.values[3] = 1e200;
+  CHECK_THROWS(std::invalid_argument, solve(huge, 1.0), "the squares of the factor must have a finite sum, got inf");
+  CHECK_THROWS(std::invalid_argument, solve(Factor(0, 2, 1), 1.0), "at least one row");
+  CHECK_THROWS(std::invalid_argument, solve(Factor(2, 0, 1), 1.0), "at least one row");
+}
+
+}  // namespace

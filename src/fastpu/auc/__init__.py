@@ -1,1 +1,0 @@
-"""AUC by squared losses in closed form."""

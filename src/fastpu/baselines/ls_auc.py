@@ -1,0 +1,498 @@
+"""AUC by squared losses of pairs in closed form: LSAUC, SAMULT and PNU-AUC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.baselines._squared_pairs import (
+    GROUP_NAMES,
+    GroupedRows,
+    PairLoss,
+    ShiftedRows,
+    Solution,
+    check_finite,
+    open_basis,
+    open_grouped_rows,
+    require_groups,
+    solve_by_steps,
+    solve_directly,
+)
+from fastpu.baselines.rank_machine import RankMachine
+from fastpu.common._blas_threads import one_blas_thread
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import MANY, check_choice, check_float, check_int, is_sequence
+from fastpu.common._sharing import shares_work
+from fastpu.common._text import describe
+from fastpu.common._warn import warn
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
+from fastpu.kernels._gauss_basis import check_bandwidth
+from fastpu.kernels._scales import warn_of_scales
+from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu.model._threshold import balanced_accuracy_threshold
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu.baselines._squared_pairs import Term
+
+_MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
+
+
+@answers_unknown_keywords
+@shares_work("lam")
+def fit_ls_auc(
+    X: object,
+    y: object,
+    *,
+    lam: float | Sequence[float] | NDArray[Any] = 1e-3,
+    model: str = "linear",
+    n_centers: int = 200,
+    centers: object = None,
+    bandwidth: float | None = None,
+    tol: float = 1e-10,
+    max_iter: int = 1000,
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
+    n_threads: int | None = None,
+) -> RankMachine | list[RankMachine]:
+    """LSAUC: rank labelled positive above labelled negative rows, by a squared loss of pairs, in closed form.
+
+    It is for a quick ranking, linear or by a Gaussian basis, from labelled positives and labelled negatives, however
+    many pairs they form. Unlabelled rows are left out: fit it beside `fit_samult` or `fit_pnu_auc` to see whether they
+    help.
+
+    The fit minimises over w, with f(x) = w'phi(x) and means over positive (p) and negative (n) rows,
+
+        mean_pn (1 - f(x_p) + f(x_n))^2 + lam |w|^2.
+
+    No pair is formed: with means m and covariances S of phi in the two groups, the minimum solves
+
+        (S_p + S_n + d d' + lam) w = d,    d = m_p - m_n.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        float32 and float64, C-contiguous or CSR, are used without a copy where every row is used. Features on one scale
+        help: `lam` is the same for all.
+    y : array-like of shape (n,)
+        +1 positive, -1 negative, 0 unlabelled. Unlabelled rows are left out.
+    lam : float, or a sequence of them, default 1e-3
+        Ridge weights >= 0. A sequence gives a list of models, and means and covariances are computed once.
+    model : {"linear", "gauss"}, default "linear"
+        phi: the features themselves, or exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
+    n_centers : int, default 200
+        Most centres, drawn from the rows that are used by `random_state`, no two of them equal.
+    centers : array-like or CSR matrix of shape (n_centers, d), optional
+        The centres, in place of drawn ones.
+    bandwidth : float, optional
+        > 0; by default the median distance between the rows and the centres.
+    tol : float, default 1e-10
+        > 0. With more than 2000 features the linear system is solved by conjugate gradients, which end when the norm of
+        its residual is at most `tol` times that of d.
+    max_iter : int, default 1000
+        Most steps of the conjugate gradients.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0; equal to repeating rows. Rows of weight 0 are left out.
+    random_state : int >= 0, numpy.random.Generator or None
+        Draws the centres.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all. Only basis
+        functions and scores are computed by several threads.
+
+    Returns
+    -------
+    RankMachine, or a list of them
+        Its threshold is that of the best balanced accuracy between labelled positive and negative training rows.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, `y` has no positive or no negative row, or squares of features overflow. The
+        message names the argument.
+    MemoryError
+        If there is too little memory for matrices of the basis functions; the message says how many bytes were wanted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If conjugate gradients do not meet `tol`.
+    DegenerateModelWarning
+        If the model scores every row 0, or calls no training row positive.
+
+    Notes
+    -----
+    O(n k^2 + k^3) time for k basis functions or features (in CSR n times the squared entries of a row), memory O(k^2)
+    beside X, whatever the number of pairs is. With more than 2000 features O(entries of X) a step, and memory O(n + d).
+    CSR is never made dense, except for columns that more than half of the rows fill. Adding a constant to a feature
+    does not change a linear model, apart from rounding. The system is made from rows shifted to their middle, solved on
+    features of one scale, and for a linear f corrected by its residual on the rows: features of any size and offset
+    keep their digits, and `history["residual"]` is that of the rows.
+
+    References
+    ----------
+    Gao and Zhou, "On the consistency of AUC pairwise optimization", IJCAI 2015 (the squared loss).
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> model = fastpu.baselines.fit_ls_auc([[0.0], [1.0], [2.0], [4.0]], [-1, -1, 1, 1], lam=0)
+    >>> model.coef.round(6)
+    array([0.333333])
+    >>> model.predict([[1.4], [1.6]])
+    array([-1,  1])
+    """
+    options = _check_options(lam, model, n_centers, centers, bandwidth, tol, max_iter)
+    rows = open_grouped_rows("fit_ls_auc", (1, -1), X, y, sample_weight, random_state, n_threads)
+    require_groups(rows, (1, -1))
+    return _fit(rows, options, [(1.0, 1, -1)])
+
+
+@answers_unknown_keywords
+@shares_work("lam")
+def fit_samult(
+    X: object,
+    y: object,
+    *,
+    gamma: float = 0.5,
+    lam: float | Sequence[float] | NDArray[Any] = 1e-3,
+    model: str = "linear",
+    n_centers: int = 200,
+    centers: object = None,
+    bandwidth: float | None = None,
+    tol: float = 1e-10,
+    max_iter: int = 1000,
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
+    n_threads: int | None = None,
+) -> RankMachine | list[RankMachine]:
+    """SAMULT: semi-supervised AUC by squared losses, without a class prior.
+
+    It is for a quick ranking, linear or by a Gaussian basis, from positive, negative and unlabelled rows whose class
+    prior is not known. Without labelled negatives take `fit_pnu_auc` if the prior is known, and `fit_pnu_auc_boost` if
+    not.
+
+    The fit minimises over w, with f(x) = w'phi(x) and R_gh(f) = mean_gh (1 - f(x_g) + f(x_h))^2 over pairs of rows of
+    two groups,
+
+        gamma R_pn(f) + (1 - gamma) (R_pu(f) + R_un(f)) + lam |w|^2.
+
+    For pairs in the wrong order (the 0-1 loss) R_pu + R_un - 1/2 estimates R_pn whatever share of the unlabelled rows
+    is positive: this is why no prior is needed. With D_gh = S_g + S_h + (m_g - m_h)(m_g - m_h)', of covariances and
+    means,
+
+        (gamma D_pn + (1 - gamma) (D_pu + D_un) + lam) w = m_p - m_n.
+
+    Errors, warnings and costs are those of `fit_ls_auc`.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        As in `fit_ls_auc`.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled, -1 negative; there must be rows of all three.
+    gamma : float, default 0.5
+        In [0, 1]; 1 is `fit_ls_auc`.
+    lam : float, or a sequence of them, default 1e-3
+        Ridge weights >= 0. A sequence gives a list of models.
+    model, n_centers, centers, bandwidth, tol, max_iter, sample_weight, random_state, n_threads
+        As in `fit_ls_auc`. Centres are drawn from all rows.
+
+    Returns
+    -------
+    RankMachine, or a list of them
+        Its threshold is that of the best balanced accuracy between labelled positive and negative training rows.
+
+    References
+    ----------
+    Xie and Li, "Semi-supervised AUC optimization without guessing labels of unlabeled data", AAAI 2018.
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> X, y = [[0.0], [1.0], [2.0], [4.0], [1.0], [3.0]], [-1, -1, 1, 1, 0, 0]
+    >>> model = fastpu.baselines.fit_samult(X, y, gamma=0.5, lam=0)
+    >>> model.coef.round(6)
+    array([0.357143])
+    """
+    share = check_float("gamma", gamma, low=0, high=1)
+    options = _check_options(lam, model, n_centers, centers, bandwidth, tol, max_iter)
+    rows = open_grouped_rows("fit_samult", (1, 0, -1), X, y, sample_weight, random_state, n_threads)
+    require_groups(rows, (1, 0, -1))
+    terms = [(share, 1, -1), (1 - share, 1, 0), (1 - share, 0, -1)]
+    return _fit(rows, options, terms, params={"gamma": share})
+
+
+@answers_unknown_keywords
+@shares_work("lam")
+def fit_pnu_auc(
+    X: object,
+    y: object,
+    *,
+    prior: float,
+    scenario: str = "case_control",
+    eta: float = 0.0,
+    lam: float | Sequence[float] | NDArray[Any] = 1e-3,
+    model: str = "linear",
+    n_centers: int = 200,
+    centers: object = None,
+    bandwidth: float | None = None,
+    tol: float = 1e-10,
+    max_iter: int = 1000,
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
+    n_threads: int | None = None,
+) -> RankMachine | list[RankMachine]:
+    """PNU-AUC: AUC by squared losses from positive, negative and unlabelled rows whose class prior is known.
+
+    It is for a quick ranking, linear or by a Gaussian basis, where the prior is known well, and labelled rows of one
+    class are few or missing: ``eta=1`` needs no negatives, and ``eta=-1`` no positives. Where the prior is a guess take
+    `fit_samult`.
+
+    The fit minimises over w, with f(x) = w'phi(x), R_gh(f) = mean_gh (1 - f(x_g) + f(x_h))^2 over pairs of rows of two
+    groups, and a share pi of positives among the unlabelled rows,
+
+        (1 - |eta|) R_pn(f) + |eta| R_x(f) + lam |w|^2,
+
+    where R_x is an unbiased estimate of R_pn without one of the two labelled groups:
+
+        eta > 0:  (R_pu - pi R_pp) / (1 - pi)    from positive and unlabelled rows (PU-AUC for eta = 1),
+        eta < 0:  (R_un - (1 - pi) R_nn) / pi    from negative and unlabelled rows (NU-AUC for eta = -1).
+
+    R_pp and R_nn are over all pairs of two rows of a group, a row with itself included. Errors, warnings and costs are
+    those of `fit_ls_auc`, and what is said below.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        As in `fit_ls_auc`.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled, -1 negative. Positive and negative rows are needed for eta = 0, positive and
+        unlabelled ones for eta = 1, negative and unlabelled ones for eta = -1, all three between these.
+    prior : float
+        pi, P(Y = 1) among the unlabelled rows, in (0, 1); among all rows with ``scenario="single_set"``.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some were then labelled.
+        `prior` is then converted, (prior n - n_pos) / n_unl.
+    eta : float, default 0
+        In [-1, 1]; 0 is `fit_ls_auc`. To be chosen on held-out rows.
+    lam : float, or a sequence of them, default 1e-3
+        Ridge weights >= 0. A sequence gives a list of models.
+    model, n_centers, centers, bandwidth, tol, max_iter, sample_weight, random_state, n_threads
+        As in `fit_ls_auc`. Centres are drawn from all rows.
+
+    Returns
+    -------
+    RankMachine, or a list of them
+        Its threshold is that of the best balanced accuracy between labelled positive and negative training rows, or
+        between unlabelled rows and those of the two that there are.
+
+    Raises
+    ------
+    ValueError
+        If a group of rows that `eta` asks for is missing, or if by `prior` all unlabelled rows are of the class whose
+        labelled rows `eta` uses.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the objective has no minimum (see Notes).
+
+    Notes
+    -----
+    The covariance of the positive rows has the factor 1 - eta pi / (1 - pi) for eta > 0, that of the negative rows
+    1 - |eta| (1 - pi) / pi for eta < 0; all other terms are positive. So there is a minimum wherever
+
+        eta <= (1 - pi) / pi   and   -eta <= pi / (1 - pi),
+
+    whatever the rows are. Beyond that the matrix of the system can be indefinite, and the objective unbounded below:
+    the fit checks this, and the model then has the status "indefinite" and `converged` False. It holds the point at
+    which the gradient is 0, which published programs return without a warning (with more than 2000 features, the last
+    step of the conjugate gradients, which notice it only if they meet a direction of negative curvature). A larger
+    `lam`, an `eta` nearer 0 or fewer centres help.
+
+    References
+    ----------
+    Sakai, Niu and Sugiyama, "Semi-supervised AUC optimization based on positive-unlabeled learning", Machine Learning
+    107, 2018.
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> X, truth = fastpu.datasets.make_two_normals(400, random_state=0)
+    >>> split = fastpu.datasets.split_case_control(truth, labeled=40, random_state=0)
+    >>> rows, y = X[split.train], split.y_train
+    >>> model = fastpu.baselines.fit_pnu_auc(rows, y, prior=0.45, eta=1)
+    >>> model.status
+    'closed_form'
+    """
+    given, drawn_as = check_prior(prior), check_scenario(scenario)
+    mix = check_float("eta", eta, low=-1, high=1)
+    options = _check_options(lam, model, n_centers, centers, bandwidth, tol, max_iter)
+    rows = open_grouped_rows("fit_pnu_auc", (1, 0, -1), X, y, sample_weight, random_state, n_threads)
+    needed = tuple(g for g, is_needed in ((1, mix > -1), (0, mix != 0), (-1, mix < 1)) if is_needed)
+    require_groups(rows, needed, f" with eta = {mix:g}")
+    n_pos, n_unl, n_neg = (rows.mass(g) for g in (1, 0, -1))
+    share = given
+    if n_unl:
+        share = prior_among_unlabeled(given, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=drawn_as)
+    if (mix > 0 and share == 1) or (mix < 0 and share == 0):
+        left, other = ("negative", "smaller") if mix > 0 else ("positive", "larger")
+        raise ValueError(
+            f"prior must be {other} with eta = {mix:g}: by {given:g} and scenario={drawn_as!r} no unlabelled row is "
+            f"{left}, got a share of {share:g} positives among them"
+        )
+    # The labelled group that R_x is made from, and its share among the unlabelled rows.
+    known, present = (1, share) if mix > 0 else (-1, 1 - share)
+    terms = [(1 - abs(mix), 1, -1)] if abs(mix) < 1 else []
+    if mix:
+        factor = abs(mix) / (1 - present)
+        terms += [(factor, 1, 0) if mix > 0 else (factor, 0, -1), (-factor * present, known, known)]
+    bound = min(1.0, (1 - present) / present) if present > 0 else 1.0
+    advice = f"It always has one for |eta| <= {bound:.3g}: bring eta nearer 0, raise lam, or use fewer centres"
+    sides = (1 if n_pos else 0, -1 if n_neg else 0)
+    params = {"prior": given, "scenario": drawn_as, "prior_among_unlabeled": share, "eta": mix}
+    return _fit(rows, options, terms, sides=sides, params=params, advice=advice)
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The checked arguments that the three functions share."""
+
+    lams: list[float]
+    is_one: bool
+    model: str
+    n_centers: int
+    centers: object
+    bandwidth: float | None
+    tol: float
+    max_iter: int
+
+    def params(self) -> dict[str, object]:
+        """Return those that influence every model, as they were given."""
+        params: dict[str, object] = {"model": self.model}
+        if self.model == "gauss":
+            params["n_centers"] = self.n_centers if self.centers is None else None
+            params["bandwidth"] = self.bandwidth
+        return {**params, "tol": self.tol, "max_iter": self.max_iter}
+
+
+def _check_options(
+    lam: object, model: object, n_centers: object, centers: object, bandwidth: object, tol: object, max_iter: object
+) -> _Options:
+    lams: list[Any] = list(lam) if is_sequence(lam) else []  # type: ignore[call-overload] # it is a sequence
+    if is_sequence(lam) and not lams:
+        raise ValueError(f"lam must be a number >= 0 or a sequence of at least one of them, got {describe(lam)}")
+    kind = check_choice("model", model, ("linear", "gauss"))
+    return _Options(
+        lams=[check_float(f"lam[{i}]", one, low=0) for i, one in enumerate(lams)] or [check_float("lam", lam, low=0)],
+        is_one=not lams,
+        model=kind,
+        n_centers=min(check_int("n_centers", n_centers, low=1), MANY),
+        centers=centers,
+        bandwidth=check_bandwidth("model", kind, centers, bandwidth),
+        tol=check_float("tol", tol, low=0, open_low=True),
+        max_iter=min(check_int("max_iter", max_iter, low=1), MANY),
+    )
+
+
+def _fit(
+    rows: GroupedRows,
+    options: _Options,
+    terms: list[Term],
+    *,
+    sides: tuple[int, int] = (1, -1),
+    params: dict[str, object] | None = None,
+    advice: str = "",
+) -> RankMachine | list[RankMachine]:
+    """Return a model for each lam, all from one quadratic, and warn the caller of the fit function.
+
+    Thresholds lie between the two groups `sides`, and `advice` says what helps if the quadratic has no minimum.
+    """
+    if options.model != "linear" or any(options.lams):  # else the scale of columns does not matter
+        warn_of_scales(rows.matrix)
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+        basis: Any = (None, None)
+        if options.model == "gauss":
+            basis = open_basis(rows, options.centers, options.n_centers, options.bandwidth)
+        features = ShiftedRows(rows.matrix, basis[0], basis[1], rows.n_threads)
+        loss = PairLoss(features, rows.labels, rows.shares(), terms)
+        is_direct = options.model == "gauss" or features.size <= _MOST_DIRECT
+        A = loss.matrix() if is_direct else np.zeros((0, 0))
+        models = []
+        for lam in options.lams:
+            check_finite(rows, lam, [loss.sizes + lam, loss.right, A])
+            if is_direct:
+                # Basis functions are in [0, 1], and their matrix has all digits that they have.
+                solution = solve_directly(loss, A, lam, on_rows=options.model == "linear")
+            else:
+                solution = solve_by_steps(loss, lam, options.tol, options.max_iter)
+            check_finite(rows, lam, [solution.coef, np.array([*solution.residuals, *solution.objective])])
+            known = {"method": rows.function, **(params or {}), "lam": lam, **options.params()}
+            model, n_positive = _make_model(rows, known, features, solution, sides)
+            _warn(rows, options, solution, n_positive, advice)
+            models.append(model)
+    return models[0] if options.is_one else models
+
+
+def _make_model(
+    rows: GroupedRows, params: dict[str, object], features: ShiftedRows, solution: Solution, sides: tuple[int, int]
+) -> tuple[RankMachine, int]:
+    """Return the model, and how many of the rows it calls positive."""
+    history = {"residual": np.array(solution.residuals)}
+    if solution.smallest is not None:
+        history["smallest_eigenvalue"] = np.array([solution.smallest])
+    arrays: dict[str, Any] = {} if features.centers is None else features.centers.fields("centers")
+    model = RankMachine(
+        n_features=rows.matrix.n_features,
+        feature_names=rows.matrix.feature_names,
+        threshold=0.0,
+        n_iter=len(solution.objective) - 1,
+        converged=solution.status in ("closed_form", "singular", "tol"),
+        status=solution.status,
+        objective=np.array(solution.objective),
+        history=history,
+        params=params,
+        basis="linear" if features.centers is None else "gauss",
+        coef=solution.coef,
+        intercept=0.0,
+        bandwidth=features.bandwidth,
+        **arrays,
+    )
+    scores = model._decision_function(rows.matrix, rows.n_threads)
+    upper, lower = (rows.labels == g for g in sides)
+    weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
+    threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
+    rule = f"best balanced accuracy between {' and '.join(GROUP_NAMES[g] for g in sides)} training rows"
+    return replace(model, threshold=threshold, threshold_rule=rule), int(np.count_nonzero(scores > threshold))
+
+
+def _warn(rows: GroupedRows, options: _Options, solution: Solution, n_positive: int, advice: str) -> None:
+    trouble = ""
+    if solution.status == "indefinite":
+        reason = "" if solution.smallest is None else f": the smallest eigenvalue of A + lam is {solution.smallest:.3g}"
+        trouble = f"the objective has no minimum{reason}. {advice}"
+    elif solution.status in ("max_iter", "precision"):
+        all_steps = f"all max_iter = {options.max_iter} steps were taken"
+        trouble = (
+            f"{all_steps if solution.status == 'max_iter' else 'rounding errors ended the solution'} with a relative "
+            f"residual of the linear system of {solution.residuals[-1]:.3g}; raise lam, or scale the features of X"
+        )
+    if trouble:
+        warn(f"{rows.function}: {trouble}", ConvergenceWarning)
+    if not solution.coef.any() and not trouble:
+        warn(
+            f"{rows.function}: the model scores every row 0, as the groups that it compares have the same mean "
+            f"features; more rows, or model='gauss', may tell them apart",
+            DegenerateModelWarning,
+        )
+    elif solution.coef.any() and n_positive in (0, rows.labels.size):
+        warn(
+            f"{rows.function}: the model calls {n_positive} of {rows.labels.size} training rows positive, as its "
+            f"scores order the groups that its threshold lies between no better than chance does",
+            DegenerateModelWarning,
+        )

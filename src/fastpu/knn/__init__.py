@@ -1,0 +1,1 @@
+"""Nearest neighbours, and the similarity matrix that they make."""

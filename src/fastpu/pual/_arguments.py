@@ -1,0 +1,150 @@
+"""The arguments that `fit_pual`, `fit_gllc` and `fit_bls_svm` share, and what their callbacks are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._params import check_float, check_int, check_random_state, is_sequence
+from fastpu.common._text import describe, short
+from fastpu.common._threads import resolve_n_threads
+from fastpu.kernels._kernels import Kernel, check_kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    from fastpu.pual._neighbours import Neighbours
+
+    Values: TypeAlias = float | Sequence[float] | NDArray[Any]
+    Sigmas: TypeAlias = float | str | Sequence[float | str] | NDArray[Any]
+
+_LEAST, _MOST = 1e-100, 1e100  # range of C_pos, C_unl, lam and sigma: products of two do not overflow
+
+
+@dataclass(frozen=True)
+class PualRound:
+    """The state of the solver of PUAL, GLLC or the biased LS-SVM, as a callback sees it.
+
+    Attributes
+    ----------
+    C_pos, C_unl, lam, sigma : float
+        The parameters of the model that is being fitted; sigma is a squared length.
+    n_iter : int
+        Rounds, steps or iterations of the solver so far; 0 for a closed form.
+    objective : float
+        What is minimised, at the best point so far.
+    gap : float
+        Duality gap at that point.
+    """
+
+    C_pos: float
+    C_unl: float
+    lam: float
+    sigma: float
+    n_iter: int
+    objective: float
+    gap: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """The parameters of one model; a sigma of None stands for the median of the edges until the graph is known."""
+
+    C_pos: float
+    C_unl: float
+    lam: float
+    sigma: float | None
+
+    def with_sigma(self, neighbours: Neighbours | None) -> Point:
+        """Return the point with a number for sigma."""
+        if self.sigma is not None:
+            return self
+        return replace(self, sigma=1.0 if neighbours is None else neighbours.median)
+
+
+@dataclass(frozen=True)
+class PualOptions:
+    """The checked arguments that all three functions share; `values` are those that the model keeps in `params`."""
+
+    function: str
+    title: str
+    kernel: Kernel
+    n_components: int | None
+    generator: np.random.Generator | None
+    n_threads: int
+    values: Mapping[str, object]
+
+
+def check_pual_options(
+    function: str,
+    title: str,
+    kernel: object,
+    gamma: object,
+    degree: object,
+    coef0: object,
+    n_components: object,
+    random_state: object,
+    n_threads: object,
+) -> PualOptions:
+    checked = check_kernel(kernel, gamma, degree, coef0)
+    components = None if n_components is None else check_int("n_components", n_components, low=1)
+    if components is not None and checked.name == "linear":
+        raise ValueError(
+            f"n_components must be None for kernel='linear', which needs no approximation, got {components}"
+        )
+    generator = check_random_state(random_state)
+    return PualOptions(
+        function=function,
+        title=title,
+        kernel=checked,
+        n_components=components,
+        generator=generator if components is not None else None,
+        n_threads=resolve_n_threads(n_threads),
+        values={**checked.params(), "n_components": components},
+    )
+
+
+def check_points(values: Mapping[str, object]) -> tuple[list[Point], bool]:
+    """Return one point for each model, and whether there is only one.
+
+    `values` has C_pos, C_unl, lam and sigma, each > 0, or "median" for sigma. Each is a number or a sequence of
+    numbers; all sequences must have one length, and a number is repeated to that length.
+    """
+    columns: dict[str, list[float | None]] = {}
+    lengths: dict[str, int] = {}
+    for name, value in values.items():
+        if is_sequence(value):
+            entries: list[Any] = list(value)  # type: ignore[call-overload] # it is a sequence
+            if not entries:
+                raise ValueError(f"{name} must be a number > 0 or a sequence of at least one, got {describe(value)}")
+            columns[name] = [_check_entry(name, f"{name}[{i}]", entry) for i, entry in enumerate(entries)]
+            lengths[name] = len(entries)
+        else:
+            columns[name] = [_check_entry(name, name, value)]
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"sequences of parameters must have one length, an entry for each model, got {listed}")
+    n = max(lengths.values(), default=1)
+    full = {name: column if name in lengths else column * n for name, column in columns.items()}
+    return [Point(**dict(zip(full, row, strict=True))) for row in zip(*full.values(), strict=True)], not lengths
+
+
+def _check_entry(name: str, place: str, value: object) -> float | None:
+    if name != "sigma" or not isinstance(value, str | np.str_):
+        return check_parameter(place, value)
+    if value != "median":
+        raise ValueError(f"{place} must be 'median' or a number > 0, got {short(value)}")
+    return None
+
+
+def check_parameter(name: str, value: object) -> float:
+    """Return the number after checking that it is > 0, and in a range where products of two do not overflow."""
+    number = check_float(name, value, low=0, open_low=True)
+    if not _LEAST <= number <= _MOST:
+        raise ValueError(f"{name} must be between {_LEAST:g} and {_MOST:g}, got {value!r}")
+    return number

@@ -1,0 +1,281 @@
+"""Feature vectors z of the training rows with z'z = K, and the matrices that all problems of the PUAL family need.
+
+The features are shifted such that the weighted mean of the unlabelled rows is 0, which changes the intercept alone. The
+positives come first, and their rows are zero except in the last columns: with a Cholesky factor whose columns are
+eliminated in this order, solutions for the positives need only its last block.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import solve_triangular
+
+from fastpu.common._eigen import symmetric_eigen
+from fastpu.data._matrix import CsrMatrix, DenseMatrix
+from fastpu.pual._ordered_factor import ordered_factor
+from fastpu.pual._rows import (
+    CentredRows,
+    PualRows,
+    expansion_rows,
+    gram,
+    kernel_columns,
+    kernel_diagonal,
+    product,
+    quadratic,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastpu.kernels._kernels import Kernel
+
+
+# Largest entry of X, times the square root of the number of entries: squares must not overflow.
+_LARGEST = 1e153
+_LARGEST_SUM = 1e307  # largest kernel value: sums of a few of them, with either sign, must not overflow
+
+
+class Features(ABC):
+    """Feature vectors of the training rows.
+
+    Attributes
+    ----------
+    gram_unl : ndarray of shape (r, r)
+        Z_u'Z_u, with each row multiplied by its weight.
+    pos : ndarray of shape (n_pos, r_pos)
+        The last columns of the rows of positives; their other columns are 0.
+    """
+
+    def __init__(self, rows: PualRows) -> None:
+        self.rows = rows
+        self.gram_unl: NDArray[np.float64]
+        self.pos: NDArray[np.float64]
+        self.residual: float | None = None  # of Nystroem's method: the mean of K(x, x) - z'z
+
+    @property
+    def rank(self) -> int:
+        return len(self.gram_unl)
+
+    @cached_property
+    def scratch(self) -> NDArray[np.float64]:
+        """A matrix of the shape of `gram_unl` to overwrite: allocating one takes as long as copying."""
+        return np.empty(self.gram_unl.shape)
+
+    @abstractmethod
+    def quadratic_form(self, R: Any) -> NDArray[np.float64]:
+        """Return Z'RZ."""
+
+    @abstractmethod
+    def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the feature vectors of the rows with these numbers."""
+
+    @abstractmethod
+    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the values z'beta on all training rows, a row of them for each row beta of `betas`."""
+
+    @abstractmethod
+    def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        """Return Z'o - lam beta for each row o of `on_rows`, numbers for all training rows, and its row of `betas`."""
+
+    def square(self, beta: NDArray[np.float64]) -> float:
+        """Return |w|^2 of the function z'beta."""
+        return float(beta @ beta)
+
+    # Linear features override this, and need the arguments.
+    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:  # noqa: ARG002
+        """Return the root of the decrease by the best step along one feature of X, for losses of this weight."""
+        return 0.0  # a kernel has no columns of X to check, and Z is as accurate as the kernel matrix
+
+    @abstractmethod
+    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
+        """Return the fields of the model f(x) = z(x)'beta + offset."""
+
+
+class LinearFeatures(Features):
+    """Linear features of rows with few columns: the rows themselves."""
+
+    def __init__(self, rows: PualRows) -> None:
+        super().__init__(rows)
+        self._x = CentredRows(rows)
+        self.pos = self._x.block(rows.pos)
+        self.gram_unl = self._x.gram_unl()
+
+    def quadratic_form(self, R: Any) -> NDArray[np.float64]:
+        return self._x.quadratic(R)
+
+    def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self._x.block(numbers)
+
+    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.array([self._x.times(beta) for beta in betas])
+
+    def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        return np.array([self._x.back(one) for one in on_rows]) - lam * betas
+
+    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:
+        return self._x.misfit(on_rows, beta, lam, weight)
+
+    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
+        return self._x.fields(beta, offset)
+
+
+class DenseFeatures(Features):
+    """Features that are computed and stored, one row of `z` for each row of X."""
+
+    z: NDArray[np.float64]
+
+    def _open(self, n_last: int) -> None:
+        """Compute what all problems need from `z`; rows of positives are 0 except in the last `n_last` columns."""
+        rows = self.rows
+        self.pos = np.ascontiguousarray(self.z[rows.pos, self.z.shape[1] - n_last :])
+        self.gram_unl = gram(self.z[rows.unl], rows.weigh(rows.unl), rows.n_threads)
+
+    def quadratic_form(self, R: Any) -> NDArray[np.float64]:
+        return quadratic(self.z, R, self.rows.n_threads)
+
+    def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self.z[numbers]
+
+    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.ascontiguousarray(product(self.z, np.ascontiguousarray(betas.T), self.rows.n_threads).T)
+
+    def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        return product(on_rows, self.z, self.rows.n_threads) - lam * betas
+
+
+class KernelFeatures(DenseFeatures):
+    """A Cholesky factor of the kernel matrix; the positives are its first rows."""
+
+    def __init__(self, rows: PualRows, kernel: Kernel) -> None:
+        super().__init__(rows)
+        self._kernel = kernel
+        order = np.concatenate([rows.pos, rows.unl])
+        K = kernel_columns(rows, kernel, order)[order]
+        size = max(float(K.max()), -float(K.min()))
+        if size > _LARGEST_SUM / rows.n:
+            raise ValueError(
+                f"X must have entries so small that sums of kernel values do not overflow, got {size:g}; scale X"
+            )
+        share = rows.share_unl[order]
+        mean = K @ share  # mean of K(x, x_j) over the unlabelled rows j
+        K -= mean
+        K -= (mean - float(mean @ share))[:, None]
+        factor = ordered_factor(K, rows.pos.size, rows.n_threads, size=size)
+        place = np.argsort(order)
+        self._mean: NDArray[np.float64] = mean[place]
+        self.z = factor.Z[place]
+        self._pivots, self._triangle = order[factor.pivots], factor.triangle
+        self._open(factor.n_last)
+
+    @cached_property
+    def _shared(self) -> dict[str, Any]:
+        return expansion_rows(self.rows, self._kernel, np.arange(self.rows.n))
+
+    def _coefs(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return coefficients a with Z'a = beta, which are 0 except at the pivots."""
+        coefs: NDArray[np.float64] = np.zeros(self.rows.n)
+        coefs[self._pivots] = solve_triangular(self._triangle, beta[::-1], lower=True, trans="T", check_finite=False)
+        return coefs
+
+    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
+        coef = self._coefs(beta)
+        coef -= coef.sum() * self.rows.share_unl  # makes the sum 0, which accounts for the centring of the features
+        return {**self._shared, "dual_coef": coef, "intercept": float(offset - self._mean @ coef)}
+
+
+class WideFeatures(KernelFeatures):
+    """Linear features of rows with more columns than rows: a factor of the matrix of their products.
+
+    With the factor Z of the products, V = X'A for Z'A = I has orthonormal columns, and Z = X V apart from rounding
+    errors in Z. Everything but Z is computed from X and V, so that the solution is accurate for X.
+    """
+
+    def __init__(self, rows: PualRows, kernel: Kernel) -> None:
+        self._x = CentredRows(rows)
+        x = self._x.x
+        centred = copy(rows)
+        centred.matrix = CsrMatrix.of(x) if sp.issparse(x) else DenseMatrix(x)
+        super().__init__(centred, kernel)
+        self.rows = rows
+
+    def _w(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._x.back(self._coefs(beta))
+
+    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.array([self._x.times(self._w(beta)) for beta in betas])
+
+    def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        return np.array([self._slope(*each, lam) for each in zip(on_rows, betas, strict=True)])
+
+    def _slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        along = self._x.times(self._x.back(on_rows) - lam * self._w(beta))[self._pivots]
+        solution: NDArray[np.float64] = solve_triangular(self._triangle, along, lower=True, check_finite=False)
+        return solution[::-1]
+
+    def square(self, beta: NDArray[np.float64]) -> float:
+        w = self._w(beta)
+        return float(w @ w)
+
+    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:
+        return self._x.misfit(on_rows, self._w(beta), lam, weight)
+
+    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
+        return self._x.fields(self._w(beta), offset)
+
+
+class NystroemFeatures(DenseFeatures):
+    """Features by Nystroem's method: kernel values with the landmarks, for which z'z = K."""
+
+    def __init__(self, rows: PualRows, kernel: Kernel, landmarks: NDArray[np.int64]) -> None:
+        super().__init__(rows)
+        self._kernel, self._landmarks = kernel, landmarks
+        columns = kernel_columns(rows, kernel, landmarks)
+        inner = columns[landmarks]
+        values, vectors = symmetric_eigen(0.5 * inner + 0.5 * inner.T)
+        kept = values > values.size * np.finfo(float).eps * max(float(values[-1]), 0.0)
+        if not kept.any():
+            raise ValueError("X must have rows for which the kernel is not 0, got none among the landmarks")
+        self._to_features = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
+        self.z = product(columns, self._to_features, rows.n_threads)
+        lacks = kernel_diagonal(rows, kernel) - np.einsum("ij,ij->i", self.z, self.z)
+        self.residual = max(float(lacks.mean()), 0.0)
+        self._centre: NDArray[np.float64] = rows.share_unl @ self.z
+        self.z -= self._centre
+        self._open(self.z.shape[1])
+
+    @cached_property
+    def _shared(self) -> dict[str, Any]:
+        return expansion_rows(self.rows, self._kernel, self._landmarks)
+
+    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
+        coef = self._to_features @ beta
+        return {**self._shared, "dual_coef": coef, "intercept": float(offset - self._centre @ beta)}
+
+
+def _check_squares(rows: PualRows) -> None:
+    """Raise ValueError if sums of squares and products of the entries of X overflow."""
+    values = rows.matrix.entries
+    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    if largest > _LARGEST / math.sqrt(rows.n * rows.matrix.n_features):
+        raise ValueError(f"X must have entries so small that their squares do not overflow, got {largest:g}; scale X")
+
+
+def open_features(
+    rows: PualRows, kernel: Kernel, n_components: int | None, generator: np.random.Generator | None
+) -> Features:
+    """Return the features for this kernel, shape of X and `n_components` (of Nystroem's method)."""
+    if kernel.name == "linear":
+        _check_squares(rows)
+        return LinearFeatures(rows) if rows.matrix.n_features <= rows.n else WideFeatures(rows, kernel)
+    if n_components is None or n_components >= rows.n:
+        return KernelFeatures(rows, kernel)
+    if generator is None:
+        raise AssertionError("n_components needs a random generator to draw landmarks with")
+    return NystroemFeatures(rows, kernel, np.sort(generator.choice(rows.n, n_components, replace=False)))

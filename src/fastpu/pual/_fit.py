@@ -1,0 +1,261 @@
+"""The code that PUAL, GLLC and the biased LS-SVM share: fits for many parameters, the model, and the warnings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from fastpu.common._blas_threads import one_blas_thread
+from fastpu.common._progress import make_callback
+from fastpu.common._warn import warn
+from fastpu.data._validate import check_labels, check_sample_weight
+from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, ScaleWarning
+from fastpu.kernels._kernels import resolve_gamma
+from fastpu.kernels._scales import check_training_rows
+from fastpu.pual._arguments import check_parameter
+from fastpu.pual._features import Features, open_features
+from fastpu.pual._neighbours import open_graph
+from fastpu.pual._quadratic import NeighbourTerm
+from fastpu.pual._rows import PualRows
+from fastpu.pual.pual_machine import PualMachine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu import _core
+    from fastpu.kernels._kernels import Kernel
+    from fastpu.pual._arguments import Point, PualOptions, PualRound
+    from fastpu.pual._neighbours import Graph
+
+
+Hook: TypeAlias = "Callable[[PualRound], bool] | None"
+
+_NO_NEIGHBOURS = 1e-6  # mean weight of an edge below which the neighbours' term has no influence on the objective
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The solution of one problem: f(x) = z(x)'beta + offset, its values on the training rows, and a record."""
+
+    point: Point
+    beta: NDArray[np.float64]
+    offset: float
+    scores: NDArray[np.float64]
+    record: dict[str, Any]
+
+
+# ------------------------------------------------------------------------------------------------ many points
+
+Solver: TypeAlias = "Callable[[Features, NeighbourTerm, Sequence[Point], Hook], list[Solved]]"
+
+
+def _open_pual_rows(
+    X: object, y: object, options: PualOptions, sample_weight: object = None
+) -> tuple[PualRows, Kernel]:
+    """Return the checked rows without those of weight 0, and the kernel with a number for gamma."""
+    matrix = check_training_rows(X, options.kernel, options.function)
+    labels = check_labels(y, matrix.n_rows, pu_only=options.function)
+    weights = check_sample_weight(sample_weight, matrix.n_rows)
+    numbers = np.arange(matrix.n_rows, dtype=np.int64)
+    if weights is not None:
+        for group, name in ((1, "positive"), (0, "unlabelled")):
+            check_parameter(f"the sum of sample_weight over {name} rows", float(weights[labels == group].sum()))
+    if weights is not None and not weights.all():
+        numbers = np.flatnonzero(weights).astype(np.int64)
+        labels, weights = labels[numbers], weights[numbers]
+        matrix = matrix[numbers]
+    if weights is not None and (weights == 1).all():
+        weights = None
+    rows = PualRows(matrix, labels, options.n_threads, weights=weights, numbers=numbers)
+    return rows, resolve_gamma(options.kernel, matrix, weights)
+
+
+def fit_points(
+    X: object,
+    y: object,
+    points: Sequence[Point],
+    *,
+    is_one: bool,
+    options: PualOptions,
+    graph: Graph | None,
+    solver: Solver,
+    callback: object,
+    progress: object,
+    sample_weight: object = None,
+) -> PualMachine | list[PualMachine]:
+    """Fit the models of all points, sharing factors between them where possible, and warn of failures.
+
+    `solver` is called with points that differ in C_pos alone. `graph` is None for a method without neighbours.
+    """
+    with (
+        make_callback(callback, progress, total=None, description=options.title) as hook,
+        one_blas_thread(options.n_threads),
+    ):
+        rows, kernel = _open_pual_rows(X, y, options, sample_weight)
+        neighbours = None if graph is None else open_graph(graph, rows, kernel)
+        points = [point.with_sigma(neighbours) for point in points]
+        features = open_features(rows, kernel, options.n_components, options.generator)
+        fitted: dict[int, _Fitted] = {}
+        vanished: list[float] = []
+        for sigma, of_sigma in _groups(points, range(len(points)), "sigma"):
+            R = None if neighbours is None else neighbours.laplacian(sigma)
+            if neighbours is not None and neighbours.strength(R) < _NO_NEIGHBOURS:
+                vanished.append(sigma)
+            neighbour_term = NeighbourTerm(R, None if R is None or not R.nnz else features.quadratic_form(R))
+            finish = partial(_finish, features, kernel, options)
+            fitted |= _fit_each(points, of_sigma, features, neighbour_term, solver, hook, finish)
+            if any(one.machine.status == "callback" for one in fitted.values()):
+                break
+    if vanished:
+        warn(
+            f"{options.function}: with sigma = {vanished[0]:g} neighbours have no influence, as the mean similarity of "
+            f"an edge is below {_NO_NEIGHBOURS:g}; sigma is a squared length, and sigma='median' fits the edges (here "
+            f"{neighbours.median if neighbours else 1.0:g})",
+            ScaleWarning,
+        )
+    in_order = [fitted[i] for i in sorted(fitted)]
+    _warn(options, rows, in_order)
+    return in_order[0].machine if is_one else [one.machine for one in in_order]
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    """A model with its parameters, and the least and the largest score of the training rows."""
+
+    point: Point
+    machine: PualMachine
+    lowest: float
+    highest: float
+
+
+def _groups(points: Sequence[Point], numbers: Sequence[int], name: str) -> list[tuple[float, list[int]]]:
+    """Group the points of these numbers by the value of a parameter, in the order of the first point of each group."""
+    groups: dict[float, list[int]] = {}
+    for i in numbers:
+        groups.setdefault(getattr(points[i], name), []).append(i)
+    return list(groups.items())
+
+
+def _fit_each(
+    points: Sequence[Point],
+    numbers: Sequence[int],
+    features: Features,
+    neighbour_term: NeighbourTerm,
+    solver: Solver,
+    hook: Hook,
+    finish: Callable[[Solved], _Fitted],
+) -> dict[int, _Fitted]:
+    """Fit the points of these numbers, of one sigma, and keep the scores of few at a time; the callback may end it."""
+    fitted: dict[int, _Fitted] = {}
+    for _, of_unl in _groups(points, numbers, "C_unl"):
+        for _, of_lam in _groups(points, of_unl, "lam"):
+            solved = solver(features, neighbour_term, [points[i] for i in of_lam], hook)
+            fitted |= zip(of_lam, map(finish, solved), strict=False)
+            if solved[-1].record["status"] == "callback":
+                return fitted
+    return fitted
+
+
+def _finish(features: Features, kernel: Kernel, options: PualOptions, solved: Solved) -> _Fitted:
+    record = {**solved.record, "nystroem_residual": features.residual}
+    fields = features.fields(solved.beta, solved.offset)
+    machine = _make_model(features.rows, kernel, options, solved.point, record, fields)
+    return _Fitted(solved.point, machine, float(solved.scores.min()), float(solved.scores.max()))
+
+
+# --------------------------------------------------------------------------------------------------- the model
+
+
+def _make_model(
+    rows: PualRows, kernel: Kernel, options: PualOptions, point: Point, record: dict[str, Any], fields: dict[str, Any]
+) -> PualMachine:
+    """Return the model with `fields` (which define its function) and `record` (how the solver ended)."""
+    status = record["status"]
+    names = ("n_iter", "objective", "gap")
+    history = {name: np.asarray(record["history"][name]) for name in names}
+    known: dict[str, Any] = {
+        "n_features": rows.matrix.n_features,
+        "feature_names": rows.matrix.feature_names,
+        "threshold": 0.0,
+        "n_iter": record["n_iter"],
+        "converged": status in {"gap", "closed_form"},
+        "status": status,
+        "objective": history["objective"],
+        "history": history,
+        "params": {"method": options.function, **vars(point), **options.values},
+        "support": np.empty(0, dtype=np.int64),
+        "dual_coef": np.empty(0),
+        **kernel.params(),
+        "function": kernel.function,
+        "gap": record["gap"],
+        "alpha": record.get("alpha"),
+        "nystroem_residual": record.get("nystroem_residual"),
+    }
+    return PualMachine(**{**known, **fields})
+
+
+def record_of(solution: _core.DualSolution) -> dict[str, Any]:
+    """Return the fields that a model keeps of a result of `_core.PualDual`."""
+    return {
+        "status": solution["status"],
+        "n_iter": solution["n_iter"],
+        "gap": solution["gap"],
+        "alpha": solution["alpha"],
+        "history": {
+            "n_iter": np.append(solution["iterations"], solution["n_iter"]),
+            "objective": np.append(solution["objectives"], solution["objective"]),
+            "gap": np.append(solution["gaps"], solution["gap"]),
+        },
+    }
+
+
+# ---------------------------------------------------------------------------------------------------- warnings
+
+
+def _warn(options: PualOptions, rows: PualRows, fitted: Sequence[_Fitted]) -> None:
+    """Warn the caller of the fit function of failures, once for all points."""
+    unsolved = [one for one in fitted if one.machine.status in {"max_iter", "precision"}]
+    if unsolved:
+        worst = max(unsolved, key=lambda one: one.machine.gap / max(one.machine.objective[-1], 1e-300))
+        text = _unsolved_text(worst.machine, options.values.get("tol", np.inf))
+        which = f"{len(unsolved)} of {len(fitted)} models, the worst with " if len(fitted) > 1 else ""
+        _tell(options, which, worst.point, text, ConvergenceWarning)
+    same = [one for one in fitted if one.machine.status != "callback" and (one.lowest > 0 or one.highest <= 0)]
+    if same:
+        text = (
+            f"the model calls all {rows.n} training rows {'positive' if same[0].lowest > 0 else 'negative'}: their "
+            f"scores are between {same[0].lowest:.3g} and {same[0].highest:.3g}; change C_pos, C_unl or lam, or rank "
+            f"by the scores (with_threshold)"
+        )
+        which = f"{len(same)} of {len(fitted)} models, the first with " if len(fitted) > 1 else ""
+        _tell(options, which, same[0].point, text, DegenerateModelWarning)
+
+
+def _unsolved_text(model: PualMachine, tol: Any) -> str:
+    objective = float(model.objective[-1])
+    if model.gap <= tol * objective:
+        return (
+            f"on the rows of X the model is not the minimum, as the columns differ so much in size that float64 has no "
+            f"digits left for some of them: its objective is {objective:.6g}, an estimated {model.gap:.3g} above the "
+            f"minimum; scale the features of X, or raise lam"
+        )
+    reason = (
+        "raise max_iter, or accept a larger tol"
+        if model.status == "max_iter"
+        else "float64 has no digits left for more; lower C_pos, scale the features of X, or accept a larger tol"
+    )
+    return (
+        f"the duality gap is {model.gap:.3g} at the objective {objective:.6g}, a share of "
+        f"{model.gap / max(objective, 1e-300):.3g}, above tol = {tol:g}, after {model.n_iter} steps; {reason}"
+    )
+
+
+def _tell(options: PualOptions, which: str, point: Point, text: str, category: type[Warning]) -> None:
+    has_graph = "n_neighbors" in options.values
+    values = ", ".join(f"{name} = {value:g}" for name, value in vars(point).items() if has_graph or name != "sigma")
+    warn(f"{options.function}: for {which}{values}: {text}", category)

@@ -1,0 +1,133 @@
+"""The matrix R of the neighbours' term of PUAL and GLLC: from a search, from a graph searched earlier, or given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from fastpu.common._params import check_int
+from fastpu.common._text import describe
+from fastpu.data._sparse import is_sparse, read_sparse
+from fastpu.knn.knn_graph import KNNGraph, search
+
+if TYPE_CHECKING:
+    from fastpu.kernels._kernels import Kernel
+    from fastpu.pual._rows import PualRows
+
+
+_SYMMETRY = 1e-9  # largest rounding error of R - R' and of R 1, relative to the largest entry
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The checked arguments, of which one is used: a number of neighbours, a searched graph, or R itself."""
+
+    n_neighbors: int
+    searched: Any = None
+    R: Any = None
+
+
+def check_graph(graph: object, n_neighbors: object) -> Graph:
+    neighbors = check_int("n_neighbors", n_neighbors, low=0)
+    if graph is None:
+        return Graph(neighbors)
+    if isinstance(graph, tuple) and len(graph) == 2:
+        R = graph[1]
+        if not is_sparse(R):
+            raise TypeError(f"graph must be (W, R) of SciPy sparse matrices, got {describe(R)} for R")
+        return Graph(neighbors, R=R)
+    if isinstance(graph, KNNGraph):
+        return Graph(neighbors, searched=graph)
+    raise TypeError(
+        f"graph must be None, a pair (W, R) as knn_similarity gives it, or what knn_graph gives, got {describe(graph)}"
+    )
+
+
+class Neighbours(Protocol):
+    """The neighbours of the training rows, which give R for any sigma."""
+
+    @property
+    def median(self) -> float:
+        """The number that sigma="median" stands for; 1 if sigma has no influence."""
+
+    def laplacian(self, sigma: float) -> Any:
+        """Return R as CSR."""
+
+    def strength(self, R: Any) -> float:
+        """Return the mean weight of an edge, or 1 if it is not known."""
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A given R, which is used whatever sigma is."""
+
+    R: Any
+    median = 1.0
+
+    def laplacian(self, sigma: float) -> Any:  # noqa: ARG002 - R has its weights already
+        return self.R
+
+    def strength(self, R: Any) -> float:  # noqa: ARG002 - R does not tell how many edges there are
+        return 1.0
+
+
+@dataclass(frozen=True)
+class _Searched:
+    """A graph whose edges have weights that depend on sigma."""
+
+    graph: Any
+    n_rows: int
+
+    @cached_property
+    def median(self) -> float:
+        return float(self.graph.median())
+
+    def laplacian(self, sigma: float) -> Any:
+        return _check_laplacian(self.graph.similarity(sigma)[1], self.n_rows)
+
+    def strength(self, R: Any) -> float:
+        n_ends = self.graph.edges().nnz
+        return float(R.diagonal().sum()) * self.n_rows / n_ends if n_ends else 1.0
+
+
+def open_graph(graph: Graph, rows: PualRows, kernel: Kernel) -> Neighbours:
+    """Return the neighbours; a search is done only once."""
+    if graph.R is not None:
+        return _Given(_check_laplacian(graph.R, rows.n))
+    if graph.searched is not None:
+        return _Searched(graph.searched, rows.n)
+    if graph.n_neighbors == 0:
+        return _Given(sp.csr_array((rows.n, rows.n), dtype=np.float64))
+    if kernel.name == "precomputed":
+        raise ValueError(
+            "graph must be given with kernel='precomputed', as there are no rows to find neighbours of, got None; "
+            "n_neighbors=0 does without neighbours"
+        )
+    return _Searched(search(rows.matrix, graph.n_neighbors, rows.n_threads), rows.n)
+
+
+def _check_laplacian(R: Any, n: int) -> Any:
+    """Return R as CSR of float64 after checking that f'Rf can be a sum of squares of differences."""
+    if not is_sparse(R):
+        raise TypeError(f"graph must have an R that is a SciPy sparse matrix, got {describe(R)}")
+    if R.shape != (n, n):
+        raise ValueError(f"graph must be that of the {n} rows of X, got R of shape {tuple(R.shape)}")
+    # Indices are checked here: SciPy's own routines trust them, and read outside of R's memory if they are wrong.
+    values = read_sparse(R, "R of graph").convert(np.dtype(np.float64), sparse=True).table()
+    if values.nnz == 0:
+        return values
+    if not np.isfinite(values.data).all():
+        raise ValueError("graph must be finite, got NaN or inf in R")
+    limit = _SYMMETRY * float(np.abs(values.data).max())
+    apart = abs(values - values.T)
+    if apart.nnz and float(apart.data.max()) > limit:
+        raise ValueError(f"graph must be symmetric, got R that differs from its transpose by {apart.data.max():g}")
+    sums = np.abs(np.asarray(values.sum(axis=1)).reshape(-1))
+    if float(sums.max()) > limit * max(1, int(np.diff(values.indptr).max())):
+        row = int(np.argmax(sums))
+        raise ValueError(f"graph must be a Laplacian, R 1 = 0, got a sum of {sums[row]:g} in row {row} of R")
+    return values

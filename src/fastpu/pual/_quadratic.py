@@ -1,0 +1,275 @@
+"""The quadratic part of one problem: its factored matrix, its minimum refined on the rows, and the remaining error."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from fastpu import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu.pual._arguments import Point
+    from fastpu.pual._features import Features
+
+
+_ROWS = 256  # rows of a triangle that are copied at a time
+_LEAST_PIVOT = 1e-14  # a pivot below this share of its diagonal entry is rounding
+# Where scores are around 1, the gradient has rounding errors of about this times _MISFIT times the weights.
+_ROUNDING = 1e-6
+_LEAST_ROOT = 1e-15  # a root of the ridge below this share of a column's length is rounding
+_SWEEPS, _STEPS = 4, 20  # most residuals computed anew, and most steps of conjugate gradients after each
+# Steps end at this excess, relative to targets'f: scores then have relative errors of some 1e-12.
+_EXCESS = 1e-25
+_MISFIT = 1e-8  # largest cosine between a column and the residual of the rows: far above rounding
+_LOST = 1e-9  # excess over the minimum, relative to the objective, that is accepted whatever tol is
+_NOISE = 1e-13  # relative rounding error of the terms of a sum that may cancel
+
+
+class NeighbourTerm:
+    """The neighbours' term for one sigma: R, and Z'RZ; both are None without neighbours."""
+
+    def __init__(self, R: Any, gram: NDArray[np.float64] | None) -> None:
+        self.R, self.gram = R, gram
+        self._last: tuple[float, NDArray[np.float64]] | None = None
+
+    def with_unlabeled(self, features: Features, C_unl: float) -> NDArray[np.float64]:
+        """Return 2 C_unl Z_u'Z_u + 2 Z'RZ, which is kept for the next lam."""
+        if self._last is None or self._last[0] != C_unl:
+            self._last = None  # frees its memory before the new matrix is made
+            matrix = 2 * C_unl * features.gram_unl
+            if self.gram is not None:
+                matrix += self.gram
+                matrix += self.gram
+            self._last = C_unl, matrix
+        return self._last[1]
+
+    def times(self, scores: NDArray[np.float64]) -> NDArray[np.float64] | float:
+        return 0.0 if self.R is None else np.asarray(self.R @ scores)
+
+    def value(self, scores: NDArray[np.float64]) -> float:
+        """Return f'Rf."""
+        return 0.0 if self.R is None else max(float(scores @ self.times(scores)), 0.0)
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """The quadratic that remains if the intercept and any losses that are not squared are eliminated.
+
+    ``1/2 sum_i weights_i (f_i - mean)^2 + f'Rf + lam/2 |w|^2 - targets'f``, where f = z'w and mean is that of f by
+    the weights.
+    """
+
+    features: Features
+    neighbour_term: NeighbourTerm
+    lam: float
+    weights: NDArray[np.float64]
+    targets: NDArray[np.float64]  # their sum is 0
+
+    def pull(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the gradient by f of all terms but the ridge and the targets."""
+        apart: NDArray[np.float64] = f - self.mean(f)
+        apart *= self.weights
+        apart += np.multiply(2, self.neighbour_term.times(f))
+        return apart
+
+    def mean(self, f: NDArray[np.float64]) -> float:
+        return float(self.weights @ f) / float(self.weights.sum())
+
+    def solve(self, system: SystemFactor, start: Residual, enough: float = 0.0) -> Minimum:
+        """Return the minimum and its remaining error, by conjugate gradients preconditioned by `system`.
+
+        The first guess is accurate except for rounding errors in the matrix that `system` factors, whose condition
+        number is the square of that of X. Residuals are therefore computed from the training rows. The steps end at an
+        excess of at most `enough`.
+        """
+        features = self.features
+        beta, best = start.beta, None
+        for sweep in range(_SWEEPS):
+            now = start if sweep == 0 else residuals([self], beta[None])[0]
+            f, pull, on_rows, rest = now.f, now.pull, now.on_rows, now.rest
+            small = max(_EXCESS * abs(float(self.targets @ f)), enough)
+            excess, half = float(rest @ rest) / self.lam, None  # a bound, as the matrix is at least lam
+            if not excess <= small:
+                half = system.solve_half(rest)
+                excess = float(half @ half)
+            if best is None or excess < best.excess:
+                weight = float(self.weights.max())
+                parts = (self.targets, pull, _ROUNDING * self.weights)
+                size = sum(float(np.linalg.norm(part)) for part in parts) / math.sqrt(weight)
+                misfit = features.misfit(on_rows, beta, self.lam, weight) / size
+                best = Minimum(beta, f, excess, misfit)
+            if half is None or not excess > small:
+                break
+            step, first = system.solve(rest), excess
+            for _ in range(_STEPS):
+                pulled = self.pull(features.scores(step[None])[0])
+                image = -features.slopes(-pulled[None], step[None], self.lam)[0]
+                curvature = float(step @ image)
+                if not curvature > 0:
+                    break
+                beta = beta + excess / curvature * step
+                rest = rest - excess / curvature * image
+                ahead = system.solve(rest)
+                last, excess = excess, float(rest @ ahead)
+                if not _EXCESS * first < excess < np.inf:
+                    break
+                step = ahead + excess / last * step
+        if best is None:
+            raise AssertionError("_SWEEPS must be at least 1")
+        return best
+
+
+@dataclass(frozen=True)
+class Residual:
+    """What is left of the gradient of a `Quadratic` at beta, with the values f on the rows that it is computed from."""
+
+    beta: NDArray[np.float64]
+    f: NDArray[np.float64]
+    pull: NDArray[np.float64]
+    on_rows: NDArray[np.float64]
+    rest: NDArray[np.float64]
+
+
+def residuals(quadratics: Sequence[Quadratic], betas: NDArray[np.float64]) -> list[Residual]:
+    """Return the residual of each at its row of `betas`, for the same features and lam, which are read once for all."""
+    features, lam = quadratics[0].features, quadratics[0].lam
+    f = features.scores(betas)
+    pulls = [quadratic.pull(each) for quadratic, each in zip(quadratics, f, strict=True)]
+    on_rows = np.array([quadratic.targets - pull for quadratic, pull in zip(quadratics, pulls, strict=True)])
+    rests = features.slopes(on_rows, betas, lam)
+    return [Residual(*each) for each in zip(betas, f, pulls, on_rows, rests, strict=True)]
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """A minimum of a `Quadratic` with its error.
+
+    `f` are its values on the rows, and `excess` is twice what its value exceeds the least one by. `misfit` is the
+    largest cosine between a column and the residual of the rows: at the exact minimum it is 0, apart from the ridge.
+    """
+
+    beta: NDArray[np.float64]
+    f: NDArray[np.float64]
+    excess: float
+    misfit: float
+
+
+class SystemFactor:
+    """The factor of lam + 2 C_unl Z_u'Z_u + 2 Z'RZ + more; the next one of the same features overwrites it.
+
+    `more` is added to the last rows and columns. If float64 cannot tell the matrix from one that is not positive
+    definite, a share of each diagonal entry is added, the same share whatever the scale of a column; `Quadratic.solve`
+    corrects for it.
+    """
+
+    def __init__(
+        self, features: Features, neighbour_term: NeighbourTerm, point: Point, more: NDArray[np.float64] | None = None
+    ) -> None:
+        self.features = features
+        matrix = neighbour_term.with_unlabeled(features, point.C_unl)
+        n_last = 0 if more is None else len(more)
+        diagonal = np.diagonal(matrix).copy()
+        if more is not None:
+            diagonal[-n_last:] += np.diagonal(more)
+        if not np.isfinite(diagonal).all():
+            raise ValueError(
+                f"X must have entries so small that their squares do not overflow, with "
+                f"C_unl = {point.C_unl:g} and lam = {point.lam:g}; scale X"
+            )
+        self.factor = features.scratch
+        for ridge in _ridges(diagonal):
+            for first in range(0, len(matrix), _ROWS):  # the upper triangle is not read
+                last = first + _ROWS
+                self.factor[first:last, :last] = matrix[first:last, :last]
+            if more is not None:
+                self.factor[-n_last:, -n_last:] += more
+            whole = diagonal + np.maximum(point.lam, ridge)
+            np.fill_diagonal(self.factor, whole)
+            if _core.tiled_cholesky(self.factor, n_threads=features.rows.n_threads) == 0:
+                pivots = np.diagonal(self.factor) ** 2 / whole
+                if ridge.any() or float(pivots.min()) > _LEAST_PIVOT:
+                    return
+        raise ValueError(
+            f"X must have columns of one size with C_unl = {point.C_unl:g} and lam = {point.lam:g}, got columns so "
+            f"small that rounding hides their squares beside those of others; scale the features of X"
+        )
+
+    def sharpen(self, neighbour_term: NeighbourTerm, lam: float, weights: NDArray[np.float64]) -> None:
+        """Factor the same matrix without forming it, by orthogonal transformations of its square root.
+
+        The square root consists of the rows times the roots of their `weights`, the edges of the graph, and the root of
+        lam. The matrix itself loses a ridge that is 1e16 times smaller than its entries, the square root only one that
+        is 1e32 times smaller. This takes some ten times as long. `weights` are 0 for the positives, whose mean is not
+        at 0.
+        """
+        rank = self.features.rank
+        # A ridge that rounding hides even here is raised, or the factor would be only rounding errors.
+        diagonal = np.diagonal(neighbour_term.with_unlabeled(self.features, float(weights.max()) / 2))
+        upper = np.diag(np.sqrt(np.maximum(lam, _LEAST_ROOT**2 * diagonal)))
+        used = np.flatnonzero(weights)
+        for first in range(0, used.size, rank):
+            rows = used[first : first + rank]
+            upper = _with_rows(upper, self.features.block(rows) * np.sqrt(weights[rows])[:, None])
+        if neighbour_term.R is not None:
+            edges = sp.triu(neighbour_term.R, k=1).tocoo()
+            roots = np.sqrt(np.maximum(-2 * edges.data, 0))
+            for first in range(0, roots.size, rank):
+                few = slice(first, first + rank)
+                apart = self.features.block(edges.row[few]) - self.features.block(edges.col[few])
+                upper = _with_rows(upper, apart * roots[few, None])
+        self.factor[...] = upper.T
+
+    def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the solution of the factored matrix for a right-hand side."""
+        solution: NDArray[np.float64] = scipy.linalg.cho_solve((self.factor.T, False), right, check_finite=False)
+        return solution
+
+    def solve_half(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return h for which h'h = right'(matrix)^-1 right."""
+        half: NDArray[np.float64] = scipy.linalg.solve_triangular(self.factor, right, lower=True, check_finite=False)
+        return half
+
+    def last(self) -> NDArray[np.float64]:
+        """Return H with H H' = Z_p (matrix)^-1 Z_p'."""
+        n_last = self.features.pos.shape[1]
+        H: NDArray[np.float64] = self.features.pos.copy()
+        corner = np.ascontiguousarray(self.factor[-n_last:, -n_last:])
+        _core.tiled_solve(corner, H, n_threads=self.features.rows.n_threads)
+        return H
+
+    def betas(self, last: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the solutions of factor' beta = (0, last), one for each row."""
+        betas = np.zeros((len(last), self.features.rank))
+        betas[:, -last.shape[1] :] = last
+        _core.tiled_back_solve(self.factor, betas, n_threads=self.features.rows.n_threads)
+        return betas
+
+
+def _ridges(diagonal: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
+    """Yield what to add to a diagonal: nothing, then shares of each entry, and finally shares of the largest entry.
+
+    The last ones are for neighbours' terms that are only rounding errors; `is_right` tells whether the result is good.
+    """
+    yield np.zeros(diagonal.size)
+    for base in (diagonal, np.full(diagonal.size, float(diagonal.max()))):
+        yield from (base * 10.0**exponent for exponent in range(-14, 2))
+
+
+def _with_rows(upper: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the U with U'U = upper'upper + rows'rows."""
+    triangle: NDArray[np.float64] = np.asarray(np.linalg.qr(np.vstack([upper, rows]), mode="r"))
+    return triangle
+
+
+def is_right(gap: float, objective: float, size: float, misfit: float, tol: float) -> bool:
+    """Return whether gap and gradient are within `tol` or rounding, for sums whose terms add up to `size`."""
+    return gap <= max(tol, _LOST) * objective + _NOISE * size and misfit <= _MISFIT

@@ -1,0 +1,171 @@
+"""GLLC: squared losses on positives and unlabelled rows, and a penalty for neighbours whose scores differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._sharing import shares_work
+from fastpu.pual._arguments import PualRound, check_points, check_pual_options
+from fastpu.pual._fit import Solved, fit_points
+from fastpu.pual._neighbours import check_graph
+from fastpu.pual._quadratic import Quadratic, SystemFactor, is_right, residuals
+from fastpu.pual._rows import gram
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fastpu.pual._arguments import Point, Sigmas, Values
+    from fastpu.pual._features import Features
+    from fastpu.pual._fit import Hook
+    from fastpu.pual._quadratic import NeighbourTerm
+    from fastpu.pual.pual_machine import PualMachine
+
+
+@answers_unknown_keywords
+@shares_work("C_pos", "C_unl", "lam", "sigma", together=True)
+def fit_gllc(
+    X: object,
+    y: object,
+    *,
+    C_pos: Values = 1.0,
+    C_unl: Values = 0.1,
+    lam: Values = 1.0,
+    sigma: Sigmas = "median",
+    n_neighbors: int = 5,
+    graph: object = None,
+    kernel: str | Callable[..., object] = "linear",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    n_components: int | None = None,
+    random_state: int | np.random.Generator | None = None,
+    n_threads: int | None = None,
+    callback: Callable[[PualRound], bool | None] | None = None,
+    progress: bool = False,
+) -> PualMachine | list[PualMachine]:
+    """GLLC, the global and local learning classifier: `fit_pual` with the squared loss on the positives too.
+
+    It is for data that suit `fit_pual`, without labelled positives that lie far out. The fit is one linear system,
+    without iterations.
+
+    The fit minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b and f'Rf as in `fit_pual`,
+
+        lam/2 |w|^2 + C_pos sum_P (1 - f(x_i))^2 + C_unl sum_U (1 + f(x_i))^2 + f'Rf
+
+    in closed form.
+
+    Parameters
+    ----------
+    X, y, C_pos, C_unl, lam, sigma, n_neighbors, graph, kernel, gamma, degree, coef0
+        As in `fit_pual`.
+    n_components, random_state, n_threads
+        As in `fit_pual`.
+    callback : callable, optional
+        ``callback(info: PualRound) -> bool`` after every model; True ends the fit, and later models are left out.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed) that counts the models.
+
+    Returns
+    -------
+    PualMachine, or a list of them if a parameter is a sequence
+        Its `gap` is what rounding errors leave of the gradient, and its `alpha` is None.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As in `fit_pual`.
+
+    Warns
+    -----
+    ConvergenceWarning, DegenerateModelWarning, ScaleWarning
+        As in `fit_pual`.
+
+    Notes
+    -----
+    Costs as in `fit_pual`, without the steps; for each (C_pos, C_unl, lam, sigma) one Cholesky factor.
+
+    References
+    ----------
+    Ke, Jing, Lv, Zhang and Hu (2018), Global and local learning from positive and unlabeled examples, as (4) of Wang,
+    Yang, Zhu and Xue, "PUAL: A Classifier on Trifurcate Positive-Unlabeled Data".
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> X = [[0.0], [0.2], [1.0], [0.9], [0.1], [0.8]]
+    >>> model = fastpu.fit_gllc(X, [0, 0, 1, 1, 0, 0], lam=0.01, n_neighbors=1)
+    >>> model.predict(X)
+    array([-1, -1,  1,  1, -1,  1])
+    """
+    points, is_one = check_points({"C_pos": C_pos, "C_unl": C_unl, "lam": lam, "sigma": sigma})
+    options = check_pual_options(
+        "fit_gllc", "GLLC", kernel, gamma, degree, coef0, n_components, random_state, n_threads
+    )
+    checked = check_graph(graph, n_neighbors)
+    return fit_points(
+        X,
+        y,
+        points,
+        is_one=is_one,
+        options=replace(options, values={"n_neighbors": checked.n_neighbors, **options.values}),
+        graph=checked,
+        solver=solve_least_squares,
+        callback=callback,
+        progress=progress,
+    )
+
+
+def solve_least_squares(
+    features: Features, neighbour_term: NeighbourTerm, points: Sequence[Point], hook: Hook
+) -> list[Solved]:
+    """Solve for points that differ in C_pos alone.
+
+    With the unlabelled mean at 0 and m that of the positives, the intercept goes out and leaves
+
+        (lam + 2 C_pos (Z_p - m)'(Z_p - m) + 2 C_unl Z_u'Z_u + 2 Z'RZ + k m m') beta = 2 k m,
+        1/k = 1 / (2 C_pos n_pos) + 1 / (2 C_unl n_unl).
+    """
+    rows = features.rows
+    weights_pos, weights_unl = rows.weigh(rows.pos), rows.weigh(rows.unl)
+    mass_pos, mass_unl = float(weights_pos.sum()), float(weights_unl.sum())
+    share_pos = weights_pos / mass_pos
+    mean = share_pos @ features.pos
+    spread = gram(features.pos - mean, weights_pos, rows.n_threads)
+    right = np.zeros(features.rank)
+    right[-mean.size :] = 2 * mean
+    solved = []
+    for point in points:
+        of_pos, of_unl = 2 * point.C_pos * mass_pos, 2 * point.C_unl * mass_unl
+        total = of_pos + of_unl
+        k = of_pos * (of_unl / total)
+        system = SystemFactor(features, neighbour_term, point, 2 * point.C_pos * spread + k * np.outer(mean, mean))
+        targets = -2 * k * rows.share_unl
+        targets[rows.pos] = 2 * k * share_pos
+        weights = of_unl * rows.share_unl
+        weights[rows.pos] = of_pos * share_pos
+        quadratic = Quadratic(features, neighbour_term, point.lam, weights, targets)
+        minimum = quadratic.solve(system, residuals([quadratic], system.solve(k * right)[None])[0])
+        offset = (of_pos - of_unl) / total - quadratic.mean(minimum.f)
+        scores = minimum.f + offset
+        lacks = np.where(rows.is_unl, -1.0, 1.0) - scores
+        objective = 0.5 * (point.lam * features.square(minimum.beta) + float(weights @ (lacks * lacks)))
+        objective += neighbour_term.value(minimum.f)
+        gap = 0.5 * minimum.excess
+        record = _closed_form(objective, gap, is_right=is_right(gap, objective, total, minimum.misfit, 0.0))
+        is_over = hook is not None and hook(PualRound(**vars(point), n_iter=0, objective=objective, gap=gap))
+        if is_over:
+            record["status"] = "callback"
+        solved.append(Solved(point, minimum.beta, offset, scores, record))
+        if is_over:
+            break
+    return solved
+
+
+def _closed_form(objective: float, gap: float = 0.0, *, is_right: bool = True) -> dict[str, Any]:
+    """Return the fields that a model keeps of a solution in closed form."""
+    history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.array([gap])}
+    return {"status": "closed_form" if is_right else "precision", "n_iter": 0, "gap": gap, "history": history}

@@ -1,0 +1,267 @@
+"""PUAL: hinge loss on positives, squared loss on unlabelled rows, and a penalty for neighbours whose scores differ."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import MANY, check_float, check_int
+from fastpu.common._sharing import shares_work
+from fastpu.pual._arguments import PualRound, check_points, check_pual_options
+from fastpu.pual._fit import Solved, fit_points, record_of
+from fastpu.pual._neighbours import check_graph
+from fastpu.pual._quadratic import Quadratic, SystemFactor, is_right, residuals
+from fastpu.pual._rows import product
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu.pual._arguments import Point, Sigmas, Values
+    from fastpu.pual._features import Features
+    from fastpu.pual._fit import Hook
+    from fastpu.pual._quadratic import NeighbourTerm, Residual
+    from fastpu.pual.pual_machine import PualMachine
+
+
+@answers_unknown_keywords
+@shares_work("C_pos", "C_unl", "lam", "sigma", together=True)
+def fit_pual(
+    X: object,
+    y: object,
+    *,
+    C_pos: Values = 1.0,
+    C_unl: Values = 0.1,
+    lam: Values = 1.0,
+    sigma: Sigmas = "median",
+    n_neighbors: int = 5,
+    graph: object = None,
+    kernel: str | Callable[..., object] = "linear",
+    gamma: float | str = "scale",
+    degree: int = 3,
+    coef0: float = 0.0,
+    tol: float = 1e-9,
+    max_iter: int = 200,
+    n_components: int | None = None,
+    random_state: int | np.random.Generator | None = None,
+    n_threads: int | None = None,
+    callback: Callable[[PualRound], bool | None] | None = None,
+    progress: bool = False,
+) -> PualMachine | list[PualMachine]:
+    """PUAL, a PU classifier with an asymmetric loss, for positives on both sides of the negatives.
+
+    It is for data in which some positives lie far out, neighbours tend to be of the same class, and no prior is known:
+    some thousand rows with a kernel, 100,000 with a linear model. `fit_gllc` is quicker, and often as good.
+
+    The fit minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b,
+
+        lam/2 |w|^2 + C_pos sum_P max(0, 1 - f(x_i)) + C_unl sum_U (1 + f(x_i))^2 + f'Rf,
+        f'Rf = 1/(2n) sum_ij w_ij (f(x_i) - f(x_j))^2,
+
+    where w_ij = exp(-|x_i - x_j|^2 / sigma) between rows that are among each other's `n_neighbors` nearest ones, and 0
+    between others. Labelled positives far on their side of the boundary cost nothing, and so do not move it.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        float32 and float64. With ``kernel="precomputed"`` the symmetric matrix of K between all rows.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+    C_pos, C_unl : float or sequence of floats, defaults 1.0 and 0.1
+        Costs > 0 of a positive and of an unlabelled row. Losses are sums, as in the paper.
+    lam : float or sequence of floats, default 1.0
+        Weight > 0 of |w|^2.
+    sigma : "median", float or sequence of these, default "median"
+        > 0, a squared length, in the units of X squared: the scale of the similarities. "median" is the median of the
+        squared lengths of the graph's edges (1 if that is 0), so that similarities lie around exp(-1) whatever the
+        scale of the rows and the number of columns; `params` has the number. The paper has 1.0. It has no influence if
+        `graph` is a pair.
+        `C_pos`, `C_unl`, `lam` and `sigma` may be sequences of one length, with an entry for each model. The result is
+        then the list of the models that the single values give, and neighbours, kernel values and factors are computed
+        once for all models that share them.
+    n_neighbors : int, default 5
+        Neighbours of a row; 0 does without the last term.
+    graph : (W, R) or KNNGraph, optional
+        What `knn_similarity` or `knn_graph` returned for `X`, in place of a search. Do not pass it to `fastpu.select`,
+        whose folds have graphs of their own.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default "linear"
+        A function k(A, B) of two matrices of rows returns the matrix of kernel values.
+    gamma : {"scale", "auto"} or float, default "scale"
+        Of "rbf" exp(-gamma |x - z|^2), "poly" (gamma x'z + coef0)^degree and "sigmoid" tanh(gamma x'z + coef0): "scale"
+        is 1 / (d var(X)), "auto" 1 / d. A kernel has to be positive semidefinite; "sigmoid" is so for some data only.
+    degree : int, default 3
+    coef0 : float, default 0.0
+    tol : float, default 1e-9
+        In (0, 1): the largest duality gap at the end, relative to the objective.
+    max_iter : int, default 200
+        Most steps of the solver.
+    n_components : int, optional
+        Number of landmarks of Nystroem's method, for more rows than a kernel matrix has room for. The landmarks are
+        rows drawn by `random_state`, and the kernel is replaced by one of that rank which has the same values among
+        them.
+    random_state : int or Generator, optional
+    n_threads : int, optional
+        Most threads to use, BLAS's included; by default the CPUs this process may use. The model is bitwise the same
+        for all of them.
+    callback : callable, optional
+        ``callback(info: PualRound) -> bool`` after every step; True ends the fit, and later models are left out.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed).
+
+    Returns
+    -------
+    PualMachine, or a list of them if a parameter is a sequence
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row. The message
+        names the argument. There is no `sample_weight`: a row that is repeated changes the neighbours.
+    MemoryError
+        If there is too little memory for the matrices; the message says how many bytes were wanted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the gap is not below tol, with its value.
+    DegenerateModelWarning
+        If the model calls all training rows positive or all negative. That can be the minimum.
+    ScaleWarning
+        If columns are on very different scales, or `sigma` is so small that neighbours have no influence.
+
+    Notes
+    -----
+    The problem is solved in its dual, a box-constrained quadratic programme of the size of the positives, whose Q is
+    the block of the positives in Z (lam + Z'SZ)^-1 Z' + 1 1' / (2 C_unl n_unl). The linear form takes O(n d^2) for
+    products that all parameters share, O(d^3 + n_pos d^2) for each (lam, C_unl, sigma), and O(n_pos d^2) for each of
+    some 15 steps; memory is O(n d + d^2), and with more features than rows that of a kernel. A kernel takes O(n^3), and
+    a third of n^3 multiplications for each (lam, C_unl, sigma), and memory for four matrices of n x n. Nystroem's
+    method is the linear form with `n_components` features.
+
+    R has a factor 1/n and the losses are sums: the weight of the neighbours falls as n grows. Scale the features.
+
+    References
+    ----------
+    Wang, Yang, Zhu and Xue, "PUAL: A Classifier on Trifurcate Positive-Unlabeled Data", (5) to (8), Algorithms 1, 2.
+
+    Examples
+    --------
+    >>> import numpy as np, fastpu
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(-4, 1, (40, 1)), rng.normal(4, 1, (40, 1)), rng.normal(0, 1, (80, 1))])
+    >>> y = np.arange(160) % 80 % 40 < 20 * (np.arange(160) < 80)
+    >>> model = fastpu.fit_pual(X, y, C_unl=0.1, lam=0.1, kernel="rbf")
+    >>> model.predict([[-4.0], [0.0], [4.0]])
+    array([ 1, -1,  1])
+    >>> [m.status for m in fastpu.fit_pual(X, y, lam=[0.1, 1.0, 10.0], kernel="rbf")]
+    ['gap', 'gap', 'gap']
+    """
+    points, is_one = check_points({"C_pos": C_pos, "C_unl": C_unl, "lam": lam, "sigma": sigma})
+    options = check_pual_options(
+        "fit_pual", "PUAL", kernel, gamma, degree, coef0, n_components, random_state, n_threads
+    )
+    dual = _DualSolver(
+        check_float("tol", tol, low=0, high=1, open_low=True, open_high=True),
+        min(check_int("max_iter", max_iter, low=1), MANY),
+    )
+    checked = check_graph(graph, n_neighbors)
+    values = {"n_neighbors": checked.n_neighbors, **options.values, "tol": dual.tol, "max_iter": max_iter}
+    return fit_points(
+        X,
+        y,
+        points,
+        is_one=is_one,
+        options=replace(options, values=values),
+        graph=checked,
+        solver=dual.solve,
+        callback=callback,
+        progress=progress,
+    )
+
+
+@dataclass(frozen=True)
+class _DualSolver:
+    """The solver of the dual with its limits."""
+
+    tol: float
+    max_iter: int
+
+    def solve(
+        self, features: Features, neighbour_term: NeighbourTerm, points: Sequence[Point], hook: Hook
+    ) -> list[Solved]:
+        """Solve for points that differ in C_pos alone; again with a better factor if the rows show an error."""
+        system = SystemFactor(features, neighbour_term, points[0])
+        solved = self._solve_with(system, features, neighbour_term, points, hook)
+        if all(one.record["status"] != "precision" for one in solved):
+            return solved
+        system.sharpen(neighbour_term, points[0].lam, np.where(features.rows.is_unl, 2 * points[0].C_unl, 0.0))
+        again = self._solve_with(system, features, neighbour_term, points, hook)
+        if again[-1].record["status"] == "callback":
+            return again
+        return [min(pair, key=lambda one: float(one.record["gap"])) for pair in zip(solved, again, strict=True)]
+
+    def _solve_with(
+        self,
+        system: SystemFactor,
+        features: Features,
+        neighbour_term: NeighbourTerm,
+        points: Sequence[Point],
+        hook: Hook,
+    ) -> list[Solved]:
+        n_threads = features.rows.n_threads
+        n_unl, C_unl = features.rows.unl.size, points[0].C_unl
+        H = system.last()
+        with_intercept = np.column_stack([H, np.full(len(H), 1 / math.sqrt(2 * C_unl * n_unl))])
+        dual = _core.PualDual(with_intercept, n_threads=n_threads)
+
+        def on_round(number: int, n_iter: int, objective: float, gap: float) -> bool:
+            info = PualRound(**vars(points[number]), n_iter=n_iter, objective=objective, gap=gap)
+            return hook is not None and hook(info)
+
+        costs, callback = [point.C_pos for point in points], None if hook is None else on_round
+        solutions = dual.solve(costs, tol=self.tol, max_iter=self.max_iter, callback=callback)
+        alphas = np.array([solution["alpha"] for solution in solutions])
+        betas = system.betas(product(alphas, H, n_threads))
+        weights = np.where(features.rows.is_unl, 2 * C_unl, 0.0)
+        quadratics = [
+            Quadratic(features, neighbour_term, points[0].lam, weights, _targets(features, alpha)) for alpha in alphas
+        ]
+        starts = residuals(quadratics, betas)
+        return [  # fewer than points if the callback ended the fit
+            self._finish(system, *of_point) for of_point in zip(points, solutions, quadratics, starts, strict=False)
+        ]
+
+    def _finish(
+        self, system: SystemFactor, point: Point, solution: _core.DualSolution, quadratic: Quadratic, start: Residual
+    ) -> Solved:
+        """Return the minimum for alpha, with objective and gap computed from the scores of the rows."""
+        features, neighbour_term, alpha = quadratic.features, quadratic.neighbour_term, solution["alpha"]
+        rows, n_unl, C_unl, total = features.rows, features.rows.unl.size, point.C_unl, float(alpha.sum())
+        minimum = quadratic.solve(system, start, 0.01 * self.tol * solution["objective"])
+        offset = total / (2 * C_unl * n_unl) - 1 - quadratic.mean(minimum.f)
+        scores = minimum.f + offset
+        lacks, of_unl = 1 - scores[rows.pos], 1 + scores[rows.unl]
+        hinge = point.C_pos * np.maximum(lacks, 0)
+        ridge = 0.5 * point.lam * features.square(minimum.beta)
+        objective = ridge + float(hinge.sum()) + C_unl * float(of_unl @ of_unl) + neighbour_term.value(minimum.f)
+        gap = max(float((hinge - alpha * lacks).sum()), 0.0) + 0.5 * minimum.excess
+        size = point.C_pos * alpha.size + C_unl * n_unl
+        record = record_of({**solution, "objective": objective, "gap": gap})
+        if record["status"] in {"gap", "precision"}:
+            right = is_right(gap, objective, size, minimum.misfit, 2 * self.tol)
+            record["status"] = "gap" if right else "precision"
+        return Solved(point, minimum.beta, offset, scores, record)
+
+
+def _targets(features: Features, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the targets of a `Quadratic` for an alpha of the dual."""
+    rows = features.rows
+    targets = np.full(rows.n, -float(alpha.sum()) / rows.unl.size)
+    targets[rows.pos] = alpha
+    return targets

@@ -1,0 +1,78 @@
+"""Rows, fits and comparisons that the tests of the squared-loss AUC methods share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import fastpu
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Two fits whose means and covariances are summed in another order; the condition number is about 1e4.
+ROUNDING = 1e-9
+
+#: The same for rows in float32, whose sums are taken in float64.
+SINGLE = 1e-4
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One of the public functions with arguments."""
+
+    function: Callable[..., Any]
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def method(self) -> str:
+        return self.function.__name__.removeprefix("fit_")
+
+    @property
+    def of_pairs(self) -> dict[str, Any]:
+        """The arguments that choose the pairs of rows."""
+        return {name: value for name, value in self.options.items() if name in ("gamma", "eta", "prior")}
+
+    def __call__(self, X: Any, y: Any, **options: Any) -> Any:
+        return self.function(X, y, **{"random_state": 5, **self.options, **options})
+
+
+FITS = {
+    "ls_auc": Fit(fastpu.baselines.fit_ls_auc),
+    "samult": Fit(fastpu.baselines.fit_samult, {"gamma": 0.3}),
+    "pnu_pu": Fit(fastpu.baselines.fit_pnu_auc, {"prior": 0.4, "eta": 0.6}),
+    "pnu_nu": Fit(fastpu.baselines.fit_pnu_auc, {"prior": 0.4, "eta": -0.5}),
+    "pnu_only_pu": Fit(fastpu.baselines.fit_pnu_auc, {"prior": 0.4, "eta": 1.0}),
+    "samult_gauss": Fit(fastpu.baselines.fit_samult, {"gamma": 0.7, "model": "gauss", "n_centers": 12}),
+    "pnu_gauss": Fit(fastpu.baselines.fit_pnu_auc, {"prior": 0.4, "eta": 0.3, "model": "gauss", "n_centers": 12}),
+}
+each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
+
+
+def pnu_rows(n: int = 90, d: int = 4, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of two groups that overlap, exact in float32, labels {1, 0, -1} and true labels."""
+    rng = np.random.default_rng([8, seed])
+    truth = np.where(rng.random(n) < 0.4, 1, -1)
+    X = rng.normal(size=(n, d)) @ (np.eye(d) + 0.3 * rng.normal(size=(d, d)))
+    X[:, 0] += 1.5 * (truth == 1)
+    y = np.where(rng.random(n) < 0.4, truth, 0)
+    y[:6] = [1, 1, 0, 0, -1, -1]
+    return np.round(X * 64) / 64, y, truth
+
+
+def centers_of(model: Any) -> np.ndarray:
+    centers = model.centers
+    return centers.toarray() if sp.issparse(centers) else np.asarray(centers)
+
+
+def assert_same(model: Any, expected: Any, tol: float = ROUNDING) -> None:
+    """Two fits agree."""
+    scale = np.abs(expected.coef).max()
+    np.testing.assert_allclose(model.coef, expected.coef, atol=tol * scale, rtol=0)
+    np.testing.assert_allclose(model.threshold, expected.threshold, atol=10 * tol * scale)
+    np.testing.assert_allclose(model.objective[-1], expected.objective[-1], atol=10 * tol)
+    assert model.status == expected.status

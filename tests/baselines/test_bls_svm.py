@@ -1,0 +1,56 @@
+"""The biased least-squares SVM: GLLC without neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fastpu
+from helpers import refused
+from oracles import pual as oracle
+from pual_cases import CLOSED_TOL, each_kernel, features, pu_rows, quiet
+
+pytestmark = quiet
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pu_rows()
+
+
+@each_kernel
+def test_it_is_the_minimum(kernel, data):
+    X, y = data
+    for C_pos, C_unl, lam in ((1.0, 0.1, 1.0), (10.0, 0.5, 0.01), (0.1, 2.0, 10.0)):
+        P = oracle.Problem(features(X, kernel), y == 1, np.zeros((len(X), len(X))), C_pos, C_unl, lam)
+        theta = P.solve_gllc()
+        model = fastpu.baselines.fit_bls_svm(X, y, C_pos=C_pos, C_unl=C_unl, lam=lam, **kernel)
+        np.testing.assert_allclose(model.decision_function(X), P.Z @ theta[:-1] + theta[-1], atol=CLOSED_TOL)
+        np.testing.assert_allclose(model.objective[-1], P.squared(theta), rtol=1e-8)
+
+
+@each_kernel
+def test_it_is_gllc_without_neighbours(kernel, data):
+    X, y = data
+    model = fastpu.baselines.fit_bls_svm(X, y, **kernel)
+    other = fastpu.fit_gllc(X, y, n_neighbors=0, **kernel)
+    np.testing.assert_array_equal(model.decision_function(X), other.decision_function(X))
+
+
+def test_the_middle_of_two_rows_with_equal_costs_is_the_boundary():
+    model = fastpu.baselines.fit_bls_svm([[1.0], [3.0]], [0, 1], C_pos=1.0, C_unl=1.0, lam=1e-9)
+    np.testing.assert_allclose(model.decision_function([[1.0], [2.0], [3.0]]), [-1, 0, 1], atol=1e-6)
+
+
+def test_it_has_no_arguments_of_a_graph(data):
+    for name in ("sigma", "n_neighbors", "graph"):
+        with pytest.raises(TypeError, match=name):
+            fastpu.baselines.fit_bls_svm(*data, **{name: 1})
+    refused(ValueError, "lam must be a finite number > 0, got 0.0", fastpu.baselines.fit_bls_svm, *data, lam=0)
+
+
+def test_a_warning_names_its_own_parameters_alone():
+    with pytest.warns(
+        fastpu.exceptions.DegenerateModelWarning, match="C_pos = 1, C_unl = 0.1, lam = 1e[+]06: the model calls all"
+    ):
+        fastpu.baselines.fit_bls_svm([[1.0], [3.0], [2.0]], [0, 1, 1], lam=1e6)

@@ -1,0 +1,257 @@
+"""W and R of nearest neighbours: the formulas, and the invariants of the specification's section 11."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fastpu
+from helpers import through_odd_bytes
+from knn_cases import HARD
+from oracles import knn_graph as oracle
+
+MODES = ("mutual", "union")
+each_mode = pytest.mark.parametrize("mode", MODES)
+each_kind = pytest.mark.parametrize("kind", HARD)
+
+#: exp of a negative number and a sum of few terms, relative to the largest weight, 1.
+ROUNDING = 1e-15
+
+#: Distances of rows that were moved or turned, relative: their coordinates are rounded again.
+MOVED = 1e-9
+
+
+@each_mode
+def test_neighbours_in_arrays_that_begin_at_any_byte(mode, rng):
+    graph = fastpu.knn_graph(rng.normal(size=(50, 2)))
+    moved = fastpu.models.KNNGraph(*through_odd_bytes((graph.indices, graph.squared_distances)))
+    for found, expected in zip(moved.similarity(mode=mode), graph.similarity(mode=mode), strict=True):
+        np.testing.assert_array_equal(found.toarray(), expected.toarray())
+
+
+def grid(rng, n, d):
+    """Normal rows on a grid so coarse that shifts by whole numbers and scaling by powers of two are exact."""
+    return np.round(rng.normal(size=(n, d)) * 2.0**20) / 2.0**20
+
+
+def assert_valid(W, R, n, n_neighbors, mode) -> None:
+    """What holds for any rows."""
+    for matrix in (W, R):
+        assert isinstance(matrix, sp.csr_array)
+        assert matrix.shape == (n, n)
+        assert matrix.dtype == np.float64
+        assert matrix.has_canonical_format
+        fresh = sp.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=(n, n))
+        assert fresh.has_canonical_format
+        assert (matrix != matrix.T).nnz == 0
+    most = n * n_neighbors * (1 if mode == "mutual" else 2)
+    assert W.nnz <= most
+    assert R.nnz <= most + n
+    assert not W.diagonal().any()
+    assert W.nnz == 0 or (W.data.min() > 0 and W.data.max() <= 1)
+    degrees = np.diff(W.indptr)
+    np.testing.assert_array_equal(np.diff(R.indptr), degrees + (degrees > 0))
+    if mode == "mutual":
+        assert degrees.max(initial=0) <= n_neighbors
+    np.testing.assert_allclose(R @ np.ones(n), 0, atol=ROUNDING)
+    values = np.linalg.eigvalsh(R.toarray())
+    assert values[0] >= -ROUNDING * max(n, 1)
+    assert values[-1] <= 2 * W.sum(axis=1).max(initial=0) / n + ROUNDING * n
+
+
+# ---- the formulas ----------------------------------------------------------------------------------------------------
+
+
+@each_mode
+@each_kind
+def test_w_and_r_are_those_of_the_oracle(kind, mode, rng):
+    X = HARD[kind](rng, 120, 4)
+    for k, sigma in ((1, 0.03), (1, "median"), (5, 1.0), (20, 1e6), (20, "median")):
+        W, R = fastpu.knn_similarity(X, n_neighbors=k, sigma=sigma, mode=mode)
+        expected_W, expected_R = oracle.similarity(X, k, sigma, mode)
+        np.testing.assert_allclose(W.toarray(), expected_W, rtol=1e-13, atol=0)
+        np.testing.assert_allclose(R.toarray(), expected_R, rtol=1e-13, atol=ROUNDING)
+        assert_valid(W, R, 120, k, mode)
+
+
+@each_mode
+def test_graphs_of_several_blocks_are_those_of_the_formula(mode, rng):
+    """Rows without an edge, and weights that vanish in some rows only, leave no gap."""
+    X = rng.standard_cauchy(size=(3000, 3))
+    graph = fastpu.knn_graph(X, n_neighbors=7)
+    n = graph.n_rows
+    starts = np.arange(n + 1) * 7
+    one_way = sp.csr_array((graph.squared_distances.ravel() + 1, graph.indices.ravel(), starts), shape=(n, n))
+    joined = one_way.minimum(one_way.T) if mode == "mutual" else one_way.maximum(one_way.T)
+    joined.sort_indices()
+    np.testing.assert_allclose(graph.edges(mode).data, joined.data - 1, rtol=1e-9, atol=1e-15)
+    np.testing.assert_array_equal(graph.edges(mode).indices, joined.indices)
+    for sigma in (1.0, 1e-3):
+        W, R = graph.similarity(sigma, mode)
+        expected = joined.copy()
+        expected.data = np.exp(-graph.edges(mode).data / sigma)
+        expected.eliminate_zeros()
+        np.testing.assert_array_equal(W.indices, expected.indices)
+        np.testing.assert_array_equal(W.indptr, expected.indptr)
+        np.testing.assert_allclose(W.data, expected.data, rtol=1e-13)
+        assert abs(R - (sp.dia_array((W.sum(axis=1)[None], [0]), shape=(n, n)) - W) / n).max() <= ROUNDING
+        assert W.nnz < joined.nnz
+
+
+@each_mode
+def test_the_quadratic_form_is_what_the_docstring_says(mode, rng):
+    W, R = fastpu.knn_similarity(rng.normal(size=(80, 3)), mode=mode)
+    f = rng.normal(size=80)
+    expected = (W.toarray() * (f[:, None] - f[None, :]) ** 2).sum() / (2 * 80)
+    np.testing.assert_allclose(f @ (R @ f), expected, rtol=1e-12)
+
+
+@each_mode
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 40), k=st.integers(0, 45), sigma=st.floats(1e-6, 1e6))
+def test_any_graph_is_valid(mode, seed, n, k, sigma):
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(n, 3)), rng.integers(0, 3))
+    W, R = fastpu.knn_similarity(X, n_neighbors=k, sigma=sigma, mode=mode)
+    assert_valid(W, R, n, min(k, n - 1), mode)
+    np.testing.assert_allclose(W.toarray(), oracle.similarity(X, k, sigma, mode)[0], rtol=1e-12)
+
+
+# ---- special cases ---------------------------------------------------------------------------------------------------
+
+
+@each_mode
+def test_no_neighbours_give_empty_matrices(mode):
+    for X, k in (([[1.0]], 5), ([[1.0], [2.0]], 0)):
+        for sigma in (1.0, "median"):
+            W, R = fastpu.knn_similarity(X, n_neighbors=k, sigma=sigma, mode=mode)
+            assert W.nnz == R.nnz == 0
+            assert W.shape == R.shape == (len(X), len(X))
+
+
+def test_duplicates_have_weight_one():
+    W, R = fastpu.knn_similarity(np.ones((3, 2)), n_neighbors=1, mode="union")
+    np.testing.assert_array_equal(W.toarray(), [[0, 1, 1], [1, 0, 0], [1, 0, 0]])
+    np.testing.assert_allclose(R.toarray(), np.array([[2, -1, -1], [-1, 1, 0], [-1, 0, 1]]) / 3)
+    W, _ = fastpu.knn_similarity(np.ones((3, 2)), n_neighbors=1)  # mutual: the rows of lowest index alone
+    np.testing.assert_array_equal(W.toarray(), [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+
+
+def test_weights_that_underflow_are_dropped():
+    X = np.array([[0.0], [1.0], [30.0], [31.0]])
+    W, R = fastpu.knn_similarity(X, n_neighbors=3, sigma=1.0)
+    np.testing.assert_array_equal(W.toarray() > 0, np.kron(np.eye(2), 1 - np.eye(2)) > 0)
+    assert W.nnz == 4
+    assert R.nnz == 8
+    W, R = fastpu.knn_similarity(X, n_neighbors=3, sigma=1e-300)
+    assert W.nnz == R.nnz == 0
+
+
+def test_a_wide_sigma_gives_the_unweighted_graph(rng):
+    W, _ = fastpu.knn_similarity(rng.normal(size=(50, 2)), sigma=1e300)
+    assert set(W.data) == {1.0}
+
+
+@each_mode
+def test_median_is_that_of_the_edges_and_one_if_it_is_zero(mode, rng):
+    graph = fastpu.knn_graph(rng.normal(size=(60, 2)))
+    middle = float(np.median(graph.edges(mode).data))
+    for found, expected in zip(graph.similarity("median", mode), graph.similarity(middle, mode), strict=True):
+        np.testing.assert_array_equal(found.toarray(), expected.toarray())
+    copies = fastpu.knn_graph(np.repeat(rng.normal(size=(5, 2)), 8, axis=0), n_neighbors=4)
+    for found, expected in zip(copies.similarity("median", mode), copies.similarity(1.0, mode), strict=True):
+        np.testing.assert_array_equal(found.toarray(), expected.toarray())
+
+
+# ---- invariants ------------------------------------------------------------------------------------------------------
+
+
+@each_mode
+def test_moving_all_rows_changes_nothing(mode, rng):
+    X = grid(rng, 150, 5)
+    for found, expected in zip(
+        fastpu.knn_similarity(X + 7.0, mode=mode), fastpu.knn_similarity(X, mode=mode), strict=True
+    ):
+        np.testing.assert_array_equal(found.toarray(), expected.toarray())
+
+
+@each_mode
+def test_turning_all_rows_changes_nothing_but_rounding(mode, rng):
+    X = rng.normal(size=(150, 5))
+    Q = np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    for found, expected in zip(
+        fastpu.knn_similarity(X @ Q, mode=mode), fastpu.knn_similarity(X, mode=mode), strict=True
+    ):
+        np.testing.assert_allclose(found.toarray(), expected.toarray(), atol=MOVED)
+
+
+@each_mode
+@pytest.mark.parametrize("t", [2.0**-30, 0.5, 2.0**40])
+def test_scaling_rows_by_t_and_sigma_by_its_square_changes_nothing(mode, t, rng):
+    X = grid(rng, 150, 5)
+    for found, expected in zip(
+        fastpu.knn_similarity(t * X, sigma=t * t * 0.7, mode=mode),
+        fastpu.knn_similarity(X, sigma=0.7, mode=mode),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(found.toarray(), expected.toarray())
+
+
+@each_mode
+def test_a_constant_column_changes_nothing(mode, rng):
+    X = rng.normal(size=(150, 3))
+    wider = np.hstack([X, np.full((150, 1), 3.0)])
+    for found, expected in zip(
+        fastpu.knn_similarity(wider, mode=mode), fastpu.knn_similarity(X, mode=mode), strict=True
+    ):
+        np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-14)
+
+
+@each_mode
+def test_without_ties_the_order_of_the_rows_does_not_matter(mode, rng):
+    X, order = rng.normal(size=(150, 3)), rng.permutation(150)
+    for found, expected in zip(
+        fastpu.knn_similarity(X[order], mode=mode), fastpu.knn_similarity(X, mode=mode), strict=True
+    ):
+        np.testing.assert_allclose(found.toarray(), expected.toarray()[np.ix_(order, order)], rtol=1e-13, atol=ROUNDING)
+
+
+# ---- the graph as an object ------------------------------------------------------------------------------------------
+
+
+@each_mode
+def test_another_sigma_needs_no_other_search(mode, rng):
+    X = rng.normal(size=(200, 3))
+    graph = fastpu.knn_graph(X, n_neighbors=6)
+    for sigma in (0.1, 1.0, 50.0):
+        expected = fastpu.knn_similarity(X, n_neighbors=6, sigma=sigma, mode=mode)
+        for found, other in zip(graph.similarity(sigma, mode), expected, strict=True):
+            np.testing.assert_array_equal(found.toarray(), other.toarray())
+
+
+def test_edges_are_kept_and_read_only(rng):
+    graph = fastpu.knn_graph(rng.normal(size=(30, 2)))
+    edges = graph.edges()
+    assert graph.edges("mutual") is edges
+    assert graph.edges("union") is not edges
+    for array in (edges.data, graph.indices, graph.squared_distances):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    W, R = graph.similarity()
+    W.data[:] = 5  # the caller's own
+    R.data[:] = 5
+    np.testing.assert_array_less(graph.similarity()[0].data, 2)
+
+
+def test_a_graph_pickles(rng):
+    graph = fastpu.knn_graph(rng.normal(size=(30, 2)))
+    before = graph.similarity()[0].toarray()
+    again = pickle.loads(pickle.dumps(graph))
+    np.testing.assert_array_equal(again.indices, graph.indices)
+    np.testing.assert_array_equal(again.similarity()[0].toarray(), before)
+    assert not again.indices.flags.writeable
+    assert repr(again) == "KNNGraph(n_rows=30, n_neighbors=5)"

@@ -1,0 +1,352 @@
+"""PUAL: the model is the minimum of eq. (7), by an oracle and by what must hold at the minimum."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse as sp
+
+import fastpu
+from oracles import pual as oracle
+from pual_cases import (
+    CLOSED_TOL,
+    FIT_TOL,
+    KERNELS,
+    each_kernel,
+    features,
+    graph,
+    kernel_values,
+    problem,
+    pu_rows,
+    quiet,
+)
+
+#: Costs at which every alpha is at its bound, and at which few are; ridges from tiny to dominant.
+GRID = [
+    {"C_pos": C_pos, "C_unl": C_unl, "lam": lam}
+    for C_pos, C_unl, lam in itertools.product((1e-3, 1.0, 1e3), (0.01, 0.5), (1e-4, 1.0, 1e3))
+]
+
+pytestmark = quiet
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = pu_rows()
+    return X, y, graph(X)
+
+
+# -- the oracle --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at", [at for at in GRID if at["C_pos"] <= 1], ids=str)
+def test_the_oracle_is_a_minimum_of_the_printed_problem(at, data):
+    """By a general solver, to which the hinge loss is passed as constraints."""
+    X, y, _ = data
+    P = problem(X, y, **at)
+    theta, alpha = P.solve_pual()
+    n_pos, size = int(y.sum()), X.shape[1] + 1
+    A = np.column_stack([X, np.ones(len(X))])[y == 1]
+
+    def value(v):
+        system, slope = P.smooth(v[:size])
+        return system + P.C_pos * v[size:].sum(), np.append(slope, np.full(n_pos, P.C_pos))
+
+    margins = {
+        "type": "ineq",
+        "fun": lambda v: A @ v[:size] - 1 + v[size:],
+        "jac": lambda v: np.column_stack([A, np.eye(n_pos)]),
+    }
+    start = np.append(np.zeros(size), np.ones(n_pos))
+    bounds = [(None, None)] * size + [(0, None)] * n_pos
+    found = scipy.optimize.minimize(value, start, jac=True, constraints=[margins], bounds=bounds, method="SLSQP",
+                                    options={"maxiter": 1000, "ftol": 1e-14})  # fmt: skip
+    assert P.pual(theta) <= found.fun + 1e-9 * max(1, found.fun)
+    np.testing.assert_allclose(P.pual(theta), found.fun, rtol=1e-6)
+    f = A @ theta
+    dual = 2 * alpha.sum() - alpha @ P.reduced()[0] @ alpha / 2
+    np.testing.assert_allclose(P.pual(theta), dual, rtol=1e-9)
+    assert (alpha[f < 1 - 1e-5] > P.C_pos * (1 - 1e-5)).all()
+
+
+def test_the_papers_algorithm_goes_to_the_same_place(data):
+    """Algorithm 1 as printed, an alternating direction method."""
+    X, y, G = data
+    P = problem(X, y)
+    theta, _, u = oracle.admm(P, mu=0.3, n_iter=3000)
+    exact, alpha = P.solve_pual()
+    np.testing.assert_allclose(theta, exact, atol=1e-6)
+    np.testing.assert_allclose(u, alpha, atol=1e-5)
+    model = fastpu.fit_pual(X, y, graph=G)
+    np.testing.assert_allclose(np.append(model.coef, model.intercept), theta, atol=FIT_TOL)
+
+
+# -- fast == slow ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at", GRID, ids=str)
+@each_kernel
+def test_it_is_the_minimum(kernel, at, data):
+    X, y, G = data
+    P = problem(X, y, kernel=kernel, **at)
+    theta, _ = P.solve_pual()
+    model = fastpu.fit_pual(X, y, graph=G, **kernel, **at)
+    value = P.pual(theta)
+    assert model.converged
+    assert model.status == "gap"
+    assert 0 <= model.gap <= 1e-9 * model.objective[-1]
+    np.testing.assert_allclose(model.objective[-1], value, rtol=1e-7)
+    np.testing.assert_allclose(model.decision_function(X), P.Z @ theta[:-1] + theta[-1], atol=FIT_TOL)
+
+
+@pytest.mark.parametrize(("n", "d"), [(300, 3), (60, 200), (3, 2), (2, 1), (2, 3)], ids=str)
+@each_kernel
+def test_sizes(kernel, n, d):
+    """Many positives for each feature, more features than rows, and the fewest rows."""
+    X, y = pu_rows(n, d, seed=n)
+    if n < 5:
+        y[:] = [1] + [0] * (n - 1)
+    P = problem(X, y, kernel=kernel, n_neighbors=2)
+    theta, _ = P.solve_pual()
+    model = fastpu.fit_pual(X, y, graph=graph(X, 2), **kernel)
+    np.testing.assert_allclose(model.objective[-1], P.pual(theta), rtol=1e-8)
+    np.testing.assert_allclose(model.decision_function(X), P.Z @ theta[:-1] + theta[-1], atol=FIT_TOL)
+
+
+def test_many_unlabelled_rows_or_one(data):
+    X, _, _ = data
+    for positives in (1, len(X) - 1):
+        y = (np.arange(len(X)) < positives).astype(int)
+        P = problem(X, y)
+        theta, _ = P.solve_pual()
+        model = fastpu.fit_pual(X, y, graph=graph(X))
+        np.testing.assert_allclose(model.objective[-1], P.pual(theta), rtol=1e-8)
+
+
+# -- the mathematics ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at", GRID, ids=str)
+@each_kernel
+def test_conditions_of_optimality(kernel, at, data):
+    X, y, G = data
+    model = fastpu.fit_pual(X, y, graph=G, tol=1e-11, **kernel, **at)
+    f = model.decision_function(X)
+    assert (model.alpha >= 0).all()
+    assert (model.alpha <= at["C_pos"]).all()
+    f_pos = f[y == 1]
+    assert (model.alpha[f_pos < 1 - 1e-3] > at["C_pos"] * (1 - 1e-3)).all()
+    assert (model.alpha[f_pos > 1 + 1e-3] < at["C_pos"] * 1e-3).all()
+    np.testing.assert_allclose(model.alpha.sum(), 2 * at["C_unl"] * (1 + f[y == 0]).sum(), rtol=1e-6, atol=1e-8)
+    if kernel["kernel"] != "linear":
+        np.testing.assert_allclose(model.dual_coef.sum(), 0, atol=1e-9 * np.abs(model.dual_coef).max())
+
+
+@each_kernel
+def test_without_hinge_all_scores_are_minus_one(kernel, data):
+    X, y, G = data
+    model = fastpu.fit_pual(X, y, graph=G, C_pos=1e-12, **kernel)
+    np.testing.assert_allclose(model.decision_function(X), -1, atol=1e-9)
+    Q, f0 = problem(X, y, kernel=kernel).reduced()
+    np.testing.assert_allclose(f0, -1, atol=1e-10)
+    assert np.linalg.eigvalsh(Q - 1 / (2 * 0.1 * (y == 0).sum())).min() > -1e-10
+
+
+@pytest.mark.parametrize("name", ["C_pos", "C_unl", "lam"])
+def test_the_minimum_is_concave_and_rises_in_each_parameter(name, data):
+    X, y, G = data
+    values = np.linspace(0.05, 5, 12)
+    found = np.array([m.objective[-1] for m in fastpu.fit_pual(X, y, graph=G, **{name: values})])
+    assert (np.diff(found) >= -1e-8).all()
+    assert (np.diff(found, 2) <= 1e-7).all()
+
+
+@each_kernel
+def test_parameters_have_one_scale(kernel, data):
+    X, y, (W, R) = data
+    model = fastpu.fit_pual(X, y, graph=(W, R), C_pos=2.0, C_unl=0.2, lam=0.5, **kernel)
+    other = fastpu.fit_pual(X, y, graph=(8 * W, 8 * R), C_pos=16.0, C_unl=1.6, lam=4.0, **kernel)
+    np.testing.assert_allclose(other.decision_function(X), model.decision_function(X), atol=FIT_TOL)
+
+
+def test_the_order_of_rows_does_not_matter(data):
+    """If no two distances are equal."""
+    X, y, _ = data
+    X = X + 1e-3 * np.random.default_rng(2).normal(size=X.shape)
+    order = np.random.default_rng(3).permutation(len(y))
+    for kernel in KERNELS.values():
+        model = fastpu.fit_pual(X, y, graph=graph(X), **kernel)
+        other = fastpu.fit_pual(X[order], y[order], graph=graph(X[order]), **kernel)
+        np.testing.assert_allclose(other.decision_function(X), model.decision_function(X), atol=FIT_TOL)
+
+
+def test_moving_all_rows_moves_the_intercept_alone(data):
+    X, y, G = data
+    model = fastpu.fit_pual(X, y, graph=G)
+    for shift in (8.0, 4096.0):
+        moved = fastpu.fit_pual(X + shift, y, graph=G)
+        np.testing.assert_allclose(moved.coef, model.coef, atol=FIT_TOL)
+        np.testing.assert_allclose(moved.decision_function(X + shift), model.decision_function(X), atol=FIT_TOL)
+
+
+def test_constant_and_repeated_columns(data):
+    X, y, G = data
+    expected = fastpu.fit_pual(X, y, graph=G).decision_function(X)
+    constant = np.column_stack([X, np.full(len(X), 7.0)])
+    np.testing.assert_allclose(
+        fastpu.fit_pual(constant, y, graph=G).decision_function(constant), expected, atol=FIT_TOL
+    )
+    twice = np.column_stack([X, X])
+    model = fastpu.fit_pual(twice, y, graph=G, lam=2.0)
+    np.testing.assert_allclose(model.decision_function(twice), expected, atol=FIT_TOL)
+    np.testing.assert_allclose(model.coef[:4], model.coef[4:], atol=1e-9)
+
+
+def test_two_positives_of_half_the_cost_are_one(data):
+    """Without neighbours, which a repeated row would change."""
+    X, y, _ = data
+    twice = np.concatenate([X, X[y == 1]])
+    labels = np.concatenate([y, np.ones(int(y.sum()), dtype=int)])
+    for kernel in KERNELS.values():
+        model = fastpu.fit_pual(X, y, n_neighbors=0, C_pos=2.0, **kernel)
+        other = fastpu.fit_pual(twice, labels, n_neighbors=0, C_pos=1.0, **kernel)
+        np.testing.assert_allclose(other.decision_function(X), model.decision_function(X), atol=FIT_TOL)
+
+
+def test_the_linear_kernel_in_all_its_forms_is_one_function(data):
+    """For few columns, as a precomputed matrix, a function and a polynomial, and for more columns than rows."""
+    X, y, G = data
+    expected = fastpu.fit_pual(X, y, graph=G).decision_function(X)
+    wide = np.column_stack([X, np.zeros((len(X), 100))])
+    for rows, options in (
+        (X @ X.T, {"kernel": "precomputed"}),
+        (X, {"kernel": lambda A, B: A @ B.T}),
+        (X, {"kernel": "poly", "degree": 1, "gamma": 1.0}),
+        (wide, {}),
+        (sp.csr_array(wide), {}),
+    ):
+        model = fastpu.fit_pual(rows, y, graph=G, **options)
+        np.testing.assert_allclose(model.decision_function(rows), expected, atol=FIT_TOL)
+
+
+def test_duplicates_and_kernels_of_low_rank():
+    X, y = pu_rows(30, 3)
+    rows, labels = np.concatenate([X, X, X]), np.concatenate([y, 0 * y, y])
+    G = graph(rows)
+    for kernel in KERNELS.values():
+        for lam in (1e-4, 1.0):
+            P = problem(rows, labels, kernel=kernel, lam=lam)
+            theta, _ = P.solve_pual()
+            model = fastpu.fit_pual(rows, labels, graph=G, lam=lam, **kernel)
+            np.testing.assert_allclose(model.objective[-1], P.pual(theta), rtol=1e-7)
+            np.testing.assert_allclose(model.decision_function(rows), P.Z @ theta[:-1] + theta[-1], atol=FIT_TOL)
+
+
+def test_rows_that_are_all_the_same_give_a_constant():
+    X, y = np.ones((10, 2)), np.arange(10) < 3
+    for kernel in KERNELS.values():
+        model = fastpu.fit_pual(X, y, graph=graph(X), C_pos=1.0, C_unl=0.1, **kernel)
+        # 3 (1 - b)_+ + 0.7 (1 + b)^2 is least where 1.4 (1 + b) = 3, or at b = 1
+        np.testing.assert_allclose(model.decision_function(X), min(1.0, 3 / 1.4 - 1), atol=1e-6)
+
+
+def test_a_model_with_alpha_at_the_bounds_needs_no_iterations(data):
+    X, y, G = data
+    model = fastpu.fit_pual(X, y, graph=G, C_pos=1e-3, C_unl=0.5, lam=10.0)
+    assert model.n_iter == 0
+    assert 0 <= model.gap <= 1e-15 * model.objective[-1]
+    np.testing.assert_array_equal(model.alpha, 1e-3)
+    assert (model.decision_function(X)[y == 1] <= 1).all()
+
+
+def test_far_labelled_positives_cost_nothing():
+    """Far unlabelled positives do have an effect, in eq. (7) too."""
+    X = np.array([[2.0], [3.0], [0.0], [-0.5], [0.2], [-1.0]])
+    y = np.array([1, 1, 0, 0, 0, 0])
+    options = {"n_neighbors": 0, "C_pos": 10.0, "C_unl": 0.1, "lam": 0.01}
+    model = fastpu.fit_pual(X, y, **options)
+    far = X.copy()
+    far[1] = 1000.0
+    np.testing.assert_allclose(fastpu.fit_pual(far, y, **options).coef, model.coef, rtol=1e-4)
+    unlabelled = np.append(X, [[1000.0]], axis=0)
+    assert abs(fastpu.fit_pual(unlabelled, np.append(y, 0), **options).coef[0]) < 0.1 * model.coef[0]
+
+
+@pytest.mark.parametrize("kernel", [KERNELS["linear"], KERNELS["rbf"]], ids=["linear", "rbf"])
+def test_extreme_parameters_do_not_break_it(kernel, data):
+    X, y, G = data
+    P = {name: problem(X, y, kernel=kernel, **{name: 1e-8}) for name in ("C_pos", "C_unl", "lam")}
+    for name, one in P.items():
+        model = fastpu.fit_pual(X, y, graph=G, **kernel, **{name: 1e-8})
+        assert np.isfinite(model.decision_function(X)).all()
+        np.testing.assert_allclose(model.objective[-1], one.pual(one.solve_pual()[0]), rtol=1e-6, atol=1e-12)
+    for at in ({"C_pos": 1e6}, {"C_unl": 1e6}, {"lam": 1e9}):
+        model = fastpu.fit_pual(X, y, graph=G, tol=1e-6, **kernel, **at)
+        assert np.isfinite(model.decision_function(X)).all()
+        assert model.converged
+
+
+# -- Nystroem ----------------------------------------------------------------------------------------------------------
+
+
+def test_with_all_landmarks_nystroem_is_the_kernel(data):
+    X, y, G = data
+    model = fastpu.fit_pual(X, y, graph=G, **KERNELS["rbf"])
+    same = fastpu.fit_pual(X, y, graph=G, n_components=len(X), **KERNELS["rbf"])
+    np.testing.assert_allclose(same.decision_function(X), model.decision_function(X), atol=FIT_TOL)
+    near = fastpu.fit_pual(X, y, graph=G, n_components=len(X) - 1, random_state=0, **KERNELS["rbf"])
+    np.testing.assert_allclose(near.decision_function(X), model.decision_function(X), atol=0.2)
+    assert model.nystroem_residual is None
+    assert near.support.size == len(X) - 1
+
+
+@pytest.mark.parametrize("kernel", [KERNELS["rbf"], KERNELS["poly"]], ids=["rbf", "poly"])
+def test_nystroem_is_the_linear_form_of_its_features(kernel, data):
+    X, y, G = data
+    model = fastpu.fit_pual(X, y, graph=G, n_components=8, random_state=1, **kernel)
+    K = kernel_values(X, X, kernel)
+    inner = K[np.ix_(model.support, model.support)]
+    approximate = K[:, model.support] @ np.linalg.pinv(inner, rcond=1e-12) @ K[model.support]
+    np.testing.assert_allclose(model.nystroem_residual, np.mean(np.diag(K - approximate)), atol=1e-7)
+    values, vectors = np.linalg.eigh(approximate)
+    kept = values > 1e-10 * values[-1]
+    P = problem(X, y)
+    P = oracle.Problem(vectors[:, kept] * np.sqrt(values[kept]), P.is_pos, P.R, P.C_pos, P.C_unl, P.lam)
+    theta, _ = P.solve_pual()
+    np.testing.assert_allclose(model.decision_function(X), P.Z @ theta[:-1] + theta[-1], atol=FIT_TOL)
+    more = fastpu.fit_pual(X, y, graph=G, n_components=30, random_state=1, **kernel)
+    assert more.nystroem_residual < model.nystroem_residual
+
+
+def test_landmarks_follow_the_seed(data):
+    X, y, G = data
+    options = {"graph": G, "n_components": 8, **KERNELS["rbf"]}
+    first, again, other = (fastpu.fit_pual(X, y, random_state=seed, **options) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.support, again.support)
+    np.testing.assert_array_equal(first.dual_coef, again.dual_coef)
+    assert not np.array_equal(first.support, other.support)
+
+
+# -- neighbours --------------------------------------------------------------------------------------------------------
+
+
+def test_neighbours_that_are_not_similar_are_none(data):
+    X, y, _ = data
+    none = fastpu.fit_pual(X, y, n_neighbors=0)
+    empty = fastpu.fit_pual(X, y, graph=(sp.csr_array((60, 60)), sp.csr_array((60, 60))))
+    np.testing.assert_array_equal(none.coef, empty.coef)
+    tiny = fastpu.fit_pual(X, y, graph=graph(X, sigma=1e-6))
+    np.testing.assert_allclose(tiny.coef, none.coef, atol=CLOSED_TOL)
+    some = fastpu.fit_pual(X, y, graph=graph(X))
+    assert np.abs(some.coef - none.coef).max() > 1e-6
+
+
+def test_features_are_those_of_the_oracle(data):
+    """A check of the cases themselves: features() is a factor of the kernel."""
+    X, _, _ = data
+    for kernel in KERNELS.values():
+        Z = features(X, kernel)
+        np.testing.assert_allclose(Z @ Z.T, kernel_values(X, X, kernel), atol=1e-8)
