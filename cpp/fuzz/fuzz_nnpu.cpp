@@ -1,4 +1,4 @@
-// Training of linear functions and networks by the risks of uPU and nnPU.
+// Training of linear functions and networks by the risk of nnPU.
 #include <algorithm>
 
 #include "fastpu/risk/nnpu.hpp"
@@ -16,13 +16,11 @@ using fastpu::Team;
 
 NnpuOptions options_of(Input& input) {
   NnpuOptions options;
-  options.risk.loss = input.one_of<PuLoss, 3>({PuLoss::sigmoid, PuLoss::logistic, PuLoss::squared});
-  options.risk.prior = input.wrong(input.share());
-  options.risk.non_negative = input.flag();
-  options.risk.beta = input.wrong(input.flag() ? 0 : input.positive());
-  options.risk.gamma_nn = input.wrong(input.flag() ? 1 : input.share());
+  options.loss = input.one_of<PuLoss, 3>({PuLoss::sigmoid, PuLoss::logistic, PuLoss::squared});
+  options.prior = input.wrong(input.share());
+  options.beta = input.wrong(input.flag() ? 0 : input.positive());
+  options.gamma_nn = input.wrong(input.flag() ? 1 : input.share());
   options.lam = input.wrong(input.flag() ? 0 : input.positive());
-  options.weight_decay = input.wrong(input.flag() ? 0 : input.share());
   options.learning_rate = input.wrong(input.flag() ? 1e-2 : input.positive());
   options.scale = input.wrong(input.flag() ? 1 : input.positive());
   options.n_epochs = input.rarely(32) ? 0 : input.between(1, 4);

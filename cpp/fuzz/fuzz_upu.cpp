@@ -31,10 +31,10 @@ void run(Input& input) {
   }
   problem.labels = labels.data();
   problem.weights = weights.empty() ? nullptr : weights.data();
-  problem.prior = input.wrong(input.share());
-  const bool is_prior = problem.prior > 0 && problem.prior < 1;
-  problem.lam = input.wrong(input.flag() ? 0 : input.positive());
   UpuOptions options;
+  options.prior = input.wrong(input.share());
+  const bool is_prior = options.prior > 0 && options.prior < 1;
+  options.lam = input.wrong(input.flag() ? 0 : input.positive());
   options.loss = input.flag() ? ConvexPuLoss::logistic : ConvexPuLoss::squared;
   options.tol = input.wrong(input.one_of<double, 3>({1e-10, 1e-4, 1e-15}));
   options.max_iter = input.one_of<index_t, 4>({0, 1, 20, 100});
@@ -47,7 +47,7 @@ void run(Input& input) {
   FUZZ_CHECK(static_cast<index_t>(result.risks.size()) <= options.max_iter + 1);
   // Rounding of wild numbers may be larger than what a step gains.
   // So it is where the best intercept is huge, at a prior next to 0 or 1.
-  const bool has_intercept = problem.prior > 1e-3 && problem.prior < 1 - 1e-3;
+  const bool has_intercept = options.prior > 1e-3 && options.prior < 1 - 1e-3;
   const bool is_told = input.is_moderate() && has_intercept && options.tol < 1;
   for (std::size_t k = 1; k < result.risks.size() && is_told; ++k) {
     // The last step is taken whatever it does, for it does little.

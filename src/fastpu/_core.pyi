@@ -375,17 +375,21 @@ def tiled_symmetric_product(
 ) -> NDArray[np.float64]: ...
 def tiled_solve(factor: NDArray[np.float64], b: NDArray[np.float64], *, n_threads: int) -> None: ...
 def tiled_back_solve(factor: NDArray[np.float64], b: NDArray[np.float64], *, n_threads: int) -> None: ...
+class NnpuOptions:
+    def __init__(self, **fields: Any) -> None: ...
+
+class UpuOptions:
+    def __init__(self, **fields: Any) -> None: ...
+
 def fit_nnpu(
-    x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, start: Net, *, loss: str,
-    prior: float, non_negative: bool, beta: float, gamma_nn: float, lam: float, weight_decay: float,
-    learning_rate: float, scale: float, n_epochs: int, batch_size: int, seed: int, early_stopping_rounds: int,
-    chosen: NDArray[np.int64] | None, eval_x: _Matrix | None, eval_labels: NDArray[np.int8] | None,
-    eval_weights: NDArray[np.float64] | None,
+    x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, start: Net, options: NnpuOptions, *,
+    chosen: NDArray[np.int64] | None,
+    eval: tuple[_Matrix, NDArray[np.int8] | None, NDArray[np.float64] | None] | None,
     callback: Callable[[int, float, int, float], bool] | None, n_threads: int,
 ) -> NetTraining: ...  # fmt: skip
 def fit_upu(
-    x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, loss: str, prior: float,
-    lam: float, tol: float, max_iter: int, callback: Callable[[int, float], bool] | None, n_threads: int,
+    x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, options: UpuOptions, *,
+    callback: Callable[[int, float], bool] | None, n_threads: int,
 ) -> UpuSolution: ...  # fmt: skip
 def nnpu_scores(x: _Matrix, at: Net, *, n_threads: int) -> NDArray[np.float64]: ...
 def svm_path(

@@ -24,11 +24,10 @@ LOSSES = {
 
 @dataclass(frozen=True)
 class Risk:
-    """What is minimised; uPU where `non_negative` is False."""
+    """What is minimised; uPU where `beta` is larger than what R- falls to."""
 
     loss: str = "sigmoid"
     prior: float = 0.5
-    non_negative: bool = True
     beta: float = 0.0
     gamma_nn: float = 1.0
 
@@ -54,12 +53,12 @@ def parts(risk: Risk, f: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tupl
 def value(risk: Risk, f: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:
     """The value that is reported."""
     positive, negative = parts(risk, f, y, weights)
-    return positive + (max(negative, -risk.beta) if risk.non_negative else negative)
+    return positive + max(negative, -risk.beta)
 
 
 def is_reversed(risk: Risk, f: np.ndarray, y: np.ndarray, weights: np.ndarray) -> bool:
     """Whether a step takes f back."""
-    return risk.non_negative and parts(risk, f, y, weights)[1] < -risk.beta
+    return parts(risk, f, y, weights)[1] < -risk.beta
 
 
 def followed(risk: Risk, f: np.ndarray, y: np.ndarray, weights: np.ndarray, back: bool) -> float:
@@ -98,7 +97,6 @@ def adam(
     n_epochs: int,
     learning_rate: float = 1e-3,
     lam: float = 0.0,
-    weight_decay: float = 0.0,
     batch_size: int | None = None,
     seed: int = 0,
 ) -> tuple[list[Net], list[float]]:
@@ -121,8 +119,8 @@ def adam(
             found = gradient(risk, net, *batch)
             step += 1
             for key, g in found.items():
-                decay = weight_decay + (lam if key in ("coef", "hidden_coef") else 0.0)
-                total = g + decay * net[key]
+                is_penalised = key == "coef" or net["hidden_intercept"].size > 0
+                total = g + (lam if is_penalised else 0.0) * net[key]
                 mean[key] = 0.9 * mean[key] + 0.1 * total
                 square[key] = 0.999 * square[key] + 0.001 * total**2
                 root = np.sqrt(square[key] / (1 - 0.999**step))

@@ -42,9 +42,8 @@ _SHORT = {"n_epochs": 30, "learning_rate": 0.02, "lam": 0.0, "batch_size": None}
 FITS = {
     "upu_logistic": Fit(fastpu.fit_upu, {"loss": "logistic", "lam": 0.01}),
     "upu_squared": Fit(fastpu.fit_upu, {"loss": "squared", "lam": 0.01}),
-    "upu_sigmoid": Fit(fastpu.fit_upu, {"loss": "sigmoid", **_SHORT, "lam": 0.01}),
     "upu_gauss": Fit(fastpu.fit_upu, {"loss": "logistic", "lam": 0.01, "model": "gauss", "n_centers": 20}),
-    "upu_mlp": Fit(fastpu.fit_upu, {"model": "mlp", "n_hidden": 9, **_SHORT}),
+    "nnpu_sigmoid": Fit(fastpu.fit_nnpu, {"loss": "sigmoid", **_SHORT, "lam": 0.01}),
     "nnpu_linear": Fit(fastpu.fit_nnpu, {**_SHORT}),
     "nnpu_gauss": Fit(fastpu.fit_nnpu, {"model": "gauss", "n_centers": 20, **_SHORT}),
     "nnpu_mlp": Fit(fastpu.fit_nnpu, {"model": "mlp", "n_hidden": 20, **_SHORT}),
@@ -76,24 +75,13 @@ def pu_rows(
     return np.round(X * 64) / 64, y, truth
 
 
-def train(X: Any, y: np.ndarray, start: Any, risk: Any, n_threads: int = 2, **options: Any) -> Any:
+def train(
+    X: Any, y: np.ndarray, start: Any, risk: Any, *, weights: Any = None, n_threads: int = 2, **options: Any
+) -> Any:
     """Epochs of the core's training, from a net given as a dict."""
-    known = {"lam": 0.0, "weight_decay": 0.0, "learning_rate": 1e-2, "scale": 1.0, "batch_size": 0, "seed": 0,
-             "early_stopping_rounds": 0}  # fmt: skip
-    weights = options.pop("weights", None)
+    made = _core.NnpuOptions(**vars(risk), **{"learning_rate": 1e-2, **options})
     return _core.fit_nnpu(
-        X,
-        y.astype(np.int8),
-        weights,
-        start,
-        **vars(risk),
-        **(known | options),
-        chosen=None,
-        eval_x=None,
-        eval_labels=None,
-        eval_weights=None,
-        callback=None,
-        n_threads=n_threads,
+        X, y.astype(np.int8), weights, start, made, chosen=None, eval=None, callback=None, n_threads=n_threads
     )
 
 

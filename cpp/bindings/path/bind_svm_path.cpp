@@ -15,27 +15,8 @@ namespace fastpu {
 
 namespace {
 
-const char* name_of(PathStatus status) {
-  switch (status) {
-    case PathStatus::zero:
-      return "zero";
-    case PathStatus::trivial:
-      return "trivial";
-    case PathStatus::lam_min:
-      return "lam_min";
-    case PathStatus::max_events:
-      return "max_events";
-    case PathStatus::precision:
-      return "precision";
-    case PathStatus::stalled:
-      return "stalled";
-    case PathStatus::indefinite:
-      return "indefinite";
-    case PathStatus::callback:
-      return "callback";
-  }
-  return "";
-}
+constexpr const char* kPathStatus[] = {"zero",      "trivial", "lam_min",    "max_events",
+                                       "precision", "stalled", "indefinite", "callback"};  // as in PathStatus
 
 // Makes the kernel in double; data of other types are converted in Python.
 std::unique_ptr<Kernel<double>> make_path_kernel(const MatrixView& view, const std::string& kernel, double gamma,
@@ -68,7 +49,7 @@ py::dict to_dict(const SvmPathResult& result) {
   kinds.reserve(result.event_kind.size());
   for (const PathEvent kind : result.event_kind) kinds.push_back(static_cast<std::uint8_t>(kind));
   py::dict out;
-  out["status"] = name_of(result.status);
+  out["status"] = kPathStatus[static_cast<std::size_t>(result.status)];
   out["heavier"] = result.heavier;
   out["start_alpha"] = to_array(result.start_alpha);
   out["knots"] = to_array(result.knots);
@@ -113,13 +94,10 @@ py::dict path(const py::object& data, const py::object& rows, const py::object& 
     };
   }
   Team team(n_threads, interrupt_poll());
-  SvmPathResult result;
-  {
-    const py::gil_scoped_release nogil;
+  return to_dict(unlocked([&] {
     KernelCache<double> cache(*values, cache_bytes);
-    result = svm_path(cache, problem, options, on_round, team);
-  }
-  return to_dict(result);
+    return svm_path(cache, problem, options, on_round, team);
+  }));
 }
 
 }  // namespace

@@ -7,30 +7,14 @@
 
 #include "common/arguments.hpp"
 #include "common/bind_isa.hpp"
+#include "common/bind_options.hpp"
 #include "fastpu/risk/nnpu.hpp"
 
 namespace fastpu {
 
 namespace {
 
-const char* name_of(NnpuStatus status) {
-  switch (status) {
-    case NnpuStatus::n_epochs:
-      return "n_epochs";
-    case NnpuStatus::early_stopping:
-      return "early_stopping";
-    case NnpuStatus::callback:
-      return "callback";
-  }
-  return "";
-}
-
-PuLoss loss_of(const std::string& name) {
-  if (name == "sigmoid") return PuLoss::sigmoid;
-  if (name == "logistic") return PuLoss::logistic;
-  if (name == "squared") return PuLoss::squared;
-  throw py::value_error("loss has no value '" + name + "'");
-}
+constexpr const char* kNnpuStatus[] = {"n_epochs", "early_stopping", "callback"};  // as in NnpuStatus
 
 template <class T>
 std::vector<T> values_of(const py::handle& array, const char* name) {
@@ -67,11 +51,11 @@ py::dict dict_of(const PuNet<T>& net) {
 }
 
 template <class View>
-PuRows<View> rows_of(const View& x, const py::handle& labels, const py::handle& weights) {
+PuRows<View> rows_of(const View& x, const py::object& labels, const py::object& weights) {
   PuRows<View> rows;
   rows.x = x;
   rows.labels = view_1d<std::int8_t>(labels, "labels", x.n_rows);
-  if (!weights.is_none()) rows.weights = view_1d<double>(weights, "weights", x.n_rows);
+  rows.weights = view_or_null<double>(weights, "weights", x.n_rows);
   return rows;
 }
 
@@ -83,21 +67,10 @@ py::array_t<Value> column(const std::vector<NnpuEpoch>& epochs, Member member) {
   return to_array(values);
 }
 
+// `eval` is None, or evaluation rows as (x, labels, weights).
 py::dict fit(const py::object& x, const py::object& labels, const py::object& weights, const py::dict& start,
-             const std::string& loss, double prior, bool non_negative, double beta, double gamma_nn, double lam,
-             double weight_decay, double learning_rate, double scale, index_t n_epochs, index_t batch_size,
-             std::uint64_t seed, index_t early_stopping_rounds, const py::object& chosen, const py::object& eval_x,
-             const py::object& eval_labels, const py::object& eval_weights, const py::object& callback, int n_threads) {
-  NnpuOptions options;
-  options.risk = {loss_of(loss), prior, non_negative, beta, gamma_nn};
-  options.lam = lam;
-  options.weight_decay = weight_decay;
-  options.learning_rate = learning_rate;
-  options.scale = scale;
-  options.n_epochs = n_epochs;
-  options.batch_size = batch_size;
-  options.seed = seed;
-  options.early_stopping_rounds = early_stopping_rounds;
+             const NnpuOptions& options, const py::object& chosen, const py::object& eval, const py::object& callback,
+             int n_threads) {
   NnpuCallback on_epoch;
   if (!callback.is_none()) {
     on_epoch = [&callback](const NnpuEpoch& seen) {
@@ -114,18 +87,16 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
       rows.n_chosen = static_cast<index_t>(py::len(chosen));
       rows.chosen = view_1d<index_t>(chosen, "chosen", rows.n_chosen);
     }
-    PuRows<View> eval;
-    if (!eval_x.is_none()) {
-      const MatrixView other = view_matrix(eval_x);
-      if (!std::holds_alternative<View>(other)) throw py::type_error("x and eval_x must have one form and type");
-      eval = rows_of(std::get<View>(other), eval_labels, eval_weights);
+    PuRows<View> judging;
+    if (!eval.is_none()) {
+      const auto parts = eval.cast<py::tuple>();
+      const MatrixView other = view_matrix(parts[0]);
+      if (!std::holds_alternative<View>(other)) throw py::type_error("x and x of eval must have one form and type");
+      judging = rows_of(std::get<View>(other), parts[1], parts[2]);
     }
     PuNet<T> net = net_of<T>(start);
-    NnpuResult result;
-    {
-      const py::gil_scoped_release nogil;
-      result = fit_nnpu(rows, eval_x.is_none() ? nullptr : &eval, options, on_epoch, level, team, net);
-    }
+    const PuRows<View>* const judges = eval.is_none() ? nullptr : &judging;
+    const NnpuResult result = unlocked([&] { return fit_nnpu(rows, judges, options, on_epoch, level, team, net); });
     py::dict out;
     out["net"] = dict_of(net);
     out["risk"] = column<double>(result.epochs, &NnpuEpoch::risk);
@@ -134,7 +105,7 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
     out["n_reversed"] = column<index_t>(result.epochs, &NnpuEpoch::n_reversed);
     out["eval_risk"] = column<double>(result.epochs, &NnpuEpoch::eval_risk);
     out["best_epoch"] = result.best_epoch;
-    out["status"] = name_of(result.status);
+    out["status"] = kNnpuStatus[static_cast<std::size_t>(result.status)];
     return out;
   };
   return std::visit(fit_view, view_matrix(x));
@@ -148,10 +119,7 @@ py::array_t<double> score_net(const py::object& x, const py::dict& parameters, i
     const PuNet<T> net = net_of<T>(parameters);
     py::array_t<double> out(view.n_rows);
     double* const to = out.mutable_data();
-    {
-      const py::gil_scoped_release nogil;
-      nnpu_scores(view, net, level, team, to);
-    }
+    unlocked([&] { nnpu_scores(view, net, level, team, to); });
     return out;
   };
   return std::visit(score_view, view_matrix(x));
@@ -160,12 +128,22 @@ py::array_t<double> score_net(const py::object& x, const py::dict& parameters, i
 }  // namespace
 
 void bind_nnpu(py::module_& module) {
+  OptionsBinding<NnpuOptions>(module, "NnpuOptions")
+      .choice("loss", &NnpuOptions::loss,
+              {{"sigmoid", PuLoss::sigmoid}, {"logistic", PuLoss::logistic}, {"squared", PuLoss::squared}})
+      .field("prior", &NnpuOptions::prior)
+      .field("beta", &NnpuOptions::beta)
+      .field("gamma_nn", &NnpuOptions::gamma_nn)
+      .field("lam", &NnpuOptions::lam)
+      .field("learning_rate", &NnpuOptions::learning_rate)
+      .field("scale", &NnpuOptions::scale)
+      .field("n_epochs", &NnpuOptions::n_epochs)
+      .field("batch_size", &NnpuOptions::batch_size)
+      .field("seed", &NnpuOptions::seed)
+      .field("early_stopping_rounds", &NnpuOptions::early_stopping_rounds);
   module.def("fit_nnpu", &fit, py::arg("x"), py::arg("labels"), py::arg("weights").none(true), py::arg("start"),
-             py::kw_only(), py::arg("loss"), py::arg("prior"), py::arg("non_negative"), py::arg("beta"),
-             py::arg("gamma_nn"), py::arg("lam"), py::arg("weight_decay"), py::arg("learning_rate"), py::arg("scale"),
-             py::arg("n_epochs"), py::arg("batch_size"), py::arg("seed"), py::arg("early_stopping_rounds"),
-             py::arg("chosen").none(true), py::arg("eval_x").none(true), py::arg("eval_labels").none(true),
-             py::arg("eval_weights").none(true), py::arg("callback").none(true), py::arg("n_threads"));
+             py::arg("options"), py::kw_only(), py::arg("chosen").none(true), py::arg("eval").none(true),
+             py::arg("callback").none(true), py::arg("n_threads"));
   module.def("nnpu_scores", &score_net, py::arg("x"), py::arg("at"), py::kw_only(), py::arg("n_threads"));
 }
 

@@ -53,9 +53,9 @@ inline double largest_size(const std::vector<double>& values) {
 // R with its derivatives at a point. A point holds a value for each feature, the intercept, and zeros.
 class ConvexRisk {
  public:
-  ConvexRisk(const UpuProblem& problem, ConvexPuLoss loss, Isa isa, Team& team)
+  ConvexRisk(const UpuProblem& problem, const UpuOptions& options, Isa isa, Team& team)
       : problem_(problem),
-        loss_(loss),
+        options_(options),
         centre_(centre_of(problem, isa, team)),
         largest_(largest_entries(problem.x, centre_, team)),
         pass_(problem.x, nullptr, n_rows(problem.x), centre_.data(), isa, team),
@@ -65,7 +65,7 @@ class ConvexRisk {
     double mass[2] = {0, 0};
     for (index_t i = 0; i < pass_.n(); ++i) mass[problem.labels[i]] += weight(i);
     per_unlabeled_ = 1 / mass[0];
-    per_positive_ = problem.prior / mass[1];
+    per_positive_ = options.prior / mass[1];
     if (pass_.has_gram()) {
       cholesky_ = std::make_unique<Cholesky>(pass_.n_features() + 1, isa, "Newton's system");
       gram_ = AlignedBuffer<double>(pass_.width() * pass_.width(), "a Gram matrix");
@@ -92,7 +92,7 @@ class ConvexRisk {
     double square = 0;
     for (index_t f = 0; f < pass_.n_features(); ++f) square += gradient_[at(f)] * gradient_[at(f)];
     const double of_width = phi_width_ > 1 ? phi_width_ * std::numbers::ln2 : 0.0;
-    return square / (2 * problem_.lam) + of_width;
+    return square / (2 * options_.lam) + of_width;
   }
 
   // Returns the largest change that the step makes to the score of an unlabelled row.
@@ -134,7 +134,7 @@ class ConvexRisk {
     } else {
       pass_.run(point.data(), 1, sums, [&](const RowBlock& block) { visit<true>(block); });
     }
-    for (index_t f = 0; f < pass_.n_features(); ++f) gradient_[at(f)] += problem_.lam * point[at(f)];
+    for (index_t f = 0; f < pass_.n_features(); ++f) gradient_[at(f)] += options_.lam * point[at(f)];
     for (index_t f = pass_.n_features() + 1; f < width(); ++f) gradient_[at(f)] = 0;
     return total(point);
   }
@@ -143,10 +143,10 @@ class ConvexRisk {
   void settle_intercept(std::vector<double>& point) const {
     const auto slope = [&](double shift) {
       pass_.team().poll();
-      double sum = -problem_.prior;
+      double sum = -options_.prior;
       for (index_t i = 0; i < pass_.n(); ++i) {
         if (problem_.labels[i] == 0)
-          sum += per_unlabeled_ * weight(i) * phi(loss_, scores_[i] + shift, phi_width_).slope;
+          sum += per_unlabeled_ * weight(i) * phi(options_.loss, scores_[i] + shift, phi_width_).slope;
       }
       return sum;
     };
@@ -247,7 +247,7 @@ class ConvexRisk {
         slope = -per_positive_ * weight(i);
         sum += slope * f;
       } else {
-        const Curve curve = phi(loss_, f, phi_width_);
+        const Curve curve = phi(options_.loss, f, phi_width_);
         const double share = per_unlabeled_ * weight(i);
         sum += share * curve.value;
         slope = share * curve.slope;
@@ -272,7 +272,7 @@ class ConvexRisk {
     for (const double part : group_risks_) risk += part;
     double norm = 0;
     for (index_t f = 0; f < pass_.n_features(); ++f) norm += point[at(f)] * point[at(f)];
-    return risk + 0.5 * problem_.lam * norm;
+    return risk + 0.5 * options_.lam * norm;
   }
 
   std::vector<double> by_cholesky() {
@@ -284,7 +284,7 @@ class ConvexRisk {
     constexpr double kRidge = 1e-12;
     for (index_t i = 0; i < n; ++i) {
       for (index_t j = i; j < n; ++j) matrix[i * stride + j] = gram_[i * width() + j];
-      if (i < pass_.n_features()) matrix[i * stride + i] += problem_.lam;
+      if (i < pass_.n_features()) matrix[i * stride + i] += options_.lam;
       matrix[i * stride + i] *= 1 + kRidge;
     }
     std::vector<double> step(gradient_);
@@ -325,7 +325,7 @@ class ConvexRisk {
     pass_.run(v.data(), 1, sums, [&](const RowBlock& block) {
       for (index_t k = 0; k < block.n; ++k) block.weights[0][k] = curvature_[block.first + k] * block.products[k];
     });
-    for (index_t f = 0; f < pass_.n_features(); ++f) product[at(f)] += problem_.lam * v[at(f)];
+    for (index_t f = 0; f < pass_.n_features(); ++f) product[at(f)] += options_.lam * v[at(f)];
     for (index_t f = pass_.n_features() + 1; f < width(); ++f) product[at(f)] = 0;
     return product;
   }
@@ -372,7 +372,7 @@ class ConvexRisk {
   }
 
   UpuProblem problem_;
-  ConvexPuLoss loss_;
+  UpuOptions options_;
   AlignedBuffer<double> centre_;
   std::vector<double> largest_;  // the largest entries of the centred columns
   RowPass pass_;

@@ -33,17 +33,11 @@ void require(bool holds, const char* name, const char* expected, double value) {
     throw std::invalid_argument(std::string(name) + " must be " + expected + ", got " + detail::to_text(value));
 }
 
-void check(const PuRisk& risk) {
-  require(risk.prior >= 0 && risk.prior <= 1, "prior", "in [0, 1]", risk.prior);
-  require(risk.beta >= 0 && std::isfinite(risk.beta), "beta", "finite and >= 0", risk.beta);
-  require(risk.gamma_nn >= 0 && risk.gamma_nn <= 1, "gamma_nn", "in [0, 1]", risk.gamma_nn);
-}
-
 void check(const NnpuOptions& options) {
-  check(options.risk);
-  const auto is_decay = [](double value) { return value >= 0 && std::isfinite(value); };
-  require(is_decay(options.lam), "lam", "finite and >= 0", options.lam);
-  require(is_decay(options.weight_decay), "weight_decay", "finite and >= 0", options.weight_decay);
+  require(options.prior >= 0 && options.prior <= 1, "prior", "in [0, 1]", options.prior);
+  require(options.beta >= 0 && std::isfinite(options.beta), "beta", "finite and >= 0", options.beta);
+  require(options.gamma_nn >= 0 && options.gamma_nn <= 1, "gamma_nn", "in [0, 1]", options.gamma_nn);
+  require(options.lam >= 0 && std::isfinite(options.lam), "lam", "finite and >= 0", options.lam);
   require(options.learning_rate > 0 && std::isfinite(options.learning_rate), "learning_rate", "finite and > 0",
           options.learning_rate);
   require(options.scale > 0 && std::isfinite(options.scale), "scale", "finite and > 0", options.scale);
@@ -139,11 +133,11 @@ class Adam {
     detail::AdamStep first = step;
     first.rate = step.rate / options_.scale;
     first.unit = 1 / options_.scale;
-    first.decay = options_.weight_decay * options_.scale + options_.lam / options_.scale;
-    step.decay = options_.weight_decay + options_.lam;
+    const bool is_linear = net.hidden_coef.size() == 0;
+    first.decay = is_linear ? options_.lam / options_.scale : options_.lam * options_.scale;
+    step.decay = is_linear ? 0 : options_.lam;
     update(first, gradient.hidden_coef, net.hidden_coef, mean_.hidden_coef, square_.hidden_coef);
-    update(net.hidden_coef.size() > 0 ? step : first, gradient.coef, net.coef, mean_.coef, square_.coef);
-    step.decay = options_.weight_decay;
+    update(is_linear ? first : step, gradient.coef, net.coef, mean_.coef, square_.coef);
     update(step, gradient.hidden_intercept, net.hidden_intercept, mean_.hidden_intercept, square_.hidden_intercept);
     layers_.kernels().adam(step, &gradient.intercept, 1, &net.intercept, &mean_.intercept, &square_.intercept);
   }
@@ -169,7 +163,7 @@ class Adam {
   double square_power_ = 1;
 };
 
-// The terms that lam and weight_decay add to a risk.
+// What lam adds to a risk.
 template <class T>
 double penalty(const NetArrays<T>& net, const NnpuOptions& options) {
   const auto squares = [](const AlignedBuffer<T>& values, double factor) {
@@ -180,14 +174,12 @@ double penalty(const NetArrays<T>& net, const NnpuOptions& options) {
     }
     return sum;
   };
-  const bool is_linear = net.hidden_coef.size() == 0;
-  const double of_first = squares(is_linear ? net.coef : net.hidden_coef, options.scale);
-  const double of_second = is_linear ? 0 : squares(net.coef, 1);
+  if (net.hidden_coef.size() == 0) {
+    return 0.5 * (options.lam / options.scale / options.scale * squares(net.coef, options.scale));
+  }
   const auto intercept = static_cast<double>(net.intercept);
   const double of_intercepts = squares(net.hidden_intercept, 1) + intercept * intercept;
-  const double lam_of_first = options.lam / options.scale / options.scale;  // for the weights of x / scale
-  return 0.5 * (lam_of_first * of_first + options.lam * of_second +
-                options.weight_decay * (of_first + of_second + of_intercepts));
+  return 0.5 * (options.lam * (squares(net.hidden_coef, options.scale) + squares(net.coef, 1) + of_intercepts));
 }
 
 // The numbers of the rows in the order of their batches; empty for all rows in their own order.
@@ -204,7 +196,7 @@ void refuse_overflow(const NnpuEpoch& seen, bool has_eval) {
   const bool is_of_training = !std::isfinite(seen.risk);
   if (!is_of_training && (!has_eval || std::isfinite(seen.eval_risk))) return;
   throw std::invalid_argument(
-      std::string("X, learning_rate, lam and weight_decay must be such that scores do not overflow, the risk of ") +
+      std::string("X, learning_rate and lam must be such that scores do not overflow, the risk of ") +
       (is_of_training ? "epoch " : "eval_set in epoch ") + std::to_string(seen.epoch) + " is " +
       (std::isnan(is_of_training ? seen.risk : seen.eval_risk) ? "nan" : "inf"));
 }
@@ -231,8 +223,8 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
   NetArrays<T> best;
   if (keeps_best) best = layers.zeros("the best parameters");
   Adam<View> adam(layers, options);
-  RiskOfRows<View> training(layers, rows, options.risk, batch_size);
-  RiskOfRows<View> judging(layers, eval == nullptr ? rows : *eval, options.risk, 0);
+  RiskOfRows<View> training(layers, rows, options, batch_size);
+  RiskOfRows<View> judging(layers, eval == nullptr ? rows : *eval, options, 0);
   std::vector<index_t> order = order_of(rows, options);
   Random random(options.seed);
   layers.read(net, now);
@@ -280,7 +272,7 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
   const NetArrays<T>& kept = keeps_best ? best : now;
   if (!is_finite(kept) || !adam.is_sound()) {
     throw std::invalid_argument(
-        "X, learning_rate, lam and weight_decay must be such that squares of gradients and parameters do not overflow");
+        "X, learning_rate and lam must be such that squares of gradients and parameters do not overflow");
   }
   layers.write(kept, net);
   return result;

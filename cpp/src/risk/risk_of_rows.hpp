@@ -30,7 +30,7 @@ inline LossAt loss_at(PuLoss loss, double z) {
 struct PuRiskValue {
   double positive = 0;  // R+
   double negative = 0;  // R-
-  double value = 0;     // R+ + R-, or R+ + max(R-, -beta)
+  double value = 0;     // R+ + max(R-, -beta)
   bool is_reversed = false;
 };
 
@@ -54,7 +54,7 @@ struct RiskSums {
     const double per_positive = mass_positive > 0 ? options.prior / mass_positive : 0.0;
     risk.positive = per_positive * positive;
     risk.negative = (mass_unlabeled > 0 ? unlabeled / mass_unlabeled : 0.0) - per_positive * as_negative;
-    risk.is_reversed = options.non_negative && risk.negative < -options.beta;
+    risk.is_reversed = risk.negative < -options.beta;
     risk.value = risk.positive + (risk.is_reversed ? -options.beta : risk.negative);
     return risk;
   }

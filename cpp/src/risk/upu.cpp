@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -33,9 +34,9 @@ void check(const UpuProblem& problem, const UpuOptions& options) {
   };
   const auto is_finite_and_not_negative = [](double value) { return value >= 0 && std::isfinite(value); };
   // With a prior of 0 or 1 the best intercept may be infinite, and no step would be the last.
-  const bool is_share = problem.prior > 0 && problem.prior < 1;
-  if (!is_share) refuse("prior", "in (0, 1)", problem.prior);
-  if (!is_finite_and_not_negative(problem.lam)) refuse("lam", "finite and >= 0", problem.lam);
+  const bool is_share = options.prior > 0 && options.prior < 1;
+  if (!is_share) refuse("prior", "in (0, 1)", options.prior);
+  if (!is_finite_and_not_negative(options.lam)) refuse("lam", "finite and >= 0", options.lam);
   if (!(options.tol > 0)) refuse("tol", "> 0", options.tol);
   if (options.max_iter < 1) refuse("max_iter", ">= 1", static_cast<double>(options.max_iter));
   const index_t n = detail::n_rows(problem.x);
@@ -58,24 +59,17 @@ class NewtonMethod {
   NewtonMethod(const UpuProblem& problem, const UpuOptions& options, const UpuCallback& callback, Isa isa, Team& team)
       : options_(options),
         callback_(callback),
-        risk_(problem, options.loss, isa, team),
-        may_be_unbounded_(problem.lam == 0),
-        may_be_smoothed_(options.loss == ConvexPuLoss::logistic && problem.lam > 0),
-        unbounded_below_(options.loss == ConvexPuLoss::logistic ? 0.0 : kBottomless),
+        risk_(problem, options, isa, team),
         point_(at(risk_.width()), 0.0),
         best_(point_),
         value_(risk_.derive(point_)),
         first_steepness_(risk_.steepness()) {
     result_.risks.push_back(value_);
-    result_.status = UpuStatus::max_iter;
   }
 
   UpuResult run() {
-    for (index_t iter = 1; iter <= options_.max_iter && !has_ended_; ++iter) {
-      // Far from the minimum, conjugate gradients need not be accurate.
-      const double steepness_left = risk_.steepness() / std::max(first_steepness_, 1e-300);
-      std::vector<double> step = risk_.newton(std::min(0.1, std::max(1e-10, steepness_left)));
-      if (may_be_smoothed_ && !is_narrowing_ && iter > kPlainSteps) widen_phi(step);
+    for (index_t iter = 1; iter <= options_.max_iter && !ended_; ++iter) {
+      const std::vector<double> step = find_step(iter);
       result_.decrement = -dot(risk_.gradient(), step);
       refuse_overflow(iter - 1);
       const double goal = options_.tol * std::max(std::fabs(value_), options_.tol);
@@ -86,22 +80,27 @@ class NewtonMethod {
       if (move_along(step, is_small)) {
         record();
       } else if (is_careful_) {
-        end(UpuStatus::precision);
+        ended_ = UpuStatus::precision;
       } else {
         turn_careful();
       }
     }
-    if (was_smoothed_) keep_best();
+    if (phi_ != Phi::itself) keep_best();
+    result_.status = ended_.value_or(UpuStatus::max_iter);
     risk_.write(point_, result_);
     return std::move(result_);
   }
 
  private:
-  bool is_smoothed() const { return risk_.width_of_phi() > 1; }
+  enum class Phi { itself, widened, narrowing };
 
-  void end(UpuStatus status) {
-    result_.status = status;
-    has_ended_ = true;
+  // Far from the minimum, conjugate gradients need not be accurate.
+  std::vector<double> find_step(index_t iter) {
+    const double steepness_left = risk_.steepness() / std::max(first_steepness_, 1e-300);
+    std::vector<double> step = risk_.newton(std::min(0.1, std::max(1e-10, steepness_left)));
+    const bool may_be_smoothed = options_.loss == ConvexPuLoss::logistic && options_.lam > 0;
+    if (may_be_smoothed && phi_ != Phi::narrowing && iter > kPlainSteps) widen_phi(step);
+    return step;
   }
 
   void refuse_overflow(index_t n_steps) const {
@@ -113,13 +112,15 @@ class NewtonMethod {
 
   // ---- A smoothed phi
 
+  bool is_smoothed() const { return risk_.width_of_phi() > 1; }
+
   // Scores may be so large that Newton's method sees one linear piece of R at a time. A phi with a wider bend leads it
   // to the minimum.
   void widen_phi(std::vector<double>& step) {
     constexpr double kFar = 10;
     constexpr double kWider = 16;
     while (risk_.reach(step) > kFar * risk_.width_of_phi()) {
-      smooth_phi(kWider * risk_.width_of_phi());
+      smooth_phi(Phi::widened, kWider * risk_.width_of_phi());
       step = risk_.newton(0.1);
     }
   }
@@ -132,18 +133,17 @@ class NewtonMethod {
     if (risk_.gap() <= goal) {
       risk_.settle_intercept(point_);
       value_ = risk_.derive(point_);
-      if (risk_.gap() <= kSlack * goal) end(UpuStatus::tol);
-      return has_ended_;
+      if (risk_.gap() <= kSlack * goal) ended_ = UpuStatus::tol;
+      return ended_.has_value();
     }
     const double width = risk_.width_of_phi();
     if (width <= goal || result_.decrement > kEnoughOfWidth * width) return false;
-    is_narrowing_ = true;
-    smooth_phi(std::max({1.0, 0.5 * goal, width / kNarrower}));
+    smooth_phi(Phi::narrowing, std::max({1.0, 0.5 * goal, width / kNarrower}));
     return true;
   }
 
-  void smooth_phi(double width) {
-    was_smoothed_ = true;
+  void smooth_phi(Phi phi, double width) {
+    phi_ = phi;
     risk_.set_width_of_phi(width);
     was_small_ = false;
     is_careful_ = false;
@@ -160,7 +160,7 @@ class NewtonMethod {
   bool ends_or_turns_careful() {
     const double steepness = risk_.steepness();
     if (steepness <= kGradientLeft * first_steepness_ && !is_smoothed()) {
-      end(UpuStatus::tol);
+      ended_ = UpuStatus::tol;
       return true;
     }
     if (steepness < 0.5 * last_steepness_) {
@@ -168,7 +168,7 @@ class NewtonMethod {
       return false;
     }
     if (is_careful_ || value_ >= last_careful_value_) {
-      end(may_be_unbounded_ && risk_.is_singular() ? UpuStatus::unbounded : UpuStatus::precision);
+      ended_ = options_.lam == 0 && risk_.is_singular() ? UpuStatus::unbounded : UpuStatus::precision;
       return true;
     }
     last_careful_value_ = value_;
@@ -212,10 +212,12 @@ class NewtonMethod {
     const double risk = is_smoothed() ? risk_.plain_value(point_) : value_;
     if (risk <= result_.risks.back()) best_ = point_;
     result_.risks.push_back(std::min(risk, result_.risks.back()));
-    if (may_be_unbounded_ && risk <= unbounded_below_) {
-      end(UpuStatus::unbounded);
+    // If R may have no minimum, such a risk shows that it has none.
+    const double bottom = options_.loss == ConvexPuLoss::logistic ? 0.0 : kBottomless;
+    if (options_.lam == 0 && risk <= bottom) {
+      ended_ = UpuStatus::unbounded;
     } else if (callback_ && callback_({static_cast<index_t>(result_.risks.size()) - 1, risk})) {
-      end(UpuStatus::callback);
+      ended_ = UpuStatus::callback;
     } else {
       value_ = risk_.derive(point_);
     }
@@ -234,17 +236,13 @@ class NewtonMethod {
   const UpuOptions& options_;
   const UpuCallback& callback_;
   ConvexRisk risk_;
-  bool may_be_unbounded_;
-  bool may_be_smoothed_;
-  double unbounded_below_;  // if R may have no minimum, a risk of at most this shows that it has none
   std::vector<double> point_;
   std::vector<double> best_;  // the point of the least R
   double value_;              // R at the point, with phi smoothed if it is
   double first_steepness_;
   UpuResult result_;
-  bool has_ended_ = false;
-  bool was_smoothed_ = false;
-  bool is_narrowing_ = false;
+  std::optional<UpuStatus> ended_;  // why the search has ended, once it has
+  Phi phi_ = Phi::itself;
   bool was_small_ = false;  // whether the decrement was, before the last step
   bool is_careful_ = false;
   double last_careful_value_ = kInfinity;  // the value at which careful steps were last used

@@ -10,8 +10,8 @@ from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._text import columns_named
 from fastpu.kernels._scales import warn_of_scales
-from fastpu.risk._arguments import RiskRound, Rule, Shape, check_shape, check_training
-from fastpu.risk._fit import Rows, fit_by_adam, make_machine, open_rows, warn_of
+from fastpu.risk._arguments import RiskRound, Shape, check_shape
+from fastpu.risk._fit import Rows, make_machine, open_rows, warn_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from fastpu.risk.risk_machine import RiskMachine
-    from fastpu.risk.risk_network import RiskNetwork
-
-
-_TOL, _MAX_ITER = 1e-10, 200  # of Newton's method
 
 
 @answers_unknown_keywords
@@ -38,26 +34,19 @@ def fit_upu(
     n_centers: int = 200,
     centers: object = None,
     bandwidth: float | None = None,
-    n_hidden: int = 100,
-    tol: float = _TOL,
-    max_iter: int = _MAX_ITER,
-    learning_rate: float | None = None,
-    weight_decay: float | None = None,
-    batch_size: int | str | None = "auto",
-    n_epochs: int | None = None,
-    validation_fraction: float = 0.1,
-    eval_set: tuple[object, object] | None = None,
-    early_stopping_rounds: int | str | None = "auto",
+    tol: float = 1e-10,
+    max_iter: int = 200,
     sample_weight: object = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
     callback: Callable[[RiskRound], bool | None] | None = None,
     progress: bool = False,
-) -> RiskMachine | RiskNetwork:
+) -> RiskMachine:
     """uPU: minimise an unbiased estimate of the risk of a classifier from positive and unlabelled rows.
 
     It is for a classifier from positive and unlabelled rows whose class prior is known, linear or by a Gaussian basis;
-    with the default loss its scores are log odds. Standardise the columns. For a network take `fit_nnpu`.
+    with the default loss its scores are log odds. Standardise the columns. For a network, and for the sigmoid loss,
+    take `fit_nnpu`.
 
     With the share pi of positives among unlabelled rows, a loss l, and means over positive (p) and unlabelled (u) rows,
 
@@ -66,11 +55,11 @@ def fit_upu(
     is the risk of f on the population of the unlabelled rows: what is in brackets stands for the negatives, of which
     none is known. The losses are
 
-        sigmoid   l(z) = 1 / (1 + e^z)        logistic  log(1 + e^-z)        squared  (1 - z)^2 / 4.
+        logistic  l(z) = log(1 + e^-z)        squared  (1 - z)^2 / 4.
 
-    For the last two l(z) - l(-z) = -z, and R is convex for a model that is linear in its weights,
-    -pi mean_p f + mean_u log(1 + e^f) or -pi mean_p f + mean_u (1 + f)^2 / 4: these are solved by Newton's method, the
-    squared loss in closed form. Everything else is trained by Adam.
+    For these l(z) - l(-z) = -z, and R is convex for a model that is linear in its weights,
+    -pi mean_p f + mean_u log(1 + e^f) or -pi mean_p f + mean_u (1 + f)^2 / 4: it is minimised by Newton's method, the
+    squared loss in closed form.
 
     Parameters
     ----------
@@ -86,69 +75,36 @@ def fit_upu(
     lam : float, optional
         >= 0, ridge penalty on all weights but the intercepts; its effect depends on the scales of the columns. By
         default pi / sqrt(n_pos) times the square of the size of the columns (see Notes) for "linear", a twentieth of
-        pi / sqrt(n_pos) for "gauss" and 0 for "mlp", where n_pos is the number of positive rows (the sum of their
-        weights if that is more): the fewer there are, the less certain is their mean.
-    loss : {"sigmoid", "logistic", "squared"}, default "logistic"
-    model : {"linear", "gauss", "mlp"}, default "linear"
-        "linear" is f(x) = coef'x + intercept; "gauss" the same in exp(-|x - c|^2 / (2 bandwidth^2)) for centres c;
-        "mlp" has one hidden layer of rectified linear units.
+        pi / sqrt(n_pos) for "gauss", where n_pos is the number of positive rows (the sum of their weights if that is
+        more): the fewer there are, the less certain is their mean.
+    loss : {"logistic", "squared"}, default "logistic"
+    model : {"linear", "gauss"}, default "linear"
+        "linear" is f(x) = coef'x + intercept; "gauss" the same in exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
     n_centers : int, default 200
         Most centres, drawn from the rows of `X` by `random_state`, no two of them equal.
     centers : array-like or CSR matrix of shape (n_centers, d), optional
         The centres, in place of drawn ones.
     bandwidth : float, optional
         > 0; by default the median distance between the rows and the centres.
-    n_hidden : int, default 100
-        Hidden units of "mlp".
     tol : float, default 1e-10
         For Newton's method, which ends when its decrement, about twice R - min R, is at most ``tol * |R|``.
     max_iter : int, default 200
-        Most steps of Newton's method. If Adam trains the model, `tol` and `max_iter` must be left at their defaults.
-    learning_rate : float, optional
-        The learning rate of Adam, by default 0.05 for "linear", 0.02 for "gauss" and 0.01 for "mlp", for rows divided
-        by the size of the columns. Adam's means decay with 0.9 and 0.999, and eps is 1e-8. This argument and those
-        below, down to `early_stopping_rounds`, are for Adam: if Newton's method minimises the risk, they are refused
-        with a ValueError.
-    weight_decay : float, optional
-        >= 0; the parameters, intercepts included, times this are added to the gradient. They are those for rows divided
-        by the size of the columns. By default 0.005 for "mlp" (the reference setting) and 0 for the others. The risk
-        that is reported includes neither this nor `lam`.
-    batch_size : int, "auto" or None, default "auto"
-        The number of rows of a step. They are the next ones of a random order that is drawn anew for each epoch,
-        positive and unlabelled rows together, as in the reference. The last batch may be smaller, and a batch without
-        rows of a group has 0 in place of their mean. None is all rows in one batch. "auto" is None for "linear" and
-        "gauss"; for "mlp" it makes the most batches that have 1000 rows each, and 10 positive ones on average.
-    n_epochs : int, optional
-        Passes over the rows. By default training goes on until the risk stops falling (`early_stopping_rounds`), at
-        most 2000 times, or for 100 epochs if there is no such rule.
-    validation_fraction : float, default 0.1
-        In (0, 1), the share of the positive and of the unlabelled rows that are held out, drawn by `random_state`:
-        "mlp" is not trained on them, and their risk stops it, if early stopping is on and there is no `eval_set`.
-        Nothing is held out if that would be fewer than 10 positive rows, whose risk is too noisy.
-    eval_set : (X, y), optional
-        Rows, positive and unlabelled ones, whose risk with the same prior is computed after each epoch.
-    early_stopping_rounds : int, "auto" or None, default "auto"
-        Stop when the risk of `eval_set`, or of the rows held out, has not fallen for so many epochs, and keep the
-        parameters of the best. "linear" and "gauss" are stopped, without an `eval_set`, when the risk of the training
-        rows with its penalties has not fallen by a thousandth in so many epochs. "auto" is 30 where `n_epochs` is left
-        out, and None, which stops nothing, where it is given.
+        Most steps of Newton's method.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0; equal to repeating rows. Rows of weight 0 are left out. In batches a row of weight w comes as
-        round(w) rows of equal weight, but at least as one; if all of them would be more than 131,072 rows, and more
-        than four times those of `X`, as proportionally fewer rows of larger weight.
+        Weights >= 0; equal to repeating rows. Rows of weight 0 are left out.
     random_state : int >= 0, numpy.random.Generator or None
-        Draws the centres, the start of "mlp", the order of the rows, and the rows held out.
+        Draws the centres.
     n_threads : int, optional
         Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
     callback : callable, optional
-        ``callback(info: RiskRound) -> bool``, called after each epoch or step; True ends the fit.
+        ``callback(info: RiskRound) -> bool``, called after each step; True ends the fit.
     progress : bool, default False
         Show a progress bar (tqdm if installed).
 
     Returns
     -------
-    RiskMachine or RiskNetwork
-        The latter for "mlp". The threshold is 0.
+    RiskMachine
+        The threshold is 0.
 
     Raises
     ------
@@ -161,7 +117,7 @@ def fit_upu(
     Warns
     -----
     ConvergenceWarning
-        If Newton's method does not meet `tol`, or early stopping does not end the fit before the last epoch.
+        If Newton's method does not meet `tol`.
     DegenerateModelWarning
         If the model calls all training rows positive or all negative, or all unlabelled ones although by the prior some
         are of the other class.
@@ -169,8 +125,8 @@ def fit_upu(
     Notes
     -----
     A step of Newton's method takes O(n d^2), some 5 to 10 of them are usual; with more than 2000 weights O(entries of
-    X) for each product of the conjugate gradients in it. An epoch takes O(n d) times the hidden units. Memory beside X:
-    O(n + d^2) and O(batch size * n_hidden + d n_hidden). "gauss" holds n times as many numbers as there are centres.
+    X) for each product of the conjugate gradients in it. Memory beside X: O(n + d^2). "gauss" holds n times as many
+    numbers as there are centres.
 
     The size of the columns is the median of the root mean squares of their entries that are not 0, divided by the root
     of the share of such entries; of a column whose mean is further from 0 than its standard deviation that deviation
@@ -183,16 +139,12 @@ def fit_upu(
     smoothed risks, one after the other; `objective` has the least risk so far, and "tol" says that an upper bound of
     R - min R is at most ``tol * |R|``.
 
-    The reference setting of nnPU's authors is ``model="mlp", loss="sigmoid", learning_rate=1e-3, batch_size=None,
-    n_epochs=100``, for columns of the size 1.
-
     The unbiased risk of a flexible model can be driven below 0, where it fits the labelled rows too closely;
-    `fit_nnpu` takes such steps back.
+    `fit_nnpu` takes such steps back, or with a large `beta` follows this risk.
 
     References
     ----------
-    du Plessis, Niu and Sugiyama, "Convex formulation for learning from positive and unlabeled data", ICML 2015;
-    "Analysis of learning from positive and unlabeled data", NIPS 2014 (the sigmoid loss).
+    du Plessis, Niu and Sugiyama, "Convex formulation for learning from positive and unlabeled data", ICML 2015.
 
     Examples
     --------
@@ -206,39 +158,18 @@ def fit_upu(
     >>> model.coef.shape
     (2,)
     """
+    _refuse_what_adam_trains(model, loss)
     shape = check_shape(
-        model=model, loss=loss, n_hidden=n_hidden, n_centers=n_centers, centers=centers, bandwidth=bandwidth
+        model=model,
+        models=("linear", "gauss"),
+        loss=loss,
+        losses=("logistic", "squared"),
+        n_centers=n_centers,
+        centers=centers,
+        bandwidth=bandwidth,
     )
     tolerance = check_float("tol", tol, low=0, open_low=True)
     steps = check_int("max_iter", max_iter, low=1)
-    training = check_training(
-        shape,
-        learning_rate=learning_rate,
-        weight_decay=weight_decay,
-        batch_size=batch_size,
-        n_epochs=n_epochs,
-        validation_fraction=validation_fraction,
-        early_stopping_rounds=early_stopping_rounds,
-    )
-    is_convex = shape.model != "mlp" and shape.loss != "sigmoid"
-    if is_convex:
-        _refuse_training(
-            shape,
-            eval_set=eval_set,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            batch_size=batch_size,
-            n_epochs=n_epochs,
-            validation_fraction=validation_fraction,
-            early_stopping_rounds=early_stopping_rounds,
-        )
-    else:
-        for name, value, default in (("tol", tolerance, _TOL), ("max_iter", steps, _MAX_ITER)):
-            if value != default:
-                raise ValueError(
-                    f"{name} is for models that are solved by Newton's method, got {value!r} with loss={shape.loss!r} "
-                    f"and model={shape.model!r}, which is trained by Adam; choose n_epochs instead"
-                )
     rows = open_rows(
         X,
         y,
@@ -251,33 +182,23 @@ def fit_upu(
         random_state=random_state,
         n_threads=n_threads,
     )
-    if not is_convex or shape.model != "linear" or rows.lam > 0:  # else the scale of columns does not matter
+    if shape.model != "linear" or rows.lam > 0:  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
-    if not is_convex:
-        return fit_by_adam(
-            rows,
-            shape,
-            training,
-            title="uPU",
-            rule=Rule(),
-            eval_set=eval_set,
-            callback=callback,
-            progress=progress,
-        )
     fitted, unfinished = _solve(rows, shape, tolerance, steps, callback, progress)
     warn_of(fitted, rows, unfinished)
     return fitted
 
 
-def _refuse_training(shape: Shape, **given: object) -> None:
-    """Raise ValueError for an argument of Adam that is not left at its default."""
-    defaults = {"batch_size": "auto", "validation_fraction": 0.1, "early_stopping_rounds": "auto"}
-    for name, value in given.items():
-        default = defaults.get(name)
-        if value is not default and (default is None or value != default):
+def _refuse_what_adam_trains(model: object, loss: object) -> None:
+    """Raise ValueError for a model and a loss whose risk is not convex, with the function that has them."""
+    for name, value, convex, other in (
+        ("model", model, "'linear' or 'gauss'", "mlp"),
+        ("loss", loss, "'logistic' or 'squared'", "sigmoid"),
+    ):
+        if isinstance(value, str) and value == other:
             raise ValueError(
-                f"{name} is for models that are trained by Adam, got {'one' if name == 'eval_set' else 'it'} with "
-                f"loss={shape.loss!r} and model={shape.model!r}, which is solved by Newton's method; choose lam instead"
+                f"{name} must be {convex}, whose risk Newton's method minimises, got {value!r}; fit_nnpu trains it, "
+                f"and with a large beta by the risk of uPU"
             )
 
 
@@ -296,15 +217,14 @@ def _solve(
         def on_step(step: int, risk: float) -> bool:
             return hook is not None and hook(RiskRound(step, max_iter, risk, None, 0))
 
+        options = _core.UpuOptions(
+            loss=shape.loss, prior=rows.prior, lam=rows.lam, tol=tol, max_iter=min(max_iter, MANY)
+        )
         result = _core.fit_upu(
             rows.features,
             rows.labels,
             rows.weights,
-            loss=shape.loss,
-            prior=rows.prior,
-            lam=rows.lam,
-            tol=tol,
-            max_iter=min(max_iter, MANY),
+            options,
             callback=None if hook is None else on_step,
             n_threads=rows.n_threads,
         )

@@ -8,7 +8,7 @@
 //
 //     R+ = prior mean_p l(f),    R- = mean_u l(-f) - prior mean_p l(-f),
 //
-// where R- estimates the risk of the negatives without having any. uPU minimises R+ + R-, which a flexible f drives
+// where R- estimates the risk of the negatives without having any. R+ + R- is the risk of uPU, which a flexible f drives
 // below 0. nnPU minimises R+ + max(R-, -beta): if R- < -beta, a step follows the gradient of -gamma_nn R- alone, which
 // undoes that. The losses are
 //
@@ -17,12 +17,13 @@
 // Each step is one of Adam (Kingma and Ba 2015, algorithm 1, with decays 0.9 and 0.999) on a batch of rows: all of
 // them, or the next ones of a random order that is drawn anew for each epoch. The last batch may be smaller; if a batch
 // has no row of a group, the means over that group are 0. Training ends after n_epochs, or earlier if the risk of the
-// evaluation rows stops decreasing; without evaluation rows, if the training risk with its penalties does. The gradient
-// includes lam w for the weights w (coef and hidden_coef) and weight_decay theta for all parameters theta; the reported
-// risk does not include these penalties.
+// evaluation rows stops decreasing; without evaluation rows, if the training risk with its penalty does. The gradient
+// includes that of the penalty: lam coef for a linear f, and lam theta for all parameters theta of a network. The
+// reported risk does not include it.
 //
 // Adam's steps have one length for all parameters, so they depend on the scale of x. Given a scale s, they are those
-// for the rows x / s, whose weights w s (w the weights that x meets first) also meet weight_decay; lam is for w itself.
+// for the rows x / s, whose first weights are w s (w the weights that x meets first). The lam of a network is for these;
+// that of a linear f is for w itself.
 // Nothing is divided but gradients, so x needs no copy, and a power of 2 gives the same bits.
 //
 // A batch of b rows takes time O(b d h), and memory O(b h) besides X and four times the parameters. All sums are over
@@ -43,18 +44,16 @@
 
 namespace fastpu {
 
-struct NnpuOptions {
-  PuRisk risk;
-  double lam = 0;           // >= 0
-  double weight_decay = 0;  // >= 0
+struct NnpuOptions : PuRisk {
+  double lam = 0;  // >= 0
   double learning_rate = 1e-3;
-  double scale = 1;   // > 0; the steps and weight_decay are those for rows x / scale
+  double scale = 1;   // > 0; the steps are those for rows x / scale
   double eps = 1e-8;  // of Adam, > 0
   index_t n_epochs = 100;
   index_t batch_size = 0;  // 0 stands for all rows
   std::uint64_t seed = 0;  // of the order of rows
   // Training stops after so many epochs in which the risk of the evaluation rows did not decrease, and the best
-  // parameters are kept; without evaluation rows, after so many in which the training risk with its penalties
+  // parameters are kept; without evaluation rows, after so many in which the training risk with its penalty
   // decreased by a share of less than 1e-3. 0 stands for never.
   index_t early_stopping_rounds = 0;
 };

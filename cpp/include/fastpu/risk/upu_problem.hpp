@@ -18,12 +18,12 @@ struct UpuProblem {
   UpuRows x;
   const std::int8_t* labels = nullptr;  // 1 positive, 0 unlabelled
   const double* weights = nullptr;      // > 0; null stands for 1
-  double prior = 0.5;                   // in (0, 1)
-  double lam = 0;                       // >= 0
 };
 
 struct UpuOptions {
   ConvexPuLoss loss = ConvexPuLoss::logistic;
+  double prior = 0.5;  // in (0, 1)
+  double lam = 0;      // >= 0
   double tol = 1e-10;
   index_t max_iter = 200;
 };
