@@ -163,12 +163,10 @@ CALLS: dict[str, Callable[[], Callable[[int], Any]]] = {
     "fit_gllc rbf": lambda: fit("fit_gllc", rows(4000, 20), **_COSTS, kernel="rbf"),
     "fit_bls_svm": lambda: fit("fit_bls_svm", rows(1_000_000, 100), **_COSTS),
     "fit_bls_svm rbf": lambda: fit("fit_bls_svm", rows(6000, 20), **_COSTS, kernel="rbf"),
-    "fit_upu sigmoid": lambda: fit("fit_upu", rows(1_000_000, 50), **_RISK, loss="sigmoid", lam=1e-4),
     "fit_upu squared": lambda: fit("fit_upu", rows(2_000_000, 60), **_RISK, loss="squared"),
     "fit_upu logistic gauss": lambda: fit(
         "fit_upu", rows(200_000, 20), **_RISK, loss="logistic", model="gauss", n_centers=300, lam=1e-6
     ),
-    "fit_upu mlp": lambda: fit("fit_upu", rows(200_000, 50), **_RISK, model="mlp"),
     "fit_nnpu": lambda: fit("fit_nnpu", rows(1_000_000, 50), **_RISK, n_epochs=500),
     "fit_nnpu mlp one batch": lambda: fit(
         "fit_nnpu", rows(500_000, 50), **_RISK, model="mlp", batch_size=500_000, n_hidden=300

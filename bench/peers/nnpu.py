@@ -101,7 +101,7 @@ def by_fastpu(problem: Problem, n_epochs: int) -> Scorer:
         loss="sigmoid",
         n_hidden=_HIDDEN,
         learning_rate=_RATE,
-        weight_decay=_DECAY,
+        lam=_DECAY,
         batch_size=problem.batch_size,
         n_epochs=n_epochs,
         random_state=0,

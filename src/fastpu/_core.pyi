@@ -375,6 +375,7 @@ def tiled_symmetric_product(
 ) -> NDArray[np.float64]: ...
 def tiled_solve(factor: NDArray[np.float64], b: NDArray[np.float64], *, n_threads: int) -> None: ...
 def tiled_back_solve(factor: NDArray[np.float64], b: NDArray[np.float64], *, n_threads: int) -> None: ...
+
 class NnpuOptions:
     def __init__(self, **fields: Any) -> None: ...
 
@@ -384,7 +385,7 @@ class UpuOptions:
 def fit_nnpu(
     x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, start: Net, options: NnpuOptions, *,
     chosen: NDArray[np.int64] | None,
-    eval: tuple[_Matrix, NDArray[np.int8] | None, NDArray[np.float64] | None] | None,
+    eval_rows: tuple[_Matrix, NDArray[np.int8] | None, NDArray[np.float64] | None] | None,
     callback: Callable[[int, float, int, float], bool] | None, n_threads: int,
 ) -> NetTraining: ...  # fmt: skip
 def fit_upu(

@@ -106,7 +106,6 @@ VALUES = {
     "step": ["jensen", "line_search"],
     "stop_tol": [1e-9, 0.0, 0.1],
     "tol": [1e-3, 1e-9, 0.5],
-    "weight_decay": [None, 0.0, 0.1],
 }
 ALWAYS = {"n_threads": [1], "n_trees": [1, 5], "n_rounds": [1, 5], "n_epochs": [1, 2], "n_estimators": [1, 3]}
 ALWAYS["solver_max_iter"] = [50]
@@ -337,17 +336,14 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
             "coef": np.zeros(d),
             "intercept": 0.0,
         }
-        options = {"loss": "sigmoid", "prior": 0.5, "non_negative": True, "beta": 0.0, "gamma_nn": 1.0, "lam": 0.0,
-                   "weight_decay": 0.0, "learning_rate": 1e-3, "n_epochs": 2, "batch_size": 0, "seed": 0,
-                   "early_stopping_rounds": 0, "chosen": None, "eval_x": None, "eval_labels": None,
-                   "eval_weights": None, "callback": None}  # fmt: skip
-        return _core.fit_nnpu, [x, pu, None, start], {**options, **run}
-    if which == 12:
+        options = _core.NnpuOptions(n_epochs=2)
         return (
-            _core.fit_upu,
-            [x, pu, None],
-            {"loss": "logistic", "prior": 0.5, "lam": 0.1, "tol": 1e-9, "max_iter": 5, "callback": None, **run},
+            _core.fit_nnpu,
+            [x, pu, None, start, options],
+            {"chosen": None, "eval_rows": None, "callback": None, **run},
         )
+    if which == 12:
+        return _core.fit_upu, [x, pu, None, _core.UpuOptions(lam=0.1, max_iter=5)], {"callback": None, **run}
     if which == 13:
         square = PLAIN[source.array(d * d)].reshape(d, d) + 20 * np.eye(d)
         return source.one_of(

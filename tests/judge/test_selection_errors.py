@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fastpu
+from fastpu.common._warn import warn
 from helpers import refused
 from selection_cases import Recorder, pu_data
 
@@ -129,7 +130,7 @@ def test_labels_that_a_method_does_not_take_are_its_own_to_refuse(data):
 
 def test_what_a_fit_of_many_values_returns_is_looked_at_one_by_one(data):
     def fit(X, y, shift):
-        fastpu.exceptions.warn("alike", fastpu.exceptions.DegenerateModelWarning)
+        warn("alike", fastpu.exceptions.DegenerateModelWarning)
         return ["model"] * len(shift)
 
     fit.shares = ("shift",)

@@ -218,10 +218,7 @@ def arguments(name: str, **given: Any) -> dict[str, Any]:
         found["X"] = np.random.default_rng(1).normal(size=(N_ROWS, 2001))
     if (seed := given.pop("seed", None)) is not None:
         found["X"] = np.random.default_rng(seed).normal(size=(N_ROWS, 3))
-    made = {**found, **given}
-    if name == "fit_upu" and made.get("model") != "mlp" and made.get("loss") != "sigmoid" and "n_epochs" not in given:
-        del made["n_epochs"]  # Newton's method refuses it
-    return made
+    return {**found, **given}
 
 
 def _extras(name: str) -> dict[str, Any]:
@@ -309,7 +306,7 @@ _INSTANCES: dict[str, Callable[[], Any]] = {
     "KernelMachine": _fitted("fit_bsvm", kernel="rbf"),
     "MappingMachine": _fitted("fit_smc", C=10.0),
     "MappingScorer": _fitted("fit_smc", psi2=_user_stage),
-    "RiskNetwork": _fitted("fit_upu", model="mlp"),
+    "RiskNetwork": _fitted("fit_nnpu", model="mlp"),
 }
 
 

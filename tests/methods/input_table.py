@@ -214,7 +214,6 @@ PARAMETERS: dict[str, Parameter] = {
     "gamma_nn": real(0, 1, changes=(0.0,), where={"learning_rate": 1.0, "n_epochs": 20, "lam": 0.0, "loss": "sigmoid"}),
     "n_hidden": integer(1, 10**6, changes=(3,), where={"model": "mlp"}),
     "learning_rate": positive(none=True, changes=(0.1,), where={"model": "mlp"}),
-    "weight_decay": real(0, none=True, changes=(1.0,), where={"model": "mlp"}),
     "batch_size": integer(1, none=True, words=("auto",), changes=(6,), where={"model": "mlp"}),
     "n_epochs": integer(1, none=True, changes=(2,), where={"model": "mlp"}),
     "validation_fraction": share(silent="nothing is held out of so few rows; tests/risk/test_risk_options.py has more"),
@@ -354,18 +353,14 @@ _set(_AUC, tol=positive(changes=(0.9,), where={"wide": True}))
 _set(_AUC, max_iter=integer(1, changes=(1,), where={"wide": True}))
 _set(_AUC, random_state=Parameter("seed", none=True, changes=(1,), where={"gauss": True}))
 _set(_AUC, model=choice("linear", "gauss", changes=("gauss",)))
-_set("fit_upu fit_nnpu", random_state=Parameter("seed", none=True, changes=(1,), where={"model": "mlp"}))
+_set("fit_nnpu", random_state=Parameter("seed", none=True, changes=(1,), where={"model": "mlp"}))
+_set("fit_upu", random_state=Parameter("seed", none=True, changes=(1,), where={"gauss": True}))
+_set("fit_upu", loss=choice("logistic", "squared", changes=("squared",)))
+_set("fit_upu", model=choice("linear", "gauss", changes=("gauss",)))
 _judged = {"eval": True, "model": "mlp", "learning_rate": 1.0, "n_epochs": 20}
 _patience = integer(1, none=True, words=("auto",), changes=(1,), where=_judged)
-_judges = "it judges the epochs; early stopping reads it"
-_set("fit_upu", eval_set=Parameter("object", none=True, bad=_PAIR, under={"loss": "sigmoid"}, silent=_judges))
 _set("fit_upu fit_nnpu", lam=real(0, none=True, changes=(0.5,)))
-_set("fit_upu fit_nnpu", early_stopping_rounds=_patience)
-_training = {
-    n: PARAMETERS[n] for n in ("learning_rate", "weight_decay", "batch_size", "n_epochs", "validation_fraction")
-}
-for _name, _own in {**_training, "early_stopping_rounds": _patience}.items():  # Newton's method refuses them
-    _set("fit_upu", **{_name: replace(_own, under={"loss": "sigmoid"})})
+_set("fit_nnpu", early_stopping_rounds=_patience)
 _drawn = {"early_stopping_rounds": 1, "n_folds": 2}
 _set(_BOOST, random_state=Parameter("seed", none=True, changes=(1,), where=_drawn))
 _newton = {"loss": "logistic"}

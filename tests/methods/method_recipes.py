@@ -154,7 +154,6 @@ _CALLS: dict[str, tuple[int, dict[str, Any]]] = {
     "fit_upu": (5000, {"lam": 0.01}),
     "fit_upu-squared": (15_000, {"loss": "squared"}),
     "fit_upu-gauss": (3000, {"model": "gauss", "n_centers": 30, "lam": 1e-3}),
-    "fit_upu-mlp": (2000, _MLP),
     "fit_nnpu": (3000, _EPOCHS),
     "fit_nnpu-gauss": (2000, {**_EPOCHS, "model": "gauss", "n_centers": 30}),
     "fit_nnpu-mlp": (2000, _MLP),

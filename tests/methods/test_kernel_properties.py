@@ -115,7 +115,7 @@ def test_any_risk_of_a_net_and_the_way_of_its_first_step(X, form, seed, n_hidden
     y = (rng.random(len(X)) < 0.5).astype(np.int8)
     y[:2] = 1, 0
     weights = rng.choice([0.5, 1.0, 3.0], size=len(X))
-    risk = nnpu.Risk(loss, float(rng.random()), bool(rng.integers(2)), float(rng.random()) / 8, float(rng.random()))
+    risk = nnpu.Risk(loss, float(rng.random()), float(rng.choice([rng.random() / 8, 1e9])), float(rng.random()))
     # Eighths: products with the rows are exact, and whether a hidden unit is on does not depend on rounding.
     net = {
         "hidden_coef": rng.integers(-8, 8, size=(X.shape[1], n_hidden)).astype(dtype) / 8,
@@ -145,10 +145,8 @@ def test_no_step_lowers_a_convex_risk_further(X, form, seed, loss, prior):
     y = (rng.random(len(X)) < 0.5).astype(np.int8)
     y[:2] = 1, 0
     weights = rng.choice([0.5, 1.0, 3.0], size=len(X))
-    found = _core.fit_upu(
-        native(X, form), y, weights, loss=loss, prior=prior, lam=0.1, tol=1e-12, max_iter=100, callback=None,
-        n_threads=1,
-    )  # fmt: skip
+    options = _core.UpuOptions(loss=loss, prior=prior, lam=0.1, tol=1e-12)
+    found = _core.fit_upu(native(X, form), y, weights, options, callback=None, n_threads=1)
     at = np.append(found["coef"], found["intercept"])
     least = nnpu.convex_risk(loss, prior, 0.1, at, X, y, weights)
     for _ in range(10):
@@ -162,9 +160,8 @@ def test_a_convex_risk_never_rises_whatever_the_sizes_of_the_entries(X, seed, lo
     X = X * 10.0 ** rng.integers(-8, 9, size=X.shape)
     y = (rng.random(len(X)) < 0.5).astype(np.int8)
     y[:2] = 1, 0
-    found = _core.fit_upu(
-        X, y, None, loss=loss, prior=0.7, lam=lam, tol=1e-10, max_iter=100, callback=None, n_threads=1
-    )
+    options = _core.UpuOptions(loss=loss, prior=0.7, lam=lam, max_iter=100)
+    found = _core.fit_upu(X, y, None, options, callback=None, n_threads=1)
     risks = np.asarray(found["risks"])
     sizes = np.maximum(np.abs(risks[:-1]), risks[0])
     assert np.all(np.diff(risks) <= 2e-9 * sizes)

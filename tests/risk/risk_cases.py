@@ -81,7 +81,7 @@ def train(
     """Epochs of the core's training, from a net given as a dict."""
     made = _core.NnpuOptions(**vars(risk), **{"learning_rate": 1e-2, **options})
     return _core.fit_nnpu(
-        X, y.astype(np.int8), weights, start, made, chosen=None, eval=None, callback=None, n_threads=n_threads
+        X, y.astype(np.int8), weights, start, made, chosen=None, eval_rows=None, callback=None, n_threads=n_threads
     )
 
 

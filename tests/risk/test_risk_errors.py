@@ -57,37 +57,16 @@ def test_bad_centers_and_bandwidths(data):
     refused(ValueError, words, fastpu.fit_upu, single, y, prior=0.5, lam=0.1, model="gauss", centers=[[1e60, 0.0, 0.0]])
 
 
-def test_newtons_method_takes_no_evaluation_set(data):
-    X, y = data
-    words = "eval_set is for models that are trained by Adam, got one with loss='logistic' and model='linear'"
-    refused(ValueError, words, fastpu.fit_upu, X, y, prior=0.5, lam=0.1, loss="logistic", eval_set=(X, y))
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("learning_rate", 0.1),
-        ("weight_decay", 0.0),
-        ("batch_size", 10),
-        ("batch_size", None),
-        ("n_epochs", 5),
-        ("validation_fraction", 0.2),
-        ("early_stopping_rounds", 3),
-        ("early_stopping_rounds", None),
-    ],
-)
-@pytest.mark.parametrize("options", [{"loss": "squared"}, {"model": "gauss"}], ids=["linear", "gauss"])
-def test_newtons_method_takes_no_argument_of_training(name, value, options, data):
-    words = f"{name} is for models that are trained by Adam, got it with loss="
-    refused(ValueError, words, fastpu.fit_upu, *data, prior=0.5, lam=0.1, **options, **{name: value})
-
-
-@pytest.mark.parametrize(("name", "value"), [("tol", 1e-3), ("max_iter", 7)])
-@pytest.mark.parametrize("options", [{"loss": "sigmoid"}, {"model": "mlp"}], ids=["sigmoid", "mlp"])
-def test_training_takes_no_argument_of_newtons_method(name, value, options, data):
-    X, y = data
-    words = f"{name} is for models that are solved by Newton's method, got {value!r} with loss="
-    refused(ValueError, words, fastpu.fit_upu, X, y, prior=0.4, **options, **{name: value})
+def test_what_adam_trains_is_sent_to_fit_nnpu(data):
+    for name, value, words in (
+        ("model", "mlp", "model must be 'linear' or 'gauss', whose risk Newton's method minimises, got 'mlp'"),
+        (
+            "loss",
+            "sigmoid",
+            "loss must be 'logistic' or 'squared', whose risk Newton's method minimises, got 'sigmoid'",
+        ),
+    ):
+        assert "fit_nnpu" in refused(ValueError, words, fastpu.fit_upu, *data, prior=0.5, **{name: value})
 
 
 def test_bad_evaluation_sets(data):
@@ -111,7 +90,7 @@ def test_weight_zero_may_not_empty_a_group(fit, data):
 
 def test_numbers_that_overflow_on_the_way_are_refused(data):
     X, y = data
-    words = "X, learning_rate, lam and weight_decay must be such that"
+    words = "X, learning_rate and lam must be such that"
     for options in ({"loss": "squared", "learning_rate": 1e200}, {"loss": "logistic", "learning_rate": 1e308}):
         for model in ("linear", "mlp"):
             more = {"model": model, "n_hidden": 5, "random_state": 0, "n_epochs": 20, "prior": 0.5}
@@ -139,10 +118,11 @@ def net(d: int = 3, h: int = 2) -> dict:
     return {"hidden_coef": np.zeros((d, h)), "hidden_intercept": np.zeros(h), "coef": np.zeros(size), "intercept": 0.0}
 
 
-OPTIONS = {"loss": "sigmoid", "prior": 0.5, "non_negative": True, "beta": 0.0, "gamma_nn": 1.0, "lam": 0.0,
-           "weight_decay": 0.0, "learning_rate": 0.1, "scale": 1.0, "n_epochs": 2, "batch_size": 0, "seed": 0,
-           "early_stopping_rounds": 0, "chosen": None, "eval_x": None, "eval_labels": None, "eval_weights": None,
-           "callback": None, "n_threads": 1}  # fmt: skip
+def train(x, labels, start, *, weights=None, evaluated=None, **options):
+    made = _core.NnpuOptions(**{"n_epochs": 2, **options})
+    return _core.fit_nnpu(
+        x, labels, weights, start, made, chosen=None, eval_rows=evaluated, callback=None, n_threads=1
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -153,7 +133,7 @@ OPTIONS = {"loss": "sigmoid", "prior": 0.5, "non_negative": True, "beta": 0.0, "
         ("gamma_nn", 2.0),
         ("loss", "hinge"),
         ("lam", -1.0),
-        ("weight_decay", np.inf),
+        ("lam", np.inf),
         ("learning_rate", 0.0),
         ("scale", 0.0),
         ("scale", np.inf),
@@ -164,21 +144,21 @@ OPTIONS = {"loss": "sigmoid", "prior": 0.5, "non_negative": True, "beta": 0.0, "
 )
 def test_the_core_refuses_options_out_of_range(name, value, data):
     X, y = data
-    refused(ValueError, name, _core.fit_nnpu, X, y.astype(np.int8), None, net(), **{**OPTIONS, name: value})
+    refused(ValueError, name, train, X, y.astype(np.int8), net(), **{name: value})
 
 
 def test_the_core_refuses_arrays_that_do_not_fit(data):
     X, y = data
     labels = y.astype(np.int8)
-    refused(ValueError, "features", _core.fit_nnpu, X, labels, None, net(4), **OPTIONS)
-    refused(ValueError, "sizes of a net", _core.fit_nnpu, X, labels, None, {**net(), "coef": np.zeros(3)}, **OPTIONS)
-    refused(ValueError, "labels", _core.fit_nnpu, X, labels - 1, None, net(), **OPTIONS)
-    refused(ValueError, "positive and unlabelled", _core.fit_nnpu, X, labels * 0, None, net(), **OPTIONS)
-    refused(ValueError, "weights", _core.fit_nnpu, X, labels, np.zeros(30), net(), **OPTIONS)
-    refused(TypeError, "coef", _core.fit_nnpu, X.astype(np.float32), labels, None, net(), **OPTIONS)
+    refused(ValueError, "features", train, X, labels, net(4))
+    refused(ValueError, "sizes of a net", train, X, labels, {**net(), "coef": np.zeros(3)})
+    refused(ValueError, "labels", train, X, labels - 1, net())
+    refused(ValueError, "positive and unlabelled", train, X, labels * 0, net())
+    refused(ValueError, "weights", train, X, labels, net(), weights=np.zeros(30))
+    refused(TypeError, "coef", train, X.astype(np.float32), labels, net())
     refused(ValueError, "features", _core.nnpu_scores, X[:, :2].copy(), net(), n_threads=1)
-    evaluated = {**OPTIONS, "eval_x": X.astype(np.float32), "eval_labels": labels}
-    refused(TypeError, "x and eval_x must have one form and type", _core.fit_nnpu, X, labels, None, net(), **evaluated)
+    words = "x and x of eval_rows must have one form and type"
+    refused(TypeError, words, train, X, labels, net(), evaluated=(X.astype(np.float32), labels, None))
 
 
 def test_arrays_of_several_dtypes_are_refused_when_a_network_is_made_or_loaded(data):

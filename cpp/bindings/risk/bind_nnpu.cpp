@@ -67,10 +67,10 @@ py::array_t<Value> column(const std::vector<NnpuEpoch>& epochs, Member member) {
   return to_array(values);
 }
 
-// `eval` is None, or evaluation rows as (x, labels, weights).
+// `eval_rows` is None, or evaluation rows as (x, labels, weights).
 py::dict fit(const py::object& x, const py::object& labels, const py::object& weights, const py::dict& start,
-             const NnpuOptions& options, const py::object& chosen, const py::object& eval, const py::object& callback,
-             int n_threads) {
+             const NnpuOptions& options, const py::object& chosen, const py::object& eval_rows,
+             const py::object& callback, int n_threads) {
   NnpuCallback on_epoch;
   if (!callback.is_none()) {
     on_epoch = [&callback](const NnpuEpoch& seen) {
@@ -88,14 +88,15 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
       rows.chosen = view_1d<index_t>(chosen, "chosen", rows.n_chosen);
     }
     PuRows<View> judging;
-    if (!eval.is_none()) {
-      const auto parts = eval.cast<py::tuple>();
+    if (!eval_rows.is_none()) {
+      const auto parts = eval_rows.cast<py::tuple>();
       const MatrixView other = view_matrix(parts[0]);
-      if (!std::holds_alternative<View>(other)) throw py::type_error("x and x of eval must have one form and type");
+      if (!std::holds_alternative<View>(other))
+        throw py::type_error("x and x of eval_rows must have one form and type");
       judging = rows_of(std::get<View>(other), parts[1], parts[2]);
     }
     PuNet<T> net = net_of<T>(start);
-    const PuRows<View>* const judges = eval.is_none() ? nullptr : &judging;
+    const PuRows<View>* const judges = eval_rows.is_none() ? nullptr : &judging;
     const NnpuResult result = unlocked([&] { return fit_nnpu(rows, judges, options, on_epoch, level, team, net); });
     py::dict out;
     out["net"] = dict_of(net);
@@ -142,7 +143,7 @@ void bind_nnpu(py::module_& module) {
       .field("seed", &NnpuOptions::seed)
       .field("early_stopping_rounds", &NnpuOptions::early_stopping_rounds);
   module.def("fit_nnpu", &fit, py::arg("x"), py::arg("labels"), py::arg("weights").none(true), py::arg("start"),
-             py::arg("options"), py::kw_only(), py::arg("chosen").none(true), py::arg("eval").none(true),
+             py::arg("options"), py::kw_only(), py::arg("chosen").none(true), py::arg("eval_rows").none(true),
              py::arg("callback").none(true), py::arg("n_threads"));
   module.def("nnpu_scores", &score_net, py::arg("x"), py::arg("at"), py::kw_only(), py::arg("n_threads"));
 }

@@ -10,9 +10,9 @@
 #include "common/to_text.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/linalg/tiled_blas.hpp"
+#include "linalg/cholesky.hpp"
 #include "pual/box_gram.hpp"
 #include "pual/box_interior_point.hpp"
-#include "linalg/cholesky.hpp"
 
 namespace fastpu {
 namespace {

@@ -104,7 +104,7 @@ template <class View>
 fastpu::NnpuEpoch first_epoch(const PuRows<View>& rows, const PuRisk& risk, const PuNet<double>& net,
                               PuNet<double>& gradient) {
   NnpuOptions options;
-  options.risk = risk;
+  static_cast<PuRisk&>(options) = risk;
   options.learning_rate = options.eps = 1e12;
   options.n_epochs = 1;
   Team team(2);
@@ -124,7 +124,7 @@ std::vector<double> train(const PuRows<View>& rows, index_t h, index_t batch_siz
   using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
   auto net = make_net<T>(rows.x.n_cols, h);
   NnpuOptions options;
-  options.risk.prior = 0.8;
+  options.prior = 0.8;
   options.learning_rate = 0.02;
   options.n_epochs = 6;
   options.batch_size = batch_size;
@@ -148,7 +148,7 @@ CASE("the gradient is that of differences") {
       PuRisk risk;
       risk.loss = loss;
       risk.prior = 0.3;
-      risk.non_negative = false;
+      risk.beta = 1e9;  // the risk of uPU
       auto given = rows.as_dense();
       given.weights = rows.weights.data();
       auto net = make_net<double>(5, h);
@@ -241,7 +241,7 @@ CASE("the callback and early stopping end a fit") {
   CHECK(static_cast<index_t>(result.epochs.size()) == result.best_epoch + 3);
   const double best = result.epochs[at(result.best_epoch - 1)].eval_risk;
   PuNet<double> unused;
-  CHECK(first_epoch(given, options.risk, net, unused).risk == best);
+  CHECK(first_epoch(given, options, net, unused).risk == best);
 }
 
 CASE("the generator is SplitMix64, and shuffles evenly") {
@@ -269,7 +269,7 @@ CASE("what makes no sense is refused") {
   options.learning_rate = 0;
   CHECK_THROWS(std::invalid_argument, fit(options), "learning_rate must be finite and > 0, got 0");
   options = {};
-  options.risk.prior = 1.25;
+  options.prior = 1.25;
   CHECK_THROWS(std::invalid_argument, fit(options), "prior must be in [0, 1], got 1.25");
   options = {};
   const std::vector<std::int8_t> one_kind(20, 1);

@@ -38,18 +38,24 @@ struct Rows {
       for (index_t f = 0; f < d; ++f) values.push_back(normal(random) + (is_positive && f == 0 ? apart : 0.0));
     }
   }
-  UpuProblem problem(double lam) const {
+  UpuProblem problem() const {
     UpuProblem found;
     found.x = DenseView<double>{values.data(), n, d};
     found.labels = labels.data();
-    found.prior = 0.3;
-    found.lam = lam;
     return found;
   }
 };
 
+UpuOptions options_of(double lam, ConvexPuLoss loss = ConvexPuLoss::logistic) {
+  UpuOptions found;
+  found.loss = loss;
+  found.prior = 0.3;
+  found.lam = lam;
+  return found;
+}
+
 // The largest entry of the gradient, the intercept's included.
-double slope_at(const Rows& rows, const UpuProblem& problem, ConvexPuLoss loss, const fastpu::UpuResult& found) {
+double slope_at(const Rows& rows, const UpuOptions& options, const fastpu::UpuResult& found) {
   double n[2] = {0, 0};
   for (const std::int8_t label : rows.labels) ++n[label];
   std::vector<double> gradient(at(rows.d + 1), 0.0);
@@ -57,14 +63,15 @@ double slope_at(const Rows& rows, const UpuProblem& problem, ConvexPuLoss loss, 
     const double* x = rows.values.data() + i * rows.d;
     double f = found.intercept;
     for (index_t k = 0; k < rows.d; ++k) f += x[k] * found.coef[at(k)];
-    double slope = -problem.prior / n[1];
-    if (rows.labels[at(i)] == 0) slope = (loss == ConvexPuLoss::logistic ? 1 / (1 + std::exp(-f)) : (1 + f) / 2) / n[0];
+    double slope = -options.prior / n[1];
+    if (rows.labels[at(i)] == 0)
+      slope = (options.loss == ConvexPuLoss::logistic ? 1 / (1 + std::exp(-f)) : (1 + f) / 2) / n[0];
     for (index_t k = 0; k < rows.d; ++k) gradient[at(k)] += slope * x[k];
     gradient[at(rows.d)] += slope;
   }
   double most = std::fabs(gradient[at(rows.d)]);
   for (index_t k = 0; k < rows.d; ++k) {
-    most = std::max(most, std::fabs(gradient[at(k)] + problem.lam * found.coef[at(k)]));
+    most = std::max(most, std::fabs(gradient[at(k)] + options.lam * found.coef[at(k)]));
   }
   return most;
 }
@@ -77,12 +84,10 @@ CASE("the gradient is zero at the end, with Cholesky and with conjugate gradient
     const Rows rows(d > 100 ? 60 : 400, d, 1.0);
     for (const ConvexPuLoss loss : {ConvexPuLoss::logistic, ConvexPuLoss::squared}) {
       for (const double lam : {0.01, 1.0}) {
-        const UpuProblem problem = rows.problem(lam);
-        UpuOptions options;
-        options.loss = loss;
-        const auto found = fit_upu(problem, options, {}, fastpu::best_isa(), team);
+        const UpuOptions options = options_of(lam, loss);
+        const auto found = fit_upu(rows.problem(), options, {}, fastpu::best_isa(), team);
         CHECK(found.status == UpuStatus::tol);
-        CHECK(slope_at(rows, problem, loss, found) < 1e-8);
+        CHECK(slope_at(rows, options, found) < 1e-8);
         for (std::size_t k = 1; k < found.risks.size(); ++k) CHECK(found.risks[k] <= found.risks[k - 1] + 1e-15);
       }
     }
@@ -96,7 +101,7 @@ CASE("all threads and levels give the same bits") {
     if (isa > fastpu::best_isa()) continue;
     for (const int n_threads : {1, 2, 5}) {
       Team team(n_threads);
-      auto result = fit_upu(rows.problem(0.01), {}, {}, isa, team);
+      auto result = fit_upu(rows.problem(), options_of(0.01), {}, isa, team);
       result.coef.push_back(result.intercept);
       found.insert(result.coef);
     }
@@ -109,26 +114,27 @@ CASE("rows that can be separated leave no minimum without a penalty") {
   Rows apart = rows;
   for (index_t i = 0; i < apart.n; ++i) apart.values[at(i * 3 + 1)] = i % 4 == 0 ? 5.0 : -5.0;
   Team team(1);
-  CHECK(fit_upu(apart.problem(0), {}, {}, Isa::baseline, team).status == UpuStatus::unbounded);
-  UpuOptions squared;
-  squared.loss = ConvexPuLoss::squared;
-  CHECK(fit_upu(apart.problem(0), squared, {}, Isa::baseline, team).status == UpuStatus::unbounded);
-  CHECK(fit_upu(apart.problem(1e-3), {}, {}, Isa::baseline, team).status == UpuStatus::tol);
+  CHECK(fit_upu(apart.problem(), options_of(0), {}, Isa::baseline, team).status == UpuStatus::unbounded);
+  const UpuOptions squared = options_of(0, ConvexPuLoss::squared);
+  CHECK(fit_upu(apart.problem(), squared, {}, Isa::baseline, team).status == UpuStatus::unbounded);
+  CHECK(fit_upu(apart.problem(), options_of(1e-3), {}, Isa::baseline, team).status == UpuStatus::tol);
 }
 
 CASE("the callback ends the fit, and bad options are refused") {
   const Rows rows(100, 3, 1.0);
   Team team(1);
   const auto stop = [](const fastpu::UpuStep& step) { return step.n_iter == 2; };
-  const auto found = fit_upu(rows.problem(0.1), {}, stop, Isa::baseline, team);
+  const auto found = fit_upu(rows.problem(), options_of(0.1), stop, Isa::baseline, team);
   CHECK(found.status == UpuStatus::callback && found.risks.size() == 3);
-  UpuOptions options;
+  UpuOptions options = options_of(0.1);
   options.tol = std::numeric_limits<double>::quiet_NaN();
-  CHECK_THROWS(std::invalid_argument, fit_upu(rows.problem(0.1), options, {}, Isa::baseline, team), "tol must be > 0");
-  CHECK_THROWS(std::invalid_argument, fit_upu(rows.problem(-1), {}, {}, Isa::baseline, team), "lam must be finite");
+  CHECK_THROWS(std::invalid_argument, fit_upu(rows.problem(), options, {}, Isa::baseline, team), "tol must be > 0");
+  CHECK_THROWS(std::invalid_argument, fit_upu(rows.problem(), options_of(-1), {}, Isa::baseline, team),
+               "lam must be finite");
   for (const double prior : {0.0, 1.0, -0.5, std::numeric_limits<double>::quiet_NaN()}) {
-    auto problem = rows.problem(0.1);
-    problem.prior = prior;
-    CHECK_THROWS(std::invalid_argument, fit_upu(problem, {}, {}, Isa::baseline, team), "prior must be in (0, 1), got");
+    options = options_of(0.1);
+    options.prior = prior;
+    CHECK_THROWS(std::invalid_argument, fit_upu(rows.problem(), options, {}, Isa::baseline, team),
+                 "prior must be in (0, 1), got");
   }
 }

@@ -180,7 +180,7 @@ def fit_by_adam(
             start,
             options,
             chosen=split.chosen,
-            eval=None if eval_rows is None else (eval_rows, eval_labels, eval_weights),
+            eval_rows=None if eval_rows is None else (eval_rows, eval_labels, eval_weights),
             callback=None if hook is None else on_epoch,
             n_threads=rows.n_threads,
         )

@@ -8,9 +8,9 @@
 //
 //     R+ = prior mean_p l(f),    R- = mean_u l(-f) - prior mean_p l(-f),
 //
-// where R- estimates the risk of the negatives without having any. R+ + R- is the risk of uPU, which a flexible f drives
-// below 0. nnPU minimises R+ + max(R-, -beta): if R- < -beta, a step follows the gradient of -gamma_nn R- alone, which
-// undoes that. The losses are
+// where R- estimates the risk of the negatives without having any. R+ + R- is the risk of uPU, which a flexible f
+// drives below 0. nnPU minimises R+ + max(R-, -beta): if R- < -beta, a step follows the gradient of -gamma_nn R- alone,
+// which undoes that. The losses are
 //
 //     sigmoid   1 / (1 + e^z)        logistic  log(1 + e^-z)        squared  (1 - z)^2 / 4.
 //
@@ -22,9 +22,9 @@
 // reported risk does not include it.
 //
 // Adam's steps have one length for all parameters, so they depend on the scale of x. Given a scale s, they are those
-// for the rows x / s, whose first weights are w s (w the weights that x meets first). The lam of a network is for these;
-// that of a linear f is for w itself.
-// Nothing is divided but gradients, so x needs no copy, and a power of 2 gives the same bits.
+// for the rows x / s, whose first weights are w s (w the weights that x meets first). The lam of a network is for
+// these; that of a linear f is for w itself. Nothing is divided but gradients, so x needs no copy, and a power of 2
+// gives the same bits.
 //
 // A batch of b rows takes time O(b d h), and memory O(b h) besides X and four times the parameters. All sums are over
 // fixed blocks, so the parameters are bitwise the same for every number of threads and every instruction-set level.

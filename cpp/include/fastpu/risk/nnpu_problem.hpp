@@ -24,7 +24,7 @@ struct PuRows {
 
 struct PuRisk {
   PuLoss loss = PuLoss::sigmoid;
-  double prior = 0.5;  // in [0, 1]
+  double prior = 0.5;   // in [0, 1]
   double beta = 0;      // >= 0; where it is larger than what R- falls to, the risk is that of uPU
   double gamma_nn = 1;  // in [0, 1]
 };
