@@ -153,7 +153,7 @@ def seconds_of_a_message(n_bytes: int, n_questions: int = 200) -> float:
             start = time.process_time()
             for _ in range(n_questions):
                 workers.ask(_reply, n_bytes)
-            return (time.process_time() - start) / (n_questions * len(workers.holders))
+            return (time.process_time() - start) / (n_questions * len(workers.partitions))
 
 
 # ---- The model ----

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import signal
@@ -20,7 +19,6 @@ __all__ = [
     "chunked",
     "fail",
     "first_part",
-    "is_in_event_loop",
     "local_cluster",
     "pop_part",
     "scores_in_task",
@@ -59,15 +57,6 @@ def first_part(shard):
 
 def pop_part(shard):
     return shard.parts.pop(1)
-
-
-def is_in_event_loop(_shard):
-    """Tell whether this is answered in the thread of a worker's event loop."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def holds_a_thread():

@@ -26,7 +26,6 @@ from dask_cases import (  # noqa: E402 - Dask may be absent
     assert_nothing_is_left,
     chunked,
     first_part,
-    is_in_event_loop,
     local_cluster,
     pop_part,
 )
@@ -81,9 +80,9 @@ def test_workers_add_up_the_answers_of_others(client, monkeypatch, weight):
     monkeypatch.setattr("fastpu.dask._workers.fan_out", lambda _: 1)
     asked = []
 
-    def call(workers, method, holders, pickled):
-        asked.append((method, len(holders)))
-        return original(workers, method, holders, pickled)
+    def call(workers, method, messages):
+        asked.append((method, len(messages)))
+        return original(workers, method, messages)
 
     original = fastpu.dask._workers.Workers._call
     monkeypatch.setattr("fastpu.dask._workers.Workers._call", call)
@@ -99,8 +98,9 @@ def test_workers_add_up_the_answers_of_others(client, monkeypatch, weight):
     assert_nothing_is_left(client)
 
 
-def test_workers_that_the_driver_cannot_reach_are_asked_through_the_scheduler(client, monkeypatch):
-    monkeypatch.setattr(client, "direct_to_workers", False)
+@pytest.mark.parametrize("is_direct", [True, False])
+def test_workers_are_asked_directly_or_through_the_scheduler(client, monkeypatch, is_direct):
+    monkeypatch.setattr(client, "direct_to_workers", is_direct)
     parts = [client.submit(int, k, workers=[address]) for k, address in enumerate(client.nthreads())]
     client.gather(parts)
     with Workers(client, dict(enumerate(parts)), 1) as workers:
@@ -110,19 +110,6 @@ def test_workers_that_the_driver_cannot_reach_are_asked_through_the_scheduler(cl
         client.cancel(workers._futures, force=True)
         with pytest.raises(fastpu.dask.WorkerLostError, match="before the first round"):
             workers.ask(first_part)
-
-
-def test_quick_answers_come_from_the_event_loop_unless_workers_share_one(client):
-    def answers(connected):
-        parts = [connected.submit(int, k, workers=[address]) for k, address in enumerate(connected.nthreads())]
-        connected.gather(parts)
-        with Workers(connected, dict(enumerate(parts)), 1) as workers:
-            found = [workers.ask(is_in_event_loop) for _ in range(40)]
-        return found[0], found[-1]
-
-    assert answers(client) == ([False, False], [True, True])
-    with local_cluster(2, processes=False) as connected:
-        assert answers(connected) == ([False, False], [False, False])
 
 
 def test_whole_weights_are_repeated_rows_and_a_partition_may_have_no_positive(client):

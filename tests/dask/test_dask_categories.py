@@ -67,3 +67,10 @@ def test_frames_of_strings_are_fitted_and_scored_lazily(client):
     assert_same(found, fit_all(fastpu, X, y, None))
     for model in found:
         np.testing.assert_array_equal(model.decision_function(far_X).compute(), model.decision_function(X))
+
+
+def test_categories_of_two_kinds_in_one_column_are_refused(client):
+    X, y, _ = table()
+    parts = [delayed(X[["x", "kind"]].assign(kind=kind.astype("category"))) for kind in (X["kind"], X["x"].round())]
+    with pytest.raises(TypeError, match="must have categories of one kind, strings or numbers"):
+        on_dask.fit_boosted_trees(parts, [delayed(y), delayed(y)], client=client)

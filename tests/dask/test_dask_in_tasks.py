@@ -59,11 +59,10 @@ def test_a_task_that_has_left_the_threads_of_its_worker_stays_away():
         assert not is_held
 
 
-def test_fits_at_once_leave_the_client_that_they_share_as_it_was(client):
+def test_the_end_of_a_fit_leaves_others_of_the_same_client(client):
     parts = [client.submit(int, k, pure=False) for k in range(2)]
     client.gather(parts)
     first, second = (Workers(client, {0: part}, 1) for part in parts)
     first.close()
     assert second.ask(first_part) == [1]
     second.close()
-    assert client.direct_to_workers is None

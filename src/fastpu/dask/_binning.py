@@ -15,23 +15,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from fastpu import _core
 from fastpu.boosting._arguments import check_eval_set
 from fastpu.common._params import check_int
 from fastpu.common._text import short
 from fastpu.dask._client import dask
 from fastpu.dask._collections import is_collection, read_rows
-from fastpu.dask._workers import WorkerLostError, Workers, results_of, wait_for
-from fastpu.data._categories import columns_in_order, columns_in_sets
-from fastpu.data._category_order import CategoryOrder, Counts, count_categories, upper_label
-from fastpu.data._cuts import (
+from fastpu.dask._cuts import (
     Answer,
-    CutsOfFeatures,
-    Question,
-    SortedColumns,
+    SortedColumn,
     WeightRange,
+    answers_of,
     find_cuts,
-    merged_categories,
+    joined_cuts,
+    sorted_columns,
 )
+from fastpu.dask._workers import WorkerLostError, Workers, results_of, wait_for
+from fastpu.data._categories import check_kept, columns_in_order, columns_in_sets
+from fastpu.data._category_order import CategoryOrder, Counts, count_categories, upper_label
 from fastpu.data._matrix import CsrMatrix, DenseMatrix
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, bin_at, stacked_bins
@@ -44,11 +45,10 @@ if TYPE_CHECKING:
 
     from fastpu.boosting._folds import LabelledRows
     from fastpu.dask._collections import Rows
+    from fastpu.dask._cuts import ColumnCuts
     from fastpu.dask._workers import Shard
     from fastpu.data._categories import Kept
-    from fastpu.data._cuts import ColumnCuts
     from fastpu.data._matrix import Matrix
-
 
 _ATTEMPTS = 3  # how often the cuts are searched for where workers are lost meanwhile
 _MAX_BINS = 255
@@ -225,30 +225,27 @@ def _read_training(X: Any, weights: NDArray[np.float64] | None, number: int, cen
     return order.coded(matrix, weights, census.n_present_before(number))
 
 
-def _sort(X: Any, weights: Any, number: int, columns: list[int], census: Census) -> SortedColumns:
-    n_rows = _n_rows(X)
-    mass = None if weights is None or not n_rows else _read_weights(weights, n_rows)
-    parts = [_read_training(X, mass, number, census)] if n_rows else []
-    if weights is None:
-        return SortedColumns(parts, columns)
-    return SortedColumns(parts, columns, [] if mass is None else [mass], census.weight_range)
+def _sort(X: Any, weights: Any, number: int, columns: list[int], census: Census) -> list[SortedColumn]:
+    if not _n_rows(X):
+        return [SortedColumn(np.empty(0), None)] * len(columns)
+    mass = None if weights is None else _read_weights(weights, _n_rows(X))
+    return sorted_columns(_read_training(X, mass, number, census), columns, mass, census.weight_range)
 
 
-def _bin(X: Any, y: Any, weights: Any, number: int, cuts: CutsOfFeatures, census: Census | None) -> BinnedPart:
+def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census: Census | None) -> BinnedPart:
     n_rows = _n_rows(X)
     labels, mass = _read_labels(y, weights, n_rows, number)
     if not n_rows:
         return BinnedPart(number, None, labels, mass)
     if census is None:
-        matrix = _read(X, number, cuts.categories or "refuse")
+        matrix = _read(X, number, form.categories or "refuse")
     else:
         matrix = _read_training(X, mass, number, census)
-    return BinnedPart(number, bin_at(matrix, cuts, 1), labels, mass)
+    return BinnedPart(number, bin_at(matrix, form, 1), labels, mass)
 
 
-def _answer(shard: Shard, question: Question) -> Answer:
-    answers: list[Answer] = [columns.answer(question) for columns in shard.parts]
-    return reduce(Answer.merged, answers)
+def _answer(shard: Shard, points: list[NDArray[np.float64]]) -> Answer:
+    return reduce(Answer.merged, [answers_of(columns, points) for columns in shard.parts])
 
 
 # ---- What the driver does ----
@@ -290,6 +287,11 @@ def take_census(client: Client, rows: Rows) -> Census:
         column: tuple(dict.fromkeys(value for _, part in present for value in part.orders[column]))
         for column in first.orders
     }
+    occurring = {column: set().union(*(part.categories[column] for _, part in present)) for column in orders}
+    categories = {
+        column: tuple(value for value in order if value in occurring[column]) for column, order in orders.items()
+    }
+    check_kept(categories, first.n_features)
     groups = tuple(part.groups for part in parts)
     mass = tuple(float(sum(counts)) for counts in zip(*groups, strict=True))
     weight_range = None
@@ -302,7 +304,7 @@ def take_census(client: Client, rows: Rows) -> Census:
         first.is_sparse,
         max(part.itemsize for _, part in present),
         first.feature_names,
-        merged_categories([part.categories for _, part in present], orders, first.n_features),
+        categories,
         groups,
         mass,
         weight_range,
@@ -327,10 +329,18 @@ def _sums(one: Counts, other: Counts) -> Counts:
     return {column: one[column] + other[column] for column in one}
 
 
-def find_global_cuts(
-    client: Client, rows: Rows, census: Census, max_bins: int, n_threads: int | None
-) -> CutsOfFeatures:
-    """Return the cuts that `bin_features` finds for all rows together."""
+def find_form(
+    client: Client, rows: Rows, census: Census, n_cuts_or_bins: int | BinnedFeatures, n_threads: int | None
+) -> BinnedFeatures:
+    """Return one row of zeros, binned as all rows are to be: the core reads their cuts and the form of codes from it.
+
+    The cuts are at most so many of a feature, those that `bin_features` finds for all rows, or those of binned rows.
+    """
+    zeros = np.zeros((1, census.n_features), dtype=np.float32)
+    row = CsrMatrix.of(sp.csr_array(zeros)) if census.is_sparse else DenseMatrix(zeros)
+    if isinstance(n_cuts_or_bins, BinnedFeatures):
+        n_cuts_or_bins._check_fits("max_bins", census.n_features, census.feature_names, census.categories)
+        return bin_at(row, n_cuts_or_bins, 1)
     numeric = sorted(set(range(census.n_features)) - set(columns_in_sets(census.categories)))
     cuts: list[ColumnCuts] = []
     at_once = _columns_at_once(client, census, len(numeric))
@@ -338,12 +348,14 @@ def find_global_cuts(
         columns = numeric[start : start + at_once]
         for attempts_left in reversed(range(_ATTEMPTS)):
             try:
-                cuts += _cuts_of_columns(client, rows, census, columns, max_bins, n_threads)
+                cuts += _cuts_of_columns(client, rows, census, columns, n_cuts_or_bins, n_threads)
                 break
             except WorkerLostError:
                 if not attempts_left or not client.nthreads():
                     raise
-    return CutsOfFeatures.of(cuts, census.n_features, max_bins, census.feature_names, census.categories)
+    joined: Any = joined_cuts(cuts, census.categories, census.n_features)
+    native = _core.bin_features(row, n_cuts_or_bins, None, 1, None, joined)
+    return BinnedFeatures(native, census.feature_names, n_cuts_or_bins, census.categories)
 
 
 def _cuts_of_columns(
@@ -363,16 +375,12 @@ def _cuts_of_columns(
 
 def _columns_at_once(client: Client, census: Census, n_columns: int) -> int:
     """Return how many sorted columns the workers have memory for at once."""
-    limits = client.run_on_scheduler(_memory_of_workers)
-    per_column = census.n_rows * (census.itemsize + (8 if census.weight_range is not None else 0))
-    if not limits or not per_column:
+    limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
+    per_column = census.n_rows * (census.itemsize + (8 if census.weight_range is not None or census.is_sparse else 0))
+    if not limits or not all(limits):
         return max(1, n_columns)
-    return max(1, min(n_columns, int(_SORTED_SHARE * limits / per_column)))
-
-
-def _memory_of_workers(dask_scheduler: Any) -> int:
-    limits = [state.memory_limit for state in dask_scheduler.workers.values()]
-    return sum(limits) if all(limits) else 0
+    memory = sum(limits) / len(limits) * len(client.nthreads())  # some versions of Dask tell of a few workers alone
+    return max(1, min(n_columns, int(_SORTED_SHARE * memory / per_column)))
 
 
 def check_cuts(max_bins: object) -> int | BinnedFeatures:
@@ -382,30 +390,9 @@ def check_cuts(max_bins: object) -> int | BinnedFeatures:
     return _MAX_BINS if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
 
 
-def cuts_for(
-    client: Client, rows: Rows, census: Census, n_cuts_or_bins: int | BinnedFeatures, n_threads: int | None
-) -> CutsOfFeatures:
-    """Return the cuts for what `check_cuts` returned: those of the binned rows, or at most so many for all rows."""
-    if not isinstance(n_cuts_or_bins, BinnedFeatures):
-        return find_global_cuts(client, rows, census, n_cuts_or_bins, n_threads)
-    bins = n_cuts_or_bins
-    bins._check_fits("max_bins", census.n_features, census.feature_names, census.categories)
-    native = bins._native
-    return CutsOfFeatures(
-        native.cut_starts, native.cut_values, native.bin_values, bins.max_bins, bins.feature_names, bins.categories
-    )
-
-
-def single_row(census: Census, cuts: CutsOfFeatures) -> BinnedFeatures:
-    """Return one row of zeros, binned as all rows are, from which the core reads their cuts and form."""
-    zeros = np.zeros((1, census.n_features), dtype=np.float32)
-    one = CsrMatrix.of(sp.csr_array(zeros)) if census.is_sparse else DenseMatrix(zeros)
-    return bin_at(one, cuts, 1)
-
-
-def bin_partitions(client: Client, rows: Rows, cuts: CutsOfFeatures, census: Census | None = None) -> list[Any]:
+def bin_partitions(client: Client, rows: Rows, form: BinnedFeatures, census: Census | None = None) -> list[Any]:
     """Return the futures of the binned partitions, which are computed; `census` is that of training rows."""
-    parts = _start_tasks(client, _bin, rows.X, rows.y, rows.weights, also=(_sent(cuts), _sent(census)))
+    parts = _start_tasks(client, _bin, rows.X, rows.y, rows.weights, also=(_sent(form), _sent(census)))
     try:
         wait_for(client, parts, "binning")
     except BaseException:
@@ -415,13 +402,13 @@ def bin_partitions(client: Client, rows: Rows, cuts: CutsOfFeatures, census: Cen
     return parts
 
 
-def bin_eval_set(client: Client, eval_set: Any, form: BinnedFeatures, cuts: CutsOfFeatures) -> LabelledRows | None:
+def bin_eval_set(client: Client, eval_set: Any, form: BinnedFeatures) -> LabelledRows | None:
     """Return the rows of `eval_set`; those of a Dask collection are binned and gathered."""
     is_pair = isinstance(eval_set, tuple | list) and len(eval_set) == 2
     if not is_pair or not is_collection(eval_set[0]):
         return check_eval_set(eval_set, form)
     rows = read_rows(eval_set[0], eval_set[1], None, name=" of eval_set")
-    futures = bin_partitions(client, rows, cuts)
+    futures = bin_partitions(client, rows, form)
     parts = [part for part in results_of(client, futures, "gathering eval_set") if part.features is not None]
     if not parts:
         raise ValueError("X of eval_set must have at least one row, got none in all partitions")

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from fastpu.common._text import describe
 
 try:
-    import dask
-    import distributed
-    from distributed import Client
+    import dask as dask  # noqa: PLC0414 - from here the other files have it
+    import distributed as distributed  # noqa: PLC0414 - from here the other files have it
+    from distributed import Client as Client  # noqa: PLC0414 - from here the other files have it
 except ImportError as error:
     raise ImportError("fastpu.dask needs dask and distributed: pip install 'fastpu[dask]'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-__all__ = ["Client", "dask", "distributed", "find_client", "waits_outside_the_pool"]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 

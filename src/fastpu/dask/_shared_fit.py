@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from fastpu.boosting._folds import LabelledRows
     from fastpu.dask._binning import Census
     from fastpu.dask._collections import Rows
-    from fastpu.data._cuts import CutsOfFeatures
     from fastpu.data.binned_features import BinnedFeatures
 
 
@@ -54,10 +53,8 @@ class FitData:
         The partitions.
     census : Census
         Their sizes and groups.
-    cuts : CutsOfFeatures
-        The cuts by which all rows are binned.
     form : BinnedFeatures
-        A single row binned at these cuts, from which the core reads the cuts and the form of the codes.
+        A single row binned as all rows are, from which the core reads the cuts and the form of the codes.
     held : LabelledRows, or None
         The rows of `eval_set`.
     patience : int
@@ -69,7 +66,6 @@ class FitData:
     client: Client
     rows: Rows
     census: Census
-    cuts: CutsOfFeatures
     form: BinnedFeatures
     held: LabelledRows | None
     patience: int
@@ -108,7 +104,7 @@ class SharedFit(ABC):
     def _place_rows(self) -> Workers:
         """Bin the partitions and keep them on workers."""
         data = self._data
-        futures = bin_partitions(data.client, data.rows, data.cuts, data.census)
+        futures = bin_partitions(data.client, data.rows, data.form, data.census)
         try:
             present = {number: future for number, future in enumerate(futures) if data.census.sizes[number]}
             workers = Workers(data.client, present, data.n_threads)
@@ -119,7 +115,7 @@ class SharedFit(ABC):
 
     def _digest(self, *settings: object) -> str:
         """Return a hash of the settings and of the counts and cuts of the rows, which identifies this fit."""
-        census, cuts, held = self._data.census, self._data.cuts, self._data.held
+        census, held, cuts = self._data.census, self._data.held, self._data.form._native
         plain = [
             *settings,
             census.n_rows,
@@ -131,7 +127,7 @@ class SharedFit(ABC):
             None if held is None else held.labels.tolist(),
         ]
         digest = hashlib.sha256(json.dumps(plain).encode())
-        for array in (cuts.starts, cuts.values, cuts.bin_values):
+        for array in (cuts.cut_starts, cuts.cut_values, cuts.bin_values):
             digest.update(array.tobytes())
         return digest.hexdigest()
 

@@ -10,7 +10,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, put_in_order, single_row, take_census
+from fastpu.dask._binning import bin_eval_set, check_cuts, find_form, put_in_order, take_census
 from fastpu.dask._boosted_fit import BoostedFit
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
@@ -176,15 +176,14 @@ def fit_boosted_trees(
 
     census = put_in_order(connected, rows, take_census(connected, rows))
     check_group_counts(settings, census.all_groups, None if rows.weights is None else sum(census.mass))
-    cuts = cuts_for(connected, rows, census, n_cuts_or_bins, n_threads)
-    form = single_row(census, cuts)
+    form = find_form(connected, rows, census, n_cuts_or_bins, n_threads)
     params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": form.max_bins}
     if before is not None:
         check_continued(before, form, params)
-    held = bin_eval_set(connected, eval_set, form, cuts)
+    held = bin_eval_set(connected, eval_set, form)
     share = proper_prior(settings.prior, settings.scenario, n_pos=census.mass[0], n_unl=census.mass[1])
     training = Training(settings, share, seed, resolve_n_threads(None))
-    fit = BoostedFit(FitData(connected, rows, census, cuts, form, held, patience, n_threads), training, before)
+    fit = BoostedFit(FitData(connected, rows, census, form, held, patience, n_threads), training, before)
     n_all = n_new + (0 if before is None else before.n_trees)
     if path is not None:
         fit.resume(path, n_all, has_seed=random_state is not None or before is not None)

@@ -13,7 +13,7 @@ from fastpu.common._params import check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._bags import GroupsOfPart, Plan, Tasks, grow_on_parts, known_by, labels_of, score
-from fastpu.dask._binning import bin_partitions, find_global_cuts, put_in_order, take_census
+from fastpu.dask._binning import bin_partitions, find_form, put_in_order, take_census
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._workers import results_of
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fastpu.dask._binning import Census
-    from fastpu.data._cuts import CutsOfFeatures
     from fastpu.forest._arguments import Growth
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
@@ -127,7 +126,7 @@ max_bins, init_model, random_state, progress
     --------
     >>> import dask.array as da, numpy as np
     >>> import fastpu, fastpu.dask
-    >>> from distributed import Client
+    >>> from fastpu.dask._client import Client
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.random(400) < 0.5
     >>> X = rng.standard_normal((400, 4)) + 1.5 * truth[:, None]
@@ -157,18 +156,18 @@ max_bins, init_model, random_state, progress
     rows = read_rows(X, y, sample_weight)
     connected = find_client(client)
     census = put_in_order(connected, rows, take_census(connected, rows))
-    cuts = find_global_cuts(connected, rows, census.unweighted(), n_cuts, threads)
+    form = find_form(connected, rows, census.unweighted(), n_cuts, threads)
     params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": n_cuts}
     seed = draw_seed(random_state, before)
     if before is not None:
-        all_rows: Any = _AllRows(census.n_rows, cuts)
+        all_rows: Any = _AllRows(census.n_rows, form)
         check_continued(before, all_rows, params)
     n_all = n_new if before is None else before.n_trees + n_new
     params |= {"n_trees": n_all, "random_state": as_int(random_state, before)}
     with Tasks(connected) as tasks:
-        parts = bin_partitions(connected, rows, cuts, census)
+        parts = bin_partitions(connected, rows, form, census)
         tasks.adopt(parts)
-        gathered = _gathered(tasks, parts, census, cuts, growth)
+        gathered = _gathered(tasks, parts, census, form, growth)
         check_same_rows(before, gathered.fingerprint)
         n_pos, n_unl = gathered.group_sizes()
         plan = Plan(
@@ -178,7 +177,7 @@ max_bins, init_model, random_state, progress
             n_all - n_new,
             n_new,
             bag_options(growth.bag_ratio, n_pos, n_unl),
-            growth.of_trees(cuts.n_features, gathered.prior),
+            growth.of_trees(form.n_features, gathered.prior),
             threads,
         )
         with make_callback(callback, progress, total=n_new, description="forest") as hook:
@@ -191,7 +190,7 @@ max_bins, init_model, random_state, progress
                 parts,
                 _groups_of_parts(census),
                 plan,
-                n_features=cuts.n_features,
+                n_features=form.n_features,
                 weights=_weights_of_groups(tasks, gathered),
                 before=_out_of_bag_before(tasks, before, census.sizes),
                 first_set=0 if before is None else len(before.category_sets),
@@ -200,7 +199,7 @@ max_bins, init_model, random_state, progress
         return make_model(grown, gathered, growth, seed, before, params)
 
 
-def _gathered(tasks: Tasks, parts: Sequence[Any], census: Census, cuts: CutsOfFeatures, growth: Growth) -> ForestRows:
+def _gathered(tasks: Tasks, parts: Sequence[Any], census: Census, form: BinnedFeatures, growth: Growth) -> ForestRows:
     """Return the labels and weights of all rows, and a function that scores the rows on the workers."""
     own = results_of(tasks.client, [tasks.submit(labels_of, part) for part in parts], "reading y")
     weights = None if census.weight_range is None else np.concatenate([of_part for _, of_part in own])
@@ -208,13 +207,15 @@ def _gathered(tasks: Tasks, parts: Sequence[Any], census: Census, cuts: CutsOfFe
 
     first = np.concatenate([[0], np.cumsum(census.sizes)[:-1]]).tolist()
     hashes = [tasks.submit(known_by, part, start) for part, start in zip(parts, first, strict=True)]
-    found = fingerprint_of_parts(results_of(tasks.client, hashes, "reading X"), cuts.starts, cuts.values)
+    found = fingerprint_of_parts(
+        results_of(tasks.client, hashes, "reading X"), form._native.cut_starts, form._native.cut_values
+    )
 
     def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
         scores = [tasks.submit(score, part, model) for part in parts]
         return np.concatenate(results_of(tasks.client, scores, "scoring"))
 
-    return ForestRows(cuts, *checked, found, score_all)
+    return ForestRows(form, *checked, found, score_all)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -222,12 +223,12 @@ class _AllRows:
     """The rows of all partitions, with the attributes of BinnedFeatures that `check_continued` reads."""
 
     n_rows: int
-    cuts: CutsOfFeatures
+    form: BinnedFeatures
 
     _check_fits = BinnedFeatures._check_fits
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.cuts, name)
+        return getattr(self.form, name)
 
 
 def _groups_of_parts(census: Census) -> list[GroupsOfPart]:

@@ -10,7 +10,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import bin_eval_set, check_cuts, cuts_for, put_in_order, single_row, take_census
+from fastpu.dask._binning import bin_eval_set, check_cuts, find_form, put_in_order, take_census
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._shared_fit import FitData, check_patience
@@ -152,10 +152,9 @@ def fit_pnu_auc_boost(
 
     census = put_in_order(connected, rows, take_census(connected, rows), method.group_without_weight)
     check_group_counts(method, census.all_groups, is_weighted=rows.weights is not None)
-    cuts = cuts_for(connected, rows, census, n_cuts_or_bins, n_threads)
-    form = single_row(census, cuts)
-    held = bin_eval_set(connected, eval_set, form, cuts)
-    data = FitData(connected, rows, census, cuts, form, held, patience, n_threads)
+    form = find_form(connected, rows, census, n_cuts_or_bins, n_threads)
+    held = bin_eval_set(connected, eval_set, form)
+    data = FitData(connected, rows, census, form, held, patience, n_threads)
     fit = StumpFit(data, method, rounds, tolerance)
     if path is not None:
         fit.resume(path)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.data._cuts import CutsOfFeatures
     from fastpu.data._matrix import Matrix
 
 
@@ -266,11 +265,11 @@ def binned(matrix: Matrix, max_bins: int, weights: NDArray[np.float64] | None, n
     return BinnedFeatures(native, matrix.feature_names, max_bins, matrix.categories)
 
 
-def bin_at(matrix: Matrix, cuts: CutsOfFeatures, n_threads: int) -> BinnedFeatures:
-    """Return rows binned at given cuts; a frame must have been read with the categories of these cuts."""
-    arrays = (cuts.starts, cuts.values, cuts.bin_values)
-    native = _core.bin_features(matrix, cuts.max_bins, None, n_threads, None, arrays)
-    return BinnedFeatures(native, cuts.feature_names, cuts.max_bins, cuts.categories)
+def bin_at(matrix: Matrix, form: BinnedFeatures, n_threads: int) -> BinnedFeatures:
+    """Return rows binned at the cuts of other rows; a frame must have been read with the categories of these."""
+    arrays = (form._native.cut_starts, form._native.cut_values, form._native.bin_values)
+    native = _core.bin_features(matrix, form.max_bins, None, n_threads, None, arrays)
+    return BinnedFeatures(native, form.feature_names, form.max_bins, form.categories)
 
 
 def stacked_bins(parts: Sequence[BinnedFeatures], n_threads: int) -> BinnedFeatures:

@@ -1,10 +1,10 @@
 """The cuts of features whose rows are divided among many machines, found by counting.
 
-Every shard of the rows sorts its columns once (`SortedColumns`). `find_cuts` then asks every shard how many of its rows
-lie at or below certain numbers, and which of its values are next to each number on either side. It adds up the answers
-and asks again, about numbers between those that enclose a cut, until it knows every cut. Some ten questions are enough,
-each with some thousand numbers a column. The cuts are those that `bin_features` finds for all rows together, so they do
-not depend on how the rows are divided.
+Every partition of the rows sorts its columns once (`sorted_columns`). `find_cuts` then asks how many of the rows lie at
+or below certain numbers, and which values are next to each number on either side. It adds up the answers and asks
+again, about numbers between those that enclose a cut, until it knows every cut. Some ten questions are enough, each
+with some thousand numbers a column. The cuts are those that `bin_features` finds for all rows together, so they do not
+depend on how the rows are divided.
 """
 
 from __future__ import annotations
@@ -12,21 +12,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fastpu.data._categories import check_kept, columns_in_sets
-from fastpu.data._matrix import CsrMatrix, DenseMatrix
+from fastpu.data._categories import columns_in_sets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from fastpu.data._categories import Kept
-    from fastpu.data._matrix import Floats, Matrix
-
+    from fastpu.data._matrix import CsrMatrix, DenseMatrix, Floats, Matrix
 
 _POINTS = 4096  # numbers of a column in one question, unless many cuts are searched
 _WEIGHT_BITS = 60  # of the largest whole weight times the number of rows
@@ -63,27 +61,13 @@ class WeightRange:
         return np.rint(np.ldexp(weights, bits - (math.frexp(self.most)[1] - 1))).astype(np.int64)
 
 
-# ---- The answers of a shard ----
+# ---- The answers of a partition ----
 
 
-@dataclass(frozen=True)
-class Question:
-    """Numbers to be compared with the values of columns; for column c they are points[starts[c]:starts[c + 1]]."""
-
-    starts: NDArray[np.int64]
-    points: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """For every number of a question the weight of the values up to it, and its neighbours among the values.
 
-    Attributes
-    ----------
-    below : ndarray of int64
-        Sum of the weights of the values that are at most the number.
-    left, right : ndarray of float64
-        The largest value that is at most the number, and the smallest one above it; NaN where there is none.
+    `left` is the largest value that is at most the number, `right` the smallest one above it; NaN where there is none.
     """
 
     below: NDArray[np.int64]
@@ -95,80 +79,30 @@ class Answer:
         return Answer(self.below + other.below, np.fmax(self.left, other.left), np.fmin(self.right, other.right))
 
 
-class SortedColumns:
-    """Some columns of the rows of a shard, each sorted, which answer the questions of `find_cuts`.
+class SortedColumn(NamedTuple):
+    """The values of one column, ascending, and the sums of the weights of the first 0, 1, 2, ... of them.
 
-    They take 4 or 8 bytes a value, 16 with weights, until the object is deleted. NaN counts as -inf.
-
-    Parameters
-    ----------
-    parts : list of Matrix
-        The rows; there may be none.
-    columns : list of int
-        The columns, none of them categorical.
-    weights : list of ndarray, optional
-        The weights of the rows of each part. Rows of weight 0 count as absent.
-    weight_range : WeightRange, optional
-        The range of the weights of all shards; given if `weights` are.
-    """
-
-    def __init__(
-        self,
-        parts: Sequence[Matrix],
-        columns: Sequence[int],
-        weights: Sequence[NDArray[np.float64]] | None = None,
-        weight_range: WeightRange | None = None,
-    ):
-        whole: NDArray[np.int64] | None = None
-        if weights is not None and weight_range is not None:
-            kept = [np.flatnonzero(w > 0) for w in weights]
-            parts = [part[rows] if rows.size < part.n_rows else part for part, rows in zip(parts, kept, strict=True)]
-            present = [w[rows] for w, rows in zip(weights, kept, strict=True)]
-            if weight_range.least < weight_range.most:
-                whole = weight_range.whole(np.concatenate([np.empty(0), *present]))
-        chosen = np.asarray(columns, dtype=np.intp)
-        csr = [part for part in parts if isinstance(part, CsrMatrix)]
-        dense = [part for part in parts if isinstance(part, DenseMatrix)]
-        self._columns = _sparse_columns(csr, chosen, whole) if csr else _dense_columns(dense, chosen, whole)
-
-    def answer(self, question: Question) -> Answer:
-        """Return the answer for the rows of this shard. O(log n) a number."""
-        n = question.points.size
-        below = np.zeros(n, dtype=np.int64)
-        left, right = np.full(n, np.nan), np.full(n, np.nan)
-        for column, (start, stop) in zip(self._columns, pairwise(question.starts), strict=True):
-            at = slice(start, stop)
-            column.answer(question.points[at], below[at], left[at], right[at])
-        return Answer(below, left, right)
-
-
-@dataclass(frozen=True)
-class _SortedColumn:
-    """The stored values of one column, ascending, and their weights.
-
-    `cumulated` has the sums of the weights of the first 0, 1, 2, ... values; it is None where each weight is 1.
-    `zero_weight` is the weight of the rows without a stored value, which hold 0.
+    The sums are None where each value counts once. NaN counts as -inf.
     """
 
     values: Floats
     cumulated: NDArray[np.int64] | None
-    zero_weight: int = 0
-    has_zeros: bool = False
 
-    def answer(
-        self, points: NDArray[np.float64], below: Any, left: NDArray[np.float64], right: NDArray[np.float64]
-    ) -> None:
+    def answer(self, points: NDArray[np.float64]) -> Answer:
+        """Return the answer for these numbers. O(log n) a number."""
         values = self.values
         position = np.searchsorted(values, _floored(points, values.dtype), side="right")
-        below[:] = position if self.cumulated is None else self.cumulated[position]
+        left, right = np.full(points.size, np.nan), np.full(points.size, np.nan)
         has_left, has_right = position > 0, position < values.size
         left[has_left] = values[position[has_left] - 1]
         right[has_right] = values[position[has_right]]
-        if self.has_zeros:
-            above = points >= 0
-            below[above] += self.zero_weight
-            left[above] = np.fmax(left[above], 0.0)
-            right[~above] = np.fmin(right[~above], 0.0)
+        return Answer(position if self.cumulated is None else self.cumulated[position], left, right)
+
+
+def answers_of(columns: Sequence[SortedColumn], points: Sequence[NDArray[np.float64]]) -> Answer:
+    """Return the answers for the points of each column, one after the other."""
+    answers = [column.answer(of_column) for column, of_column in zip(columns, points, strict=True)]
+    return Answer(*map(np.concatenate, zip(*answers, strict=True)))
 
 
 def _floored(points: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -180,60 +114,58 @@ def _floored(points: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.where(floored > points, np.nextafter(floored, dtype.type(-np.inf)), floored)
 
 
-def _cleaned(values: Floats) -> Floats:
-    """Replace NaN by -inf and -0.0 by 0.0, in place."""
-    values[np.isnan(values)] = -np.inf
-    values += values.dtype.type(0)
-    return values
+def sorted_columns(
+    rows: Matrix, columns: Sequence[int], weights: NDArray[np.float64] | None, weight_range: WeightRange | None
+) -> list[SortedColumn]:
+    """Return some columns of the rows, none of them of categories, which take 4 to 16 bytes a value.
 
-
-def _sorted_column(
-    values: Floats, weights: NDArray[np.int64] | None, zero_weight: int = 0, *, has_zeros: bool = False
-) -> _SortedColumn:
-    if weights is None:
-        values.sort()
-        return _SortedColumn(values, None, zero_weight, has_zeros)
-    order = np.argsort(values)
-    cumulated = np.zeros(values.size + 1, dtype=np.int64)
-    np.cumsum(weights[order], out=cumulated[1:])
-    return _SortedColumn(values[order], cumulated, zero_weight, has_zeros)
+    Rows of weight 0 count as absent. `weight_range` is that of the weights of all partitions, if rows have weights.
+    """
+    whole = None
+    if weights is not None and weight_range is not None:
+        present = np.flatnonzero(weights > 0)
+        rows = rows[present]
+        if weight_range.least < weight_range.most:
+            whole = weight_range.whole(weights[present])
+    chosen = np.asarray(columns, dtype=np.intp)
+    return list(_sparse_columns(rows, chosen, whole) if rows.is_sparse else _dense_columns(rows, chosen, whole))
 
 
 def _dense_columns(
-    parts: list[DenseMatrix], columns: NDArray[np.intp], weights: NDArray[np.int64] | None
-) -> list[_SortedColumn]:
-    if not parts:
-        return [_SortedColumn(np.empty(0), None) for _ in columns]
-    table = np.empty((columns.size, sum(part.n_rows for part in parts)), np.result_type(*(p.dtype for p in parts)))
-    start = 0
-    for part in parts:
-        for block in part.blocks():
-            rows = part.values[block]
-            table[:, start : start + len(rows)] = rows[:, columns].T
-            start += len(rows)
-    return [_sorted_column(_cleaned(column), weights) for column in table]
+    rows: DenseMatrix, columns: NDArray[np.intp], weights: NDArray[np.int64] | None
+) -> Iterator[SortedColumn]:
+    table = np.empty((columns.size, rows.n_rows), rows.dtype)
+    for block in rows.blocks():
+        table[:, block] = rows.values[block][:, columns].T
+    for values in table:
+        yield _sorted_column(values, weights)
 
 
 def _sparse_columns(
-    parts: list[CsrMatrix], columns: NDArray[np.intp], weights: NDArray[np.int64] | None
-) -> list[_SortedColumn]:
-    tables = [part.table()[:, columns].tocsc() for part in parts]
-    n_rows = sum(part.n_rows for part in parts)
-    total = n_rows if weights is None else int(weights.sum())
-    of_parts = None if weights is None else np.split(weights, np.cumsum([part.n_rows for part in parts])[:-1])
-    sorted_columns = []
-    for c in range(columns.size):
-        stored = [slice(table.indptr[c], table.indptr[c + 1]) for table in tables]
-        values = _cleaned(np.concatenate([table.data[at] for table, at in zip(tables, stored, strict=True)]))
-        own = None
-        if of_parts is not None:
-            own = np.concatenate([w[table.indices[at]] for w, table, at in zip(of_parts, tables, stored, strict=True)])
-        others = total - (values.size if own is None else int(own.sum()))
-        sorted_columns.append(_sorted_column(values, own, others, has_zeros=values.size < n_rows))
-    return sorted_columns
+    rows: CsrMatrix, columns: NDArray[np.intp], weights: NDArray[np.int64] | None
+) -> Iterator[SortedColumn]:
+    """Yield the columns, in which one zero stands for all that are not stored."""
+    table = rows.table()[:, columns].tocsc()
+    of_rows = np.ones(rows.n_rows, dtype=np.int64) if weights is None else weights
+    total = of_rows.sum()
+    for start, stop in pairwise(table.indptr):
+        values, own = table.data[start:stop], of_rows[table.indices[start:stop]]
+        if values.size < rows.n_rows:
+            values, own = np.append(values, values.dtype.type(0)), np.append(own, total - own.sum())
+        yield _sorted_column(values, own)
 
 
-# ---- The search, by questions to all shards ----
+def _sorted_column(values: Floats, weights: NDArray[np.int64] | None) -> SortedColumn:
+    values[np.isnan(values)] = -np.inf
+    values += values.dtype.type(0)  # -0.0 is 0.0
+    if weights is None:
+        values.sort()
+        return SortedColumn(values, None)
+    order = np.argsort(values)
+    return SortedColumn(values[order], np.concatenate([[0], np.cumsum(weights[order])]))
+
+
+# ---- The search, by questions to all partitions ----
 
 
 @dataclass(frozen=True)
@@ -244,31 +176,19 @@ class ColumnCuts:
     bin_values: NDArray[np.float64]
 
 
-def find_cuts(ask: Callable[[Question], Answer], n_columns: int, max_bins: int) -> list[ColumnCuts]:
-    """Return the cuts of some columns of all shards.
+def find_cuts(ask: Callable[[list[NDArray[np.float64]]], Answer], n_columns: int, max_bins: int) -> list[ColumnCuts]:
+    """Return the cuts of some columns of all partitions, at most `max_bins` of each.
 
-    Parameters
-    ----------
-    ask : callable
-        ``ask(question)`` returns the merged answers of the `SortedColumns` of all shards, made with the same columns.
-        They must have a row of positive weight.
-    n_columns : int
-        How many columns these are.
-    max_bins : int
-        Most cuts of a column.
-
-    Returns
-    -------
-    list of ColumnCuts
-        Those that `bin_features` finds for the rows of all shards. With weights that are not whole numbers, a cut that
-        is decided by the rounding of their sum may be the neighbouring one; it is the same for all partitions still.
+    ``ask(points)`` returns the merged `answers_of` the columns of all partitions, which have a row of positive weight.
+    The cuts are those that `bin_features` finds for all rows. With weights that are not whole numbers, a cut that is
+    decided by the rounding of their sum may be the neighbouring one; it is the same for all partitions still.
     """
     searches = [_ColumnSearch(max_bins) for _ in range(n_columns)]
     while any(search.points.size for search in searches):
         points = [search.points for search in searches]
-        starts = np.concatenate([[0], np.cumsum([p.size for p in points])]).astype(np.int64)
-        answer = ask(Question(starts, np.concatenate(points)))
-        for search, (start, stop) in zip(searches, pairwise(starts), strict=True):
+        answer = ask(points)
+        ends = np.cumsum([0, *(p.size for p in points)])
+        for search, (start, stop) in zip(searches, pairwise(ends), strict=True):
             if start < stop:
                 search.learn(answer.below[start:stop], answer.left[start:stop], answer.right[start:stop])
     return [search.cuts() for search in searches]
@@ -403,68 +323,17 @@ def _from_keys(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
     return np.where(keys & _SIGN, keys & ~_SIGN, ~keys).view(np.float64)
 
 
-# ---- The cuts of all features ----
+def joined_cuts(columns: Sequence[ColumnCuts], categories: Kept, n_features: int) -> tuple[NDArray[Any], ...]:
+    """Return the cuts of all features and the values of their bins, in the arrays that `_core.bin_features` takes.
 
-
-@dataclass(frozen=True)
-class CutsOfFeatures:
-    """The cuts of all features, by which any rows can be binned.
-
-    Attributes
-    ----------
-    starts, values, bin_values : ndarray
-        Cuts of feature e: values[starts[e]:starts[e + 1]]; each has one bin more than cuts.
-    max_bins : int
-        The most cuts of a feature that were asked for.
-    feature_names, categories
-        As in BinnedFeatures.
+    `columns` are those that are not split by sets of categories, in their order.
     """
-
-    starts: NDArray[np.int64]
-    values: NDArray[np.float64]
-    bin_values: NDArray[np.float64]
-    max_bins: int
-    feature_names: tuple[str, ...] | None
-    categories: Kept
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return self.starts.size - 1
-
-    @classmethod
-    def of(
-        cls,
-        columns: Sequence[ColumnCuts],
-        n_features: int,
-        max_bins: int,
-        feature_names: tuple[str, ...] | None,
-        categories: Kept,
-    ) -> CutsOfFeatures:
-        """Join the cuts of the columns that are not split by sets, in their order, with those of the others."""
-        in_sets = columns_in_sets(categories)
-        numeric = iter(columns)
-        every = [_category_cuts(len(categories[str(e)])) if e in in_sets else next(numeric) for e in range(n_features)]
-        starts = np.concatenate([[0], np.cumsum([column.cuts.size for column in every])]).astype(np.int64)
-        values, bin_values = (
-            np.concatenate(parts) for parts in zip(*((c.cuts, c.bin_values) for c in every), strict=True)
-        )
-        return cls(starts, values, bin_values, max_bins, feature_names, categories)
+    in_sets, numeric = columns_in_sets(categories), iter(columns)
+    every = [_category_cuts(len(categories[str(e)])) if e in in_sets else next(numeric) for e in range(n_features)]
+    starts = np.cumsum([0, *(column.cuts.size for column in every)], dtype=np.int64)
+    return starts, *(np.concatenate(parts) for parts in zip(*((c.cuts, c.bin_values) for c in every), strict=True))
 
 
 def _category_cuts(n_categories: int) -> ColumnCuts:
     cuts = np.concatenate([[-np.inf], np.arange(max(0, n_categories - 1)) + 0.5])
     return ColumnCuts(cuts, np.zeros(cuts.size + 1))
-
-
-def merged_categories(parts: Sequence[Kept], orders: Kept, n_features: int) -> dict[str, tuple[Any, ...]]:
-    """Return the categories that occur in any part, by column, in the order of `orders`, those of each column's dtype.
-
-    They are what reading all rows at once would have found; ValueError if a column has more than there may be.
-    """
-    merged = {}
-    for column, order in orders.items():
-        occurring = set().union(*(part[column] for part in parts))
-        merged[column] = tuple(value for value in order if value in occurring)
-    check_kept(merged, n_features)
-    return merged

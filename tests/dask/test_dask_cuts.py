@@ -11,53 +11,53 @@ import pytest
 import fastpu
 from boosting_cases import COLUMN_KINDS, in_float32, make_problem, to_csr
 from fastpu import _core
-from fastpu.data import _cuts
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import bin_at, stacked_bins
 
-pandas = pytest.importorskip("pandas")
+pytest.importorskip("distributed")
+
+from fastpu.dask import _cuts
 
 
-def shards_of(rng, n_rows, n_shards):
-    """Rows of every shard as lists of consecutive parts; some shards and parts are empty."""
-    ends = np.sort(rng.integers(0, n_rows + 1, size=2 * n_shards - 1))
-    parts = np.split(np.arange(n_rows), ends)
-    return [[rows for rows in parts[s::n_shards] if rows.size] for s in range(n_shards)]
+def parts_of(rng, n_rows, n_parts):
+    """Rows of consecutive parts, none of them empty."""
+    ends = np.sort(rng.integers(0, n_rows + 1, size=n_parts - 1))
+    return [rows for rows in np.split(np.arange(n_rows), ends) if rows.size]
 
 
 def read(X, rows):
     return check_matrix(X[rows], nan="allow", inf="allow")
 
 
-def cuts_of_shards(X, shards, max_bins, weights=None, *, n_questions=None):
-    """The cuts of the columns of X, whose rows lie in shards."""
-    options = {}
+def cuts_of_parts(X, parts, max_bins, weights=None, *, n_questions=None):
+    """The cuts of the columns of X, whose rows lie in parts, in the arrays of `_core.bin_features`."""
+    weight_range = None
     if weights is not None:
-        ranges = [_cuts.WeightRange.of(weights[rows]) for shard in shards for rows in shard]
-        options["weight_range"] = reduce(_cuts.WeightRange.merged, ranges)
-    columns = []
-    for shard in shards:
-        if weights is not None:
-            options["weights"] = [weights[rows] for rows in shard]
-        columns.append(_cuts.SortedColumns([read(X, rows) for rows in shard], range(X.shape[1]), **options))
+        weight_range = reduce(_cuts.WeightRange.merged, [_cuts.WeightRange.of(weights[rows]) for rows in parts])
+    columns = [
+        _cuts.sorted_columns(read(X, rows), range(X.shape[1]), None if weights is None else weights[rows], weight_range)
+        for rows in parts
+    ]
     asked = []
 
-    def ask(question):
-        asked.append(question)
-        assert all(np.all(np.diff(p) > 0) for p in np.split(question.points, question.starts[1:-1]))
-        return reduce(_cuts.Answer.merged, [shard.answer(question) for shard in columns])
+    def ask(points):
+        asked.append(points)
+        assert all(np.all(np.diff(p) > 0) for p in points)
+        return reduce(_cuts.Answer.merged, [_cuts.answers_of(part, points) for part in columns])
 
     found = _cuts.find_cuts(ask, X.shape[1], max_bins)
     if n_questions is not None:
         assert len(asked) <= n_questions
-    return _cuts.CutsOfFeatures.of(found, X.shape[1], max_bins, None, {})
+    return _cuts.joined_cuts(found, {}, X.shape[1])
+
+
+def arrays_of(bins):
+    return bins._native.cut_starts, bins._native.cut_values, bins._native.bin_values
 
 
 def assert_those_of(cuts, bins):
-    native = bins._native
-    np.testing.assert_array_equal(cuts.starts, native.cut_starts)
-    np.testing.assert_array_equal(cuts.values, native.cut_values)
-    np.testing.assert_array_equal(cuts.bin_values, native.bin_values)
+    for found, expected in zip(cuts, arrays_of(bins), strict=True):
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("weighted", [None, "whole", "real"])
@@ -68,9 +68,9 @@ def test_cuts_are_those_of_all_rows_together(max_bins, weighted):
     for X in (problem.X, in_float32(problem.X)):
         for matrix in (X, to_csr(X), to_csr(X, explicit_zeros=True)):
             bins = fastpu.bin_features(matrix, max_bins=max_bins, sample_weight=problem.weights)
-            for n_shards in (1, 5):
-                shards = shards_of(rng, 900, n_shards)
-                assert_those_of(cuts_of_shards(matrix, shards, max_bins, problem.weights), bins)
+            for n_parts in (1, 9):
+                parts = parts_of(rng, 900, n_parts)
+                assert_those_of(cuts_of_parts(matrix, parts, max_bins, problem.weights), bins)
 
 
 @pytest.mark.parametrize("kind", COLUMN_KINDS)
@@ -81,7 +81,7 @@ def test_columns_of_every_kind_and_few_rows(kind, n):
         X = make_problem(rng, n=max(n, 3), d=2, kinds=(kind,)).X[:n]
         for max_bins in (1, 3, 255):
             bins = fastpu.bin_features(X, max_bins=max_bins)
-            assert_those_of(cuts_of_shards(X, shards_of(rng, n, 3), max_bins), bins)
+            assert_those_of(cuts_of_parts(X, parts_of(rng, n, 3), max_bins), bins)
 
 
 def hard_columns(n):
@@ -100,14 +100,14 @@ def hard_columns(n):
 def test_hard_columns_take_few_questions():
     X = hard_columns(30000)
     bins = fastpu.bin_features(X)
-    assert_those_of(cuts_of_shards(X, shards_of(np.random.default_rng(4), 30000, 7), 255, n_questions=14), bins)
+    assert_those_of(cuts_of_parts(X, parts_of(np.random.default_rng(4), 30000, 7), 255, n_questions=14), bins)
 
 
 def test_whole_weights_are_repetitions():
     rng = np.random.default_rng(5)
     X, weights = rng.normal(size=(800, 3)), rng.integers(0, 6, size=800).astype(np.float64)
     repeated = np.repeat(X, weights.astype(int), axis=0)
-    cuts = cuts_of_shards(X, shards_of(rng, 800, 4), 50, 0.25 * weights)
+    cuts = cuts_of_parts(X, parts_of(rng, 800, 4), 50, 0.25 * weights)
     assert_those_of(cuts, fastpu.bin_features(repeated, max_bins=50))
 
 
@@ -115,29 +115,18 @@ def test_weights_of_any_size_give_the_same_cuts_for_every_partition():
     rng = np.random.default_rng(6)
     X, weights = rng.normal(size=(1000, 2)), rng.exponential(size=1000) ** 5
     for scale in (1e-300, 1.0, 1e300):
-        first = cuts_of_shards(X, [[np.arange(1000)]], 40, scale * weights)
-        again = cuts_of_shards(X, shards_of(rng, 1000, 6), 40, scale * weights)
-        np.testing.assert_array_equal(first.values, again.values)
-        np.testing.assert_array_equal(first.bin_values, again.bin_values)
+        first = cuts_of_parts(X, [np.arange(1000)], 40, scale * weights)
+        again = cuts_of_parts(X, parts_of(rng, 1000, 6), 40, scale * weights)
+        for one, other in zip(first, again, strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("weight", [0.7, 1e-300, 1e300])
 def test_equal_weights_count_as_none(weight):
     rng = np.random.default_rng(7)
     X, present = rng.normal(size=(700, 2)), rng.random(700) < 0.6
-    cuts = cuts_of_shards(X, shards_of(rng, 700, 3), 60, np.where(present, weight, 0.0))
+    cuts = cuts_of_parts(X, parts_of(rng, 700, 3), 60, np.where(present, weight, 0.0))
     assert_those_of(cuts, fastpu.bin_features(X[present], max_bins=60))
-
-
-def test_what_is_sent_pickles():
-    rng = np.random.default_rng(8)
-    X = rng.normal(size=(100, 2))
-    shard = _cuts.SortedColumns([read(X, np.arange(100))], [1])
-    question = pickle.loads(pickle.dumps(_cuts.Question(np.array([0, 2]), np.array([-0.5, 0.5]))))
-    answer = pickle.loads(pickle.dumps(shard.answer(question)))
-    np.testing.assert_array_equal(answer.below, [np.sum(X[:, 1] <= point) for point in (-0.5, 0.5)])
-    np.testing.assert_array_equal(answer.left, [X[X[:, 1] <= point, 1].max() for point in (-0.5, 0.5)])
-    np.testing.assert_array_equal(answer.right, [X[X[:, 1] > point, 1].min() for point in (-0.5, 0.5)])
 
 
 # ---- Rows binned at given cuts ----
@@ -150,38 +139,15 @@ def test_rows_binned_in_parts_are_those_binned_at_once(max_bins):
     for X in (problem.X, in_float32(problem.X)):
         for matrix in (X, to_csr(X)):
             bins = fastpu.bin_features(matrix, max_bins=max_bins)
-            shards = shards_of(rng, 500, 3)
-            cuts = pickle.loads(pickle.dumps(cuts_of_shards(matrix, shards, max_bins)))
-            parts = [rows for shard in shards for rows in shard]
-            stacked = stacked_bins([bin_at(read(matrix, rows), cuts, 1) for rows in parts], n_threads=2)
+            parts = parts_of(rng, 500, 5)
+            form = pickle.loads(pickle.dumps(bins[:1]))
+            stacked = stacked_bins([bin_at(read(matrix, rows), form, 1) for rows in parts], n_threads=2)
             expected = bins[np.concatenate(parts)]
             assert stacked.shape == expected.shape
             for e in range(9):
                 np.testing.assert_array_equal(stacked.column(e), expected.column(e))
             for mine, theirs in zip(stacked._native.__getstate__(), expected._native.__getstate__(), strict=True):
                 np.testing.assert_array_equal(mine, theirs)
-
-
-def test_categories_are_those_that_occur_anywhere():
-    rng = np.random.default_rng(10)
-    values = ["d", "a", "c", "b", "never"]
-    frame = pandas.DataFrame({"x": rng.normal(size=300)})
-    frame["kind"] = pandas.Categorical(rng.choice([*values[:4], None], size=300), categories=values)
-    frame.loc[:99, "kind"] = "c"  # a part with one category
-    order = {"1": tuple(values)}
-    parts = [frame.iloc[:100], frame.iloc[100:210], frame.iloc[210:]]
-    kept = _cuts.merged_categories(
-        [check_matrix(part, nan="allow", categories="learn").categories for part in parts], order, 2
-    )
-    bins = fastpu.bin_features(frame, max_bins=20)
-    assert kept == dict(bins.categories) == {"1": ("d", "a", "c", "b")}
-    matrices = [check_matrix(part, nan="allow", categories=kept) for part in parts]
-    shard = _cuts.SortedColumns(matrices, [0])
-    cuts = _cuts.CutsOfFeatures.of(_cuts.find_cuts(shard.answer, 1, 20), 2, 20, ("x", "kind"), kept)
-    assert_those_of(cuts, bins)
-    stacked = stacked_bins([bin_at(matrix, cuts, 1) for matrix in matrices], 1)
-    np.testing.assert_array_equal(stacked.codes(), bins.codes())
-    assert (stacked.feature_names, stacked.categories, stacked.max_bins) == (("x", "kind"), kept, 20)
 
 
 @pytest.mark.parametrize(
