@@ -103,10 +103,16 @@ def test_the_order_of_names_in_the_header_means_nothing(path):
     assert_same(load(path), expected)
 
 
-@pytest.mark.parametrize("version", [2, 0, -1, "1", None, [1]])
+@pytest.mark.parametrize("version", [2, 0, -1, "1", None, [1], True])
 def test_formats_that_are_not_known(path, version):
     edit(path, lambda h: h.update(format=version, fastpu="9.9"))
-    refused(path, f"it was written by fastpu '9.9' in format {version!r}, and this one reads format 1: load it with")
+    refused(path, f"it was written by fastpu '9.9' in format {version!r}, and this one reads formats 1 to 1: load")
+
+
+def test_a_field_that_a_later_version_added_takes_its_default(path):
+    """Files of the version before it lack the field, and no file may lose one that has no default."""
+    edit(path, lambda h: h["fields"].pop("note"))
+    assert_same(load(path), toy(note=None))
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -232,7 +238,7 @@ def test_sizes_that_the_file_does_not_have(path):
         (lambda h: h.pop("class"), "it lacks 'class'"),
         (lambda h: h.pop("fields"), "it lacks 'fields'"),
         (lambda h: h.update(fields=[]), "its fields are not those of Toy"),
-        (lambda h: h["fields"].pop("note"), "its fields are not those of Toy"),
+        (lambda h: h["fields"].pop("status"), "its fields are not those of Toy"),
         (lambda h: h["fields"].update(more=1), "its fields are not those of Toy"),
         (lambda h: h["fields"].update(n_features="2"), "n_features must be of type int"),
         (lambda h: h["fields"].update(n_features=0), "n_features must be >= 1, got 0"),

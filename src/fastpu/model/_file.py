@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _MAGIC = "fastpu-model"
-_FORMAT = 1
+_FORMAT = 1  # of the files that are written; those of every format since 1 are read
 _HEADER = "header"
 _LONGEST_HEADER = 1000  # characters of an array's header; NumPy writes some 120 for plain numbers
 
@@ -149,9 +149,10 @@ def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[An
 def _checked_header(header: Any) -> dict[str, Any]:
     if not isinstance(header, dict) or header.get("magic") != _MAGIC:
         raise ValueError("it is no fastpu model: its header lacks the mark of one")
-    if header.get("format") != _FORMAT:
+    written_in = header.get("format")
+    if type(written_in) is not int or not 1 <= written_in <= _FORMAT:
         raise ValueError(
-            f"it was written by fastpu {short(header.get('fastpu'))} in format {short(header.get('format'))}, and this "
-            f"one reads format {_FORMAT}: load it with that fastpu, or fit again"
+            f"it was written by fastpu {short(header.get('fastpu'))} in format {short(written_in)}, and this one reads "
+            f"formats 1 to {_FORMAT}: load it with that fastpu, or fit again"
         )
     return header

@@ -456,7 +456,7 @@ def load(path: object) -> Model:
         If the file cannot be opened (FileNotFoundError if there is none).
     ValueError
         If the file is no model file, is truncated or damaged, holds what no model of its class can, or was written in
-        a format that this fastpu does not know, or if `path` is a device or pipe, or holds a null character.
+        a later format than this fastpu knows (it reads all earlier ones), or if `path` is a device or pipe, or holds a null character.
 
     Notes
     -----
@@ -484,9 +484,11 @@ def _from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Mode
     if cls is None:
         raise ValueError(f"it holds a model of the unknown class {short(header['class'])}")
     specs, nodes = field_specs(cls), header["fields"]
-    if not isinstance(nodes, dict) or set(nodes) != set(specs):
+    # A field that the class got after the file was written has a default, and takes it.
+    needed = {field.name for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING}
+    if not isinstance(nodes, dict) or not needed <= set(nodes) <= set(specs):
         raise ValueError(f"its fields are not those of {cls.__name__}")
-    fields: dict[str, Any] = {name: decode_field(name, nodes[name], spec, arrays) for name, spec in specs.items()}
+    fields = {name: decode_field(name, node, specs[name], arrays) for name, node in nodes.items()}
     if arrays:
         raise ValueError(f"it has arrays that {cls.__name__} does not know: {sorted(arrays)}")
     return cls(**fields)
