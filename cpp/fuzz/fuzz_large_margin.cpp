@@ -1,7 +1,7 @@
 // The large-margin engine: every solver certifies the same objective.
 #include <algorithm>
 
-#include "fastpu/margin/large_margin.hpp"
+#include "fastpu/svm/large_margin.hpp"
 #include "fuzz_input.hpp"
 
 namespace {

@@ -16,7 +16,6 @@ from fastpu.forest.forest import fit_forest
 from fastpu.judge.selection import select
 from fastpu.knn.knn_graph import knn_graph, knn_similarity
 from fastpu.mapping.mapping_convergence import fit_smc, fit_svmc
-from fastpu.margin.isvm import fit_ipsi, fit_isvm
 from fastpu.model._model import Model, load
 from fastpu.path.svm_path import fit_pu_svm_path, fit_svm_path
 from fastpu.pual.gllc import fit_gllc
@@ -25,6 +24,7 @@ from fastpu.risk.nnpu import fit_nnpu
 from fastpu.risk.upu import fit_upu
 from fastpu.svm.bagging_svm import fit_bagging_svm
 from fastpu.svm.bsvm import fit_bsvm
+from fastpu.svm.isvm import fit_ipsi, fit_isvm
 
 __version__ = _version("fastpu")
 

@@ -12,8 +12,6 @@ from fastpu.judge.selection import Selection
 from fastpu.knn.knn_graph import KNNGraph
 from fastpu.mapping._loop import MappingRound
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
-from fastpu.margin._arguments import MarginRound
-from fastpu.margin.linear_machine import LinearMachine
 from fastpu.path._fit import PathRound
 from fastpu.path.svm_path_model import SVMPath
 from fastpu.pual._arguments import PualRound
@@ -21,9 +19,11 @@ from fastpu.pual.pual_machine import PualMachine
 from fastpu.risk._arguments import RiskRound
 from fastpu.risk.risk_machine import RiskMachine
 from fastpu.risk.risk_network import RiskNetwork
+from fastpu.svm._margin_arguments import MarginRound
 from fastpu.svm._solver import SvmRound
 from fastpu.svm.bagging_svm import BaggingSVM, BagRound
 from fastpu.svm.kernel_machine import KernelMachine
+from fastpu.svm.linear_machine import LinearMachine
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 __all__ = [

@@ -13,7 +13,7 @@ import fastpu
 from fastpu.common._methods import DECLARED
 from fastpu.model._file import _FORMAT
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+GOLDEN = Path(__file__).resolve().parent / "golden"
 FILES = sorted(GOLDEN.glob("format_*/*.npz"))
 
 _spec = importlib.util.spec_from_file_location("golden_write", GOLDEN / "write.py")

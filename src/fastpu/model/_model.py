@@ -456,7 +456,8 @@ def load(path: object) -> Model:
         If the file cannot be opened (FileNotFoundError if there is none).
     ValueError
         If the file is no model file, is truncated or damaged, holds what no model of its class can, or was written in
-        a later format than this fastpu knows (it reads all earlier ones), or if `path` is a device or pipe, or holds a null character.
+        a later format than this fastpu knows (it reads all earlier ones), or if `path` is a device or pipe, or holds a
+        null character.
 
     Notes
     -----

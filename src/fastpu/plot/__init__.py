@@ -19,7 +19,6 @@ from fastpu.common._text import describe, short
 from fastpu.data._validate import check_labels
 from fastpu.judge.selection import Selection
 from fastpu.mapping.mapping_machine import MappingModel
-from fastpu.margin.linear_machine import LinearMachine
 from fastpu.metrics import auc
 from fastpu.model._prior import check_scenario
 from fastpu.path._selection import best_of, curve_on_path
@@ -30,6 +29,7 @@ from fastpu.plot._paths import draw_criterion, draw_lines, draw_selection, is_nu
 from fastpu.plot._ranking import ranking
 from fastpu.plot._rounds import draw_boosting, draw_changes
 from fastpu.plot._rows import decision_regions, score_histogram
+from fastpu.svm.linear_machine import LinearMachine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,0 +1,152 @@
+"""BPSI: the biased SVM with the psi loss."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float
+from fastpu.common._sharing import shares_work
+from fastpu.svm._arguments import MOST_COST, cost_per_row
+from fastpu.svm._margin_arguments import check_margin_options
+from fastpu.svm._margin_engine import Task
+from fastpu.svm._margin_fit import fit_each_cost
+from fastpu.svm._margin_loops import biased_psi
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from fastpu.svm._margin_arguments import MarginArguments, MarginRound
+    from fastpu.svm._margin_engine import MarginRows, Steps
+    from fastpu.svm._margin_loops import Run
+    from fastpu.svm.linear_machine import LinearMachine
+
+
+@overload
+def fit_bpsi(
+    X: object, y: object, *, C_pos: float, C_unl: float, C: float = ..., **options: Unpack[MarginArguments]
+) -> LinearMachine: ...
+
+
+@overload
+def fit_bpsi(
+    X: object,
+    y: object,
+    *,
+    C_pos: float,
+    C_unl: float,
+    C: Sequence[float] | NDArray[Any],
+    **options: Unpack[MarginArguments],
+) -> list[LinearMachine]: ...
+
+
+@answers_unknown_keywords
+@shares_work("C")
+def fit_bpsi(
+    X: object,
+    y: object,
+    *,
+    C_pos: float,
+    C_unl: float,
+    C: float | Sequence[float] | NDArray[Any] = 1.0,
+    max_iter: int = 100,
+    solver_tol: float = 1e-9,
+    solver_max_iter: int | None = None,
+    solver: str = "auto",
+    sample_weight: object = None,
+    n_threads: int | None = None,
+    callback: Callable[[MarginRound], bool | None] | None = None,
+    progress: bool = False,
+) -> LinearMachine | list[LinearMachine]:
+    """BPSI, biased psi-learning: positive against unlabelled rows with two costs, and a loss of at most 1.
+
+    It is for data that suit a linear `fit_bsvm`, but whose hidden positives or outliers pull its boundary. With small
+    costs it can collapse to a model that calls all rows the same.
+
+    The fit goes downhill in
+
+        |w|^2 / 2 + C C_pos sum_P psi(f(x_i)) + C C_unl sum_U psi(-f(x_i)),    f(x) = w'x + b,
+
+    psi(z) = min(1, max(0, 1 - z)) = max(0, 1 - z) + min(z, 0), from the solution for max(0, 1 - z), which is that of
+    `fit_bsvm` with the linear kernel: min(z, 0) is replaced by s z, s = 1 where z < 0 at the last classifier and 0
+    elsewhere, which is a convex problem, until the set of rows with s = 1 comes back. However wrong a row is, and
+    positives among the unlabelled rows are wrong, it costs no more than 1.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        As in `fit_isvm`.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+    C_pos, C_unl : float
+        Costs > 0 of a positive and of an unlabelled row, to be chosen on held-out rows. The paper has C_pos = C_unl
+        (1 - v) / v with v from 0.01 to 0.15.
+    C : float or sequence of floats, default 1.0
+        > 0, multiplies both. A sequence gives a list of models, as in `fit_isvm`.
+    max_iter : int, default 100
+        The most steps after the first. Three are usual.
+    solver_tol, solver_max_iter, solver, n_threads, callback, progress
+        As in `fit_isvm`.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0 that multiply the costs; equal to repeating rows. Rows of weight 0 are left out.
+
+    Returns
+    -------
+    LinearMachine, or a list of them if `C` is a sequence
+        Its status is "repeat", "collapsed", "max_iter" or "callback"; it has no `pseudo_labels`.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As in `fit_isvm`.
+
+    Warns
+    -----
+    ConvergenceWarning
+        As in `fit_isvm`.
+    DegenerateModelWarning
+        If the psi loss has collapsed to w = 0, as it does for small costs (see `fit_ipsi`), or the model calls all
+        training rows the same.
+
+    Notes
+    -----
+    The objective never increases. What is found is a fixed point of the iteration, not always the least minimum. Each
+    step is one sub-problem as in `fit_isvm`.
+
+    References
+    ----------
+    Liu, Zheng, Shen and Wang, "An iterative algorithm to learn from positive and unlabeled examples", section 5.1 and
+    Algorithm 2.
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> X = [[0.0], [0.2], [1.0], [0.9], [0.1], [0.8]]
+    >>> model = fastpu.baselines.fit_bpsi(X, [0, 0, 1, 1, 0, 0], C_pos=30, C_unl=10)
+    >>> model.predict(X)
+    array([-1, -1,  1,  1, -1,  1])
+    """
+    given = {
+        name: check_float(name, value, low=0, open_low=True) for name, value in (("C_pos", C_pos), ("C_unl", C_unl))
+    }
+    options = check_margin_options(
+        max_iter=max_iter, solver_tol=solver_tol, solver_max_iter=solver_max_iter, solver=solver, n_threads=n_threads
+    )
+
+    def loop(rows: MarginRows, C: float) -> Steps[Run]:
+        by_group = np.where(rows.is_labelled, given["C_pos"], given["C_unl"])
+        costs = cost_per_row(by_group.size, {"C": C}, {"C_pos or C_unl": by_group, "sample_weight": rows.weights})
+        if costs.max() > MOST_COST:
+            raise ValueError(
+                f"C * C_pos * sample_weight and C * C_unl * sample_weight must be at most {MOST_COST:g} in every row, "
+                f"got {costs.max():g}"
+            )
+        return biased_psi(rows, C, costs)
+
+    task = Task("fit_bpsi", "BPSI", given, options, is_relative=False)
+    return fit_each_cost(task, X, y, C, sample_weight, callback, progress, loop)

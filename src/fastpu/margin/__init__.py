@@ -1,1 +1,0 @@
-"""Large-margin iterations: ISVM, IPSI and BPSI."""

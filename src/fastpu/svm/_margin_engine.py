@@ -1,0 +1,216 @@
+"""The sub-problems that the large-margin iterations solve, and the training rows with the engine that solves them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from fastpu import _core
+from fastpu.common._text import columns_named
+from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, well_scaled
+from fastpu.data.binned_features import require_rows
+from fastpu.kernels._scales import warn_of_scales
+from fastpu.svm._arguments import require_both
+from fastpu.svm._margin_arguments import MarginRound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu.data._matrix import Matrix
+    from fastpu.svm._margin_arguments import MarginOptions
+
+
+T = TypeVar("T")
+Hook: TypeAlias = "Callable[[MarginRound], bool] | None"
+#: A sub-problem: labels, costs, slopes, and the engine's solution of an earlier one to start from.
+Request: TypeAlias = (
+    "tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.uint8] | None, _core.MarginSolution | None]"
+)
+#: A generator that yields sub-problems to be solved, and is sent the engine's solution of each. It also yields rounds
+#: for a callback, and is sent whether the callback stops it.
+Steps: TypeAlias = "Generator[Request | MarginRound, Any, T]"
+
+_PLUS, _MINUS = np.int8(1), np.int8(-1)
+# Each of the fits that run side by side holds some 40 bytes for every row. As many fits are begun as hold the memory of
+# this many rows together.
+_ROWS_AT_ONCE = 1 << 22
+
+# ------------------------------------------------------------------------------------------- rows and engine
+
+
+@dataclass(frozen=True)
+class MarginRows:
+    """The training rows whose weight is not 0, with an engine that holds what all fits to them share.
+
+    `rows` are their numbers among the caller's `n_given` rows, or None for all; `weights` is None if all of them
+    are 1.
+    """
+
+    matrix: Matrix
+    n_given: int
+    rows: NDArray[np.int64] | None
+    is_labelled: NDArray[np.bool_]
+    weights: NDArray[np.float64] | None
+    engine: _core.LargeMarginEngine
+    options: MarginOptions
+
+    def signs(self, is_positive: NDArray[np.bool_]) -> NDArray[np.int8]:
+        """Return +1 and -1; labelled rows are +1."""
+        signs: NDArray[np.int8] = np.where(is_positive | self.is_labelled, _PLUS, _MINUS)
+        return signs
+
+    def given(self, labels: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return labels of the caller's rows, 0 for those of weight 0."""
+        if self.rows is None:
+            return labels
+        every: NDArray[np.int8] = np.zeros(self.n_given, dtype=np.int8)
+        every[self.rows] = labels
+        return every
+
+
+@dataclass(frozen=True)
+class Task:
+    """A call: the public function, its title in a progress bar, its own arguments, and the shared ones."""
+
+    function: str
+    title: str
+    arguments: Mapping[str, object]
+    options: MarginOptions
+    is_relative: bool = True  # only ratios of sample weights matter
+
+
+def open_rows(X: object, y: object, sample_weight: object, task: Task) -> MarginRows:
+    """Check the rows, labels and weights, and make an engine for all fits to them."""
+    function = task.function
+    require_rows(X, function)
+    matrix = check_matrix(X)
+    labels = check_labels(y, matrix.n_rows, pu_only=function)
+    weights = check_sample_weight(sample_weight, matrix.n_rows)
+    if weights is not None and task.is_relative:
+        weights = well_scaled(weights)
+    n_given, rows = matrix.n_rows, None
+    if weights is not None and not weights.all():
+        signs = np.where(labels == 1, _PLUS, _MINUS)
+        require_both(signs, weights, function, ("positive", "unlabelled"))
+        # Left out before anything is computed, so that such rows do not even influence rounding errors.
+        rows = np.flatnonzero(weights).astype(np.int64)
+        matrix = matrix[rows]
+        labels, weights = labels[rows], weights[rows]
+    if weights is not None and (weights == 1).all():
+        weights = None
+    warn_of_scales(matrix)
+    with columns_named(matrix.feature_names):
+        engine = _core.LargeMarginEngine(matrix, n_threads=task.options.n_threads)
+    return MarginRows(matrix, n_given, rows, labels == 1, weights, engine, task.options)
+
+
+# --------------------------------------------------------------------------------------------- sub-problems
+
+
+@dataclass(slots=True)
+class Solved:
+    """The optimum of a sub-problem: its labels, costs and slopes, and the engine's solution."""
+
+    labels: NDArray[np.int8]
+    slopes: NDArray[np.uint8] | None
+    solution: _core.MarginSolution
+    decision: NDArray[np.float64]
+    half_norm: float  # |w|^2 / 2
+    objective: float
+    gap: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval of optimal intercepts."""
+        return self.solution["intercept_low"], self.solution["intercept_high"]
+
+
+@dataclass(frozen=True)
+class Unsolved:
+    """A sub-problem that was not solved to `solver_tol`."""
+
+    status: str
+    method: str
+    n_steps: int
+    gap: float
+    objective: float
+
+
+class Solver:
+    """Yields the sub-problems of one fit to be solved, and counts them."""
+
+    def __init__(self) -> None:
+        self._n_problems = 0
+        self._n_steps = 0
+        self.unsolved: list[Unsolved] = []
+
+    def solve(
+        self,
+        labels: NDArray[np.int8],
+        costs: NDArray[np.float64],
+        slopes: NDArray[np.uint8] | None = None,
+        start: Solved | None = None,
+    ) -> Steps[Solved]:
+        """Minimise |w|^2 / 2 + sum_i costs_i [(1 - m_i)_+ + slopes_i m_i], from an earlier optimum if there is one."""
+        solution: _core.MarginSolution = yield labels, costs, slopes, None if start is None else start.solution
+        coef, objective, gap = solution["coef"], solution["objective"], solution["gap"]
+        if not (math.isfinite(objective) and math.isfinite(solution["intercept"])):
+            raise ValueError("X and C must be such that sums of squares and costs do not overflow; scale X, or lower C")
+        self._n_problems += 1
+        self._n_steps += solution["n_iter"]
+        if solution["status"] != "gap":
+            self.unsolved.append(Unsolved(solution["status"], solution["method"], solution["n_iter"], gap, objective))
+        return Solved(labels, slopes, solution, solution["decision"], 0.5 * float((coef * coef).sum()), objective, gap)
+
+    def counts(self) -> tuple[int, int]:
+        """Return the numbers of sub-problems, and of the engine's steps in them, since the last call."""
+        counted = self._n_problems, self._n_steps
+        self._n_problems = self._n_steps = 0
+        return counted
+
+    def add(self, other: Solver, n_problems: int, n_steps: int) -> None:
+        """Add the counts of another solver."""
+        self._n_problems += n_problems
+        self._n_steps += n_steps
+        self.unsolved += other.unsolved
+
+
+def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]], hook: Hook) -> list[T]:
+    """Run several fits and return their results; each round solves the next sub-problem of every fit that goes on."""
+    options = rows.options
+    most = max(options.n_threads, _ROWS_AT_ONCE // rows.matrix.n_rows)
+    results: dict[int, T] = {}
+    requests: dict[int, Request] = {}
+
+    def resume(number: int, sent: object) -> None:
+        """Run a fit until it ends or asks for a sub-problem to be solved."""
+        try:
+            given = fits[number].send(sent)
+        except StopIteration as end:
+            results[number] = end.value
+            return
+        if isinstance(given, MarginRound):
+            resume(number, hook is not None and hook(given))
+        else:
+            requests[number] = given
+
+    n_begun = 0
+    while len(results) < len(fits):
+        while n_begun < len(fits) and len(requests) < most:
+            resume(n_begun, None)
+            n_begun += 1
+        problems, requests = requests, {}
+        solutions = rows.engine.solve_each(
+            list(problems.values()),
+            solver=options.solver,
+            tol=options.solver_tol,
+            max_iter=options.solver_max_iter or 0,
+        )
+        for number, solution in zip(problems, solutions, strict=True):
+            resume(number, solution)
+    return [results[number] for number in range(len(fits))]

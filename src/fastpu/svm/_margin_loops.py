@@ -1,0 +1,289 @@
+"""The loops over large-margin sub-problems: Algorithm 1, and the difference-of-convex iteration for the psi loss.
+
+Liu, Zheng, Shen and Wang, "An iterative algorithm to learn from positive and unlabeled examples".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from fastpu.svm._margin_arguments import MarginRound
+from fastpu.svm._margin_engine import Solver
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastpu.svm._margin_engine import MarginRows, Solved, Steps, Unsolved
+
+
+Loss: TypeAlias = Literal["hinge", "psi"]
+
+
+@dataclass(slots=True)
+class Problem:
+    """S(., y) = |w|^2 / 2 + sum_i c_i L(y_i f(x_i)): labels y and the costs c that go with them."""
+
+    labels: NDArray[np.int8]
+    costs: NDArray[np.float64]
+
+    def value(self, f: Solved, loss: Loss) -> float:
+        """Return S(f, y)."""
+        losses = np.maximum(1.0 - self.labels * f.decision, 0.0)
+        if loss == "psi":
+            np.minimum(losses, 1.0, out=losses)
+        losses *= self.costs
+        return f.half_norm + float(losses.sum())
+
+
+class Entry(NamedTuple):
+    """The record of one classifier; only Algorithm 1 uses the last three fields."""
+
+    n_changed: int
+    intercept_low: float
+    intercept_high: float
+    gap: float
+    n_problems: int
+    n_steps: int
+    n_negative: int = 0
+    objective_fitted: float = 0.0
+    objective_relabeled: float = 0.0
+
+
+_N_SHARED = 6
+
+
+@dataclass(slots=True)
+class Run:
+    """The fit for one C: the record of its classifiers f_0, f_1, ..., the last of them, and the problem it belongs to.
+
+    `cycle` is the number of steps after which the labels repeated, or 0.
+    """
+
+    C: float
+    last: Solved
+    problem: Problem
+    solver: Solver
+    has_labels: bool = True
+    log: list[Entry] = field(default_factory=list)
+    objective: list[float] = field(default_factory=list)
+    status: str = ""
+    cycle: int = 0
+
+    @property
+    def labels(self) -> NDArray[np.int8] | None:
+        return self.problem.labels if self.has_labels else None
+
+    @property
+    def n_problems(self) -> int:
+        return sum(entry.n_problems for entry in self.log)
+
+    @property
+    def unsolved(self) -> list[Unsolved]:
+        return self.solver.unsolved
+
+    def add(self, f: Solved, problem: Problem, value: float, entry: Entry) -> None:
+        self.last, self.problem = f, problem
+        self.objective.append(value)
+        self.log.append(entry)
+
+    def history(self) -> dict[str, NDArray[Any]]:
+        names = Entry._fields if self.has_labels else Entry._fields[:_N_SHARED]
+        columns = list(zip(*self.log, strict=True))
+        return {name: np.array(column) for name, column in zip(names, columns, strict=False)}
+
+
+# ------------------------------------------------------------------------------------------------ Algorithm 1
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What Algorithm 1 minimises, where it starts, and when it ends; `init` is "hinge", "psi" or "isvm"."""
+
+    loss: Loss
+    init: str
+    tol: float
+    check_increase: bool
+
+
+def algorithm_1(rows: MarginRows, C: float, rule: Rule, *, is_heard: bool = True) -> Steps[Run]:
+    """Fit f_0 to the labels y_init, +1 (labelled) and -1 (unlabelled); then relabel and fit by turns.
+
+    y_k is +1 on labelled rows and sgn f_k on the others; f_(k+1) minimises S(., y_k). Rounds are yielded for a callback
+    only if `is_heard`.
+    """
+    loss, most = rule.loss, rows.options.max_iter
+    solver = Solver()
+    f, fitted, relabelled = yield from _first(rows, C, rule, solver)
+    run = Run(C, f, fitted, solver)
+    before = np.nan  # S(f_(k-1), y_(k-1))
+    seen: dict[bytes, int] = {}
+    for k in range(most + 1):
+        # f is f_k, `fitted` is the problem with the labels y_(k-1) that it was fitted to, `relabelled` that
+        # with its own, y_k.
+        labels = rows.signs(f.decision > 0) if relabelled is None else relabelled.labels
+        n_changed = int(np.count_nonzero(labels != fitted.labels))
+        n_negative = int(np.count_nonzero(labels < 0))
+        if not n_changed:
+            relabelled = fitted
+        elif relabelled is None and n_negative:
+            relabelled = make_problem(rows, C, labels)
+        s_fitted = fitted.value(f, loss)
+        s_relabelled = np.nan if relabelled is None else relabelled.value(f, loss)
+        entry = Entry(n_changed, *f.interval, f.gap, *solver.counts(), n_negative, s_fitted, s_relabelled)
+        is_stopped = is_heard and (yield MarginRound(C, k, most, s_fitted, n_changed, f.gap))
+
+        run.status = _end_before(rule, k, f, relabelled, n_changed, s_relabelled > s_fitted)
+        if run.status or relabelled is None:
+            run.add(f, fitted, s_fitted, entry)
+            return run
+        run.add(f, relabelled, s_relabelled, entry)
+        if k and abs(s_relabelled - before) <= rule.tol * before:
+            run.status = "tol"
+        elif is_stopped:
+            run.status = "callback"
+        elif k == most:
+            run.status = "max_iter"
+        elif not rule.check_increase:
+            state = _state(relabelled, f, loss)
+            if state in seen:
+                run.status, run.cycle = "max_iter", k - seen[state]
+            seen[state] = k
+        if run.status:
+            return run
+        f = yield from minimise(solver, relabelled, f, loss)
+        fitted, relabelled, before = relabelled, None, s_relabelled
+    return run
+
+
+def _end_before(rule: Rule, k: int, f: Solved, relabelled: Problem | None, n_changed: int, is_increase: bool) -> str:
+    """Return the status if the iteration ends with f_k and the labels that it was fitted to, else ""."""
+    if rule.loss == "psi" and is_collapsed(f):
+        return "collapsed"
+    if relabelled is None:
+        return "no_negative"
+    if k and rule.check_increase and is_increase:
+        return "increase"
+    return "labels" if k and not n_changed else ""
+
+
+def _first(rows: MarginRows, C: float, rule: Rule, solver: Solver) -> Steps[tuple[Solved, Problem, Problem | None]]:
+    """Return f_0, the problem that it was fitted to, and that with its labels y_0 if these are not the signs of f_0."""
+    if rule.init == "isvm":
+        isvm = yield from algorithm_1(rows, C, Rule("hinge", "hinge", rule.tol, rule.check_increase), is_heard=False)
+        solver.add(isvm.solver, isvm.n_problems, sum(entry.n_steps for entry in isvm.log))
+        return isvm.last, isvm.problem, isvm.problem
+    problem = make_problem(rows, C, rows.signs(rows.is_labelled))
+    f = yield from solver.solve(problem.labels, problem.costs)
+    if rule.init == "psi":
+        f = yield from minimise(solver, problem, f, "psi")
+    return f, problem, None
+
+
+def make_problem(rows: MarginRows, C: float, labels: NDArray[np.int8]) -> Problem:
+    """Return S(., y) of the paper's (2.2): each side has the cost C, shared out by the weights of its rows."""
+    is_positive = labels > 0
+    if rows.weights is None:
+        n_positive = int(np.count_nonzero(is_positive))
+        return Problem(labels, np.where(is_positive, C / n_positive, C / (labels.size - n_positive)))
+    positive, negative = (float(rows.weights[side].sum()) for side in (is_positive, ~is_positive))
+    return Problem(labels, rows.weights * np.where(is_positive, C / positive, C / negative))
+
+
+def minimise(solver: Solver, problem: Problem, f: Solved, loss: Loss) -> Steps[Solved]:
+    """Return the minimiser of S, or with the psi loss a fixed point that is no worse than f."""
+    if loss == "psi":
+        descent = Descent(solver, problem, f)
+        while not descent.is_over:
+            f, _ = yield from descent.step()
+        return f
+    if f.labels is problem.labels and f.slopes is None:
+        return f
+    return (yield from solver.solve(problem.labels, problem.costs, None, f))
+
+
+def _state(problem: Problem, f: Solved, loss: Loss) -> bytes:
+    """Return all that the next step depends on, to detect a repetition."""
+    flat = flat_rows(problem, f).tobytes() if loss == "psi" else b""
+    return problem.labels.tobytes() + flat
+
+
+# --------------------------------------------------------------------------------------------------- psi loss
+
+
+def flat_rows(problem: Problem, f: Solved) -> NDArray[np.uint8]:
+    """Return s_i = 1 where m_i = y_i f(x_i) < 0. There psi(m) = (1 - m)_+ + min(m, 0) is at most (1 - m)_+ + s m."""
+    return (problem.labels * f.decision < 0).view(np.uint8)
+
+
+def is_collapsed(f: Solved) -> bool:
+    """Return whether w is 0.
+
+    It is if the solution has w = 0, or if s = 1 on all rows of one label and on no row of the other: then all y_i
+    beta_i in w = sum_i beta_i y_i x_i have one sign, while their sum is 0, so that all of them are 0.
+    """
+    if f.slopes is not None:
+        pushes_up = (f.labels > 0) != f.slopes.view(np.bool_)
+        if pushes_up.all() or not pushes_up.any():
+            return True
+    return f.half_norm == 0 and not f.solution["coef"].any()
+
+
+class Descent:
+    """The difference-of-convex iteration that decreases S with the psi loss, starting from f.
+
+    Each step solves the problem with the loss (1 - m)_+ + s m, which lies above psi and touches it at the last f.
+    The iteration ends when a set of rows with s = 1 occurs again: if it is the last set, f is a fixed point; if it
+    is an earlier one, S is the same there, since S never increases. There are finitely many sets.
+    """
+
+    def __init__(self, solver: Solver, problem: Problem, f: Solved) -> None:
+        self._solver, self._problem, self._f = solver, problem, f
+        self._slopes = flat_rows(problem, f)
+        self._seen: set[bytes] = set()
+        known = np.zeros_like(self._slopes) if f.slopes is None else f.slopes
+        # f already solves this problem
+        self.is_over = f.labels is problem.labels and np.array_equal(self._slopes, known)
+
+    def step(self) -> Steps[tuple[Solved, int]]:
+        """Return the next classifier, and the number of rows whose s it changes."""
+        problem, last = self._problem, self._slopes
+        self._seen.add(last.tobytes())
+        self._f = yield from self._solver.solve(problem.labels, problem.costs, last, self._f)
+        self._slopes = flat_rows(problem, self._f)
+        self.is_over = self._slopes.tobytes() in self._seen
+        return self._f, int(np.count_nonzero(self._slopes != last))
+
+
+def biased_psi(rows: MarginRows, C: float, costs: NDArray[np.float64]) -> Steps[Run]:
+    """Minimise the sum of psi losses at these costs, taking unlabelled rows for negative; C is only recorded.
+
+    Starts from the hinge solution, and ends when a problem occurs again.
+    """
+    solver, most = Solver(), rows.options.max_iter
+    problem = Problem(rows.signs(rows.is_labelled), costs)
+    f = yield from solver.solve(problem.labels, problem.costs)
+    descent = Descent(solver, problem, f)
+    run = Run(C, f, problem, solver, has_labels=False)
+    n_changed = int(np.count_nonzero(flat_rows(problem, f)))
+    for step in range(most + 1):
+        value = problem.value(f, "psi")
+        run.add(f, problem, value, Entry(n_changed, *f.interval, f.gap, *solver.counts()))
+        is_stopped = yield MarginRound(C, step, most, value, n_changed, f.gap)
+        if is_collapsed(f):
+            run.status = "collapsed"
+        elif not n_changed:
+            run.status = "repeat"
+        elif is_stopped:
+            run.status = "callback"
+        elif step == most:
+            run.status = "max_iter"
+        elif descent.is_over:
+            run.status = "repeat"
+        else:
+            f, n_changed = yield from descent.step()
+        if run.status:
+            break
+    return run

@@ -1,0 +1,299 @@
+"""ISVM and IPSI: a large-margin classifier and the labels of the unlabelled rows, by turns."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, overload
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_bool, check_choice, check_float
+from fastpu.common._sharing import shares_work
+from fastpu.svm._arguments import MOST_COST
+from fastpu.svm._margin_arguments import MarginRound, check_margin_options
+from fastpu.svm._margin_engine import Task
+from fastpu.svm._margin_fit import fit_each_cost
+from fastpu.svm._margin_loops import Rule, algorithm_1
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from fastpu.svm._margin_arguments import MarginArguments
+    from fastpu.svm._margin_engine import MarginRows, Steps
+    from fastpu.svm._margin_loops import Run
+    from fastpu.svm.linear_machine import LinearMachine
+
+    class IterationArguments(MarginArguments, total=False):
+        """The keywords of both functions, but for C."""
+
+        tol: float
+        check_increase: bool
+
+
+_STARTS = ("hinge", "psi", "isvm")
+
+
+@overload
+def fit_isvm(
+    X: object, y: object, *, C: float | None = ..., **options: Unpack[IterationArguments]
+) -> LinearMachine: ...
+
+
+@overload
+def fit_isvm(
+    X: object, y: object, *, C: Sequence[float] | NDArray[Any], **options: Unpack[IterationArguments]
+) -> list[LinearMachine]: ...
+
+
+@answers_unknown_keywords
+@shares_work("C")
+def fit_isvm(
+    X: object,
+    y: object,
+    *,
+    C: float | Sequence[float] | NDArray[Any] | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    solver_tol: float = 1e-9,
+    solver_max_iter: int | None = None,
+    check_increase: bool = True,
+    solver: str = "auto",
+    sample_weight: object = None,
+    n_threads: int | None = None,
+    callback: Callable[[MarginRound], bool | None] | None = None,
+    progress: bool = False,
+) -> LinearMachine | list[LinearMachine]:
+    """ISVM, the iterative SVM: a linear SVM, and the labels that it gives to unlabelled rows, by turns.
+
+    It is for a linear boundary where classes overlap and no prior is known, for text (CSR), and for more columns than
+    rows. The one parameter to choose is `C`, and a sequence of values costs little more than one. Standardise columns
+    of numbers. Where positives are rare, `predict` calls too many rows positive: the scores still rank, and
+    `LinearMachine.with_threshold` matches a prior.
+
+    With labels y that are +1 on labelled rows, and with n_+ and n_- rows labelled +1 and -1, let
+
+        S(f, y) = |w|^2 / 2 + C [ 1/n_+ sum_(y_i = 1) L(f(x_i)) + 1/n_- sum_(y_i = -1) L(-f(x_i)) ],    f(x) = w'x + b,
+
+    and L(z) = max(0, 1 - z). f_0 minimises S with all unlabelled rows negative, y_k gives them the signs of f_k (-1
+    where it is 0), and f_(k+1) minimises S(., y_k), for k = 0, 1, ... until
+
+    - f_(k+1) calls no unlabelled row negative (status "no_negative"), so that S is not defined. No minimiser does so:
+      then a sub-problem was not solved;
+    - the new labels would raise S, S(f_(k+1), y_(k+1)) > S(f_(k+1), y_k) ("increase"), which can be, as they change n_+
+      and n_-;
+    - y_(k+1) = y_k ("labels"), a fixed point;
+    - S(f_(k+1), y_(k+1)) differs from S(f_k, y_k) by no more than a share `tol` ("tol").
+
+    The model is f_(k+1), with the labels y_k in the first three cases and y_(k+1) in the last.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        float32 and float64, C-contiguous or CSR, are used without a copy. Features on one scale help.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+    C : float, sequence of floats or None, default None
+        > 0; the larger, the fewer errors on the training rows. None takes 80 n_pos / (s^2 sqrt(max(n_pos, d))), with
+        n_pos labelled rows (the sum of their weights, if that is more) and the mean squared distance s^2 of rows from
+        their mean, which is d for standardised columns; `params` holds it. A sequence fits each of them and gives a
+        list of the models that the single values give, bit by bit, with what depends on `X` alone computed once; short
+        fits are done at once, one in each thread, if there is no callback.
+    tol : float, default 1e-3
+        >= 0, the relative change of S that ends the iteration; 0 goes on to the end, which is finite.
+    max_iter : int, default 100
+        The most steps after f_0. Two or three are usual.
+    solver_tol : float, default 1e-9
+        In (0, 1): the duality gap of each sub-problem, relative to its objective, at which its solver stops.
+    solver_max_iter : int, optional
+        The most iterations of the solver in one sub-problem; by default what each solver allows itself.
+    check_increase : bool, default True
+        Whether "increase" ends the iteration, as in the paper; S(f_k, y_k) then never increases. Without it models of
+        the paper's examples are slightly better on new rows, but labels can go round in a cycle, which is recognised
+        (status "max_iter").
+    solver : {"auto", "exact", "iadmm"}, default "auto"
+        "exact" is an interior-point and active-set method, or, for more than 1000 features and for CSR, coordinate
+        descent and sequential minimal optimisation; "iadmm" the paper's alternating direction method, with the errors
+        of its print corrected; "auto" is "exact".
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0; equal to repeating rows: n_+, n_- and the sums are weighted. Rows of weight 0 are left out. Their
+        scale matters to the default of C alone.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
+    callback : callable, optional
+        ``callback(info: MarginRound) -> bool``, called for each of f_0, f_1, ...; True ends the fit, and of a sequence
+        of `C` the values that have not been fitted are left out.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed) that counts the same.
+
+    Returns
+    -------
+    LinearMachine, or a list of them if `C` is a sequence
+        With `coef`, `intercept`, `pseudo_labels`, `status` and `history`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row. The message
+        names it.
+    MemoryError
+        If the working memory cannot be had; the message says how much was wanted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`: with its duality gap.
+    DegenerateModelWarning
+        If the iteration ends with "no_negative", or the model calls all training rows the same.
+    EstimateWarning
+        If the model calls so many unlabelled rows positive that a fifth of them and more must be negative by its own
+        scores: where a share r of the labelled rows and q of the unlabelled ones score above a threshold, at most
+        q / r can be positive. The scores may still rank well, so `select` does not leave out such a model.
+
+    Notes
+    -----
+    Each step is one sub-problem, a weighted SVM with an intercept that is not penalised. It costs some 10 to 20 times
+    O(n d^2) without a start, and less from the last solution; memory is O(n + d^2) beside `X`. The minimiser has one w,
+    but S can have an interval of best intercepts, about 2 wide for small `C`: its middle is taken, always.
+
+    References
+    ----------
+    Liu, Zheng, Shen and Wang, "An iterative algorithm to learn from positive and unlabeled examples", (2.2) and
+    Algorithm 1.
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> X, truth = fastpu.datasets.make_two_normals(200, random_state=0)
+    >>> split = fastpu.datasets.split_case_control(truth, labeled=20, random_state=0)
+    >>> rows, y = X[split.train], split.y_train
+    >>> model = fastpu.fit_isvm(rows, y, C=1.0)
+    >>> model.status
+    'labels'
+    >>> [m.coef.shape for m in fastpu.fit_isvm(rows, y, C=[0.1, 1.0, 10.0])]
+    [(2,), (2,), (2,)]
+    """
+    rule = Rule("hinge", "hinge", check_float("tol", tol, low=0), check_bool("check_increase", check_increase))
+    options = check_margin_options(
+        max_iter=max_iter, solver_tol=solver_tol, solver_max_iter=solver_max_iter, solver=solver, n_threads=n_threads
+    )
+    task = Task("fit_isvm", "ISVM", {"tol": rule.tol, "check_increase": rule.check_increase}, options)
+    return fit_each_cost(task, X, y, C, sample_weight, callback, progress, partial(_fit, rule))
+
+
+@overload
+def fit_ipsi(
+    X: object, y: object, *, C: float | None = ..., init: str = ..., **options: Unpack[IterationArguments]
+) -> LinearMachine: ...
+
+
+@overload
+def fit_ipsi(
+    X: object, y: object, *, C: Sequence[float] | NDArray[Any], init: str = ..., **options: Unpack[IterationArguments]
+) -> list[LinearMachine]: ...
+
+
+@answers_unknown_keywords
+@shares_work("C")
+def fit_ipsi(
+    X: object,
+    y: object,
+    *,
+    C: float | Sequence[float] | NDArray[Any] | None = None,
+    init: str = "hinge",
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    solver_tol: float = 1e-9,
+    solver_max_iter: int | None = None,
+    check_increase: bool = True,
+    solver: str = "auto",
+    sample_weight: object = None,
+    n_threads: int | None = None,
+    callback: Callable[[MarginRound], bool | None] | None = None,
+    progress: bool = False,
+) -> LinearMachine | list[LinearMachine]:
+    """IPSI, iterative psi-learning: `fit_isvm` with the psi loss, which no outlier can outweigh.
+
+    It is for data that suit `fit_isvm`, but have rows far on the wrong side: wrong labels, or outliers among the
+    unlabelled rows. With a small `C` it can collapse to a model that calls all rows the same.
+
+    The loss is L(z) = min(1, max(0, 1 - z)) = max(0, 1 - z) + min(z, 0). A minimiser of S(., y_k) is sought by the
+    difference-of-convex iteration from f_k: min(z, 0) is replaced by s z, s = 1 where z < 0 at the last classifier and
+    0 elsewhere, which is a convex problem, until the set of rows with s = 1 comes back. S never increases on the way,
+    and what is found is a fixed point of that iteration, not always the least minimum.
+
+    Parameters
+    ----------
+    X, y, C, tol, max_iter, solver_tol, solver_max_iter, check_increase, solver, sample_weight, n_threads, callback, \
+progress
+        As in `fit_isvm`.
+    init : {"hinge", "psi", "isvm"}, default "hinge"
+        f_0: "hinge" is the minimiser of S with the hinge loss and all unlabelled rows negative, as in `fit_isvm`; "psi"
+        what the iteration makes of that with the psi loss and the same labels, as the paper prints it; "isvm" the
+        model of `fit_isvm`, with its `pseudo_labels` as y_0.
+
+    Returns
+    -------
+    LinearMachine, or a list of them if `C` is a sequence
+        As in `fit_isvm`; the status can be "collapsed" too.
+
+    Raises
+    ------
+    TypeError, ValueError, MemoryError
+        As in `fit_isvm`.
+
+    Warns
+    -----
+    ConvergenceWarning
+        As in `fit_isvm`.
+    DegenerateModelWarning
+        As in `fit_isvm`, and if the psi loss has collapsed.
+    EstimateWarning
+        As in `fit_isvm`.
+
+    Notes
+    -----
+    For small `C` the minimum of S with the psi loss is at w = 0, where S = C and all rows are called the same: always
+    if C < 1 / (2 D^2), D being the largest distance between rows of opposite label. A classifier with w = 0 ends the
+    iteration (status "collapsed", also where no unlabelled row is called negative), and should not be chosen. In the
+    paper's first example that is so for about half of its values of `C` from "psi", and for two fifths from the others.
+
+    A step takes some three sub-problems, each as in `fit_isvm`.
+
+    References
+    ----------
+    Liu, Zheng, Shen and Wang, "An iterative algorithm to learn from positive and unlabeled examples", Algorithms 1, 2.
+
+    Examples
+    --------
+    >>> import fastpu
+    >>> X, truth = fastpu.datasets.make_two_normals(200, random_state=0)
+    >>> split = fastpu.datasets.split_case_control(truth, labeled=20, random_state=0)
+    >>> model = fastpu.fit_ipsi(X[split.train], split.y_train, C=10.0)
+    >>> model.status, model.pseudo_labels.shape
+    ('labels', (146,))
+    """
+    rule = Rule(
+        "psi",
+        check_choice("init", init, _STARTS),
+        check_float("tol", tol, low=0),
+        check_bool("check_increase", check_increase),
+    )
+    options = check_margin_options(
+        max_iter=max_iter, solver_tol=solver_tol, solver_max_iter=solver_max_iter, solver=solver, n_threads=n_threads
+    )
+    task = Task(
+        "fit_ipsi", "IPSI", {"init": rule.init, "tol": rule.tol, "check_increase": rule.check_increase}, options
+    )
+    return fit_each_cost(task, X, y, C, sample_weight, callback, progress, partial(_fit, rule))
+
+
+def _fit(rule: Rule, rows: MarginRows, C: float) -> Steps[Run]:
+    weights = rows.weights
+    least = 1 / rows.is_labelled.size if weights is None else float(weights.min()) / float(weights.sum())
+    if not (C * least > 0 and C <= MOST_COST):
+        raise ValueError(
+            f"C must be at most {MOST_COST:g}, and so large that no row's share of it is 0 in float64, got {C!r}"
+        )
+    return algorithm_1(rows, C, rule)
