@@ -138,10 +138,8 @@ CALLS: dict[str, Callable[[], Callable[[int], Any]]] = {
     "KernelMachine.decision_function": lambda: predicted(
         "fit_svm", rows(4000, 20, "PN"), many(10_000_000).reshape(-1, 20)
     ),
-    "fit_bagging_svm linear": lambda: fit("fit_bagging_svm", rows(40_000, 20), n_estimators=500, random_state=0),
-    "fit_bagging_svm rbf": lambda: fit(
-        "fit_bagging_svm", rows(6000, 20), n_estimators=500, kernel="rbf", random_state=0
-    ),
+    "fit_bagging_svm linear": lambda: fit("fit_bagging_svm", rows(40_000, 20), n_bags=500, random_state=0),
+    "fit_bagging_svm rbf": lambda: fit("fit_bagging_svm", rows(6000, 20), n_bags=500, kernel="rbf", random_state=0),
     "fit_smc": lambda: fit("fit_smc", rows(40_000, 20), nu_map=0.2),
     "fit_svmc": lambda: fit("fit_svmc", rows(40_000, 20), nu_map=0.2),
     "fit_isvm": lambda: fit("fit_isvm", rows(500_000, 50), C=[0.01, 0.1, 1.0, 10.0, 100.0]),

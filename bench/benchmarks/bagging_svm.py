@@ -22,7 +22,7 @@ class _Problem:
 
     def fit(self, n_threads: int) -> Any:
         kernel = {"kernel": "rbf", "gamma": self.gamma, "cache_mb": 500}
-        return self.function(self.X, self.y, n_estimators=N_BAGS, random_state=0, n_threads=n_threads, **kernel)
+        return self.function(self.X, self.y, n_bags=N_BAGS, random_state=0, n_threads=n_threads, **kernel)
 
 
 class BaggingSVM(_Problem):

@@ -52,16 +52,13 @@ VALUES = {
     "C_pos": [1.0, 1e-3, 1e3, 0.0],
     "C_unl": [1.0, 0.1, 1e3, 0.0],
     "bag_ratio": [3.0, 0.1, 1e300, None],
-    "bag_size": [None, 1, 3, 50],
     "batch_size": [None, 1, 5, 100],
     "beta": [0.0, 0.5],
     "bandwidth": [None, 1.0, 1e-200, 1e200],
     "cache_mb": [200, 1, 0.001],
     "check_increase": [True, False],
     "coef0": [0.0, 1.0, -1.0, 1e200],
-    "cost_pos": [INF, 1.0, 1e-3],
-    "cost_unl": [1.0, 0.1],
-    "criterion": ["gini", "nnpu", "upu"],
+    "scoring": ["puf", "err_star"],
     "degree": [3, 0, 1, 2],
     "early_stopping_rounds": [None, 1, 2],
     "eta": [0.0, 0.5, 1.0, -1.0, -0.5],
@@ -87,7 +84,6 @@ VALUES = {
     "n_centers": [1, 3, 200],
     "n_components": [None, 1, 3],
     "n_epochs": [1, 2],
-    "n_estimators": [1, 3],
     "n_hidden": [1, 4],
     "n_neighbors": [1, 2, 5],
     "n_rounds": [1, 5],
@@ -107,7 +103,7 @@ VALUES = {
     "stop_tol": [1e-9, 0.0, 0.1],
     "tol": [1e-3, 1e-9, 0.5],
 }
-ALWAYS = {"n_threads": [1], "n_trees": [1, 5], "n_rounds": [1, 5], "n_epochs": [1, 2], "n_estimators": [1, 3]}
+ALWAYS = {"n_threads": [1], "n_trees": [1, 5], "n_rounds": [1, 5], "n_epochs": [1, 2]}
 ALWAYS["solver_max_iter"] = [50]
 ALWAYS["max_iter"] = [1, 5, 50]
 FITS = list(DECLARED)
