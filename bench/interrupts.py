@@ -14,14 +14,13 @@ import sys
 import warnings
 from pathlib import Path
 
-_TESTS = Path(__file__).resolve().parent.parent / "tests"
-sys.path += [str(_TESTS / "common"), str(_TESTS / "methods")]
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "common"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "methods"))
 
+from fastpu.common._methods import DECLARED, function_of
 from interrupts import interrupted_after
 from method_recipes import RECIPES
 from test_every_method_interrupts import ENDLESS, problem
-
-from fastpu.common._methods import DECLARED, function_of
 
 ALLOWED = 0.2  # seconds
 

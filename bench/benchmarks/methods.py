@@ -64,7 +64,7 @@ SHORT = {
     "SVM, linear, pairs": Line("fit_svm", "float64", {"kernel": "linear", "C": 0.1, "max_iter": 10**6}),
     "SVM, linear, rows": Line(
         "fit_svm", "float64", {"kernel": "poly", "degree": 1, "gamma": 1.0, "coef0": 0.0, "C": 0.1}
-    ),  # fmt: skip
+    ),
     "nu-SVM, rbf": Line("fit_nu_svm", "float64", {**_RBF, "nu": 0.3}),
     "one-class SVM, rbf": Line("fit_one_class_svm", "float64", {**_RBF, "nu": 0.1}),
     "bagging SVM, rbf": Line("fit_bagging_svm", "float64", _RBF),

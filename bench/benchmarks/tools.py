@@ -73,8 +73,9 @@ def _grid(n_threads: int, *, one_by_one: bool) -> Callable[[], Any]:
     fit = require("baselines.fit_svm")
     X, y = require("datasets.make_four_normals")(1000, random_state=0)
     grid = {"C": np.geomspace(1e-2, 1e3, 5), "gamma": np.geomspace(1e-3, 3, 5)}
-    chosen = (lambda X, y, **params: fit(X, y, **params)) if one_by_one else fit
-    return partial(require("select"), chosen, X, y, grid, scoring="error", random_state=0, n_threads=n_threads,
+    if one_by_one:
+        fit = partial(fit)
+    return partial(require("select"), fit, X, y, grid, scoring="error", random_state=0, n_threads=n_threads,
                    admit=("degenerate",))  # fmt: skip
 
 
