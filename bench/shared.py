@@ -10,6 +10,7 @@ import platform
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,6 +27,9 @@ R = TypeVar("R")
 
 _LIBRARIES = ("fastpu", "numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "lightgbm", "xgboost", "xgboost-cpu",
               "faiss-cpu", "pulearn", "torch")  # fmt: skip
+
+
+_FEWEST = 5  # labelled rows
 
 
 class DataError(ValueError):
@@ -65,6 +69,47 @@ def standardised(X: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.
     spread = by.std(axis=0)
     scaled: NDArray[np.float64] = (X - by.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return scaled
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Training rows with the truth and which of them are labelled, and test rows.
+
+    The unlabelled rows are all training rows without a label.
+    """
+
+    X: NDArray[np.float64]
+    truth: NDArray[np.bool_]
+    is_labelled: NDArray[np.bool_]
+    X_test: NDArray[np.float64]
+    truth_test: NDArray[np.bool_]
+
+    @property
+    def prior(self) -> float:
+        """The share of positives among the unlabelled rows."""
+        return float(self.truth[~self.is_labelled].mean())
+
+
+def draw(
+    X: NDArray[np.float64], truth: NDArray[np.bool_], *, scaling: str, share: float, seed: int, max_rows: int
+) -> Problem:
+    """Return a problem: half of the rows to fit, the others to test, at most `max_rows` of each.
+
+    A share `share` of the positive training rows is labelled. Features are standardised by the training rows, or raw.
+    """
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(truth.size)
+    half = min(truth.size // 2, max_rows)
+    train, test = order[:half], order[half : 2 * half]
+    positives = np.flatnonzero(truth[train])
+    n_labelled = max(_FEWEST, round(share * positives.size))
+    if n_labelled >= positives.size:
+        raise ValueError(f"needs more than {n_labelled} positive training rows, got {positives.size}")
+    is_labelled = np.zeros(half, dtype=np.bool_)
+    is_labelled[positives[:n_labelled]] = True
+    if scaling == "standardised":
+        X = standardised(X, X[train])
+    return Problem(X[train], truth[train], is_labelled, X[test], truth[test])
 
 
 def find_sets(data_sets: Sequence[Any], folder: Path | None, names: Sequence[str] | None) -> tuple[list[Any], int]:
