@@ -143,7 +143,8 @@ class Parser(argparse.ArgumentParser):
     def add(self, name: str, text: str, default: Any = None, **options: Any) -> None:
         """Add an option; its default stands in the help, and says the type."""
         if default is not None:
-            options = {"default": default, "type": type(default)} | options
+            kind = type(default[0] if isinstance(default, list) else default)
+            options = {"default": default, "type": kind} | options
             text += " (default: %(default)s)"
         self.add_argument(name, help=text, **options)
 

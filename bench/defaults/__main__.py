@@ -51,7 +51,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add("--data", "folder of NAME.csv.gz", type=Path, required=True)
     parser.add("--sets", "sets, positive class (default: eight)", nargs="+", metavar="NAME=LABEL")
     parser.add("--methods", "of the table (default: all)", nargs="+", metavar="NAME", choices=METHODS)
-    parser.add("--shares", "labelled", [0.05, 0.3], nargs="+", type=float)
+    parser.add("--shares", "labelled", [0.05, 0.3], nargs="+")
     parser.add("--splits", "random splits", 2)
     parser.add("--max-rows", "to fit, and to test", 2000)
     parser.add("--limit", "seconds of a fit", 90.0)

@@ -44,7 +44,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add("--tasks", "to run (default: all)", nargs="+", choices=TASKS, default=list(TASKS), metavar="NAME")
     parser.add("--learners", "to judge (default: all)", nargs="+", choices=LEARNERS, default=list(LEARNERS),
                metavar="NAME")  # fmt: skip
-    parser.add("--shares", "labelled", [0.01, 0.05, 0.3], nargs="+", type=float)
+    parser.add("--shares", "labelled", [0.01, 0.05, 0.3], nargs="+")
     parser.add("--splits", "random splits", 5)
     parser.add("--max-rows", "to fit", 4000)
     parser.add("--jobs", "problems at a time", 2)

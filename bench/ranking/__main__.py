@@ -69,8 +69,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = Parser("ranking", __doc__)
     parser.add("--repeats", "samples of each line", 400)
     parser.add("--boot", "bootstrap samples", 200)
-    parser.add("--apart", "means of the positive scores", [0.0, 1.0, 2.0, 3.0, 4.0], nargs="+", type=float)
-    parser.add("--priors", "shares of positives", [0.05, 0.1, 0.2, 0.3], nargs="+", type=float)
+    parser.add("--apart", "means of the positive scores", [0.0, 1.0, 2.0, 3.0, 4.0], nargs="+")
+    parser.add("--priors", "shares of positives", [0.05, 0.1, 0.2, 0.3], nargs="+")
     options = parser.parsed(argv, "repeats", "boot")
     warnings.simplefilter("ignore")  # of precisions above 1, in a few of the samples
     print(table(["apart", "prior", "AP", *(f"{n_pos} and {n_unl}" for n_pos, n_unl in SIZES)]))

@@ -33,7 +33,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = Parser("isvm_ipsi", __doc__)
     parser.add_common("folder of the real data sets (default: simulated ones alone)", jobs=True)
     parser.add("--sets", "sets to run, of " + ", ".join(data_set.name for data_set in DATA_SETS), nargs="+")
-    parser.add("--cases", "of the tables", list(CASES), nargs="+", choices=CASES, type=int)
+    parser.add("--cases", "of the tables", list(CASES), nargs="+", choices=CASES)
     parser.add("--replications", "paper: 100", 10)
     parser.add("--grid-step", "log10 step of C from -4 to 4, at most 8; paper: 0.1", 0.5)
     parser.add("--weights", "values of w in 0.01 to 0.15, as in the paper", 15)

@@ -40,7 +40,7 @@ _FILES = {3: "lymphoma_62x4026.csv.gz", 4: "newsgroups8_mini.jsonl.gz"}
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = Parser("pu_svm_path", __doc__)
     parser.add_common("folder of the sets of Tables 3 and 4")
-    parser.add("--tables", "to rerun", sorted(TABLES), nargs="+", type=int, choices=sorted(TABLES))
+    parser.add("--tables", "to rerun", sorted(TABLES), nargs="+", choices=sorted(TABLES))
     parser.add("--draws", "draws of a toy set", 30)
     parser.add("--splits", "random halves of a set read", 5)
     parser.add("--groups", "newsgroups to take as positive (default: all)", nargs="+", metavar="NAME")

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = Parser("pual", __doc__)
     parser.add_common("folder of the real data sets (default: Table 1 alone)", jobs=True)
-    parser.add("--tables", "to rerun", [1, 3], nargs="+", type=int, choices=(1, 3))
-    parser.add("--means", "mean_p2 in Table 1", sorted(TABLE_1), nargs="+", type=int, choices=sorted(TABLE_1))
+    parser.add("--tables", "to rerun", [1, 3], nargs="+", choices=(1, 3))
+    parser.add("--means", "mean_p2 in Table 1", sorted(TABLE_1), nargs="+", choices=sorted(TABLE_1))
     parser.add("--sets", "sets of Table 3, of " + ", ".join(data_set.name for data_set in DATA_SETS), nargs="+")
-    parser.add("--gammas", "label frequencies in Table 3", list(GAMMAS), nargs="+", type=float, choices=list(GAMMAS))
+    parser.add("--gammas", "label frequencies in Table 3", list(GAMMAS), nargs="+", choices=list(GAMMAS))
     parser.add("--splits", "paper: 5 and 10", 3)
     parser.add("--every", "of lam (Table 1) and sigma, each so-many-th value; paper: 1", 4)
     parser.add(

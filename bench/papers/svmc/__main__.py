@@ -40,7 +40,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = Parser("svmc", __doc__)
     parser.add_common("folder of the data sets", required=True)
     parser.add("--sets", "sets to run, of " + ", ".join(data_set.name for data_set in DATA_SETS), nargs="+")
-    parser.add("--svm", "supervised SVMs", ["C", "nu"], nargs="+", choices=("C", "nu"), type=str)
+    parser.add("--svm", "supervised SVMs", ["C", "nu"], nargs="+", choices=("C", "nu"))
     parser.add("--splits", "random halves of the positives", 3)
     parser.add("--seed", "seed of the first split", 0)
     parser.add("--threads", "threads of a fit", cpus())
