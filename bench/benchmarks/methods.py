@@ -43,8 +43,6 @@ LONG = {
     "ISVM, small cost": Line("fit_isvm", "float64", {"C": 0.01}),
     "ISVM, iadmm": Line("fit_isvm", "float64", {"solver": "iadmm", "solver_max_iter": 20}),
     "ISVM, csr": Line("fit_isvm", "csr", {"C": 1.0}),
-    "PUAL, linear": Line("fit_pual", "float64"),
-    "PUAL, linear, csr": Line("fit_pual", "csr"),
     "network, one batch": Line("fit_nnpu", options={**_NETWORK, "batch_size": None}),
     "network, batches": Line("fit_nnpu", options={**_NETWORK, "batch_size": 1000}),
     "network, csr": Line("fit_nnpu", "csr", {**_NETWORK, "batch_size": 1000}),
@@ -52,8 +50,7 @@ LONG = {
     "uPU, squared": Line("fit_upu", options={"loss": "squared", "lam": 1e-3}),
 }
 #: Time grows with the square of the rows.
-SHORT = {
-    **{name: Line(name) for name in DECLARED},
+KERNEL = {
     "SVM, rbf": Line("fit_svm", "float64", _RBF),
     "SVM, rbf, float32": Line("fit_svm", options=_RBF),
     "SVM, rbf, csr": Line("fit_svm", "csr", {**_RBF, "gamma": 0.2}),
@@ -69,7 +66,13 @@ SHORT = {
     "one-class SVM, rbf": Line("fit_one_class_svm", "float64", {**_RBF, "nu": 0.1}),
     "bagging SVM, rbf": Line("fit_bagging_svm", "float64", _RBF),
     "SVMC": Line("fit_svmc", "float64", {**_RBF, "C": 100.0}),
+    "PUAL, linear": Line("fit_pual", "float64"),
+    "PUAL, linear, csr": Line("fit_pual", "csr"),
     "SMC": Line("fit_smc", "float64", {**_RBF, "C": 100.0}),
+}
+#: Every method at its defaults, and what takes long with few rows.
+SMALL = {
+    **{name: Line(name) for name in DECLARED},
     "PUAL, rbf": Line("fit_pual", "float64", {"kernel": "rbf"}),
     "PUAL, Nystroem": Line("fit_pual", "float64", {"kernel": "rbf", "n_components": 200}),
     "SVM path, rbf": Line("fit_svm_path", "float64", {"kernel": "rbf", "gamma": 0.02, "lam_min": 1e-2}),
@@ -132,8 +135,15 @@ class Long:
         return float(self.model.n_iter)
 
 
-class Short(Long):
-    """The same for methods of kernel rows and graphs, and for every method at its defaults."""
+class Kernel(Long):
+    """The same for methods of kernel rows and of neighbours."""
 
-    lines = SHORT
-    params = (tuple(SHORT), KERNEL_SIZES, N_THREADS)
+    lines = KERNEL
+    params = (tuple(KERNEL), KERNEL_SIZES, N_THREADS)
+
+
+class Small(Long):
+    """The same with few rows."""
+
+    lines = SMALL
+    params = (tuple(SMALL), KERNEL_SIZES[:1], N_THREADS)
