@@ -73,10 +73,12 @@ def _grid(n_threads: int, *, one_by_one: bool) -> Callable[[], Any]:
     fit = require("baselines.fit_svm")
     X, y = require("datasets.make_four_normals")(1000, random_state=0)
     grid = {"C": np.geomspace(1e-2, 1e3, 5), "gamma": np.geomspace(1e-3, 3, 5)}
-    if one_by_one:
-        fit = partial(fit)
-    return partial(require("select"), fit, X, y, grid, scoring="error", random_state=0, n_threads=n_threads,
-                   admit=("degenerate",))  # fmt: skip
+
+    def hidden(X: Any, y: Any, **params: Any) -> Any:
+        return fit(X, y, **params)
+
+    options = {"scoring": "error", "admit": ("degenerate",), "random_state": 0, "n_threads": n_threads}
+    return partial(require("select"), hidden if one_by_one else fit, X, y, grid, **options)
 
 
 TOOLS: dict[str, Callable[[int], Callable[[], Any]]] = {
