@@ -17,7 +17,7 @@ import fastpu
 from fastpu import _core
 from fastpu.data._matrix import CsrMatrix
 from margin_engine_cases import make_engine, solve
-from oracles import hull_distance, large_margin, nnpu, pual, stump_boost, svm
+from oracles import large_margin, nnpu, pual, stump_boost, svm
 from risk_cases import train
 
 #: Sums of a few numbers of the order of 10, in the type that they are computed in.
@@ -222,20 +222,3 @@ def test_products_and_factors_in_tiles_are_those_of_numpy(A, B):
     right = B.copy()
     _core.tiled_back_solve(factor, right, n_threads=1)
     np.testing.assert_allclose(right @ L, B, rtol=0, atol=1e-8)
-
-
-@given(matrices(), matrices(), st.sampled_from([0.0, 1.0, 2.0**-40, 1024.0]))
-def test_any_nearest_point_of_a_hull(Z, points, shift):
-    width = min(Z.shape[1], points.shape[1])
-    Z, points = np.ascontiguousarray(Z[:, :width] + shift), np.ascontiguousarray(points[:, :width] + shift)
-    hull = _core.HullDistance(Z, n_threads=2)
-    for p in [*points, Z.mean(axis=0)]:
-        found = hull.nearest(p, max_steps=10**5)
-        assert found["status"] == "slack"
-        assert (found["weights"] > 0).all()
-        assert abs(found["weights"].sum() - 1) < 1e-13
-        x = found["weights"] @ Z[found["rows"]]
-        np.testing.assert_allclose(p - x, found["apart"], rtol=0, atol=1e-13 * (10 + shift))
-        # No row is on the point's side of the plane through x: what is left is rounding, by the length of p - x.
-        length = np.linalg.norm(found["apart"])
-        assert hull_distance.slack(Z, x, found["apart"]) * length <= 1e-8 * length + 1e-12 * (1 + shift)
