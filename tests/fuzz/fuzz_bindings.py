@@ -49,7 +49,7 @@ KERNELS = ["linear", "rbf", "poly", "sigmoid", "precomputed"]
 # Values that parameters of these names may have; those that count stay small, or a fit takes long.
 VALUES = {
     "C": [1.0, 1e-3, 1e3, 1e-300, 1e300],
-    "C_pos": [1.0, 1e-3, 1e3, 0.0],
+    "C_pos": [1.0, 1e-3, 1e3, 0.0, INF],
     "C_unl": [1.0, 0.1, 1e3, 0.0],
     "bag_ratio": [3.0, 0.1, 1e300, None],
     "bag_size": [None, 1, 3, 50],
@@ -59,8 +59,6 @@ VALUES = {
     "cache_mb": [200, 1, 0.001],
     "check_increase": [True, False],
     "coef0": [0.0, 1.0, -1.0, 1e200],
-    "cost_pos": [INF, 1.0, 1e-3],
-    "cost_unl": [1.0, 0.1],
     "degree": [3, 0, 1, 2],
     "early_stopping_rounds": [None, 1, 2],
     "eta": [0.0, 0.5, 1.0, -1.0, -0.5],
