@@ -176,7 +176,7 @@ CALLS: dict[str, Callable[[], Callable[[int], Any]]] = {
     ),
     "fit_svm_path": lambda: fit("fit_svm_path", rows(3000, 20, "PN"), kernel="rbf"),
     "fit_svm_path start": lambda: fit("fit_svm_path", _uneven(8000, 60), kernel="rbf", gamma=0.5),
-    "fit_pu_svm_path": lambda: fit("fit_pu_svm_path", rows(6000, 20), cost_pos=1.0),
+    "fit_pu_svm_path": lambda: fit("fit_pu_svm_path", rows(6000, 20), C_pos=1.0),
     "fit_pu_svm_path inf": lambda: fit("fit_pu_svm_path", rows(4000, 20), kernel="rbf"),
     "knn_graph": lambda: fit("knn_graph", rows(100_000, 30)),
     "knn_graph tree": lambda: fit("knn_graph", rows(2_000_000, 3)),

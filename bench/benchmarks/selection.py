@@ -40,18 +40,18 @@ class Overhead:
 class Grid:
     """24 points and 4 folds of a biased SVM of 1,000 rows."""
 
-    param_names = ("n_jobs",)
+    param_names = ("n_threads",)
     params = ((1, 2),)
 
-    def setup(self, n_jobs: int) -> None:
+    def setup(self, n_threads: int) -> None:
         self.select, self.fit = require("select"), require("fit_bsvm")
         X, truth = require("datasets.make_four_normals")(1000, random_state=0)
         split = require("datasets.split_case_control")(truth, labeled=100, unlabeled=1.0, random_state=0)
         self.X, self.y = X[split.train], split.y_train
 
-    def time_select(self, n_jobs: int) -> None:
+    def time_select(self, n_threads: int) -> None:
         grid = {"C_pos": [1.0, 3.0, 10.0, 30.0], "C_unl": [0.1, 0.2, 0.5, 1.0, 2.0, 5.0]}
-        self.select(self.fit, self.X, self.y, grid, kernel="rbf", random_state=0, n_jobs=n_jobs)
+        self.select(self.fit, self.X, self.y, grid, kernel="rbf", random_state=0, n_threads=n_threads)
 
 
 class KernelGrid:

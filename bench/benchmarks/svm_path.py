@@ -29,7 +29,7 @@ class SVMPath:
         self.fit(self.X, self.y, **self.options)
 
     def time_fit_pu(self, n: int, n_threads: int, kernel: str) -> None:
-        require("fit_pu_svm_path")(self.X, self.labels, cost_pos=2.0, **self.options)
+        require("fit_pu_svm_path")(self.X, self.labels, C_pos=2.0, **self.options)
 
     def time_select(self, n: int, n_threads: int, kernel: str) -> None:
         self.path.select("puf", self.X, self.labels, n_threads=n_threads)

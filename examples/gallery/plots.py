@@ -103,7 +103,7 @@ fastpu.plot.selection(chosen)
 # line is a coefficient, or a row's dual variable where there is a kernel. With held-out rows, the lower panel shows a
 # criterion for every point of the path, and its best point.
 
-path = fastpu.fit_pu_svm_path(rows[:150], y[:150], cost_pos=10.0)
+path = fastpu.fit_pu_svm_path(rows[:150], y[:150], C_pos=10.0)
 held_y = (held_truth == 1).astype(int)
 held_y[150:] = 0
 fastpu.plot.path(path, held, held_y)

@@ -13,7 +13,6 @@ from fastpu.boosting.stump_boost import fit_pnu_auc_boost
 from fastpu.data.binned_features import bin_features
 from fastpu.data.labels import as_labels, stack
 from fastpu.forest.forest import fit_forest
-from fastpu.judge.selection import select
 from fastpu.knn.knn_graph import knn_graph, knn_similarity
 from fastpu.mapping.mapping_convergence import fit_smc, fit_svmc
 from fastpu.model._model import Model, load
@@ -22,6 +21,7 @@ from fastpu.pual.gllc import fit_gllc
 from fastpu.pual.pual import fit_pual
 from fastpu.risk.nnpu import fit_nnpu
 from fastpu.risk.upu import fit_upu
+from fastpu.selection.select import select
 from fastpu.svm.bagging_svm import fit_bagging_svm
 from fastpu.svm.bsvm import fit_bsvm
 from fastpu.svm.isvm import fit_ipsi, fit_isvm

@@ -8,7 +8,6 @@ from fastpu.boosting._stump_boost import BoostRound
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.forest._arguments import ForestRound
-from fastpu.judge.selection import Selection
 from fastpu.knn.knn_graph import KNNGraph
 from fastpu.mapping._loop import MappingRound
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
@@ -19,6 +18,7 @@ from fastpu.pual.pual_machine import PualMachine
 from fastpu.risk._arguments import RiskRound
 from fastpu.risk.risk_machine import RiskMachine
 from fastpu.risk.risk_network import RiskNetwork
+from fastpu.selection.select import Selection
 from fastpu.svm._margin_arguments import MarginRound
 from fastpu.svm._solver import SvmRound
 from fastpu.svm.bagging_svm import BaggingSVM, BagRound

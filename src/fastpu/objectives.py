@@ -28,7 +28,7 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._coding import default_codes, read_labels
 from fastpu.data._validate import check_sample_weight
 from fastpu.metrics import auc
-from fastpu.model._prior import check_prior, check_scenario, proper_prior
+from fastpu.model._prior import check_prior_in, proper_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -434,4 +434,5 @@ def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_thr
     >>> bool(metrics.auc(y, model.predict(X)) > 0.85)
     True
     """
-    return Objective("upu", y, {"prior": check_prior(prior), "scenario": check_scenario(scenario)}, n_threads)
+    share, drawn_as = check_prior_in(scenario, prior)
+    return Objective("upu", y, {"prior": share, "scenario": drawn_as}, n_threads)

@@ -70,7 +70,7 @@ def test_every_public_function_names_its_own_keywords(name):
         (fastpu.baselines.fit_bpsi, "tol", "use solver_tol"),
         (fastpu.fit_nnpu, "lr", "use learning_rate"),
         (fastpu.fit_bsvm, "class_weight", "use C_pos or C_unl"),
-        (fastpu.fit_pu_svm_path, "class_weight", "use cost_pos or cost_unl"),
+        (fastpu.fit_pu_svm_path, "class_weight", "use C_pos or C_unl"),
         (fastpu.fit_isvm, "class_weight", "use sample_weight"),
         (fastpu.fit_pual, "C", "use C_pos or C_unl"),
         (fastpu.fit_upu, "C", "use lam"),

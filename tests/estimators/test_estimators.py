@@ -40,9 +40,9 @@ def test_a_fit_is_that_of_the_function(classifier):
     codes = np.where(y, 1, 0 if takes(classifier, "U") else -1)
     if "Path" in classifier.__name__:
         seed = options.pop("random_state")
-        balanced = {"cost_pos": (~y).sum() / y.sum()} if classifier is estimators.PUSVMPathClassifier else {}
+        balanced = {"C_pos": (~y).sum() / y.sum()} if classifier is estimators.PUSVMPathClassifier else {}
         path = function_of(classifier)(X, codes, **balanced, **options)
-        model = path.select("puf" if balanced else "f1", cv=5, random_state=seed)
+        model = path.select("puf" if balanced else "f1", n_folds=5, random_state=seed)
     elif classifier is estimators.BSVMClassifier:
         costs = {"C_pos": y.size / (2 * y.sum()), "C_unl": y.size / (2 * (~y).sum())}
         model = function_of(classifier)(X, codes, **costs, **options)
@@ -232,11 +232,11 @@ def test_paths_have_defaults_for_classes_that_overlap():
     labelled = truth & (rng.random(240) < 0.5)
     fitted = estimators.PUSVMPathClassifier(random_state=0).fit(X[:160], labelled[:160])
     n_pos = labelled[:160].sum()
-    assert fitted.path_.params["cost_pos"] == (160 - n_pos) / n_pos
+    assert fitted.path_.params["C_pos"] == (160 - n_pos) / n_pos
     assert 0.2 < fitted.predict(X[160:]).mean() < 0.6
     assert fitted.score(X[160:], truth[160:]) > 0.75
     supervised = estimators.SVMPathClassifier(random_state=0).fit(X[:160], truth[:160])
-    assert supervised.model_.params["criterion"] == "f1"
+    assert supervised.model_.params["scoring"] == "f1"
     predicted = supervised.predict(X[160:])
     assert 2 * (predicted & truth[160:]).sum() / (predicted.sum() + truth[160:].sum()) > 0.75
 
@@ -248,7 +248,7 @@ def test_a_path_whose_end_is_the_floor_of_precision_warns_where_that_is_chosen()
     fitted = estimators.SVMPathClassifier(random_state=0).fit(X, truth)  # no warning: far from the end
     assert (fitted.path_.status, fitted.path_.converged) == ("precision", False)
     with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="SVMPathClassifier stops at the end of the path"):
-        estimators.SVMPathClassifier(criterion="end").fit(X, truth)
+        estimators.SVMPathClassifier(scoring="end").fit(X, truth)
 
 
 def test_a_path_stops_where_it_is_told():
@@ -256,13 +256,13 @@ def test_a_path_stops_where_it_is_told():
     fitted = estimators.PUSVMPathClassifier(lam=0.7).fit(X, labelled)
     assert fitted.model_.params["lam"] == 0.7
     assert fitted.n_iter_ == fitted.path_.n_iter
-    ended = estimators.PUSVMPathClassifier(criterion="end").fit(X, labelled)
+    ended = estimators.PUSVMPathClassifier(scoring="end").fit(X, labelled)
     np.testing.assert_array_equal(ended.decision_function(X), ended.path_.decision_function(X) - ended.path_.threshold)
     few = np.concatenate([np.flatnonzero(truth)[:1], np.flatnonzero(~truth)[:9]])
     assert estimators.SVMPathClassifier().fit(X[few], truth[few]).path_.n_events > 0  # one row: no folds
     with pytest.raises(ValueError, match="prior must be given"):
-        estimators.PUSVMPathClassifier(criterion="err_star").fit(X, labelled)
-    assert estimators.PUSVMPathClassifier(criterion="err_star", prior=0.3).fit(X, labelled).model_.params["value"] >= 0
+        estimators.PUSVMPathClassifier(scoring="err_star").fit(X, labelled)
+    assert estimators.PUSVMPathClassifier(scoring="err_star", prior=0.3).fit(X, labelled).model_.params["value"] >= 0
 
 
 def test_nystroem_is_for_kernels():

@@ -18,9 +18,9 @@ from fastpu.common._methods import DECLARED
 
 # Keywords that speak of the rows are arguments of `fit`; these have a default where the function has none.
 OF_ROWS = {"sample_weight", "sample_cost", "eval_set", "graph", "init_model"}
-OWN_DEFAULTS = {"prior": "bbe", "C_pos": None, "C_unl": None, "cost_pos": None}
+OWN_DEFAULTS = {"prior": "bbe", "C_pos": None, "C_unl": None}
 CALIBRATION = {"calibration", "calibration_prior", "calibration_cv"}
-SELECTION = {"lam", "criterion", "cv", "prior", "scenario", "random_state"}
+SELECTION = {"lam", "scoring", "n_folds", "prior", "scenario", "random_state"}
 
 
 def test_every_fit_function_has_a_class_with_its_name():
@@ -50,7 +50,7 @@ def test_parameters_are_the_keywords_with_the_same_defaults(classifier):
     extra = SELECTION if "Path" in classifier.__name__ else set()
     assert set(parameters) - set(keywords) == CALIBRATION | extra
     for name, default in keywords.items():
-        missing = default is inspect.Parameter.empty or name == "cost_pos"
+        missing = default is inspect.Parameter.empty or name == "C_pos"
         assert parameters[name] == (OWN_DEFAULTS[name] if missing else default), name
     documented = inspect.getdoc(classifier)
     section = documented[documented.index("Parameters") : documented.index("Attributes")]

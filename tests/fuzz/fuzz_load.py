@@ -47,7 +47,7 @@ def seeds() -> list[bytes]:
         fastpu.fit_nnpu(rows, pu, prior=0.5, model="mlp", n_hidden=2, n_epochs=1, random_state=0),
         fastpu.fit_nnpu(rows, pu, prior=0.5, model="gauss", n_centers=2, n_epochs=1, random_state=0),
         fastpu.baselines.fit_ls_auc(rows, pn),
-        fastpu.fit_pu_svm_path(rows, pu, cost_pos=1.0, max_events=4),
+        fastpu.fit_pu_svm_path(rows, pu, C_pos=1.0, max_events=4),
         fastpu.fit_svmc(rows, pu, max_iter=1),
     ]
     files = []

@@ -230,12 +230,9 @@ PARAMETERS: dict[str, Parameter] = {
     "hold_out": share(none=True, changes=(0.5,)),
     "solver_max_iter": integer(1, none=True, changes=(1,)),
     # -- paths
-    "cost_pos": positive(inf=True, changes=(1.0,)),
-    "cost_unl": positive(changes=(0.25,)),
     "lam_min": real(0, changes=(3.0,)),
     "max_events": integer(1, none=True, changes=(1,)),
     "iteration": integer(0),
-    "criterion": choice("puf", "err_star", "end", function=True),
     "feature": integer(0, 2),
     # -- choosing parameters
     "fit": Parameter("callback", bad=_OBJECTS),
@@ -243,7 +240,6 @@ PARAMETERS: dict[str, Parameter] = {
     "scoring": choice("puf", "err_star", "error", "auc", function=True),
     "cv": integer(2, bad=(([], ValueError), ([3], TypeError), ([([0, 1], [99])], ValueError))),
     "refine": choice("greedy", none=True),
-    "n_jobs": integer(-1, none=True, bad=((0, ValueError),), patient="it starts processes"),
     "admit": Parameter(
         "object", bad=((3, TypeError), ("degenerate", TypeError), (["all"], ValueError), ([3], TypeError))
     ),
@@ -372,11 +368,14 @@ _set(_MAPPING, nu=real(0, 1, open_low=True, none=True, changes=(0.3,)), max_iter
 _set("knn_similarity KNNGraph.similarity", sigma=positive(words=("median",)))
 _set("SVMPath.at", lam=positive())
 _train = {"X": None, "y": None}
-_set("SVMPath.select", cv=integer(2, none=True, under=_train), prior=share(none=True, under={"criterion": "err_star"}))
+_set("SVMPath.select", scoring=choice("puf", "err_star", "end", function=True))
+_set(
+    "SVMPath.select", n_folds=integer(2, none=True, under=_train), prior=share(none=True, under={"scoring": "err_star"})
+)
 _set("plot.path SVMPath.select", X=Parameter("matrix", none=True, bad=_NO_SCALARS[:-1]))
 _set("plot.path SVMPath.select", y=Parameter("labels", none=True, bad=_NO_SCALARS[:-1]))
-_set("plot.path", model=Parameter("object", bad=(*_OBJECTS, (None, TypeError))), criterion=choice("puf", "err_star"))
-_set("plot.path", prior=share(none=True, under={"criterion": "err_star"}))
+_set("plot.path", model=Parameter("object", bad=(*_OBJECTS, (None, TypeError))), scoring=choice("puf", "err_star"))
+_set("plot.path", prior=share(none=True, under={"scoring": "err_star"}))
 _set("select", prior=share(none=True, under={"scoring": "err_star"}), k=replace(_K, under={"scoring": "lift"}))
 # Some folds of so few rows make models that call all of them the same.
 _set("select", random_state=Parameter("seed", none=True, changes=(1,), under={"admit": ["degenerate"]}))

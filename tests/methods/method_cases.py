@@ -29,7 +29,7 @@ FORMS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "mapping, CSR": ("fit_svmc", {"kernel": "rbf"}, True),
     "mapping, linear": ("fit_smc", {"kernel": "linear"}, False),
     "path, CSR": ("fit_svm_path", {"kernel": "rbf"}, True),
-    "path, rbf": ("fit_pu_svm_path", {"kernel": "rbf", "cost_pos": 2.0}, False),
+    "path, rbf": ("fit_pu_svm_path", {"kernel": "rbf", "C_pos": 2.0}, False),
     "pual, rbf": ("fit_pual", {"kernel": "rbf"}, False),
     "pual, landmarks": ("fit_gllc", {"kernel": "rbf", "n_components": 5}, True),
     "ranks, gauss": ("fit_ls_auc", _GAUSS, False),

@@ -1,6 +1,6 @@
 """One small call for every public function that computes, whatever it is: what tests over all methods are made from.
 
-A method has one by its declaration; any other function with `n_threads` or `n_jobs` that has no recipe here fails
+A method has one by its declaration; any other function with `n_threads` that has no recipe here fails
 `test_every_method_has_a_recipe`.
 """
 
@@ -57,9 +57,7 @@ class Recipe:
         return FORMS[form](X), y
 
     def call(self, *arguments: Any, **more: Any) -> Any:
-        """Call the function with these arguments and the recipe's options; n_threads stands for n_jobs in `select`."""
-        if self.name == "select" and "n_threads" in more:
-            more["n_jobs"] = more.pop("n_threads")
+        """Call the function with these arguments and the recipe's options."""
         return self.function(*arguments, **{**self.options, **more})
 
     @property
@@ -157,7 +155,7 @@ _CALLS: dict[str, tuple[int, dict[str, Any]]] = {
     "fit_nnpu": (3000, _EPOCHS),
     "fit_nnpu-gauss": (2000, {**_EPOCHS, "model": "gauss", "n_centers": 30}),
     "fit_nnpu-mlp": (2000, _MLP),
-    "fit_pu_svm_path": (300, {"cost_pos": 1.0, "lam_min": 1.0}),
+    "fit_pu_svm_path": (300, {"C_pos": 1.0, "lam_min": 1.0}),
     "fit_svm_path": (300, {"lam_min": 1.0}),
     "fit_svm-linear": (2000, {"kernel": "linear"}),
     "fit_one_class_svm": (2000, {}),
@@ -186,7 +184,7 @@ def computing_functions() -> list[str]:
             continue
         for name in module.__all__:
             item = getattr(module, name)
-            if inspect.isfunction(item) and {"n_threads", "n_jobs"} & set(inspect.signature(item).parameters):
+            if inspect.isfunction(item) and "n_threads" in inspect.signature(item).parameters:
                 found.append(name if name in DECLARED else prefix + name)
     return found
 

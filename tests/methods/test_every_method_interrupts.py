@@ -44,7 +44,7 @@ ENDLESS: dict[str, tuple[int, int, dict[str, Any]]] = {
     "fit_bls_svm": (2500, 8, {"lam": _MANY}),
     "fit_upu": (20_000, 20, {"prior": 0.5, "model": "gauss", "n_centers": 1500, "lam": 1e-6}),
     "fit_nnpu": (5000, 50, {"prior": 0.5, "n_epochs": 10**9, "batch_size": 200}),
-    "fit_pu_svm_path": (8000, 60, {"cost_pos": 1.0}),
+    "fit_pu_svm_path": (8000, 60, {"C_pos": 1.0}),
     "fit_svm_path": (8000, 60, _RBF),
     "fit_svm": (20_000, 20, {"C": 1e3, **_RBF}),
     "fit_nu_svm": (20_000, 20, {"nu": 0.5, **_RBF}),

@@ -144,7 +144,7 @@ def test_hard_rows_are_right_everywhere_and_large_costs_are_as_good():
     assert (path.scores(X[y > 0], lams) >= 1 - CLOSE).all()
     largest = max(path.alpha_at(k)[y > 0].max() for k in range(path.knots.size))
     assert largest > 1
-    noisy = fastpu.fit_pu_svm_path(X, pu, cost_pos=1.01 * largest, n_threads=1)
+    noisy = fastpu.fit_pu_svm_path(X, pu, C_pos=1.01 * largest, n_threads=1)
     np.testing.assert_allclose(noisy.scores(X, lams), path.scores(X, lams), rtol=0, atol=CLOSE)
 
 

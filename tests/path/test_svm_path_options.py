@@ -38,7 +38,7 @@ def test_a_precomputed_kernel_is_as_good(data):
     y_new = np.where(y > 0, 1, 0)
     assert given.select("puf", K, y_new).params["value"] == path.select("puf", X, y_new).params["value"]
     refused(ValueError, "X and y must be given for a precomputed kernel", given.select, "puf")
-    refused(ValueError, "cv needs the kernel matrix", given.select, "puf", cv=3)
+    refused(ValueError, "n_folds needs the kernel matrix", given.select, "puf", n_folds=3)
     refused(ValueError, "X must have a column for each of the 50 training rows", given.predict, K[:, :4])
 
 
@@ -146,9 +146,9 @@ def test_bad_labels_and_costs_are_named(data):
     refused(ValueError, "negative", fastpu.fit_pu_svm_path, X, y)
     refused(ValueError, "y must have positive and negative rows", fastpu.fit_svm_path, X, np.ones(50))
     pu = np.maximum(y, 0)
-    refused(ValueError, "cost_pos must be a number > 0", fastpu.fit_pu_svm_path, X, pu, cost_pos=0)
-    refused(ValueError, "cost_unl must be", fastpu.fit_pu_svm_path, X, pu, cost_unl=np.inf)
-    path = fastpu.fit_pu_svm_path(X, pu, cost_pos=2)
+    refused(ValueError, "C_pos must be a number > 0", fastpu.fit_pu_svm_path, X, pu, C_pos=0)
+    refused(ValueError, "C_unl must be", fastpu.fit_pu_svm_path, X, pu, C_unl=np.inf)
+    path = fastpu.fit_pu_svm_path(X, pu, C_pos=2)
     refused(ValueError, "lam must be", path.at, 0)
     refused(TypeError, "lam must be", path.at, "1")
     refused(ValueError, "X must have 3 features", path.scores, X[:, :2], 1.0)

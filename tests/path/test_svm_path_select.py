@@ -92,7 +92,7 @@ def test_a_function_is_maximised_over_all_intervals():
     machine = path.select(agreement, X_new, y_new)
     assert machine.params["value"] == max(seen)
     assert (machine.predict(X_new) == np.where(y_new > 0, 1, -1)).mean() == max(seen)
-    assert machine.params["criterion"] == "callable"
+    assert machine.params["scoring"] == "callable"
     puf = path.select(lambda labels, p: puf_score(p[labels == 1], p[labels == 0]), X_new, y_new)
     assert puf.params["value"] == path.select("puf", X_new, y_new).params["value"]
 
@@ -109,10 +109,10 @@ def test_end_is_the_last_breakpoint():
 def test_folds_are_paths_of_their_own_on_the_scale_of_all_rows(kernel):
     X, y, _, _ = pu_problem(5, 90)
     path = fastpu.fit_pu_svm_path(X, y, cost_pos=2.0, lam_min=0.05, n_threads=1, **KERNELS[kernel])
-    machine = path.select("puf", cv=3, random_state=0)
-    again = path.select("puf", cv=3, random_state=0)
+    machine = path.select("puf", n_folds=3, random_state=0)
+    again = path.select("puf", n_folds=3, random_state=0)
     assert machine.params == again.params
-    assert machine.params["cv"] == 3
+    assert machine.params["n_folds"] == 3
     # The same by hand: models of each fold at lam n_train / n, on the rows left out.
     rng, fold = check_random_state(0), np.empty(len(y), dtype=int)
     for label in (0, 1):
@@ -141,7 +141,7 @@ def test_what_folds_find_below_the_end_of_the_path_is_not_taken():
     assert (path.status, path.converged) == ("precision", False)
     assert path.violation > 0
     for seed in (0, 1):
-        assert path.select("puf", cv=5, random_state=seed).params["lam"] >= path.lams[-1]
+        assert path.select("puf", n_folds=5, random_state=seed).params["lam"] >= path.lams[-1]
 
 
 def test_training_rows_are_judged_where_no_others_are_given():
@@ -163,21 +163,21 @@ def test_trivial_paths_have_one_machine():
 def test_bad_arguments_are_named():
     X, y, X_new, y_new = pu_problem(0)
     path = fastpu.fit_pu_svm_path(X, y)
-    refused(TypeError, "criterion must be one of 'puf', 'err_star', 'f1', 'error', 'end' or a function", path.select, 3)
-    refused(ValueError, "criterion must be one of 'puf', 'err_star', 'f1', 'error', 'end', got 'f2'", path.select, "f2")
-    refused(ValueError, "prior must be given for criterion='err_star'", path.select, "err_star", X_new, y_new)
-    refused(ValueError, "prior must not be given for criterion='puf'", path.select, "puf", X_new, y_new, prior=0.5)
+    refused(TypeError, "scoring must be one of 'puf', 'err_star', 'f1', 'error', 'end' or a function", path.select, 3)
+    refused(ValueError, "scoring must be one of 'puf', 'err_star', 'f1', 'error', 'end', got 'f2'", path.select, "f2")
+    refused(ValueError, "prior must be given for scoring='err_star'", path.select, "err_star", X_new, y_new)
+    refused(ValueError, "prior must not be given for scoring='puf'", path.select, "puf", X_new, y_new, prior=0.5)
     refused(ValueError, "prior must be", path.select, "err_star", X_new, y_new, prior=1.5)
     refused(ValueError, "X and y must be given together or not at all, got only X", path.select, "puf", X_new)
-    refused(ValueError, "cv must not be given with X and y", path.select, "puf", X_new, y_new, cv=3)
-    refused(ValueError, "cv must be at most the number of rows", path.select, "puf", cv=1000)
-    refused(ValueError, "cv must be", path.select, "puf", cv=1)
+    refused(ValueError, "n_folds must not be given with X and y", path.select, "puf", X_new, y_new, n_folds=3)
+    refused(ValueError, "n_folds must be at most the number of rows", path.select, "puf", n_folds=1000)
+    refused(ValueError, "n_folds must be", path.select, "puf", n_folds=1)
     refused(
         ValueError, "y must hold positive rows (+1) and unlabelled ones (0)", path.select, "puf", X_new, y_new * 0 + 1
     )
     refused(ValueError, "X must have 2 features", path.select, "puf", X_new[:, :1], y_new)
     refused(ValueError, "scenario must be", path.select, "puf", X_new, y_new, scenario="pu")
-    refused(ValueError, "the result of criterion", path.select, lambda y, p: float("nan"), X_new, y_new)
+    refused(ValueError, "the result of scoring", path.select, lambda y, p: float("nan"), X_new, y_new)
 
 
 def issue_rows(seed: int, n: int = 240):
@@ -187,7 +187,7 @@ def issue_rows(seed: int, n: int = 240):
     return X, truth, np.where((truth > 0) & (rng.random(n) < 0.5), 1, 0)
 
 
-@pytest.mark.parametrize("options", [{}, {"cv": 5, "random_state": 0}])
+@pytest.mark.parametrize("options", [{}, {"n_folds": 5, "random_state": 0}])
 @pytest.mark.parametrize("seed", [0, 3, 8])
 def test_rounding_at_the_end_of_a_path_is_no_crossing(seed, options):
     """lam f of some 1e-14 at lam = 0 was taken for changes of side, and lam of 1e-13 for the best."""
@@ -206,9 +206,9 @@ def test_no_candidate_lies_nearer_to_0_than_the_end_of_the_path(kernel, lam_min,
     """Below its end a path is one machine, or none: a change of side there would be rounding."""
     X, _, y = issue_rows(seed, 90)
     path = fastpu.fit_pu_svm_path(X, y, cost_pos=10.0, lam_min=lam_min, n_threads=1, **KERNELS[kernel])
-    for options in ({}, {"cv": 3, "random_state": seed}, {"X": X[::2], "y": y[::2]}):
+    for options in ({}, {"n_folds": 3, "random_state": seed}, {"X": X[::2], "y": y[::2]}):
         curve = curve_on_path(path, "puf", options.get("X"), options.get("y"), prior=None, scenario="case_control",
-                              cv=options.get("cv"), random_state=seed, n_threads=1)  # fmt: skip
+                              n_folds=options.get("n_folds"), random_state=seed, n_threads=1)  # fmt: skip
         assert curve is not None
         assert curve.cuts.size > 3
         assert curve.cuts.min() >= path.end * (1 - 1e-12)

@@ -39,7 +39,7 @@ def test_criterion_is_drawn_below_with_the_best_lam(toy):
     X, y = toy
     model = fastpu.fit_pu_svm_path(X, y, cost_pos=3.0, kernel="rbf", gamma=0.1, lam_min=0.1)
     for name, prior in (("puf", None), ("err_star", 0.4)):
-        figure = fastpu.plot.path(model, X, y, criterion=name, prior=prior, n_lines=7)
+        figure = fastpu.plot.path(model, X, y, scoring=name, prior=prior, n_lines=7)
         upper, lower = figure.axes
         assert len(upper.lines) == 7
         best = model.select(name, X, y, prior=prior).params
@@ -96,12 +96,12 @@ def test_bad_arguments_are_named(toy):
     refused(ValueError, "what must be", fastpu.plot.path, model, what="beta")
     refused(ValueError, "what='coef' needs the linear kernel", fastpu.plot.path, model, what="coef")
     refused(ValueError, "given together", fastpu.plot.path, model, X)
-    for name, value in (("criterion", "err_star"), ("prior", 0.3), ("scenario", "single_set")):
+    for name, value in (("scoring", "err_star"), ("prior", 0.3), ("scenario", "single_set")):
         text = f"{name} must not be given without X and y, the rows to judge by, got {value!r}"
         refused(ValueError, text, fastpu.plot.path, model, **{name: value})
-    refused(ValueError, "criterion must not", fastpu.plot.path, model, criterion="err_star", prior=0.3)
+    refused(ValueError, "scoring must not", fastpu.plot.path, model, scoring="err_star", prior=0.3)
     refused(ValueError, "scenario must be one of", fastpu.plot.path, model, scenario="both")
-    refused(ValueError, "prior must not be given for criterion='puf'", fastpu.plot.path, model, X, y, prior=0.3)
+    refused(ValueError, "prior must not be given for scoring='puf'", fastpu.plot.path, model, X, y, prior=0.3)
     refused(ValueError, "n_lines must be", fastpu.plot.path, model, n_lines=0)
     refused(TypeError, "ax must be two Axes", fastpu.plot.path, model, X, y, ax=fastpu.plot.path(model).axes[0])
 

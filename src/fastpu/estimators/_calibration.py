@@ -13,11 +13,11 @@ from fastpu.common._warn import warn
 from fastpu.data._folds import stratified_folds
 from fastpu.estimators._prior import in_proportion
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
-from fastpu.judge._parts import Rows
-from fastpu.judge._prior_likelihood import score_share
-from fastpu.judge._prior_sampling import PriorEstimate, doubts
 from fastpu.model._calibration import METHODS, by_group
-from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, prior_among_unlabeled
+from fastpu.priors._likelihood import score_share
+from fastpu.priors._sampling import doubts
+from fastpu.selection._parts import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -154,7 +154,7 @@ def _prior_among_unlabeled(
 ) -> tuple[float, PriorEstimate | None]:
     """Return the prior and, if it was not given, its estimate."""
     if settings.prior is not None:
-        return float(settings.prior), None
+        return check_prior(settings.prior), None
     if settings.fit_prior is None:
         pos, unl = scored.pos[in_proportion(scored.share_pos, 0.5)], scored.unl[in_proportion(scored.share_unl, 0.5)]
         estimated = score_share(pos, unl)
@@ -164,7 +164,7 @@ def _prior_among_unlabeled(
         if trouble := doubts(estimate, "pass calibration_prior, to which the probabilities are in proportion"):
             warn(f"calibration: calibration_prior is not given: {trouble}", EstimateWarning)
         return value, estimate
-    prior, scenario = check_prior(settings.fit_prior), check_scenario(settings.scenario)
+    prior, scenario = check_prior_in(settings.scenario, settings.fit_prior)
     share = prior_among_unlabeled(prior, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1], scenario=scenario)
     if not 0 < share < 1:
         raise ValueError(f"prior leaves no unlabelled row of one class, got {prior:g} with scenario={scenario!r}")

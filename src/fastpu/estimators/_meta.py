@@ -26,9 +26,9 @@ from fastpu.common._text import describe
 from fastpu.data._folds import stratified_folds
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._pu_classifier import PUClassifier, require_classes, require_distinct_names
-from fastpu.judge._parts import check_folds
 from fastpu.model._prior import check_prior
 from fastpu.model._threshold import matched_threshold
+from fastpu.selection._parts import check_folds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 class OnPath(FastpuClassifier):
     """A classifier at one point of a path, given or selected.
 
-    The classifier is the machine at one point of the path, which `criterion` selects if `lam` does not name it.
+    The classifier is the machine at one point of the path, which `scoring` selects if `lam` does not name it.
 
     Parameters
     ----------
     lam : float, optional
         The point of the path to stop at. By default the best one is selected.
-    criterion, prior, scenario, random_state : str or callable, float, str, int
+    scoring, prior, scenario, random_state : str or callable, float, str, int
         As in `fastpu.models.SVMPath.select`: "f1" (the default of `SVMPathClassifier`) and "error" where all labels
         are true, "puf" (the default of `PUSVMPathClassifier`) and "err_star" where the rows of the smaller label are
         unlabelled, and "end".
-    cv : int or None, default 5
+    n_folds : int or None, default 5
         Number of folds to select by, at most the number of rows of the smaller class; None selects by the training
-        rows. A precomputed kernel allows neither: pass `lam` or ``criterion="end"``.
+        rows. A precomputed kernel allows neither: pass `lam` or ``scoring="end"``.
 
     Attributes
     ----------
@@ -46,8 +46,8 @@ class OnPath(FastpuClassifier):
 
     path_: SVMPath
     lam: float | None = None
-    criterion: str | Callable[..., float] = "f1"
-    cv: int | None = 5
+    scoring: str | Callable[..., float] = "f1"
+    n_folds: int | None = 5
     prior: float | None = None
     scenario: str = "case_control"
     random_state: int | np.random.Generator | np.random.RandomState | None = None
@@ -67,15 +67,15 @@ class OnPath(FastpuClassifier):
     def _machine(self, path: SVMPath) -> KernelMachine:
         if self.lam is not None:
             return path.at(self.lam)
-        folds = self.cv
+        folds = self.n_folds
         if folds is not None:
             fewest = min(int(np.count_nonzero(path.labels == sign)) for sign in (1, -1))
-            folds = min(check_int("cv", folds, low=2), fewest)
+            folds = min(check_int("n_folds", folds, low=2), fewest)
         return path.select(
-            self.criterion,
+            self.scoring,
             prior=self.prior,
             scenario=self.scenario,
-            cv=folds if folds is not None and folds > 1 else None,
+            n_folds=folds if folds is not None and folds > 1 else None,
             random_state=seed_of(self.random_state),
             n_threads=self.n_threads,
         )
@@ -91,18 +91,18 @@ class OnPUPath(OnPath):
 
     Parameters
     ----------
-    cost_pos : float, optional
+    C_pos : float, optional
         As in `fastpu.fit_pu_svm_path`, whose default is inf: every labelled row right at any price, by which all rows
-        are called positive where the classes overlap. By default cost_unl times the number of unlabelled rows for each
+        are called positive where the classes overlap. By default C_unl times the number of unlabelled rows for each
         labelled one: both groups weigh the same.
     """
 
-    cost_pos: float | None = None
-    criterion: str | Callable[..., float] = "puf"
+    C_pos: float | None = None
+    scoring: str | Callable[..., float] = "puf"
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
-        if arguments["cost_pos"] is None:
+        if arguments["C_pos"] is None:
             n_pos, n_unl = (int(np.count_nonzero(codes == code)) for code in (1, 0))
-            weight = check_float("cost_unl", arguments["cost_unl"], low=0, open_low=True)
-            arguments = {**arguments, "cost_pos": weight * max(1, n_unl) / max(1, n_pos)}
+            weight = check_float("C_unl", arguments["C_unl"], low=0, open_low=True)
+            arguments = {**arguments, "C_pos": weight * max(1, n_unl) / max(1, n_pos)}
         return super()._call(rows, codes, arguments)

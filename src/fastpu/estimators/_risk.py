@@ -31,7 +31,7 @@ class WithPrior(FastpuClassifier):
     prior_ : float
         The prior that was used; of an estimate the share among the unlabelled rows.
     prior_estimate_ : PriorEstimate or None
-        What the estimate says of itself (`allowed`, `only_upper_bound`); None for a prior that was given.
+        What the estimate says of itself (`allowed`, `only_upper_bound`); None for a prior that was given as a number.
     """
 
     prior: float | str = "bbe"
@@ -43,7 +43,8 @@ class WithPrior(FastpuClassifier):
         arguments = super()._arguments(rows, codes, data)
         if not isinstance(self.prior, str):
             check_prior(self.prior)
-            return arguments
+            # An estimate is of the unlabelled rows, whatever the scenario.
+            return arguments | ({"scenario": "case_control"} if isinstance(self.prior, PriorEstimate) else {})
         estimate = estimate_prior(
             self.prior,
             rows,

@@ -12,9 +12,9 @@ from sklearn.utils import _safe_indexing
 from fastpu.common._text import short
 from fastpu.estimators._labels import has_unlabeled, labelled_rows
 from fastpu.estimators._pu_classifier import label_vector
-from fastpu.judge._ranked_rows import check_k
 from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
-from fastpu.model._prior import check_prior, check_scenario, proper_prior
+from fastpu.metrics._ranked_rows import check_k
+from fastpu.model._prior import check_prior, check_prior_in, check_scenario, proper_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -229,7 +229,7 @@ def err_star_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer
     >>> round(err_star_scorer(prior=0.5)(ISVMClassifier().fit(X, y), X, y), 3)
     -0.0
     """
-    return PUScorer("err_star", check_prior(prior), check_scenario(scenario))
+    return PUScorer("err_star", *check_prior_in(scenario, prior))
 
 
 def pu_auc_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
@@ -257,7 +257,7 @@ def pu_auc_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
     >>> round(pu_auc_scorer(prior=0.25)(ISVMClassifier().fit(X, y), X, y), 3)
     0.944
     """
-    return PUScorer("pu_auc", check_prior(prior), check_scenario(scenario))
+    return PUScorer("pu_auc", *check_prior_in(scenario, prior))
 
 
 def lift_scorer(k: float) -> PUScorer:
@@ -320,7 +320,7 @@ def precision_at_k_scorer(k: float, prior: float, *, scenario: str = "case_contr
     0.375
     """
     check_k(k)
-    return PUScorer("precision_at_k", check_prior(prior), check_scenario(scenario), k)
+    return PUScorer("precision_at_k", *check_prior_in(scenario, prior), k)
 
 
 def average_precision_scorer(prior: float, *, scenario: str = "case_control") -> PUScorer:
@@ -348,4 +348,4 @@ def average_precision_scorer(prior: float, *, scenario: str = "case_control") ->
     >>> average_precision_scorer(prior=0.25)(ISVMClassifier().fit(X, y), X, y)
     0.875
     """
-    return PUScorer("average_precision", check_prior(prior), check_scenario(scenario))
+    return PUScorer("average_precision", *check_prior_in(scenario, prior))

@@ -9,7 +9,7 @@ import numpy as np
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
 from fastpu.estimators._meta import MetaClassifier, Training, check_takes_weights, folds_of, response_of, scores_of
-from fastpu.model._prior import check_prior, check_scenario, proper_prior
+from fastpu.model._prior import check_prior_in, proper_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,7 +144,7 @@ class WeightedUnlabeledClassifier(MetaClassifier):
         response = response_of(self, self.estimator, "predict_proba")
         check_takes_weights(self, self.estimator)
         masses = {name: float(training.mass[training.rows(code)].sum()) for name, code in _MASSES.items()}
-        prior = proper_prior(check_prior(self.prior), check_scenario(self.scenario), **masses)
+        prior = proper_prior(*check_prior_in(self.scenario, self.prior), **masses)
         n_rounds = check_int("n_rounds", self.n_rounds, low=1)
         unlabelled, negative = training.rows(0), training.rows(-1)
         rows = np.sort(np.concatenate([training.rows(1), unlabelled]))

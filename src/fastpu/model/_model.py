@@ -22,7 +22,7 @@ from fastpu.model._calibration import METHODS, Scored, by_group, calibrate, chec
 from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
 from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
 from fastpu.model._lazy import is_lazy, of_partitions
-from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu.model._prior import check_prior, check_prior_in, prior_among_unlabeled
 from fastpu.model._threshold import matched_threshold
 
 if TYPE_CHECKING:
@@ -311,7 +311,7 @@ class Model(ABC):
                [0.7, 0.3],
                [0. , 1. ]])
         """
-        wanted = (check_prior(prior), check_scenario(scenario), check_choice("method", method, METHODS))
+        wanted = (*check_prior_in(scenario, prior), check_choice("method", method, METHODS))
         threads = resolve_n_threads(n_threads)
         matrix = self._check_input(X, "X")
         labels = check_labels(y, matrix.n_rows)

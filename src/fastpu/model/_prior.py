@@ -1,24 +1,66 @@
-"""The population that a class prior refers to: the unlabelled rows, or all rows."""
+"""A class prior, given or estimated, and the population that it refers to: the unlabelled rows, or all rows."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastpu.common._params import check_choice, check_float
 from fastpu.common._sharing import unwrapped
-from fastpu.common._text import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
 
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 
 SCENARIOS = ("case_control", "single_set")
 
+_FAR_BELOW = 0.4  # an allowed share below this part of an estimate makes it only an upper bound
 # A prior may be below the share of labelled rows by this share of all rows: it is then rounded, not impossible.
 _ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class PriorEstimate:
+    """An estimate of P(Y = 1) among the unlabelled rows.
+
+    Attributes
+    ----------
+    value : float
+        In (0, 1), so that it can be the `prior` of a fit.
+    interval : tuple of two floats, or None
+        The middle 95 % of `samples`; None without a bootstrap. It has the spread of the estimate, not its bias.
+    samples : ndarray of float64, shape (n_boot,)
+        Estimates from samples drawn with replacement from the positive and from the unlabelled rows.
+    allowed : tuple of two floats, or None
+        The least and the largest share that the scores of rows by a model of other rows do not contradict, with some
+        95 %. The largest follows from counts alone. The least is that of a logistic model of the scores, and can be too
+        large where some negative rows look like positive ones: from labelled positive and unlabelled rows alone nobody
+        can tell these apart.
+    """
+
+    value: float
+    interval: tuple[float, float] | None
+    samples: NDArray[np.float64]
+    allowed: tuple[float, float] | None = None
+
+    @property
+    def only_upper_bound(self) -> bool:
+        """Whether less than 0.4 of `value` is allowed too: classes overlap too much, or there are too few rows."""
+        return self.allowed is not None and self.allowed[0] < _FAR_BELOW * self.value
+
+    def __repr__(self) -> str:
+        parts = [f"value={self.value:.4g}"]
+        for name, ends in (("interval", self.interval), ("allowed", self.allowed)):
+            parts += [] if ends is None else [f"{name}=({ends[0]:.4g}, {ends[1]:.4g})"]
+        parts += (
+            [f"only an upper bound: at most {self.allowed[1]:.2g}"] if self.allowed and self.only_upper_bound else []
+        )
+        return f"PriorEstimate({', '.join(parts)})"
 
 
 def check_scenario(value: object) -> str:
@@ -27,14 +69,15 @@ def check_scenario(value: object) -> str:
 
 
 def check_prior(value: object, name: str = "prior") -> float:
-    """Return a class prior, in (0, 1); a PriorEstimate is refused, as it may be no more than an upper bound."""
-    if hasattr(value, "only_upper_bound"):
-        raise TypeError(
-            f"{name} must be a number in (0, 1), got {describe(value)}: look at its .allowed first, which is wide "
-            f"where the classes overlap too much to tell, then pass its .value, a share among the unlabelled rows "
-            f"(scenario='case_control')"
-        )
-    return check_float(name, value, low=0, high=1, open_low=True, open_high=True)
+    """Return a class prior, in (0, 1): a number, or the value of a PriorEstimate."""
+    given = value.value if isinstance(value, PriorEstimate) else value
+    return check_float(name, given, low=0, high=1, open_low=True, open_high=True)
+
+
+def check_prior_in(scenario: object, prior: object) -> tuple[float, str]:
+    """Return a prior and the scenario that it belongs to: an estimate is of the unlabelled rows, whatever is given."""
+    number, drawn_as = check_prior(prior), check_scenario(scenario)
+    return number, "case_control" if isinstance(prior, PriorEstimate) else drawn_as
 
 
 def prior_among_unlabeled(prior: float, *, n_pos: float, n_unl: float, n_neg: float = 0, scenario: str) -> float:

@@ -12,9 +12,9 @@ from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._validate import check_labels, label_counts
-from fastpu.judge._pu_criteria import Called, require_pu
 from fastpu.kernels._kernels import Kernel
-from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu.metrics._decisions import Called, require_pu
+from fastpu.model._prior import check_prior_in, check_scenario, prior_among_unlabeled
 from fastpu.path._fields import path_fields
 from fastpu.path._fit import PathOptions, follow_path
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 _FOLD_CACHE = 200 * 2**20  # bytes of the kernel cache of each fold's path
-_CRITERIA = ("puf", "err_star", "f1", "error", "end")
+_SCORINGS = ("puf", "err_star", "f1", "error", "end")
 _LEAST_IS_BEST = ("err_star", "error")
 # Intervals that are tried at most. A machine can be worse than the crossings say only if f of some row is rounding.
 _MOST_TRIES = 50
@@ -109,44 +109,43 @@ def crossings(path: PathPoints, matrix: Matrix, n_threads: int) -> Crossings:
 
 def curve_on_path(
     path: PathPoints,
-    criterion: object,
+    scoring: object,
     X: object,
     y: object,
     *,
     prior: object,
     scenario: object,
-    cv: object = None,
+    n_folds: object = None,
     random_state: object = None,
     n_threads: object = None,
 ) -> Curve | None:
     """Check the arguments of `SVMPath.select`; return the criterion along the whole path, or None for "end"."""
-    name = _check_criterion(criterion)
-    scenario = check_scenario(scenario)
+    name = _check_scoring(scoring)
     if (prior is None) == (name == "err_star"):
         wanted = "must be given" if prior is None else "must not be given"
-        raise ValueError(f"prior {wanted} for criterion={name!r}")
-    share = 0.5 if prior is None else check_prior(prior)
+        raise ValueError(f"prior {wanted} for scoring={name!r}")
+    share, drawn_as = (0.5, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
     threads, rng = resolve_n_threads(n_threads), check_random_state(random_state)
-    n_folds = None if cv is None else check_int("cv", cv, low=2)
+    folds = None if n_folds is None else check_int("n_folds", n_folds, low=2)
     if (X is None) != (y is None):
         raise ValueError(f"X and y must be given together or not at all, got only {'y' if X is None else 'X'}")
-    if cv is not None and X is not None:
-        raise ValueError("cv must not be given with X and y: it makes held-out rows of the training rows")
+    if folds is not None and X is not None:
+        raise ValueError("n_folds must not be given with X and y: it makes held-out rows of the training rows")
     if name == "end":
         return None
-    labels, merged, rows = _judged_rows(path, X, y, n_folds, rng, threads)
-    function = criterion if callable(criterion) else None
+    labels, merged, rows = _judged_rows(path, X, y, folds, rng, threads)
+    function = scoring if callable(scoring) else None
     if function is None and name in ("puf", "err_star"):
-        require_pu(labels, "y", f"criterion={name!r}")
+        require_pu(labels, "y", f"scoring={name!r}")
         if name == "err_star":
             n_pos, n_unl, _ = label_counts(labels)
-            prior_among_unlabeled(share, n_pos=n_pos, n_unl=n_unl, scenario=scenario)
+            prior_among_unlabeled(share, n_pos=n_pos, n_unl=n_unl, scenario=drawn_as)
 
     def judge(called: NDArray[np.bool_]) -> float:
         if function is not None:
             result = function(labels, np.where(called, 1, -1))
-            return check_float("the result of criterion", result, allow_inf=True)
-        return _value(name, [int(np.count_nonzero(called & part)) for part in parts], sizes, share, scenario)
+            return check_float("the result of scoring", result, allow_inf=True)
+        return _value(name, [int(np.count_nonzero(called & part)) for part in parts], sizes, share, drawn_as)
 
     parts = (labels == 1, labels == 0 if name in ("puf", "err_star") else labels != 1)
     sizes = [int(np.count_nonzero(part)) for part in parts]
@@ -154,9 +153,9 @@ def curve_on_path(
         cuts, values = _sweep_function(merged, judge)
     else:
         cuts, counts = _sweep(merged, parts)
-        values = np.array([_value(name, each, sizes, share, scenario) for each in counts])
+        values = np.array([_value(name, each, sizes, share, drawn_as) for each in counts])
     best = int(np.argmin(values) if name in _LEAST_IS_BEST else np.argmax(values))
-    return Curve(name, cuts, values, best, merged.low, n_folds, judge, rows)
+    return Curve(name, cuts, values, best, merged.low, folds, judge, rows)
 
 
 def _value(name: str, called: list[int], sizes: list[int], prior: float, scenario: str) -> float:
@@ -177,9 +176,9 @@ def best_machine(path: PathPoints, curve: Curve | None) -> dict[str, Any]:
     what the crossings say, where f of a row is so near 0 that its sign is rounding.
     """
     if curve is None:
-        return {"lam": path.end, "criterion": "end", "lam_low": 0.0, "lam_high": path.end, "value": float("nan")}
+        return {"lam": path.end, "scoring": "end", "lam_low": 0.0, "lam_high": path.end, "value": float("nan")}
     if curve.n_folds is not None:
-        return {**best_of(path, curve), "cv": curve.n_folds}
+        return {**best_of(path, curve), "n_folds": curve.n_folds}
     order = np.argsort(curve.values if curve.name in _LEAST_IS_BEST else -curve.values, kind="stable")
     best: dict[str, Any] = {}
     for k in order[:_MOST_TRIES].tolist():
@@ -189,7 +188,7 @@ def best_machine(path: PathPoints, curve: Curve | None) -> dict[str, Any]:
         candidate["value"] = curve.judge(path.at(candidate["lam"]).decision_function(curve.rows) > 0)
         if not best or curve.is_better(candidate["value"], best["value"]):
             best = candidate
-    return {**best, "cv": None}
+    return {**best, "n_folds": None}
 
 
 def best_of(path: PathPoints, curve: Curve) -> dict[str, Any]:
@@ -199,22 +198,22 @@ def best_of(path: PathPoints, curve: Curve) -> dict[str, Any]:
     value = float(curve.values[curve.best])
     return {
         "lam": _inside(path, lower, upper),
-        "criterion": curve.name,
+        "scoring": curve.name,
         "value": value,
         "lam_low": lower,
         "lam_high": upper,
     }
 
 
-def _check_criterion(criterion: object) -> str:
-    if callable(criterion):
+def _check_scoring(scoring: object) -> str:
+    if callable(scoring):
         return "callable"
-    expected = f"criterion must be one of {', '.join(map(repr, _CRITERIA))}"
-    if not isinstance(criterion, str):
-        raise TypeError(f"{expected} or a function of the labels and the predictions, got {describe(criterion)}")
-    if criterion not in _CRITERIA:
-        raise ValueError(f"{expected}, got {short(criterion)}")
-    return criterion
+    expected = f"scoring must be one of {', '.join(map(repr, _SCORINGS))}"
+    if not isinstance(scoring, str):
+        raise TypeError(f"{expected} or a function of the labels and the predictions, got {describe(scoring)}")
+    if scoring not in _SCORINGS:
+        raise ValueError(f"{expected}, got {short(scoring)}")
+    return scoring
 
 
 def _judged_rows(
@@ -231,7 +230,7 @@ def _judged_rows(
         return labels, crossings(path, path.train(), threads), path.train().table()
     fewest = min(int(np.count_nonzero(labels == label)) for label in (0, 1))
     if n_folds > fewest:
-        raise ValueError(f"cv must be at most the number of rows of the smaller class, {fewest}, got {n_folds}")
+        raise ValueError(f"n_folds must be at most the number of rows of the smaller class, {fewest}, got {n_folds}")
     fold: NDArray[np.int64] = np.empty(labels.size, dtype=np.int64)
     for label in (0, 1):
         members = rng.permutation(np.flatnonzero(labels == label))
@@ -253,7 +252,7 @@ def _fold_crossings(path: PathPoints, held_out: NDArray[np.bool_], threads: int)
 def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> PathPoints:
     """Return the path of some of the training rows, given by their positions in `rows`."""
     if path.kernel == "precomputed":
-        raise ValueError("cv needs the kernel matrix, which a path of a precomputed kernel does not keep: pass X")
+        raise ValueError("n_folds needs the kernel matrix, which a path of a precomputed kernel does not keep: pass X")
     options = PathOptions(
         Kernel(path.kernel, path.gamma, path.degree, path.coef0, path.function),
         cast("float", path.params["lam_min"]) * kept.size / path.rows.size,

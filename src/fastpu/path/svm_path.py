@@ -154,8 +154,8 @@ def fit_pu_svm_path(
     X: object,
     y: object,
     *,
-    cost_pos: float = math.inf,
-    cost_unl: float = 1.0,
+    C_pos: float = math.inf,
+    C_unl: float = 1.0,
     kernel: str | Callable[..., object] = "linear",
     gamma: float | str = "scale",
     degree: int = 3,
@@ -170,15 +170,15 @@ def fit_pu_svm_path(
     """PU-SvmPath: all solutions of the SVM that must have every labelled positive right.
 
     It is for positives whose labels are certain, classes that overlap little, and up to a few thousand rows:
-    `SVMPath.select` then finds the best regularisation of all. Where classes overlap give a finite `cost_pos`, or all
+    `SVMPath.select` then finds the best regularisation of all. Where classes overlap give a finite `C_pos`, or all
     rows may be called positive.
 
     The fit finds, for all lam > 0 at once, the minimisers over w, b in the feature space of the kernel of
 
-        cost_unl sum_U max(0, 1 + f(x_i)) + lam |w|^2 / 2   subject to  f(x_i) >= 1 for all labelled positives,
+        C_unl sum_U max(0, 1 + f(x_i)) + lam |w|^2 / 2   subject to  f(x_i) >= 1 for all labelled positives,
 
-    or, with a finite `cost_pos` for positives that may be wrong, of cost_pos sum_P max(0, 1 - f(x_i)) +
-    cost_unl sum_U max(0, 1 + f(x_i)) + lam |w|^2 / 2. A cost that no dual variable reaches on the path is as good as
+    or, with a finite `C_pos` for positives that may be wrong, of C_pos sum_P max(0, 1 - f(x_i)) +
+    C_unl sum_U max(0, 1 + f(x_i)) + lam |w|^2 / 2. A cost that no dual variable reaches on the path is as good as
     infinite. Use `SVMPath.select` to choose lam.
 
     Parameters
@@ -187,9 +187,9 @@ def fit_pu_svm_path(
         As in `fit_svm_path`.
     y : array-like of shape (n,)
         +1 labelled positive, 0 unlabelled.
-    cost_pos : float, default inf
+    C_pos : float, default inf
         > 0, of the labelled positives.
-    cost_unl : float, default 1.0
+    C_unl : float, default 1.0
         > 0 and finite, of the unlabelled rows, which count as negative.
     kernel : str or callable, default "linear"
     gamma, degree, coef0, lam_min, max_events, cache_mb, n_threads, callback, progress
@@ -208,7 +208,7 @@ def fit_pu_svm_path(
     Warns
     -----
     ConvergenceWarning, DegenerateModelWarning
-        As in `fit_svm_path`. With an infinite `cost_pos` the path is trivial where the mean of the unlabelled rows lies
+        As in `fit_svm_path`. With an infinite `C_pos` the path is trivial where the mean of the unlabelled rows lies
         in the convex hull of the labelled ones: then all rows are called positive.
 
     Notes
@@ -230,8 +230,8 @@ def fit_pu_svm_path(
     True
     """
     costs = {
-        "cost_pos": check_float("cost_pos", cost_pos, low=0, open_low=True, allow_inf=True),
-        "cost_unl": check_float("cost_unl", cost_unl, low=0, open_low=True),
+        "C_pos": check_float("C_pos", C_pos, low=0, open_low=True, allow_inf=True),
+        "C_unl": check_float("C_unl", C_unl, low=0, open_low=True),
     }
     options = check_path_options(
         kernel=kernel,
@@ -246,8 +246,8 @@ def fit_pu_svm_path(
     matrix = check_training_rows(X, options.kernel, "fit_pu_svm_path")
     labels = check_labels(y, matrix.n_rows, pu_only="fit_pu_svm_path")
     signs = np.where(labels == 1, np.int8(1), np.int8(-1))
-    by_row = np.where(labels == 1, costs["cost_pos"], costs["cost_unl"])
-    check_costs(by_row, signs, "cost_pos or cost_unl")
+    by_row = np.where(labels == 1, costs["C_pos"], costs["C_unl"])
+    check_costs(by_row, signs, "C_pos or C_unl")
     return _fit("fit_pu_svm_path", costs, matrix, signs, by_row, options, callback, progress)
 
 

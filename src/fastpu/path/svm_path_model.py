@@ -12,6 +12,7 @@ from fastpu.path._selection import best_machine, curve_on_path
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from fastpu.model._prior import PriorEstimate
     from fastpu.svm.kernel_machine import KernelMachine
 
 
@@ -87,13 +88,13 @@ class SVMPath(PathPoints):
 
     def select(
         self,
-        criterion: str | Callable[..., float] = "puf",
+        scoring: str | Callable[..., float] = "puf",
         X: object = None,
         y: object = None,
         *,
-        prior: float | None = None,
+        prior: float | PriorEstimate | None = None,
         scenario: str = "case_control",
-        cv: int | None = None,
+        n_folds: int | None = None,
         random_state: object = None,
         n_threads: int | None = None,
     ) -> KernelMachine:
@@ -105,19 +106,19 @@ class SVMPath(PathPoints):
 
         Parameters
         ----------
-        criterion : {"puf", "err_star", "f1", "error", "end"} or callable, default "puf"
+        scoring : {"puf", "err_star", "f1", "error", "end"} or callable, default "puf"
             The largest `fastpu.metrics.puf_score`, the smallest `fastpu.metrics.err_star`; for rows with true labels,
             the largest F1 of the positive class or the smallest share of rows called wrong, where every label but +1
-            is negative; or the end of the path, which needs no rows. A function ``criterion(y, predicted) -> float``,
+            is negative; or the end of the path, which needs no rows. A function ``scoring(y, predicted) -> float``,
             with the labels of the rows and +1 or -1 for each, is maximised; it is called once for each interval.
         X, y : array-like of shapes (n, d) and (n,), optional
             Held-out rows, with labels +1 (positive) and 0 (unlabelled), but for "puf" and "err_star" -1 as well. None:
-            the training rows, whose negatives count as unlabelled; better pass `cv` then.
-        prior : float, optional
+            the training rows, whose negatives count as unlabelled; better pass `n_folds` then.
+        prior : float or PriorEstimate, optional
             Needed by "err_star", as in `fastpu.metrics.err_star`.
         scenario : {"case_control", "single_set"}, default "case_control"
             As in the metrics.
-        cv : int, optional
+        n_folds : int, optional
             Number of folds, >= 2, in place of `X` and `y`: a path for the training rows of each fold is judged on the
             rows that were left out. The paths are merged on lam n_train / n, for the losses of fewer rows sum to less,
             and the rows of all folds are counted together.
@@ -130,8 +131,8 @@ class SVMPath(PathPoints):
         -------
         KernelMachine
             ``at(lam)`` for a lam inside the best interval (its geometric mean; of equally good ones that of the
-            largest lam), with "lam", "criterion", "value" and the interval "lam_low", "lam_high" in `params`. Without
-            `cv` the value is that of this machine itself. An interval that reaches beyond the first or the last
+            largest lam), with "lam", "scoring", "value" and the interval "lam_low", "lam_high" in `params`. Without
+            `n_folds` the value is that of this machine itself. An interval that reaches beyond the first or the last
             breakpoint of the path is taken to end there.
 
         Raises
@@ -144,7 +145,15 @@ class SVMPath(PathPoints):
         O(n (n_train d + changes)) time, and once more a path for each fold.
         """
         curve = curve_on_path(
-            self, criterion, X, y, prior=prior, scenario=scenario, cv=cv, random_state=random_state, n_threads=n_threads
+            self,
+            scoring,
+            X,
+            y,
+            prior=prior,
+            scenario=scenario,
+            n_folds=n_folds,
+            random_state=random_state,
+            n_threads=n_threads,
         )
         best = best_machine(self, curve)
         machine = self.at(best.pop("lam"))

@@ -17,7 +17,6 @@ from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._text import describe, short
 from fastpu.data._validate import check_labels
-from fastpu.judge.selection import Selection
 from fastpu.mapping.mapping_machine import MappingModel
 from fastpu.metrics import auc
 from fastpu.model._prior import check_scenario
@@ -29,10 +28,13 @@ from fastpu.plot._paths import draw_criterion, draw_lines, draw_selection, is_nu
 from fastpu.plot._ranking import ranking
 from fastpu.plot._rounds import draw_boosting, draw_changes
 from fastpu.plot._rows import decision_regions, score_histogram
+from fastpu.selection.select import Selection
 from fastpu.svm.linear_machine import LinearMachine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from fastpu.model._prior import PriorEstimate
 
 __all__ = [
     "boosting_curves",
@@ -179,8 +181,8 @@ def path(
     y: object = None,
     *,
     what: str = "auto",
-    criterion: str = "puf",
-    prior: float | None = None,
+    scoring: str = "puf",
+    prior: float | PriorEstimate | None = None,
     scenario: str = "case_control",
     n_lines: int = 50,
     ax: Any = None,
@@ -196,9 +198,9 @@ def path(
     what : {"auto", "coef", "alpha"}, default "auto"
         Coefficients (linear kernel), or a / c, the dual variables as a share of their costs (of a where the cost is
         infinite). "auto" takes coefficients where there are some.
-    criterion : {"puf", "err_star"}, default "puf"
+    scoring : {"puf", "err_star"}, default "puf"
     prior, scenario
-        As in `SVMPath.select`; like `criterion`, for held-out rows alone.
+        As in `SVMPath.select`; like `scoring`, for held-out rows alone.
     n_lines : int, default 50
         Most lines: those that vary most.
     ax : matplotlib Axes or pair of them, optional
@@ -234,13 +236,13 @@ def path(
     if not isinstance(model, SVMPath):
         raise TypeError(f"model must be an SVMPath, got {describe(model)}")
     shown = check_choice("what", what, _SHOWN)
-    name = check_choice("criterion", criterion, ("puf", "err_star"))
+    name = check_choice("scoring", scoring, ("puf", "err_star"))
     most = check_int("n_lines", n_lines, low=1)
     if not model.lams.size:
         raise ValueError("model must have breakpoints, got a trivial path")
     _check_pair(X, y)
     if X is None:
-        _refuse_idle(criterion=None if name == "puf" else name, prior=prior,
+        _refuse_idle(scoring=None if name == "puf" else name, prior=prior,
                      scenario=None if check_scenario(scenario) == "case_control" else scenario)  # fmt: skip
     if shown == "coef" and model.kernel != "linear":
         raise ValueError(f"what='coef' needs the linear kernel, got a path of kernel={model.kernel!r}")

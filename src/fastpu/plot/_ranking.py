@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fastpu.data._validate import check_vector
-from fastpu.judge._ranked_rows import check_k
-from fastpu.judge._ranking import ranking_curve, recall_at_k
-from fastpu.judge._ranking_results import RankingEstimate
+from fastpu.metrics._ranked_rows import check_k
+from fastpu.metrics._ranking import ranking_curve, recall_at_k
+from fastpu.metrics._ranking_results import RankingEstimate
 from fastpu.plot._axes import CYCLE, check_axes, open_axes, with_legends
 
 if TYPE_CHECKING:

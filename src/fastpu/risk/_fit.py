@@ -18,7 +18,7 @@ from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
 from fastpu.model._model import refuse_nan_scores
-from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu.model._prior import check_prior_in, prior_among_unlabeled
 from fastpu.risk._columns import Columns, read_columns
 from fastpu.risk.risk_machine import RiskMachine
 from fastpu.svm._arguments import require_both
@@ -108,8 +108,7 @@ def open_rows(
     n_threads: object,
 ) -> Rows:
     ridge = None if lam is None else check_float("lam", lam, low=0)
-    given = check_prior(prior)
-    drawn_as = check_scenario(scenario)
+    given, drawn_as = check_prior_in(scenario, prior)
     threads = resolve_n_threads(n_threads)
     generator = check_random_state(random_state)
     require_rows(X, function)

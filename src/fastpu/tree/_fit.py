@@ -14,7 +14,7 @@ from fastpu.common._params import MANY, check_choice, check_float, check_int, ch
 from fastpu.common._text import describe
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
-from fastpu.model._prior import check_prior, check_scenario
+from fastpu.model._prior import check_prior_in, check_scenario
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def check_prior_and_scenario(
                 f"prior must be given for {option}: the share of positives among the unlabelled rows, for example by "
                 f"fastpu.priors.bbe; got None"
             )
-        return check_prior(prior), drawn_as
+        return check_prior_in(drawn_as, prior)
     if prior is not None:
         raise ValueError(f"prior must be None for {option}, which needs none, got {describe(prior)}")
     if drawn_as != "case_control":

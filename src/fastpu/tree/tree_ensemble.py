@@ -15,7 +15,7 @@ from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._calibration import METHODS, by_group
 from fastpu.model._model import Model
-from fastpu.model._prior import check_prior, check_scenario
+from fastpu.model._prior import check_prior_in
 from fastpu.tree._lightgbm import make_booster
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ class TreeEnsemble(Model):
                 sample_weight=sample_weight,
                 n_threads=n_threads,
             )
-        wanted = (check_prior(prior), check_scenario(scenario), check_choice("method", method, METHODS))
+        wanted = (*check_prior_in(scenario, prior), check_choice("method", method, METHODS))
         resolve_n_threads(n_threads)
         scores = self.oob_decision_function
         if scores is None:

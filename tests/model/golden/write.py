@@ -1,7 +1,7 @@
 """Write a model of every method, and its scores, in the format of files that `Model.save` has now.
 
-`python tests/model/golden/write.py` adds files to the folder of the current format, and never changes one that is there:
-the files stand for what users have on their disks. It is run when a method or a format is new.
+`python tests/model/golden/write.py` adds files to the folder of the current format, and never changes one that is
+there: the files stand for what users have on their disks. It is run when a method or a format is new.
 """
 
 from __future__ import annotations

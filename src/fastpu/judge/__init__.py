@@ -1,1 +1,0 @@
-"""Criteria, class priors, splits and the choice of parameters."""

@@ -1,0 +1,258 @@
+"""Criteria of a decision: F1 for true labels, PUF and Err* for positive and unlabelled rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float
+from fastpu.data._validate import check_binary, check_sample_weight, check_vector, label_counts
+from fastpu.metrics._ranked_rows import NO_SCORE
+from fastpu.model._prior import check_prior_in, check_scenario, prior_among_unlabeled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastpu.model._prior import PriorEstimate
+
+
+@answers_unknown_keywords
+def f1(y_true: object, y_pred: object, *, sample_weight: object = None) -> float:
+    r"""Return the F1 score of the positive class: the harmonic mean of precision and recall.
+
+    .. math:: F_1 = \frac{2 TP}{2 TP + FP + FN}
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels: {1, -1}, {1, 0} or booleans. Unlabelled rows have no place here: leave them out.
+    y_pred : array-like of shape (n,)
+        Predicted labels, in any of these codings, as from ``model.predict(X)``. For scores pass
+        ``score > threshold``.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0; a weight counts as that many repetitions of the row.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 where no row is positive or called positive (0/0).
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument does not hold two kinds of labels, lengths differ, or a weight is negative.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import f1
+    >>> f1([1, 1, 1, -1, -1], [1, 1, -1, 1, -1])
+    0.6666666666666666
+    """
+    positive = check_binary(y_true, both=False)
+    called = check_binary(y_pred, name="y_pred", both=False)
+    if called.size != positive.size:
+        raise ValueError(f"y_pred must have {positive.size} entries, got {called.size}")
+    weights = check_sample_weight(sample_weight, positive.size)
+    if weights is None:
+        twice_hit = 2 * int(np.count_nonzero(positive & called))
+        total = int(np.count_nonzero(positive)) + int(np.count_nonzero(called))
+        return twice_hit / total if total else 0.0
+    mass = scale_down(weights, float(weights.max()))
+    heavy = float(mass[positive].sum()) + float(mass[called].sum())
+    return min(1.0, 2 * float(mass[positive & called].sum()) / heavy) if heavy else 0.0
+
+
+@answers_unknown_keywords
+def err_star(
+    score_pos: object,
+    score_unl: object,
+    *,
+    prior: float | PriorEstimate,
+    scenario: str = "case_control",
+    threshold: float = 0.0,
+    weight_pos: object = None,
+    weight_unl: object = None,
+) -> float:
+    r"""Return Err*, which orders decisions as the error rate does and needs no labelled negatives.
+
+    .. math:: \mathrm{Err}^* = w \Pr(f > t) + (1 - w) \Pr(f \le t \mid Y = 1), \qquad w = \frac{1}{1 + 2 \pi},
+
+    and the error rate is :math:`(1 + 2 \pi) \mathrm{Err}^* - \pi`: the smaller, the better. The second probability
+    is the share of the labelled positives. The first one is taken from a sample of the population that the prior
+    :math:`\pi` speaks of: from the unlabelled rows in ``"case_control"``, from all rows in ``"single_set"``.
+
+    Parameters
+    ----------
+    score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
+        Scores of labelled positive and of unlabelled rows that the model has not been fitted to; larger is more
+        positive, infinite allowed.
+    prior : float or PriorEstimate
+        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows, the labelled ones
+        included, in ``"single_set"``. An estimate of `fastpu.priors` is of the unlabelled rows, whatever `scenario` is.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        Whether the unlabelled rows are a sample of the population, drawn apart from the labelled ones, or labelled and
+        unlabelled rows together are one.
+    threshold : float, default 0.0
+        Rows whose score is larger are called positive: `model.threshold`.
+    weight_pos, weight_unl : array-like of shapes (n_p,) and (n_u,), optional
+        Weights >= 0; a weight counts as that many repetitions of the row.
+
+    Returns
+    -------
+    float
+        In [0, 1]. As an estimate the error rate that follows from it can fall below 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or fewer rows are positive, by a `prior` for ``"single_set"``, than are
+        labelled positive.
+
+    Notes
+    -----
+    O(n) time and memory for n = n_p + n_u.
+
+    References
+    ----------
+    Liu, Zheng, Shen and Wang, "An iterative algorithm to learn from positive and unlabeled examples", eq. (4.1).
+
+    Examples
+    --------
+    >>> from fastpu.metrics import err_star
+    >>> value = err_star([2.0, 1.0, -1.0, 3.0], [1.5, 0.5, -0.5, -2.0, -1.0], prior=0.5)
+    >>> value
+    0.325
+    >>> round(2 * value - 0.5, 3)  # the error rate
+    0.15
+    """
+    share, scenario = check_prior_in(scenario, prior)
+    called = call_rows(score_pos, score_unl, threshold, weight_pos, weight_unl)
+    prior_among_unlabeled(share, n_pos=called.mass_pos, n_unl=called.mass_unl, scenario=scenario)  # a check
+    return called.err_star(share, scenario)
+
+
+@answers_unknown_keywords
+def puf_score(
+    score_pos: object,
+    score_unl: object,
+    *,
+    scenario: str = "case_control",
+    threshold: float = 0.0,
+    weight_pos: object = None,
+    weight_unl: object = None,
+) -> float:
+    r"""Return the PU F-score, which rewards recall and few positive calls and needs neither negatives nor a prior.
+
+    .. math:: \mathrm{PUF} = \frac{\Pr(f > t \mid Y = 1)^2}{\Pr(f > t)}
+        = \frac{\mathrm{precision} \cdot \mathrm{recall}}{\Pr(Y = 1)}
+
+    The larger, the better. It can exceed 1; a decision that calls every row positive has 1.
+
+    Parameters
+    ----------
+    score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
+        Scores of labelled positive and of unlabelled rows that the model has not been fitted to; larger is more
+        positive, infinite allowed.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        What the denominator is a share of: of the unlabelled rows, which are a sample of the population, or of all
+        rows, where labelled and unlabelled ones together are one.
+    threshold, weight_pos, weight_unl
+        As in `err_star`.
+
+    Returns
+    -------
+    float
+        >= 0; 0 where the denominator is 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
+
+    Notes
+    -----
+    O(n) time and memory for n = n_p + n_u.
+
+    References
+    ----------
+    Lee and Liu (2003), Learning with positive and unlabeled examples using weighted logistic regression, ICML.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import puf_score
+    >>> puf_score([2.0, 1.0, -1.0, 3.0], [1.5, 0.5, -0.5, -2.0, -1.0])
+    1.40625
+    """
+    scenario = check_scenario(scenario)
+    return call_rows(score_pos, score_unl, threshold, weight_pos, weight_unl).puf(scenario)
+
+
+@dataclass(frozen=True)
+class Called:
+    """What a decision calls positive: its share of the labelled and of the unlabelled rows, and their weights.
+
+    Its methods are the criteria, with arguments that have been checked.
+    """
+
+    recall: float
+    share_unl: float
+    mass_pos: float
+    mass_unl: float
+
+    def share(self, scenario: str) -> float:
+        if scenario == "case_control":
+            return self.share_unl
+        called = self.recall * self.mass_pos + self.share_unl * self.mass_unl
+        return called / (self.mass_pos + self.mass_unl)
+
+    def err_star(self, prior: float, scenario: str) -> float:
+        weight = 1 / (1 + 2 * prior)
+        return weight * self.share(scenario) + (1 - weight) * (1 - self.recall)
+
+    def puf(self, scenario: str) -> float:
+        share = self.share(scenario)
+        return self.recall**2 / share if share > 0 else 0.0
+
+
+def call_rows(
+    score_pos: object, score_unl: object, threshold: object, weight_pos: object = None, weight_unl: object = None
+) -> Called:
+    """Check scores and weights, and count what is above the threshold."""
+    cut = check_float("threshold", threshold, allow_inf=True)
+    named = (("score_pos", score_pos), ("score_unl", score_unl))
+    scores = [check_vector(name, values, inf="allow", of_nan=NO_SCORE) for name, values in named]
+    weights = (
+        check_sample_weight(weight_pos, scores[0].size, name="weight_pos"),
+        check_sample_weight(weight_unl, scores[1].size, name="weight_unl"),
+    )
+    largest = max(1.0 if weight is None else float(weight.max()) for weight in weights)
+    shares, masses = [], []
+    for values, weight in zip(scores, weights, strict=True):
+        above = values > cut
+        if weight is None:
+            shares.append(int(np.count_nonzero(above)) / above.size)
+            masses.append(math.ldexp(above.size, -math.frexp(largest)[1]))
+        else:
+            masses.append(float(scale_down(weight, largest).sum()))
+            mass = scale_down(weight, float(weight.max()))  # scaled by `largest`, all of them may become 0
+            shares.append(min(1.0, float(mass[above].sum()) / float(mass.sum())))
+    return Called(*shares, *masses)
+
+
+def require_pu(labels: NDArray[np.int8], where: str, user: str) -> None:
+    """Raise ValueError unless there are positive and unlabelled rows; `where` and `user` are for the message."""
+    n_pos, n_unl, n_neg = label_counts(labels)
+    if not (n_pos and n_unl):
+        raise ValueError(
+            f"{where} must hold positive rows (+1) and unlabelled ones (0) for {user}, got {n_pos} positive, {n_unl} "
+            f"unlabelled and {n_neg} negative"
+        )
+
+
+def scale_down(weights: NDArray[np.float64], largest: float) -> NDArray[np.float64]:
+    """Return weights divided by a power of two that brings `largest` to between 1/2 and 1."""
+    return np.ldexp(weights, -math.frexp(largest)[1])

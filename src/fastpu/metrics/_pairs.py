@@ -1,0 +1,358 @@
+"""AUC and the risks of pairs of rows: how often a score orders two rows of different groups rightly."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._warn import warn
+from fastpu.data._validate import check_binary, check_sample_weight
+from fastpu.exceptions import EstimateWarning
+from fastpu.metrics._decisions import scale_down
+from fastpu.metrics._ranked_rows import check_scores
+from fastpu.model._prior import PriorEstimate, check_prior_in, prior_among_unlabeled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+_MOST_ERRORS = 5  # standard errors by which an estimate may lie outside [0, 1]
+_AT_ONCE = 1 << 16  # scores that are handled between two checks for Ctrl-C
+_N_PARTS = 20  # more than _AT_ONCE scores are sorted in so many parts of about the same size, one after the other
+_MOST_APART = 0.05  # the user is warned if the shares that an estimate allows give AUCs further apart than this
+_ROUNDING = 1e-9  # a share this near to 1 is 1 up to rounding of the prior, as in `prior_among_unlabeled`
+
+
+@answers_unknown_keywords
+def auc(y_true: object, score: object, *, sample_weight: object = None) -> float:
+    r"""Return the area under the ROC curve, with ties counted one half.
+
+    .. math:: \mathrm{AUC} = \frac{\sum_{i \in P} \sum_{k \in N} w_i w_k
+        \left([s_i > s_k] + \tfrac12 [s_i = s_k]\right)}{\sum_{i \in P} w_i \sum_{k \in N} w_k}
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels: {1, -1}, {1, 0} or booleans; both kinds must occur. Unlabelled rows have no
+        place here: leave them out.
+    score : array-like of shape (n,)
+        Larger is more positive; may be infinite. Integers of one NumPy type are compared as they are, other numbers
+        as float64.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0; a weight counts as that many repetitions of the row.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1/2 for scores that are all equal. Without weights it is the exact ratio of two
+        integers, rounded once.
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold real numbers.
+    ValueError
+        If lengths differ, a score is NaN, a weight is negative, the labels are of three kinds, or
+        one of the two kinds is missing (or has no weight).
+
+    Notes
+    -----
+    O(n log n) time, O(n) memory.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import auc
+    >>> auc([1, 1, -1, -1], [0.9, 0.4, 0.4, 0.1])
+    0.875
+    """
+    positive = check_binary(y_true)
+    (scores,) = check_scores(("score", score), n=positive.size)
+    weights = check_sample_weight(sample_weight, positive.size)
+    if weights is None:
+        return _win_share(scores[positive], scores[~positive])
+    # Function calls in place of indexing: Python can act on Ctrl-C after each of them.
+    rows, others = np.flatnonzero(positive), np.flatnonzero(~positive)
+    return _weighted_win_share(
+        np.take(scores, rows), np.take(scores, others), np.take(weights, rows), np.take(weights, others)
+    )
+
+
+@answers_unknown_keywords
+def pn_risk(score_pos: object, score_neg: object) -> float:
+    r"""Return the share of (positive, negative) pairs in the wrong order, ties counted one half.
+
+    .. math:: R_{PN} = \frac{1}{n_p n_n} \sum_{i \in P} \sum_{k \in N}
+        \left([s_i < s_k] + \tfrac12 [s_i = s_k]\right) = 1 - \mathrm{AUC}
+
+    Parameters
+    ----------
+    score_pos, score_neg : array-like of shapes (n_p,) and (n_n,)
+        Scores of the positive and of the negative rows; larger is more positive, infinite allowed.
+
+    Returns
+    -------
+    float
+        In [0, 1], the exact ratio rounded once.
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold real numbers.
+    ValueError
+        If an argument is empty, is not one-dimensional or holds NaN.
+
+    Notes
+    -----
+    O(n log n) time, O(n) memory for n = n_p + n_n.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import pn_risk
+    >>> pn_risk([0.9, 0.4], [0.4, 0.1])
+    0.125
+    """
+    return _risk(score_pos, score_neg, "score_pos", "score_neg")
+
+
+@answers_unknown_keywords
+def pu_auc(
+    score_pos: object, score_unl: object, *, prior: float | PriorEstimate, scenario: str = "case_control"
+) -> float:
+    r"""Return an estimate of the AUC between positive and negative rows, without any negative ones.
+
+    The AUC between labelled positive and unlabelled rows, ties counted one half, takes the positives among the latter
+    for negatives. With a share :math:`\theta` of them, that is in expectation :math:`(1 - \theta) \mathrm{AUC} +
+    \theta / 2`, so
+
+    .. math:: \widehat{\mathrm{AUC}} = \frac{1 - R_{PU} - \theta / 2}{1 - \theta}.
+
+    Parameters
+    ----------
+    score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
+        Scores of labelled positive and of unlabelled rows that the model has not been fitted to; larger is more
+        positive, infinite allowed. The labelled rows must be a random sample of the positives.
+    prior : float or PriorEstimate
+        P(Y = 1), in (0, 1): :math:`\theta` itself, the share among the unlabelled rows, in ``"case_control"``; the
+        share among all rows, the labelled ones included, in ``"single_set"``. An estimate of `fastpu.priors`, which is
+        of the unlabelled rows whatever `scenario` is, counts by its value; a warning gives the AUC at both ends of what
+        it allows.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
+        labelled. `prior` is then converted, :math:`\theta = (\pi (n_p + n_u) - n_p) / n_u`.
+
+    Returns
+    -------
+    float
+        In [0, 1]. It is an unbiased estimate, but for what is cut off at the ends.
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold real numbers.
+    ValueError
+        If a vector is empty, not one-dimensional or holds NaN; if `prior` is out of range, or not possible in
+        ``"single_set"``; or if the estimate is outside [0, 1] by more than 5 standard errors of a perfect ranking, so
+        that `prior` cannot be the share of positives among the unlabelled rows.
+
+    Warns
+    -----
+    EstimateWarning
+        If the estimate is outside [0, 1] by less: 0 or 1 is returned. If `prior` is an estimate whose allowed shares
+        have AUCs that differ by more than 0.05.
+
+    Notes
+    -----
+    O(n log n) time, O(n) memory for n = n_p + n_u. Scores of a given prior are ordered as `pu_risk` orders them. Too
+    large a prior makes the AUC too large.
+
+    An overall rate that is passed as the share among the unlabelled rows is too large, and so is the estimate: this is
+    how libraries come to report AUCs above 1. What is below 1 cannot be told from a correct value. For a perfect
+    ranking without ties the standard error of :math:`R_{PU}` is the root of :math:`(\theta / 3 - \theta^2 / 4) / n_u
+    + \theta^2 / (12 n_p)`.
+
+    References
+    ----------
+    Jain, White and Radivojac, "Recovering true classifier performance in positive-unlabeled learning", AAAI 2017.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import pu_auc
+    >>> pu_auc([0.9, 0.4], [0.9, 0.4, 0.1, 0.1], prior=0.25)
+    0.8333333333333334
+    """
+    given, drawn_as = check_prior_in(scenario, prior)
+    pos, unl = check_scores(("score_pos", score_pos), ("score_unl", score_unl))
+    share = prior_among_unlabeled(given, n_pos=pos.size, n_unl=unl.size, scenario=drawn_as)
+    if 1 - share < _ROUNDING:
+        raise ValueError(
+            f"prior must be smaller: by {given:g} and scenario='single_set' all {unl.size} unlabelled rows are positive"
+        )
+    won = _win_share(pos, unl)
+    value = (won - share / 2) / (1 - share)
+    if isinstance(prior, PriorEstimate) and prior.allowed is not None:
+        low, high = (min(1.0, max(0.0, (won - end / 2) / (1 - end))) if end < 1 else 1.0 for end in prior.allowed)
+        if abs(high - low) > _MOST_APART:
+            warn(
+                f"pu_auc depends on a prior that is estimated, as {given:.2g}: the estimate allows shares from "
+                f"{prior.allowed[0]:.2g} to {prior.allowed[1]:.2g}, for which the AUC is from {low:.3g} to "
+                f"{high:.3g}",
+                EstimateWarning,
+            )
+    if 0 <= value <= 1:
+        return value
+    error = math.sqrt((share / 3 - share**2 / 4) / unl.size + share**2 / (12 * pos.size)) / (1 - share)
+    outside = value - 1 if value > 1 else -value
+    # Rounding alone can put a perfect ranking above 1.
+    if outside <= 8 * np.finfo(float).eps / (1 - share):
+        return min(1.0, max(0.0, value))
+    most = 2 * (1 - won) if value > 1 else 2 * won
+    meaning = (
+        f"{value:.4g} from the AUC {won:.4g} between labelled and unlabelled rows, if {share:.4g} of the latter are "
+        f"positive; an AUC in [0, 1] allows {most:.4g} at most"
+    )
+    if outside > _MOST_ERRORS * error:
+        hint = "" if drawn_as == "single_set" else (
+            ". If prior is the rate among all rows, the labelled ones included, pass scenario='single_set'"
+        )  # fmt: skip
+        raise ValueError(f"prior does not fit the scores: pu_auc is {meaning}{hint}")
+    warn(f"pu_auc is {meaning}; {min(1, max(0, value)):.0f} is returned", EstimateWarning)
+    return min(1.0, max(0.0, value))
+
+
+@answers_unknown_keywords
+def pu_risk(score_pos: object, score_unl: object) -> float:
+    r"""Return the share of (positive, unlabelled) pairs in the wrong order, ties counted one half.
+
+    If a share :math:`\theta_p` of the unlabelled rows is positive (and :math:`\theta_n = 1 -
+    \theta_p`), then in expectation :math:`R_{PU} = \theta_n R_{PN} + \theta_p / 2`.
+
+    Parameters
+    ----------
+    score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
+        Scores of the labelled positive and of the unlabelled rows; larger is more positive,
+        infinite allowed.
+
+    Returns
+    -------
+    float
+        In [0, 1], the exact ratio rounded once.
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold real numbers.
+    ValueError
+        If an argument is empty, is not one-dimensional or holds NaN.
+
+    Notes
+    -----
+    O(n log n) time, O(n) memory for n = n_p + n_u.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import pu_risk
+    >>> pu_risk([0.9, 0.4], [0.9, 0.4, 0.1, 0.1])
+    0.25
+    """
+    return _risk(score_pos, score_unl, "score_pos", "score_unl")
+
+
+@answers_unknown_keywords
+def un_risk(score_unl: object, score_neg: object) -> float:
+    r"""Return the share of (unlabelled, negative) pairs in the wrong order, ties counted one half.
+
+    If a share :math:`\theta_p` of the unlabelled rows is positive (and :math:`\theta_n = 1 -
+    \theta_p`), then in expectation :math:`R_{UN} = \theta_p R_{PN} + \theta_n / 2`.
+
+    Parameters
+    ----------
+    score_unl, score_neg : array-like of shapes (n_u,) and (n_n,)
+        Scores of the unlabelled and of the labelled negative rows; larger is more positive,
+        infinite allowed.
+
+    Returns
+    -------
+    float
+        In [0, 1], the exact ratio rounded once.
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold real numbers.
+    ValueError
+        If an argument is empty, is not one-dimensional or holds NaN.
+
+    Notes
+    -----
+    O(n log n) time, O(n) memory for n = n_u + n_n.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import un_risk
+    >>> un_risk([0.9, 0.1], [0.4, 0.1])
+    0.375
+    """
+    return _risk(score_unl, score_neg, "score_unl", "score_neg")
+
+
+def _risk(high: object, low: object, high_name: str, low_name: str) -> float:
+    scores = check_scores((high_name, high), (low_name, low))
+    return _win_share(scores[1], scores[0])
+
+
+def _win_share(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """Return the share of pairs with a above b, ties one half: a ratio of exact integers."""
+    a, b = np.sort(a), np.sort(b)  # a search for sorted values reads memory in order
+    below = np.searchsorted(b, a, side="left")
+    not_above = np.searchsorted(b, a, side="right")
+    twice_won = int(below.sum()) + int(not_above.sum())
+    return twice_won / (2 * a.size * b.size)
+
+
+def _weighted_win_share(
+    a: NDArray[np.float64],
+    b: NDArray[np.float64],
+    weight_a: NDArray[np.float64],
+    weight_b: NDArray[np.float64],
+) -> float:
+    weight_a, weight_b = _scaled(weight_a), _scaled(weight_b)
+    order = _stable_order(b)
+    b = b[order]
+    mass = np.concatenate([[0.0], np.cumsum(weight_b[order])])
+    won = np.empty(a.size)
+    for first in range(0, a.size, _AT_ONCE):
+        block = a[first : first + _AT_ONCE]
+        won[first : first + _AT_ONCE] = (
+            mass[np.searchsorted(b, block, side="left")] + mass[np.searchsorted(b, block, side="right")]
+        )
+    return min(1.0, float(weight_a @ won) / (2.0 * float(weight_a.sum()) * float(mass[-1])))
+
+
+def _stable_order(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return np.argsort(values, kind="stable"), sorted in parts so that Python can act on Ctrl-C between them."""
+    if values.size <= _AT_ONCE:
+        return np.argsort(values, kind="stable")
+    pivots = np.sort(values[:: values.size // 1000])[_N_PARTS // 2 :: 1000 // _N_PARTS]
+    parts = np.empty(values.size, dtype=np.uint8)
+    for first in range(0, values.size, _AT_ONCE):
+        block = slice(first, first + _AT_ONCE)
+        parts[block] = np.searchsorted(pivots, values[block], side="right")
+    orders = []
+    for part in range(pivots.size + 1):
+        rows = np.flatnonzero(parts == part)
+        orders.append(rows[np.argsort(values[rows], kind="stable")])
+    return np.concatenate(orders)
+
+
+def _scaled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights scaled, exactly, by a power of two, so that no product overflows."""
+    largest = float(weights.max())
+    if largest == 0:
+        raise ValueError(
+            "sample_weight must have a positive entry among the positive and among the negative "
+            "rows, got zeros only for one of them"
+        )
+    return scale_down(weights, largest)

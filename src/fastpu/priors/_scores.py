@@ -1,0 +1,116 @@
+"""Scores of rows by models fitted to other rows, and the share of positives that they show."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.baselines.ls_auc import fit_ls_auc
+from fastpu.boosting.stump_boost import fit_pnu_auc_boost
+from fastpu.common._params import check_scores_rows
+from fastpu.data._validate import check_vector
+from fastpu.data.binned_features import bin_features
+from fastpu.exceptions import DegenerateModelWarning
+from fastpu.kernels._gauss_basis import draw_centers
+from fastpu.priors._likelihood import ScoreShare, score_share
+from fastpu.priors._rows import kernel_width, on_one_scale
+from fastpu.priors._sampling import folds_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fastpu.data._matrix import Matrix
+    from fastpu.priors._sampling import Sample
+
+    # From the numbers of the rows to fit to, their labels, and the numbers of further rows: the scores of both.
+    Ranker = Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], tuple[NDArray[np.float64], ...]]
+
+
+_N_ROUNDS = 100
+_N_CENTERS = 200
+_N_PARTITIONS = 3
+
+
+def share_by_scores(drawn: Sample, rankers: list[Ranker], generator: np.random.Generator) -> ScoreShare:
+    """Return the estimated share and what is allowed, each the median over three partitions of the rows into folds.
+
+    A single partition gives an estimate far from the others now and then, above all where the share is large.
+    """
+    shares = [score_share(*held_out_scores(drawn, rankers, generator)) for _ in range(_N_PARTITIONS)]
+    return ScoreShare(*np.median(shares, axis=0).tolist())
+
+
+def held_out_scores(
+    drawn: Sample, rankers: list[Ranker], generator: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the scores of positive and of unlabelled rows, each by models of the folds that it is not in.
+
+    The scores of a model are standardised by their mean and standard deviation on the rows that it was fitted to, and
+    the scores of several rankers are added.
+    """
+    pos, unl, n_folds = folds_of(drawn, generator)
+    numbers, folds = np.concatenate([drawn.pos, drawn.unl]), np.concatenate([pos, unl])
+    labels = np.repeat(np.array([1, 0]), [pos.size, unl.size])
+    scores: NDArray[np.float64] = np.zeros(folds.size)
+    for fold in range(n_folds):
+        held = folds == fold
+        for rank in rankers:
+            at_home, away = rank(numbers[~held], labels[~held], numbers[held])
+            scores[held] += (away - at_home.mean()) / (float(at_home.std()) or 1.0)
+    return scores[: pos.size], scores[pos.size :]
+
+
+def default_rankers(matrix: Matrix, generator: np.random.Generator, n_threads: int) -> list[Ranker]:
+    """Return boosted stumps, and squared-loss AUC in Gaussian basis functions of columns on one scale.
+
+    The unit of a column matters to neither. Stumps do not mind skewed columns, Gaussian functions see what columns say
+    together, and the sum of both ranks better than either.
+    """
+    binned = bin_features(matrix.table(), n_threads=n_threads)
+    scaled = on_one_scale(matrix)
+
+    def boosted(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
+        model = fit_pnu_auc_boost(binned[seen], labels, n_rounds=_N_ROUNDS, n_threads=n_threads)
+        return tuple(model.decision_function(binned[part], n_threads=n_threads) for part in (seen, other))
+
+    def gaussian(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
+        rows, further = (scaled[part] for part in (seen, other))
+        centers = draw_centers(rows, _N_CENTERS, None, generator)
+        model: Any = fit_ls_auc(
+            rows.table(),
+            np.where(labels == 1, 1, -1),
+            model="gauss",
+            centers=centers.table(),
+            bandwidth=kernel_width(centers),
+            n_threads=n_threads,
+        )
+        return tuple(model.decision_function(part.table(), n_threads=n_threads) for part in (rows, further))
+
+    return [_quietly(boosted), _quietly(gaussian)]
+
+
+def users_ranker(matrix: Matrix, fit: Callable[[Any, NDArray[np.int64]], Any]) -> Ranker:
+    """Return scores by a function of the user's, of the rows as they were given."""
+
+    def rank(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
+        parts = [matrix[part].table() for part in (seen, other)]
+        model = fit(parts[0], labels)
+        check_scores_rows(model)
+        return tuple(
+            check_vector("the scores of fit", model.decision_function(part), n=part.shape[0]) for part in parts
+        )
+
+    return rank
+
+
+def _quietly(rank: Ranker) -> Ranker:
+    def quiet(*arguments: NDArray[np.int64]) -> tuple[NDArray[np.float64], ...]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegenerateModelWarning)  # expected if the prior is 1
+            return rank(*arguments)
+
+    return quiet

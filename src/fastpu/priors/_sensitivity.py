@@ -1,0 +1,77 @@
+"""How much a quantity changes over the priors that an estimate allows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float, check_int
+from fastpu.common._text import describe
+from fastpu.data._validate import check_vector
+from fastpu.model._prior import PriorEstimate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+
+_MOST_POINTS = 10**6
+
+
+class Sensitivity(NamedTuple):
+    """The values of a quantity for several priors: two arrays of one length."""
+
+    priors: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+
+@answers_unknown_keywords
+def sensitivity(function: Callable[[float], float], priors: object, *, n_points: int = 11) -> Sensitivity:
+    """Return the values of a quantity for several priors, to see how much depends on an estimate of the prior.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(prior) -> float``: an estimate of an AUC, say, or the error of a model that is fitted with the prior.
+    priors : array-like of shape (m,), or PriorEstimate
+        Priors in (0, 1); of an estimate with an interval, `n_points` priors from one end of it to the other.
+    n_points : int, default 11
+        From 2 to 10^6.
+
+    Returns
+    -------
+    Sensitivity
+        Named tuple ``(priors, values)``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, the estimate has no interval, or `function` returns no number.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import pu_auc
+    >>> from fastpu.priors import sensitivity
+    >>> pos, unl = [0.9, 0.4], [0.8, 0.5, 0.1, 0.1]
+    >>> sensitivity(lambda prior: pu_auc(pos, unl, prior=prior), [0.2, 0.4]).values.round(3)
+    array([0.812, 0.917])
+    """
+    if not callable(function):
+        raise TypeError(f"function must be a function of a prior, got {describe(function)}")
+    count = check_int("n_points", n_points, low=2, high=_MOST_POINTS)
+    if isinstance(priors, PriorEstimate):
+        if priors.interval is None:
+            raise ValueError("priors must have an interval: pass n_boot to the estimate")
+        low, high = (min(max(end, 1e-6), 1 - 1e-6) for end in priors.interval)
+        points = np.linspace(low, high, count)
+    else:
+        points = check_vector("priors", priors)
+    checked = [
+        check_float(f"priors[{i}]", point, low=0, high=1, open_low=True, open_high=True)
+        for i, point in enumerate(points.tolist())
+    ]
+    values = [check_float(f"function({point:g})", function(point), allow_inf=True) for point in checked]
+    return Sensitivity(np.array(checked), np.array(values))

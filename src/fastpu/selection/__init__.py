@@ -1,0 +1,1 @@
+"""The choice of parameters by held-out rows: `fastpu.select`."""

@@ -1,0 +1,142 @@
+"""Criteria by which `select` judges models on held-out rows."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from fastpu.common._params import check_choice, check_scores_rows
+from fastpu.common._text import describe, short
+from fastpu.data._validate import check_binary, check_labels, check_vector, label_counts
+from fastpu.metrics import auc
+from fastpu.metrics._decisions import call_rows, require_pu
+from fastpu.metrics._ranked_rows import check_k
+from fastpu.metrics._ranking import average_precision, lift_at_k
+from fastpu.model._model import Model
+from fastpu.model._prior import check_prior_in, check_scenario, prior_among_unlabeled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from fastpu.selection._trials import Part
+
+
+_SIGNS = {"puf": 1, "err_star": -1, "error": -1, "auc": 1, "lift": 1, "average_precision": 1}
+_WANT_PRIOR = ("err_star", "average_precision")
+_WANT_UNLABELED = ("puf", "err_star", "lift", "average_precision")
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A criterion and its arguments; it is called with a model, the held-out rows, and the threads it may use.
+
+    `sign` is +1 if larger values are better, else -1. `function` is that of the user, or None for a criterion of ours.
+    """
+
+    name: str
+    sign: int
+    function: Callable[..., Any] | None
+    prior: float
+    scenario: str
+    k: float | None = None
+
+    @property
+    def takes_prior(self) -> bool:
+        """Whether it depends on `prior`."""
+        return self.name in _WANT_PRIOR and self.function is None
+
+    @property
+    def worst(self) -> float:
+        """The value that no model can be worse than."""
+        return -self.sign * float("inf")
+
+    def check_rows(self, labels: NDArray[np.int8], where: str) -> None:
+        """Raise ValueError unless the criterion can judge by rows with these labels; `where` names them in messages."""
+        n_pos, n_unl, n_neg = label_counts(labels)
+        if self.name in _WANT_UNLABELED:
+            require_pu(labels, where, f"scoring={self.name!r}")
+        if self.name == "auc" and not (n_pos and (n_unl or n_neg)):
+            raise ValueError(f"{where} must hold positive and other rows for scoring='auc', got {n_pos} positive")
+        if self.name == "error" and n_unl:
+            raise ValueError(
+                f"{where} must hold true labels for scoring='error', got {n_unl} unlabelled rows: pass "
+                f"validation=(X_val, y_val) with true labels, or choose another criterion"
+            )
+        if self.takes_prior:
+            prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.scenario)
+
+    def check_held(self, labels: NDArray[np.int8], where: str) -> None:
+        """Raise ValueError if `k` flags more unlabelled rows than are held out."""
+        n_unl = label_counts(labels)[1]
+        if self.k is not None and 0 < n_unl < self.k:  # a share of them is at most 1
+            raise ValueError(
+                f"k must be at most {n_unl}, the number of unlabelled rows in {where}, got {short(self.k)}; the share "
+                f"of rows that will be flagged, a float in (0, 1], fits any number of rows"
+            )
+
+    def check_validation(self, y: object, n_rows: int) -> Any:
+        """Return the labels of a validation set, as the criterion reads them."""
+        where = "y of validation"
+        if self.function is not None:
+            return y
+        if self.name in ("error", "auc"):
+            positive = check_binary(y, name=where, both=self.name == "auc")
+            if positive.size != n_rows:
+                raise ValueError(f"{where} must have one entry per row of the data ({n_rows}), got {positive.size}")
+            return np.where(positive, np.int8(1), np.int8(-1))
+        labels = check_labels(y, n_rows, name=where)
+        self.check_rows(labels, where)
+        self.check_held(labels, where)
+        return labels
+
+    def __call__(self, model: Any, part: Part, n_threads: int | None) -> float:
+        """Return the value for a model on the held-out rows of a part."""
+        y, weight = part.y_held, part.weight_held
+        if self.function is not None:
+            value = self.function(model, part.X_held, y)
+            if isinstance(value, bool) or not isinstance(value, numbers.Real):
+                raise TypeError(f"scoring must return a number, got {describe(value)}")
+            return float(value)
+        check_scores_rows(model)
+        if isinstance(model, Model):
+            scores = model.decision_function(part.X_held, n_threads=n_threads)
+        else:
+            scores = check_vector("scores of the model", model.decision_function(part.X_held), n=y.size, inf="allow")
+        threshold = float(getattr(model, "threshold", 0.0))
+        if self.name == "error":
+            return float(np.average((scores > threshold) != (y == 1), weights=weight))
+        positive = y == 1
+        if self.name == "auc":
+            used = positive | (y == (-1 if (y == -1).any() else 0))
+            return auc(positive[used], scores[used], sample_weight=None if weight is None else weight[used])
+        if self.name == "lift":
+            return float(lift_at_k(scores[positive], scores[y == 0], cast("float", self.k)))
+        if self.name == "average_precision":
+            n_pos, n_unl, n_neg = label_counts(y)
+            prior = prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.scenario)
+            return float(average_precision(scores[positive], scores[y == 0], prior=prior))
+        # In a single set labelled negatives, if any, belong to the sample as well.
+        other = y == 0 if self.scenario == "case_control" else ~positive
+        weights = (None, None) if weight is None else (weight[positive], weight[other])
+        called = call_rows(scores[positive], scores[other], threshold, *weights)
+        return called.puf(self.scenario) if self.name == "puf" else called.err_star(self.prior, self.scenario)
+
+
+def check_scoring(scoring: object, prior: object, scenario: object, k: float | None) -> Criterion:
+    """Return the criterion that a name or a user's function stands for."""
+    number, scenario = (0.5, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
+    if k is not None and scoring != "lift":
+        raise ValueError(f"k must be None unless scoring='lift', got {short(k)} for scoring={describe(scoring)}")
+    if callable(scoring):
+        return Criterion(getattr(scoring, "__name__", type(scoring).__name__), 1, scoring, number, scenario)
+    name = check_choice("scoring", scoring, tuple(_SIGNS))
+    if name in _WANT_PRIOR and prior is None:
+        raise ValueError(f"prior must be given for scoring={name!r}, got None")
+    if name == "lift":
+        check_k(k)
+    return Criterion(name, _SIGNS[name], None, number, scenario, k)

@@ -1,0 +1,119 @@
+"""Subsets of the rows of `X` in any of its forms: training and held-out rows of folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.data._frames import check_frame, frame_kind
+from fastpu.data._validate import check_matrix
+from fastpu.data.binned_features import BinnedFeatures
+from fastpu.selection._trials import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu.data._folds import Fold
+
+
+class Rows:
+    """The rows of an array, a sparse matrix, a frame or binned features, to take subsets of.
+
+    Frames stay frames. Everything else is checked and brought into the form of a fit once, not for every subset.
+    """
+
+    def __init__(self, X: Any, *, name: str = "X") -> None:
+        self._kind = frame_kind(X)
+        if self._kind is None and not isinstance(X, BinnedFeatures):
+            X = check_matrix(X, name=name, nan="allow", inf="allow").table()
+        elif self._kind is not None:
+            check_frame(X, self._kind, name)
+        self._X: Any = X
+        self.n_rows = int(X.shape[0])
+
+    def all(self) -> Any:
+        """Return all rows."""
+        return self._X
+
+    def take(self, rows: NDArray[np.intp]) -> Any:
+        """Return the rows of these numbers."""
+        return self._X.iloc[rows] if self._kind == "pandas" else self._X[rows]
+
+    def take_pairs(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
+        """Return some columns of some rows: of a kernel matrix, whose columns stand for the rows as well."""
+        if not isinstance(self._X, np.ndarray) or self._X.shape[1] != self.n_rows:
+            raise ValueError(
+                f"X must be a square array with kernel='precomputed', got shape {tuple(self._X.shape)} "
+                f"({type(self._X).__name__})"
+            )
+        return self._X[np.ix_(rows, columns)]
+
+
+def check_folds(cv: Sequence[Any], n_rows: int) -> list[Fold]:
+    """Check pairs of training and held-out row numbers that a user gives."""
+    folds = []
+    for k, pair in enumerate(cv):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise TypeError(f"cv must hold pairs (training rows, held-out rows), got {type(pair).__name__} at {k}")
+        rows = [np.asarray(part) for part in pair]
+        for part in rows:
+            if part.ndim != 1 or part.dtype.kind not in "iu" or part.size == 0:
+                raise TypeError(
+                    f"cv must hold arrays of row numbers, got shape {part.shape} and dtype {part.dtype} in pair {k}"
+                )
+            if part.min() < 0 or part.max() >= n_rows:
+                raise ValueError(f"cv must hold row numbers from 0 to {n_rows - 1}, got others in pair {k}")
+        folds.append((rows[0].astype(np.intp), rows[1].astype(np.intp)))
+    if not folds:
+        raise ValueError("cv must hold at least one pair of training and held-out rows, got none")
+    return folds
+
+
+@dataclass(frozen=True)
+class FoldParts:
+    """For each fold the training rows and the rows held out; the columns of square X go with the training rows."""
+
+    rows: Rows
+    labels: NDArray[np.int8]
+    by_row: Mapping[str, Any]
+    folds: Sequence[Fold]
+    is_square: bool
+
+    def __len__(self) -> int:
+        return len(self.folds)
+
+    def __iter__(self) -> Iterator[Part]:
+        take = self.rows.take_pairs if self.is_square else lambda rows, _: self.rows.take(rows)
+        weights = self.by_row.get("sample_weight")
+        for train, held in self.folds:
+            yield Part(
+                take(train, train),
+                self.labels[train],
+                {name: values[train] for name, values in self.by_row.items()},
+                take(held, train),
+                self.labels[held],
+                None if weights is None else weights[held],
+                train,
+                held,
+            )
+
+
+@dataclass(frozen=True)
+class ValidationPart:
+    """All rows to fit to, and a validation set to judge by."""
+
+    rows: Rows
+    labels: NDArray[np.int8]
+    by_row: Mapping[str, Any]
+    X_held: Any
+    y_held: Any
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[Part]:
+        yield Part(self.rows.all(), self.labels, self.by_row, self.X_held, self.y_held, None)

@@ -1,0 +1,169 @@
+"""The search over a grid and from its best point, and the table of what was tried."""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._text import short
+from fastpu.common._warn import warn
+from fastpu.exceptions import ConvergenceWarning, FailedFitWarning
+from fastpu.selection._grid import Arguments, Grid, Move
+from fastpu.selection._trials import FLAWS, Outcome, Source, Work, make_lines, run_all
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu.selection._kernel_grid import KernelGrid
+
+
+_TIE = 1e-12  # scores that differ by less count as equal, since means over folds are rounded
+_MOST_ROUNDS = 1000  # most moves by ten per cent
+
+
+class Search:
+    """The points tried so far, in order, with their scores on each part."""
+
+    def __init__(
+        self,
+        *,
+        work: Work,
+        source: Source,
+        grid: KernelGrid | None,
+        shares: Sequence[str],
+        together: bool,
+        sign: int,
+        jobs: int,
+    ) -> None:
+        self._grid = grid
+        self._work, self._source, self._sign, self._jobs = work, source, sign, jobs
+        self._shares, self._together = shares, together
+        self.points: list[dict[str, Any]] = []
+        self.scores: list[float] = []
+        self._outcomes: list[list[Outcome]] = []
+        self._stages: list[str] = []
+
+    def try_all(self, grids: Sequence[Grid]) -> int:
+        """Try all points of the grid and return the best one's position."""
+        origins = [part for part in grids for _ in part.points()]
+        self._try([point for part in grids for point in part.points()], "grid")
+        self._origins = origins
+        best = self._first_best(range(len(self.points)))
+        if not np.isfinite(self.scores[best]) and self.scores[best] == self._work.worst:
+            raise ValueError(self._why_none())
+        self._warn_of_failures(grids)
+        return best
+
+    def refine(self, best: int, arguments: Arguments) -> int:
+        """Move from the best point of the grid by ten per cent as long as that helps; return the last point."""
+        grid = self._origins[best]
+        order = list(grid.values)
+        here = Move.at(self.points[best], grid.moving(arguments))
+        known = {here.key: best}
+        for _ in range(_MOST_ROUNDS):
+            moves = list(here.neighbors(order))
+            fresh = [move for move in moves if move.key not in known]
+            known |= {move.key: len(self.points) + i for i, move in enumerate(fresh)}
+            self._try([move.params(order) for move in fresh], "greedy")
+            around = {known[move.key]: move for move in moves}
+            if not around:
+                return best
+            nearby = self._first_best(around)
+            if not self._sign * (self.scores[nearby] - self.scores[best]) > _TIE:
+                return best
+            best, here = nearby, around[nearby]
+        warn(
+            f"greedy search was still finding better points after {_MOST_ROUNDS} rounds, the last with the score "
+            f"{self.scores[best]:g}; the grid lies far from the optimum, or there is none",
+            ConvergenceWarning,
+        )
+        return best
+
+    def _first_best(self, positions: Iterable[int]) -> int:
+        """Return the first of the positions with the best score."""
+        positions = list(positions)
+        best = max(self._sign * self.scores[i] for i in positions)
+        return next(i for i in positions if self._sign * self.scores[i] >= best - _TIE)
+
+    def _try(self, points: list[dict[str, Any]], stage: str) -> None:
+        outcomes = None if self._grid is None else self._grid.outcomes(points)
+        if outcomes is None:
+            outcomes = self._by_lines(points)
+        self.points += points
+        self._outcomes += outcomes
+        self._stages += [stage] * len(points)
+        self.scores += [float(np.mean([outcome.score for outcome in of_point])) for of_point in outcomes]
+        others = dict.fromkeys(other for of_point in outcomes for outcome in of_point for other in outcome.others)
+        for category, text in others:
+            warn(text, category)
+
+    def _by_lines(self, points: list[dict[str, Any]]) -> list[list[Outcome]]:
+        lines = make_lines(points, self._shares, together=self._together)
+        tasks = ((self._work, part, line) for part in self._source for line, _ in lines)
+        results = iter(run_all(tasks, self._jobs))
+        outcomes: list[list[Outcome]] = [[] for _ in points]
+        for _ in range(len(self._source)):
+            for _, positions in lines:
+                for position, outcome in zip(positions, next(results), strict=True):
+                    outcomes[position].append(outcome)
+        return outcomes
+
+    def _why_none(self) -> str:
+        worst = [_worst(of_point) for of_point in self._outcomes]
+        counts = {flaw: sum(outcome.status == flaw for outcome in worst) for flaw in FLAWS}
+        listed = ", ".join(f"{count} {flaw}" for flaw, count in counts.items() if count)
+        message = next((outcome.message for outcome in worst if outcome.message), "")
+        return f"no point of grid gave an admissible model: {listed} of {len(worst)}; the first says: {message}"
+
+    def _warn_of_failures(self, grids: Sequence[Grid]) -> None:
+        """Warn of points that failed, with the values of parameters at which all points did, and the first reason."""
+        worst = [_worst(of_point) for of_point in self._outcomes]
+        failed = [outcome.status == "failed" for outcome in worst]
+        if not any(failed):
+            return
+        listed = []
+        for name in dict.fromkeys(name for part in grids for name in part.values):
+            values = [short(point[name]) if name in point else "" for point in self.points]
+            well = {value for value, has_failed in zip(values, failed, strict=True) if not has_failed}
+            listed += [f"{name}={value}" for value in dict.fromkeys(values) if value and value not in well]
+        everywhere = f" (all with {', '.join(listed)})" if listed else ""
+        first = failed.index(True)
+        point = ", ".join(f"{name}={short(value)}" for name, value in self.points[first].items())
+        warn(
+            f"{sum(failed)} of {len(failed)} points of grid failed and cannot be chosen{everywhere}; the first, "
+            f"{point}, says: {worst[first].message}",
+            FailedFitWarning,
+        )
+
+    def table(self, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+        """Return what was tried, column by column."""
+        columns: dict[str, NDArray[Any]] = {}
+        for name in dict.fromkeys(names):
+            columns[f"param_{name}"] = _column([point.get(name) for point in self.points])
+        columns["score"] = np.array(self.scores)
+        for k in range(len(self._source)):
+            columns[f"fold_{k}"] = np.array([of_point[k].score for of_point in self._outcomes])
+        worst = [_worst(of_point) for of_point in self._outcomes]
+        columns["status"] = np.array([outcome.status for outcome in worst])
+        columns["message"] = np.array([outcome.message for outcome in worst], dtype=object)
+        columns["seconds"] = np.array([sum(outcome.seconds for outcome in of_point) for of_point in self._outcomes])
+        columns["stage"] = np.array(self._stages)
+        for column in columns.values():
+            column.flags.writeable = False
+        return columns
+
+
+def _worst(outcomes: Sequence[Outcome]) -> Outcome:
+    return max(outcomes, key=lambda outcome: (*FLAWS, "ok").index(outcome.status) if outcome.status != "ok" else -1)
+
+
+def _column(values: list[Any]) -> NDArray[Any]:
+    if all(isinstance(value, numbers.Real) for value in values):
+        return np.array(values)
+    column: NDArray[Any] = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column

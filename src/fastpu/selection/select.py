@@ -1,0 +1,360 @@
+"""Choice of parameters by a criterion on held-out rows that needs no labelled negatives."""
+
+from __future__ import annotations
+
+import functools
+import numbers
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fastpu.common._params import check_choice, check_int, check_random_state
+from fastpu.common._sharing import shared_parameters, shares_together
+from fastpu.common._text import describe
+from fastpu.common._threads import resolve_n_threads
+from fastpu.data._folds import Fold, stratified_folds
+from fastpu.data._validate import check_labels, check_sample_weight, check_vector, label_counts
+from fastpu.model._fields import FrozenMapping
+from fastpu.selection._criteria import Criterion, check_scoring
+from fastpu.selection._fit_prior import with_prior
+from fastpu.selection._grid import Arguments, Grid, check_grid
+from fastpu.selection._kernel_grid import KernelGrid
+from fastpu.selection._parts import FoldParts, Rows, ValidationPart, check_folds
+from fastpu.selection._search import Search
+from fastpu.selection._trials import Work
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastpu.model._prior import PriorEstimate
+    from fastpu.selection._trials import Source
+
+
+_MAY_PASS = ("not_converged", "degenerate")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection:
+    """What `select` found.
+
+    Attributes
+    ----------
+    best_params : mapping
+        The chosen parameters.
+    best_score : float
+        Their value of the criterion: the mean over the folds, or that on the validation set.
+    table : mapping of str to ndarray
+        Columns with an entry for each point that was tried, in the order in which they were: "param_<name>" for every
+        parameter of the grid, "score", "fold_0", "fold_1", ... for each fold, "status" ("ok", "not_converged",
+        "degenerate" or "failed", the worst of the folds), "message" (what the fit warned of or why it failed),
+        "seconds" (of all its fits) and "stage" ("grid" or "greedy"). ``pandas.DataFrame(dict(table))`` shows it.
+    model : object
+        What `fit` makes of all rows with `best_params`.
+    best_index : int
+        The chosen point's place in the table.
+    scoring : str
+        The criterion.
+    """
+
+    best_params: Mapping[str, Any]
+    best_score: float
+    table: Mapping[str, NDArray[Any]]
+    model: Any
+    best_index: int
+    scoring: str
+
+    def __repr__(self) -> str:
+        return (
+            f"Selection(best_params={dict(self.best_params)!r}, {self.scoring}={self.best_score:.6g}, "
+            f"{self.table['score'].size} points tried)"
+        )
+
+
+def select(
+    fit: Callable[..., Any],
+    X: object,
+    y: object,
+    grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+    *,
+    scoring: str | Callable[[Any, Any, Any], float] = "puf",
+    cv: int | Sequence[tuple[object, object]] = 4,
+    validation: tuple[object, object] | None = None,
+    refine: str | None = None,
+    random_state: int | np.random.Generator | None = None,
+    prior: float | PriorEstimate | None = None,
+    scenario: str = "case_control",
+    k: float | None = None,
+    sample_weight: object = None,
+    admit: Sequence[str] = (),
+    n_threads: int | None = None,
+    **fit_params: Any,
+) -> Selection:
+    """Choose the parameters of a fit by a criterion on held-out rows, and fit all rows with the best ones.
+
+    This is grid search for data without labelled negatives, on which no accuracy can be computed. Take
+    ``scoring="lift"`` with a share `k` for a ranking, "err_star" for a classifier if the prior is known, and "puf" if
+    it is not. With fewer than some twenty labelled rows leave parameters at their defaults: so few rows can hardly tell
+    values apart.
+
+    Every point of the grid is fitted to the rows outside each fold and judged on the rows in it; its score is the mean
+    over the folds. With a validation set, it is fitted to all rows and judged there.
+
+    Parameters
+    ----------
+    fit : callable
+        Any `fit_*` function of fastpu, or a function of yours ``fit(X, y, **params)`` that returns an object with
+        `decision_function` (and `threshold`, if that is not 0).
+    X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
+        What `fit` takes. With ``kernel="precomputed"`` folds are taken out of rows and columns alike.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled, -1 labelled negative (for methods that take them); see `fastpu.as_labels`.
+    grid : dict of lists, or list of such dicts
+        Values of each parameter; all their combinations are tried, in the order given, the last parameter fastest, and
+        one dict after the other.
+    scoring : {"puf", "err_star", "error", "auc", "lift", "average_precision"} or callable, default "puf"
+        "puf" (`metrics.puf_score`) and "auc" are maximised, "err_star" (`metrics.err_star`, which needs `prior`) and
+        "error" minimised.
+        "error", the error rate, needs true labels: a `validation` set with them, or a `y` without unlabelled rows.
+        "auc" compares positives with labelled negatives, or with unlabelled rows where there are no negatives.
+        "lift" (`metrics.lift_at_k`, which needs `k`) and "average_precision" (`metrics.average_precision`, which needs
+        `prior`) are maximised. They judge the order of the rows alone, not the threshold.
+        A callable ``scoring(model, X, y) -> float`` gets held-out rows and their labels; larger is better.
+    cv : int, or sequence of pairs of arrays, default 4
+        Number of folds, drawn separately from the rows of each kind of label; or the folds themselves, each as (numbers
+        of training rows, numbers of held-out rows).
+    validation : (X, y), optional
+        Rows to judge by instead of folds. Their labels are true ones, {1, -1}, {1, 0} or booleans, for "error" and
+        "auc", and +1 and 0 (unlabelled) for the others.
+    refine : {"greedy"}, optional
+        After the grid, move from the best point: in each round every numeric parameter of at least two values is
+        made 10 % larger and 10 % smaller, with the others left as they are (whole numbers move by at least 1). The
+        search moves to the best of these points if it is better, and ends otherwise.
+    random_state : int >= 0, numpy.random.Generator or None
+        Draws the folds. A `fit` that takes a `random_state` is given one seed in all fits: this integer, or one drawn.
+    prior : float or PriorEstimate, optional
+        P(Y = 1) in (0, 1): among the unlabelled rows with ``scenario="case_control"``, among all rows with
+        ``"single_set"``. For "err_star" and "average_precision". A `fit` that needs a `prior` is given it as well,
+        converted to that among the unlabelled rows unless the fit takes a `scenario` too; where it needs none, such as
+        `fit_forest` with ``loss="gini"``, it is given none. A fit that is to have another prior than the criterion
+        gets it in the grid: ``{"prior": [0.1]}``.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        Whether unlabelled rows alone, or all rows together, are a sample of the population. For "puf" and "err_star";
+        "average_precision" is of the unlabelled rows, and takes from it what `prior` is a share of.
+    k : int or float, optional
+        For "lift": how many of the unlabelled rows held out are flagged. A float in (0, 1] is a share of them, which
+        does not depend on the size of the folds.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0 of the rows in fits and scores; "lift", "average_precision" and callables judge without them, and
+        so do validation sets.
+    admit : sequence of {"not_converged", "degenerate"}, default ()
+        Flawed models that may be chosen. Without it a point is inadmissible, and has the worst possible score, if any
+        of its fits warns with ConvergenceWarning or DegenerateModelWarning. A point whose fit fails always is.
+    n_threads : int, optional
+        Most threads to use: by so many processes with a thread each if joblib is installed, and otherwise within each
+        fit, as grids of kernel machines (see the notes) do anyway. The result is the same. By default one fit after the
+        other is made, each with as many threads as it uses by default.
+    **fit_params
+        Further arguments of every fit. `sample_cost` is taken by rows, as `sample_weight` is.
+
+    Returns
+    -------
+    Selection
+        With `best_params`, `best_score`, `table` and `model`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or `fit` returns no such object; if no point is admissible, or all fits
+        fail: with the first reason.
+
+    Warns
+    -----
+    FailedFitWarning
+        If some points of the grid failed, so that they could not be chosen: how many, and why the first one did.
+    ConvergenceWarning
+        If greedy search is still finding better points after 1000 rounds.
+
+    Notes
+    -----
+    Ties: of points with equal scores (within 1e-12) the one that was tried first is chosen, so the order of the grid
+    decides. PUF and Err* on few labelled rows take few values, and ties are frequent.
+
+    Where `fit` takes a sequence of values for a parameter and returns a list of models that share work, as `fit_isvm`
+    does for `C`, the points that differ in it alone are fitted at once. Such a function says so in its attribute
+    `shares`, a tuple of names: yours may have one too. Where it also has a true `shares_together`, as `fit_pual` does,
+    points that differ in several of these names are fitted at once: it is given sequences of one length for them.
+
+    A `fit` that takes a `prior` is one that needs it, unless it says in its attribute `prior_where`, a pair of the name
+    of a parameter and of a tuple of values, for which values of that parameter it does, as `fit_forest` does.
+
+    Grids of kernel machines are solved as one: of `fit_svm`, `fit_bsvm` and `fit_nu_svm` with the kernel "rbf", "poly"
+    or "precomputed", over costs, `nu` and `gamma`, on folds. Squared distances serve all widths and folds, kernel rows
+    all costs and folds, and each fit starts from the solution of its neighbour and goes on until it meets `tol`, as a
+    fit without a start does: scores differ by about `tol`. The rows held out are scored on the way. All of it keeps to
+    `cache_mb`, but for some 20 MB a thread.
+
+    Of the fits on folds, only warnings of categories that are not fastpu's are shown. Those that make a point
+    inadmissible are in the table, and the final fit gives all of its own. Python records warnings for a whole process:
+    calls from several threads at once may note each other's, so use processes (`n_threads`) instead.
+
+    Time: a fit for each point and fold, and one more; a large grid of kernel machines takes half of that or less.
+    Memory: a copy of the rows of one fold at a time (of a few, for several processes).
+
+    References
+    ----------
+    Liu, Zheng, Shen and Wang, "An iterative algorithm to learn from positive and unlabeled examples", sections 4, 5.
+    Wang, Yang, Zhu and Xue, "PUAL: A Classifier on Trifurcate Positive-Unlabeled Data", section 4.2.4 (greedy moves).
+
+    Examples
+    --------
+    >>> import numpy as np, fastpu
+    >>> X, truth = fastpu.datasets.make_two_normals(300, random_state=0)
+    >>> split = fastpu.datasets.split_case_control(truth, labeled=40, random_state=0)
+    >>> chosen = fastpu.select(
+    ...     fastpu.fit_bsvm, X[split.train], split.y_train, {"C_pos": [0.1, 1.0, 10.0], "C_unl": [0.1, 1.0]},
+    ...     scoring="err_star", prior=split.prior, random_state=0,
+    ... )
+    >>> chosen.table["score"].shape
+    (6,)
+    >>> bool(np.mean(chosen.model.predict(X[split.test]) != truth[split.test]) < 0.25)
+    True
+    """
+    if not callable(fit):
+        raise TypeError(f"fit must be a function, got {describe(fit)}")
+    arguments = Arguments.of(fit)
+    grids = check_grid(grid, arguments)
+    criterion = check_scoring(scoring, prior, scenario, k)
+    if refine is not None:
+        check_choice("refine", refine, ("greedy",))
+    rows = Rows(X)
+    labels = check_labels(y, rows.n_rows)
+    generator = check_random_state(random_state)
+    seed = random_state if isinstance(random_state, int | np.integer) else int(generator.integers(2**32))
+    given = _given(arguments, grids, fit_params, seed)
+    by_row = _by_row(arguments, given, sample_weight, rows.n_rows)
+    most_threads = None if n_threads is None else resolve_n_threads(n_threads)
+    jobs, threads_of_a_fit = _processes(most_threads, arguments)
+    shares, together = shared_parameters(fit), shares_together(fit)
+    is_square = _is_square(fit, given, grids)
+    if prior is not None:
+        fit = with_prior(fit, arguments, given, grids, labels, criterion)
+    per_fit = threads_of_a_fit.get("n_threads")
+    work = Work(fit, given | threads_of_a_fit, criterion, criterion.worst, _admitted(admit), per_fit)
+    shared = None
+    if validation is None:
+        folds = _folds(cv, labels, generator, criterion)
+        source: Source = (parts := FoldParts(rows, labels, by_row, folds, is_square=is_square))
+        shared = KernelGrid.of(
+            work,
+            parts,
+            {name for part in grids for name in part.values},
+            n_threads=most_threads,
+            wants_models=criterion.function is not None,
+        )
+    else:
+        source = ValidationPart(rows, labels, by_row, *_validation_rows(validation, criterion))
+    search = Search(
+        work=work,
+        source=source,
+        grid=shared,
+        shares=shares,
+        together=together,
+        sign=criterion.sign,
+        jobs=jobs,
+    )
+    chosen = search.try_all(grids)
+    if refine is not None:
+        chosen = search.refine(chosen, arguments)
+    last = {"n_threads": most_threads} if threads_of_a_fit else {}
+    model = fit(X, labels, **{**last, **given}, **by_row, **search.points[chosen])
+    table = search.table([name for part in grids for name in part.values])
+    return Selection(
+        best_params=FrozenMapping(search.points[chosen]),
+        best_score=search.scores[chosen],
+        table=FrozenMapping(table),
+        model=model,
+        best_index=chosen,
+        scoring=criterion.name,
+    )
+
+
+# ------------------------------------------------------------------------------------------------ arguments
+
+
+def _admitted(admit: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(admit, str) or not isinstance(admit, Iterable):
+        raise TypeError(f"admit must be a list of strings, got {describe(admit)}")
+    return tuple(check_choice("admit", flaw, _MAY_PASS) for flaw in admit)
+
+
+def _given(arguments: Arguments, grids: Sequence[Grid], fit_params: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Return the arguments of every fit that are not in the grid: the user's, and what `select` knows."""
+    in_grid = {name for part in grids for name in part.values}
+    for name in fit_params:
+        arguments.check(name, "an argument of select")
+        if name in in_grid:
+            raise ValueError(f"{name} must be either in grid or an argument, got both")
+    given = dict(fit_params)
+    if arguments.takes("random_state") and "random_state" not in in_grid:
+        given["random_state"] = seed
+    return given
+
+
+def _by_row(arguments: Arguments, given: dict[str, Any], sample_weight: object, n_rows: int) -> dict[str, Any]:
+    """Return the arguments that have an entry for every row, taken out of `given`."""
+    by_row: dict[str, Any] = {}
+    if (weights := check_sample_weight(sample_weight, n_rows)) is not None:
+        arguments.check("sample_weight", "an argument of select")
+        by_row["sample_weight"] = weights
+    if given.get("sample_cost") is not None:
+        by_row["sample_cost"] = check_vector("sample_cost", given.pop("sample_cost"), n=n_rows, inf="allow")
+    return by_row
+
+
+def _is_square(fit: Any, given: Mapping[str, Any], grids: Sequence[Grid]) -> bool:
+    """Return whether X is a kernel matrix, of which folds select columns as well."""
+    if any("precomputed" in part.values.get("kernel", ()) for part in grids):
+        raise ValueError("kernel='precomputed' must be an argument of its own, not in grid")
+    while isinstance(fit, functools.partial):
+        given = {**fit.keywords, **given}
+        fit = fit.func
+    kernel = given.get("kernel")
+    return isinstance(kernel, str) and kernel == "precomputed"
+
+
+def _folds(cv: Any, labels: NDArray[np.int8], generator: np.random.Generator, criterion: Criterion) -> list[Fold]:
+    criterion.check_rows(labels, "y")
+    if not isinstance(cv, numbers.Integral):
+        if isinstance(cv, str) or not isinstance(cv, Iterable):
+            raise TypeError(f"cv must be an integer >= 2 or pairs of arrays of row numbers, got {describe(cv)}")
+        folds = check_folds(list(cv), labels.size)
+    else:
+        n_folds = check_int("cv", cv, low=2)
+        for count, kind in zip(label_counts(labels), ("positive", "unlabelled", "negative"), strict=True):
+            if 0 < count < n_folds:
+                hint = f"; pass cv={count} or less" if count > 1 else ""
+                raise ValueError(
+                    f"cv = {n_folds} folds need at least {n_folds} rows of each kind, got {count} {kind}{hint}"
+                )
+        folds = stratified_folds(labels, n_folds, generator)
+    for number, (_, held) in enumerate(folds):
+        criterion.check_held(labels[held], f"fold {number} of {len(folds)}")
+    return folds
+
+
+def _validation_rows(validation: object, criterion: Criterion) -> tuple[Any, Any]:
+    if not isinstance(validation, tuple | list) or len(validation) != 2:
+        raise TypeError(f"validation must be a pair (X, y), got {describe(validation)}")
+    held = Rows(validation[0], name="X of validation")
+    return held.all(), criterion.check_validation(validation[1], held.n_rows)
+
+
+def _processes(threads: int | None, arguments: Arguments) -> tuple[int, dict[str, int]]:
+    """Return the number of processes, and the `n_threads` of a fit in each of them."""
+    if threads is None:
+        return 1, {}
+    jobs = 1 if find_spec("joblib") is None else threads
+    return jobs, {"n_threads": threads // jobs} if arguments.takes("n_threads") else {}

@@ -1,0 +1,170 @@
+"""The test that labels are missing completely at random: its statistic, its level and power, and what it says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.special import expit
+from scipy.stats import ks_2samp
+
+import fastpu
+from fastpu.priors import ScarTest, scar_test
+from fastpu.priors._scar import _difference, _holm, _top
+from helpers import refused
+
+
+def draw(rng, n, depends, apart=3.0):
+    """Two columns that tell the classes apart, and one that says which positives are labelled."""
+    positive = rng.random(n) < 0.4
+    X = rng.standard_normal((n, 3)) + apart * positive[:, None] * [1, 1, 0]
+    labelled = positive & (rng.random(n) < expit(depends * X[:, 2] - 0.5))
+    return X, labelled, positive[~labelled].mean()
+
+
+def line(X, y):
+    """A quick score."""
+    return fastpu.baselines.fit_ls_auc(X, np.where(y == 1, 1, -1), n_threads=1)
+
+
+# ------------------------------------------------------------------------------------------------------ the statistic
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_difference_is_that_of_kolmogorov_and_smirnov(ties):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        pos, unl = rng.normal(0.4, 1, 15), rng.normal(0, 1, 25)
+        if ties:
+            pos, unl = np.round(pos), np.round(unl)
+        difference, cut, _ = _difference(pos, unl, 1.0, 1, rng)
+        assert abs(difference) == pytest.approx(ks_2samp(pos, unl).statistic)
+        assert difference == pytest.approx(np.mean(pos > cut) - np.mean(unl > cut))
+
+
+def test_the_p_value_is_that_of_all_permutations():
+    rng = np.random.default_rng(0)
+    for shift in (0.0, 0.5, 1.0):
+        pos, unl = rng.normal(shift, 1, 12), rng.normal(0, 1, 20)
+        found = _difference(pos, unl, 1.0, 20_000, rng)[2]
+        exact = ks_2samp(pos, unl, method="exact").pvalue
+        assert abs(found - exact) < 4 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4
+
+
+def test_what_negative_rows_can_do_is_taken_off():
+    rng = np.random.default_rng(0)
+    pos, unl = rng.random(200), np.append(rng.random(180), np.full(20, 5.0))  # a tenth of them from elsewhere
+    p_values = [_difference(pos, unl, purity, 199, rng)[2] for purity in (1.0, 0.95, 0.9, 0.5)]
+    assert sorted(p_values) == p_values
+    assert p_values[-1] == 1.0
+    assert _difference(pos, pos, 1.0, 199, rng)[2] == 1.0
+    assert _difference(np.ones(10), np.ones(10), 1.0, 199, rng) == (0.0, 1.0, 1.0)
+    assert np.isnan(_difference(pos[:9], unl, 1.0, 199, rng)).all()
+
+
+def test_the_rows_that_are_compared():
+    rng = np.random.default_rng(0)
+    for decimals in (9, 1):
+        pos, unl = np.round(rng.normal(3, 1, 60), decimals), np.round(rng.normal(0, 1, 200), decimals)
+        unl[:60] += 3
+        limit = np.sort(unl)[::-1][30]
+        above_pos, above_unl, purity = _top(pos, unl, None, 30)
+        assert purity == 1.0
+        np.testing.assert_array_equal(above_pos, np.flatnonzero(pos > limit))
+        np.testing.assert_array_equal(above_unl, np.flatnonzero(unl > limit))
+        above_pos, above_unl, purity = _top(pos, unl, 0.3, 0)
+        assert purity == pytest.approx(min(1, 0.3 * (above_pos.size / 60) / (above_unl.size / 200)))
+        assert purity >= 0.9
+        for other in np.sort(unl)[::-1]:
+            n_pos, n_unl = np.sum(pos > other), np.sum(unl > other)
+            if n_unl > above_unl.size and n_pos >= 10:
+                assert 0.3 * (n_pos / 60) / (n_unl / 200) < 0.9
+    everything = _top(pos, unl, None, 200)
+    assert (everything[0].size, everything[1].size) == (60, 200)
+    assert [part.size for part in _top(pos, unl, 0.001, 0)[:2]] == [0, 0]
+
+
+def test_p_values_are_adjusted_by_holm():
+    np.testing.assert_allclose(_holm(np.array([0.01, 0.04, 0.03, np.nan])), [0.03, 0.06, 0.06, np.nan])
+    np.testing.assert_allclose(_holm(np.array([0.5, 0.9, 0.8])), 1.0)
+    assert np.isnan(_holm(np.array([np.nan]))).all()
+
+
+# ----------------------------------------------------------------------------------------------------- level and power
+
+
+def test_labels_at_random_are_rarely_taken_for_others():
+    """With the true prior; and by the number of rows where all of them are positive, where p-values are uniform."""
+    by_prior, by_number = [], []
+    for seed in range(60):
+        X, labelled, share = draw(np.random.default_rng(seed), 600, 0.0, apart=4.0)
+        options = {"fit": line, "n_permutations": 99, "random_state": seed, "n_threads": 1}
+        by_prior.append(scar_test(X, labelled, prior=share, **options).p_value)
+        n_top = int(0.5 * share * np.sum(~labelled))
+        by_number.append(scar_test(X, labelled, n_top=n_top, columns=2, **options).p_value)
+    assert np.mean(np.array(by_prior) <= 0.1) < 0.1
+    shares = np.array([np.mean(np.array(by_number) <= level) for level in (0.1, 0.5)])
+    assert (np.abs(shares - [0.1, 0.5]) < 3 * np.sqrt(np.array([0.09, 0.25]) / 60)).all()
+
+
+def test_a_column_that_labels_depend_on_is_found():
+    for seed in range(10):
+        X, labelled, share = draw(np.random.default_rng(seed), 600, 2.0)
+        test = scar_test(X, labelled, prior=share, fit=line, n_permutations=199, random_state=seed, n_threads=1)
+        assert test.p_adjusted[2] < 0.05
+        assert np.argmax(np.abs(test.difference)) == 2
+        assert test.difference[2] > 0.2  # labelled rows have the larger values
+
+
+def test_classes_that_overlap_cannot_be_tested():
+    X, labelled, share = draw(np.random.default_rng(0), 600, 0.0, apart=0.3)
+    test = scar_test(X, labelled, prior=share, fit=line, random_state=0, n_threads=1)
+    assert np.isnan(test.p_value).all()
+    assert np.isnan(test.p_adjusted).all()
+    assert str(test).count("cannot be tested: too few unlabelled rows are surely positive") == 3
+
+
+# ------------------------------------------------------------------------------------------------------- what it takes
+
+
+def test_the_default_scores_columns_and_rows_of_any_form():
+    rng = np.random.default_rng(0)
+    X, labelled, share = draw(rng, 300, 2.0)
+    options = {"prior": share, "random_state": 0, "n_permutations": 199}
+    test = scar_test(X, labelled, n_threads=1, **options)
+    assert isinstance(test, ScarTest)
+    assert test.columns == (0, 1, 2)
+    assert test.p_value[2] < 0.05
+    for rows in (sp.csr_array(X), X.astype(np.float32), X * [1e8, 1.0, 1e-8]):
+        np.testing.assert_allclose(
+            scar_test(rows, labelled, n_threads=2, **options).p_value[2], test.p_value[2], atol=0.05
+        )
+    again = scar_test(X, labelled, n_threads=2, **options)
+    for name in ("difference", "p_value", "p_adjusted", "n_labeled", "purity"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(test, name))
+    frame = pd.DataFrame(X, columns=["age", "dose", "distance"])
+    named = scar_test(frame, pd.Series(labelled), columns=["distance", "age"], n_threads=1, **options)
+    assert named.columns == ("distance", "age")
+    lines = str(named).splitlines()
+    assert lines[0].split() == ["column", "difference", "cut", "labelled", "unlabelled", "p-value", "adjusted"]
+    assert lines[1].split()[0] == "distance"
+
+
+def test_calls_that_say_too_little_or_too_much_are_refused():
+    X, labelled, _ = draw(np.random.default_rng(0), 60, 0.0)
+    for options, error, message in (
+        ({}, TypeError, "one of prior and n_top must be given"),
+        ({"prior": 0.3, "n_top": 20}, TypeError, "one of prior and n_top must be given"),
+        ({"prior": 1.0}, ValueError, "prior must be a number in (0, 1), got 1.0"),
+        ({"n_top": 9}, ValueError, "n_top must be an integer in [10, "),
+        ({"prior": 0.3, "columns": [3]}, ValueError, "columns must hold numbers of the 3 columns, got 3"),
+        ({"prior": 0.3, "fit": 3}, TypeError, "fit must be a function fit(X, y) or None"),
+        ({"prior": 0.3, "n_permutations": 0}, ValueError, "n_permutations must be an integer in [1, 1000000], got 0"),
+    ):
+        refused(error, message, scar_test, X, labelled, **options)
+    refused(ValueError, "X must have at least 2 columns", scar_test, X[:, :1], labelled, prior=0.3)
+    refused(ValueError, "takes no labelled negatives", scar_test, X, np.arange(60) % 3 - 1, prior=0.3)
+    X[3, 1] = np.nan
+    refused(ValueError, "X must not hold NaN or infinite entries, got nan at row 3, column 1", scar_test, X, labelled,
+            prior=0.3)  # fmt: skip
