@@ -385,10 +385,10 @@ def test_innocent_cpp_is_left_alone(text):
         ("svm/bsvm.py", "def f():\n    from fastpu.path.svm_path import f"),
         ("risk/upu.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from fastpu.knn.knn_graph import f"),
         ("path/svm_path.py", "from fastpu.estimators import X"),
-        ("path/svm_path.py", "from fastpu.estimators._svm import X"),
+        ("path/svm_path.py", "from fastpu.estimators._path import X"),
         ("__init__.py", "from fastpu import estimators"),
         ("data/_validate.py", "from sklearn.base import BaseEstimator"),
-        ("estimators/_svm.py", "import joblib"),
+        ("estimators/_path.py", "import joblib"),
         ("path/svm_path.py", "import fastpu"),
         ("path/svm_path.py", "if True:\n    import torch"),
     ],
@@ -406,7 +406,7 @@ def test_planted_python_violation_is_caught(file, text):
         ("common/_progress.py", "def f():\n    from tqdm.auto import tqdm"),
         ("plot/_axes.py", "def f():\n    import matplotlib.figure"),
         ("estimators/__init__.py", "from sklearn.base import BaseEstimator\nimport fastpu"),
-        ("estimators/_svm.py", "from sklearn.base import BaseEstimator\nfrom fastpu.baselines.svm import fit_svm"),
+        ("estimators/_path.py", "from sklearn.base import BaseEstimator\nfrom fastpu.baselines.svm import fit_svm"),
     ],
 )
 def test_innocent_python_is_left_alone(file, text):

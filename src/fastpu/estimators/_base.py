@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import inspect
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -222,56 +221,12 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
 
     # ------------------------------------------------------------------------------------------------- the scores
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of the rows of `X` minus the threshold: larger is more positive, 0 is the border.
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return self.model_.decision_function(self._read_rows(X, reset=False), n_threads=self.n_threads)
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        check_is_fitted(self)
-        rows = self._read_rows(X, reset=False)
-        scores = self.model_.decision_function(rows, n_threads=self.n_threads)
-        return scores - self.model_.threshold
-
-    def with_threshold(self, *, prior: float, X_unl: Any) -> Self:
-        """Return this fitted classifier with the threshold that matches a class prior.
-
-        The share of the rows of `X_unl` that the new classifier calls positive is as near to `prior` as their scores
-        allow; see `Model.with_threshold`. Of a Pipeline, take the last step and rows as the steps before it make them:
-        ``pipeline[-1].with_threshold(prior=0.2, X_unl=pipeline[:-1].transform(X_unl))``.
-
-        Parameters
-        ----------
-        prior : float
-            P(Y = 1) among the unlabelled rows, in (0, 1).
-        X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
-            Unlabelled rows, best such as the classifier was not fitted to.
-
-        Returns
-        -------
-        FastpuClassifier
-            A copy of the same class, fitted already; this one stays as it is.
-
-        Warns
-        -----
-        DegenerateModelWarning
-            If the copy calls all rows of `X_unl` positive, or none.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `prior` is not in (0, 1), or `X_unl` is refused.
-        """
-        check_is_fitted(self)
+    def _move_threshold(self, prior: float, X_unl: Any) -> None:
         rows = self._read_rows(X_unl, reset=False)
-        moved = copy.copy(self)
-        moved.model_ = self.model_.with_threshold(prior=prior, X_unl=rows, n_threads=self.n_threads)
-        return moved
+        self.model_ = self.model_.with_threshold(prior=prior, X_unl=rows, n_threads=self.n_threads)
 
     def save(self, path: Any) -> None:
         """Write `model_` to a file that `fastpu.load` reads, as `Model.save` does: without pickle.
@@ -310,7 +265,7 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
         return self.model_.predict_proba(self._read_rows(X, reset=False), n_threads=self.n_threads)
 
     @property
-    def threshold_(self) -> float:
+    def threshold_(self) -> float:  # type: ignore[override]  # read from the model
         """The score above which a row is called positive."""
         return self.model_.threshold
 

@@ -489,7 +489,7 @@ def _from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Mode
     needed = {field.name for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING}
     if not isinstance(nodes, dict) or not needed <= set(nodes) <= set(specs):
         raise ValueError(f"its fields are not those of {cls.__name__}")
-    fields = {name: decode_field(name, node, specs[name], arrays) for name, node in nodes.items()}
+    fields: dict[str, Any] = {name: decode_field(name, node, specs[name], arrays) for name, node in nodes.items()}
     if arrays:
         raise ValueError(f"it has arrays that {cls.__name__} does not know: {sorted(arrays)}")
     return cls(**fields)
