@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.callback import CallbackSupportMixin
 
 from fastpu.common._methods import DECLARED
 from fastpu.common._sharing import parameters_of_many
@@ -16,7 +15,7 @@ from fastpu.common._text import describe
 from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._calibration import CalibrationSettings, calibrated
-from fastpu.estimators._callbacks import FitTask, with_callbacks
+from fastpu.estimators._callbacks import CallbackSupportMixin, FitTask, with_callbacks
 from fastpu.estimators._pu_classifier import Labels, PUClassifier, require_classes, require_distinct_names
 
 try:
