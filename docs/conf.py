@@ -193,15 +193,17 @@ def _rooms() -> dict[str, list[str]]:
 
 
 def _page(name: str) -> str:
-    """Return where the page of a method is in docs/methods."""
-    return f"{function_of(name).__module__.split('.')[1]}/{name}"
+    """Return where the page of a method is in docs/methods; baselines have one page."""
+    return "baselines" if DECLARED[name].baseline else f"{function_of(name).__module__.split('.')[1]}/{name}"
 
 
 def _lists() -> str:
     """Return the lists of the pages of methods, one for each room."""
     lists = []
     for words, names in _rooms().items():
-        lines = "".join(f"{name} ({DECLARED[name].title}) <{_page(name)}>\n" for name in names)
+        titles = {_page(name): f"{name} ({DECLARED[name].title})" for name in names if not DECLARED[name].baseline}
+        pages = dict.fromkeys(map(_page, names))
+        lines = "".join(f"{titles.get(page, 'Baselines')} <{page}>\n" for page in pages)
         lists.append(f"```{{toctree}}\n:caption: '{words}'\n:maxdepth: 1\n\n{lines}```\n")
     return "\n".join(lists)
 
@@ -217,11 +219,16 @@ def _summaries() -> str:
 
 def _comparison() -> str:
     """Return the table that compares all methods, of the rows with which their pages begin."""
-    lines = []
+    head, lines = "", []
     for name, method in DECLARED.items():
         page = f"methods/{_page(name)}.md"
-        head, _, row = (HERE / page).read_text().partition("\n| ")[2].split("\n")[:3]
-        lines.append(f"| [{name}]({page}) | {method.rows} {row.replace('](../../', '](')}")
+        text = (HERE / page).read_text()
+        if method.baseline:
+            row, link = text.partition(f"\n| `{name}` ")[2].partition("\n")[0], f"{page}#{name}"
+        else:
+            head, _, row = text.partition("\n| ")[2].split("\n")[:3]
+            link = page
+        lines.append(f"| [{name}]({link}) | {method.rows} {row.replace('](../../', '](')}")
     return "\n".join([f"| method | rows of | {head}", "|---|---" + "|---" * head.count("|") + "|", *lines, ""])
 
 

@@ -44,7 +44,12 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("method", DECLARED)
+HEAD = "boundary | prior | labelled negatives | text (CSR) | rows | what it is best at |"
+BASELINES = [name for name, method in DECLARED.items() if method.baseline]
+OTHERS = [name for name, method in DECLARED.items() if not method.baseline]
+
+
+@pytest.mark.parametrize("method", OTHERS)
 def test_every_method_has_a_page_with_all_parts_and_an_example(method):
     room = function_of(method).__module__.split(".")[1]
     public = f"{DECLARED[method].module}.{method}"
@@ -75,14 +80,26 @@ def test_every_classifier_around_another_has_a_page_of_the_same_form():
 
 
 def test_pages_of_methods_begin_with_their_rows_of_the_table_that_compares_all():
-    for method in DECLARED:
+    for method in OTHERS:
         room = function_of(method).__module__.split(".")[1]
         head, line, row, after = read(DOCS / "methods" / room / f"{method}.md").partition("\n| ")[2].split("\n")[:4]
-        assert head == "boundary | prior | labelled negatives | text (CSR) | rows | what it is best at |", method
+        assert head == HEAD, method
         assert line == "|---" * head.count("|") + "|", method
         assert all(cell.strip() for cell in row.split("|")[1:-1]), method
         assert row.count("|") == line.count("|"), method
         assert not after, method
+
+
+def test_one_page_has_every_baseline_with_its_row_of_that_table_an_objective_and_an_example():
+    text = read(DOCS / "methods" / "baselines.md")
+    assert f"\n| function | {HEAD}\n" in text
+    assert sorted(re.findall(r"^\| `(\w+)` \|(?:[^|\n]+\|){6}$", text, re.MULTILINE)) == sorted(BASELINES)
+    sections = re.split(r"^## (\w+)\n", text, flags=re.MULTILINE)[1:]
+    assert sorted(sections[::2]) == sorted(BASELINES)
+    for name, body in zip(sections[::2], sections[1::2], strict=True):
+        assert "$$" in body, name
+        assert f"= fastpu.baselines.{name}(" in body, name
+        assert f"{{name}}`fastpu.baselines.{name}`" in body, name
 
 
 def test_pages_have_places_for_what_is_made_of_the_declarations():

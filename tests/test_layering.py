@@ -1,7 +1,7 @@
 """Arrows point one way: C++ core <- bindings <- thin Python <- scikit-learn estimators.
 
-Rooms stand on each other the same way, and there is no circle, between files of Python or between units of C++. It is
-all read from the include and import lines.
+Rooms stand on each other the same way, and there is no circle, between files of Python, between units of C++, or
+through both. It is all read from the include and import lines, and from the names of `_core` that Python uses.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from fastpu import _core
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -228,6 +230,41 @@ def python_violations(file: str, text: str) -> list[str]:
     return found
 
 
+# ---- Python to C++: which binding a room of Python may use ----
+
+#: Where a binding gives a function or a class its name in `_core`.
+BOUND = re.compile(r'(?:\bmodule\.def\(|\(module, )"(\w+)"')
+
+
+def rooms_of_bindings() -> dict[str, str]:
+    """Return the room of every name of `_core`, by the folder of the file that binds it."""
+    files = sorted((ROOT / "cpp" / "bindings").glob("*/*.cpp"))
+    return {name: file.parent.name for file in files for name in BOUND.findall(file.read_text())}
+
+
+def names_of_the_core(tree: ast.AST) -> set[str]:
+    """Return the names of `_core` that a module uses, with those of the stub file that are for type checkers alone."""
+    found = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id="_core"), attr=name):
+                found.add(name)
+            case ast.ImportFrom(module="fastpu._core", names=names):
+                found |= {alias.name for alias in names}
+    return found
+
+
+def core_violations(file: str, text: str, rooms: dict[str, str]) -> list[str]:
+    """Violations of src/fastpu/<file>: a room of Python that uses C++ which stands on the same room, or above it."""
+    room = room_of_module(file.removesuffix(".py").replace("/", "."))
+    used = {name: rooms[name] for name in sorted(names_of_the_core(ast.parse(text))) if name in rooms}
+    return [
+        f"{file} uses _core.{name}: {other} does not stand below {room}"
+        for name, other in used.items()
+        if room is not None and goes_up(room, other)
+    ]
+
+
 def table_of_contents_violations(text: str) -> list[str]:
     """__init__.py names things and does nothing."""
     allowed = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign)
@@ -269,6 +306,13 @@ def test_every_room_has_a_floor():
 def test_cpp_rooms_stand_on_those_below():
     core = [path for path in CPP_FILES if path.startswith(("cpp/include", "cpp/src"))]
     assert [line for path in core for line in cpp_room_violations(path, (ROOT / path).read_text())] == []
+
+
+def test_python_uses_the_core_of_rooms_below():
+    """With the two tests before it there is no circle of rooms, whichever of Python and C++ it passes through."""
+    rooms = rooms_of_bindings()
+    assert {name for name in dir(_core) if not name.startswith("_")} <= set(rooms)
+    assert [line for file in PYTHON_FILES for line in core_violations(file, (PYTHON / file).read_text(), rooms)] == []
 
 
 def test_no_circles_between_units_of_cpp():
@@ -358,6 +402,26 @@ def test_planted_arrow_between_rooms_is_caught(path, line):
     assert cpp_room_violations(path, f"{line}\n")
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("svm/bsvm.py", "from fastpu import _core\n_core.svm_path()"),
+        ("svm/bsvm.py", "if TYPE_CHECKING:\n    from fastpu._core import PathSolution"),
+        ("risk/upu.py", "def f():\n    return _core.PualDual"),
+    ],
+)
+def test_planted_use_of_the_core_is_caught(file, text):
+    rooms = {
+        "svm_path": "path",
+        "PathSolution": "path",
+        "PualDual": "pual",
+        "fit_upu": "risk",
+        "kernel_scores": "kernels",
+    }
+    assert core_violations(file, text, rooms)
+    assert not core_violations(file, "_core.kernel_scores()\n_core.__version__", rooms)
+
+
 @pytest.mark.parametrize("text", ["// #include <Python.h>", "/* std::thread\n#include <thread> */", "#include <cmath>"])
 def test_innocent_cpp_is_left_alone(text):
     assert not cpp_violations("cpp/src/x.cpp", text)
@@ -385,10 +449,10 @@ def test_innocent_cpp_is_left_alone(text):
         ("svm/bsvm.py", "def f():\n    from fastpu.path.svm_path import f"),
         ("risk/upu.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from fastpu.knn.knn_graph import f"),
         ("path/svm_path.py", "from fastpu.estimators import X"),
-        ("path/svm_path.py", "from fastpu.estimators._svm import X"),
+        ("path/svm_path.py", "from fastpu.estimators._path import X"),
         ("__init__.py", "from fastpu import estimators"),
         ("data/_validate.py", "from sklearn.base import BaseEstimator"),
-        ("estimators/_svm.py", "import joblib"),
+        ("estimators/_path.py", "import joblib"),
         ("path/svm_path.py", "import fastpu"),
         ("path/svm_path.py", "if True:\n    import torch"),
     ],
@@ -406,7 +470,7 @@ def test_planted_python_violation_is_caught(file, text):
         ("common/_progress.py", "def f():\n    from tqdm.auto import tqdm"),
         ("plot/_axes.py", "def f():\n    import matplotlib.figure"),
         ("estimators/__init__.py", "from sklearn.base import BaseEstimator\nimport fastpu"),
-        ("estimators/_svm.py", "from sklearn.base import BaseEstimator\nfrom fastpu.baselines.svm import fit_svm"),
+        ("estimators/_path.py", "from sklearn.base import BaseEstimator\nfrom fastpu.baselines.svm import fit_svm"),
     ],
 )
 def test_innocent_python_is_left_alone(file, text):

@@ -13,6 +13,7 @@ import fastpu
 from boosting_cases import GROUPS, SCORE_TOL, SUM_TOL, assert_identical, draw_options, each_fit, make_problem
 from fastpu.metrics import auc
 from helpers import refused
+from oracles import stump_boost
 from oracles import stump_boost_sets as oracle
 
 MISSING = oracle.MISSING
@@ -78,7 +79,9 @@ def test_fits_equal_the_oracle_round_by_round(groups, seed, max_bins):
     rng = np.random.default_rng([seed, sorted(GROUPS).index(groups)])
     X, y, weights = mixed_problem(seed, n=400, groups=groups, weighted=(None, "whole", "real")[seed % 3])
     options = draw_options(rng)
-    slow = oracle.fit_sets(X, y, [1, 3], n_rounds=25, max_bins=max_bins, sample_weight=weights, **options)
+    slow = stump_boost.fit(
+        X, y, "auc", categorical=[1, 3], n_rounds=25, max_bins=max_bins, sample_weight=weights, **options
+    )
     assert any(inside is not None for inside in slow.sets)
     model = fastpu.fit_pnu_auc_boost(framed(X), y, n_rounds=25, max_bins=max_bins, sample_weight=weights, **options)
     assert_same_run(model, slow, X)
@@ -91,7 +94,7 @@ def test_fits_equal_the_oracle_round_by_round(groups, seed, max_bins):
 @pytest.mark.parametrize("seed", range(3))
 def test_adaboost_equals_the_oracle_round_by_round(groups, seed):
     X, y, weights = mixed_problem(seed, n=600, groups=groups, weighted=(None, "whole", "real")[seed % 3])
-    slow = oracle.fit_sets(X, y, [1, 3], loss="ada", n_rounds=25, gamma=0.3, sample_weight=weights)
+    slow = stump_boost.fit(X, y, "ada", categorical=[1, 3], n_rounds=25, gamma=0.3, sample_weight=weights)
     assert any(inside is not None for inside in slow.sets)
     model = fastpu.baselines.fit_pnu_adaboost(framed(X), y, n_rounds=25, gamma=0.3, sample_weight=weights)
     assert_same_run(model, slow, X)
@@ -100,7 +103,7 @@ def test_adaboost_equals_the_oracle_round_by_round(groups, seed):
 def test_rankboost_learns_the_categories_of_labelled_rows():
     X, y, _ = mixed_problem(3)
     labelled = y != 0
-    slow = oracle.fit_sets(X[labelled], y[labelled], [1, 3], n_rounds=10, gamma=1.0, rho=0.01)
+    slow = stump_boost.fit(X[labelled], y[labelled], "auc", categorical=[1, 3], n_rounds=10, gamma=1.0, rho=0.01)
     model = fastpu.baselines.fit_rankboost_auc(framed(X), y, n_rounds=10)
     assert model.features.tolist() == slow.features
     np.testing.assert_allclose(model.decision_function(framed(X[labelled])), slow.scores, rtol=SCORE_TOL)

@@ -69,18 +69,6 @@ def test_where_classes_overlap_the_label_frequency_is_too_small_by_the_posterior
     )
 
 
-def test_scores_above_one_are_cut_in_probabilities_alone():
-    X, _, labelled = pu_rows(n=300, apart=2.0)
-    fitted = ElkanNotoClassifier(LogisticRegression()).fit(X, labelled)
-    scores = fitted.decision_function(X) + 0.5
-    assert scores.max() > 1
-    with pytest.warns(fastpu.exceptions.EstimateWarning, match="probabilities were above 1"):
-        probabilities = fitted.predict_proba(X)
-    np.testing.assert_allclose(probabilities[:, 1], np.minimum(scores, 1.0))
-    low = X[scores < 0.9]
-    np.testing.assert_allclose(fitted.predict_proba(low)[:, 1], scores[scores < 0.9])  # and no warning
-
-
 def test_folds_see_no_row_that_they_score():
     """A tree that learns every row by heart gives labelled rows 1; out of folds it does not."""
     rng = np.random.default_rng(0)

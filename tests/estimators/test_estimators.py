@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 
 import numpy as np
@@ -10,11 +9,7 @@ import pytest
 from scipy import sparse
 
 pytest.importorskip("sklearn", minversion="1.6")
-import sklearn
-from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning, NotFittedError
-from sklearn.utils.fixes import parse_version
-from sklearn.utils.validation import has_fit_parameter
 
 import fastpu
 from estimator_cases import (
@@ -29,7 +24,6 @@ from estimator_cases import (
     takes,
 )
 from fastpu import estimators
-from fastpu.common._methods import DECLARED
 from fastpu.common._sharing import parameters_of_many
 from helpers import refused
 
@@ -120,44 +114,6 @@ def test_a_column_of_labels_is_read_with_a_warning_as_by_scikit_learn():
 # ------------------------------------------------------------------------------------------------------------- rows
 
 
-@every_class
-def test_sparse_rows_of_every_format_are_like_dense_ones(classifier):
-    X, truth, labelled = pu_rows(n=60)
-    y = labels_for(classifier, truth, labelled)
-    expected = make(classifier).fit(X, y).decision_function(X)
-    for form in ("csr", "csc", "coo", "lil"):
-        rows = sparse.csr_array(X).asformat(form)
-        fitted = make(classifier).fit(rows, y)
-        # The solvers sum entries in another order, and end within their tolerance.
-        np.testing.assert_allclose(fitted.decision_function(rows), expected, atol=5e-3)
-
-
-def test_frames_give_their_names():
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    X, _, labelled = pu_rows(n=40)
-    columns = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}
-    # Older versions of scikit-learn read the names of younger polars' frames from a protocol that these no longer have.
-    reads_polars = parse_version(sklearn.__version__) >= parse_version("1.8")
-    for library in (pandas, polars) if reads_polars else (pandas,):
-        frame = library.DataFrame(columns)
-        fitted = estimators.ISVMClassifier().fit(
-            frame, library.Series("y", labelled) if library is polars else labelled
-        )
-        assert fitted.feature_names_in_.tolist() == ["a", "b", "c"]
-        assert fitted.model_.feature_names == ("a", "b", "c")
-        np.testing.assert_array_equal(fitted.decision_function(frame), (fitted.model_.decision_function(X)))
-        with pytest.raises(ValueError, match="feature names should match"):
-            fitted.predict(frame[["b", "a", "c"]])
-
-
-def test_boosting_takes_nan_and_others_name_the_entry():
-    X, _, labelled = pu_rows(n=40)
-    X[3, 1], X[4, 2] = np.nan, np.inf
-    assert estimators.PNUAUCBoostClassifier(n_rounds=3).fit(X, labelled).predict(X).shape == (40,)
-    with pytest.raises(ValueError, match="X must not hold NaN or infinite entries, got nan at row 3, column 1"):
-        estimators.ISVMClassifier().fit(X, np.arange(40) > 20)
-
-
 def test_rows_are_not_copied():
     X, _, _ = pu_rows(n=40)
     assert np.shares_memory(estimators.ISVMClassifier()._read_rows(X, reset=True), X)
@@ -174,22 +130,6 @@ def test_a_precomputed_kernel_is_square():
 
 
 # ------------------------------------------------------------------------------------------- what belongs to rows
-
-
-WEIGHTED = [c for c in CLASSIFIERS if has_fit_parameter(c(), "sample_weight")]
-
-
-@pytest.mark.parametrize("classifier", [c for c in WEIGHTED if DECLARED[function_name(c)].repeats])
-def test_weights_are_repetitions(classifier):
-    X, truth, labelled = pu_rows(n=40)
-    y = labels_for(classifier, truth, labelled)
-    weights = np.random.default_rng(2).integers(0, 4, 40)
-    takes_tol = "SVM" in classifier.__name__ and "tol" in inspect.signature(classifier).parameters
-    options = {"tol": 1e-9} if takes_tol and "I" not in classifier.__name__ else {}
-    weighted = make(classifier, **options).fit(X, y, sample_weight=weights)
-    repeated = make(classifier, **options).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    # Sums of other terms, amplified by the solvers.
-    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-6)
 
 
 def test_weights_of_one_class_alone_are_refused():
@@ -331,18 +271,6 @@ def test_nystroem_is_for_kernels():
     np.testing.assert_array_equal(estimators.PUALClassifier(n_components=5).fit(X, labelled).coef_, expected.coef_)
     approximate = estimators.PUALClassifier(kernel="rbf", n_components=5, random_state=0).fit(X, labelled)
     assert approximate.model_.nystroem_residual > 0
-
-
-@every_class
-def test_classifiers_are_cloned_and_pickled(classifier):
-    X, truth, labelled = pu_rows(n=40)
-    fitted = make(classifier).fit(X, labels_for(classifier, truth, labelled))
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
-    assert classifier.__name__ in fitted._repr_html_()
-    copied = clone(fitted)
-    assert not hasattr(copied, "model_")
-    assert copied.get_params() == fitted.get_params()
 
 
 @every_class

@@ -141,21 +141,6 @@ def test_scikit_learns_monitor_sees_every_round():
     assert rounds[-1] == next(row["roc_auc"] for row in log if row["task_name"] == "fit")
 
 
-def test_progress_bars_are_drawn(capsys):
-    pytest.importorskip("rich")
-    from sklearn.callback import ProgressBar
-
-    X, truth, labelled = pu_rows(n=40, apart=0.3)
-    for classifier in (estimators.PNUAUCBoostClassifier, estimators.BSVMClassifier, estimators.PUALClassifier):
-        y = labels_for(classifier, truth, labelled)
-        make(classifier).set_callbacks(ProgressBar()).fit(X, y)
-    grid = GridSearchCV(estimators.PNUAUCBoostClassifier(n_rounds=3), {"rho": [0.1]}, cv=2, scoring="roc_auc")
-    grid.set_callbacks(ProgressBar(max_propagation_depth=None)).fit(X, labelled)
-    shown = capsys.readouterr().out
-    assert "PNUAUCBoostClassifier - fit" in shown
-    assert "GridSearchCV - fit" in shown
-
-
 def test_a_search_tells_its_callbacks_and_clones_keep_working():
     X, _, labelled = pu_rows(n=60)
     recorder = Recorder()

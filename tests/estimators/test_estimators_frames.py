@@ -12,7 +12,6 @@ import pytest
 pytest.importorskip("sklearn", minversion="1.6")
 pytest.importorskip("pyarrow")
 import sklearn
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.fixes import parse_version
@@ -255,33 +254,3 @@ def test_names_go_through_a_pipeline(name, library):
     assert pipeline[-1].feature_names_in_.tolist() == frame.columns.tolist()
     plain = make_pipeline(StandardScaler(), fresh(name)).fit(frame, y)
     np.testing.assert_allclose(pipeline.decision_function(frame), plain.decision_function(frame), rtol=0, atol=1e-9)
-
-
-@every
-def test_weights_of_any_column_are_the_same(name):
-    if "sample_weight" not in fresh(name).fit.__doc__:
-        return
-    y, frame = labels(name), table()
-    weights = np.arange(80) % 3 + 1.0
-    expected = fresh(name).fit(frame, y, sample_weight=weights).decision_function(frame)
-    plain = pd.Series(weights)
-    for column in (plain.astype("Float64"), plain.astype("Int64"), plain.astype("double[pyarrow]"), pl.Series(weights)):
-        fitted = fresh(name).fit(frame, y, sample_weight=column)
-        np.testing.assert_array_equal(fitted.decision_function(frame), expected)
-    missing = plain.astype("Float64").where(weights > 1)
-    refused(
-        ValueError,
-        "sample_weight must not hold NaN or infinite entries",
-        fresh(name).fit,
-        frame,
-        y,
-        sample_weight=missing,
-    )
-
-
-def test_named_columns_choose_the_propensity():
-    fitted = estimators.SARClassifier(
-        LogisticRegression(), propensity_columns=["visits", "member"], max_iter=2, tol=1.0
-    )
-    fitted.fit(table(dtype_backend="numpy_nullable"), pd.Series(LABELLED).astype("boolean"))
-    assert fitted.propensity_columns_.tolist() == [3, 4]

@@ -11,13 +11,13 @@ pytest.importorskip("sklearn", minversion="1.6")
 import sklearn
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import fastpu
-from estimator_cases import every_class, labels_for, make, pu_rows
+from estimator_cases import pu_rows
 from fastpu import estimators
 from fastpu.estimators import (
     average_precision_scorer,
@@ -120,38 +120,11 @@ def test_a_search_chooses_what_is_better_on_rows_that_were_held_out(scoring):
         assert np.mean((search.predict(X) == "p") == truth) > 0.7
 
 
-def test_folds_keep_the_share_of_labelled_rows():
-    X, _, labelled = pu_rows(n=90)
-    shares = [labelled[held].mean() for _, held in StratifiedKFold(3).split(X, labelled)]
-    assert np.ptp(shares) < 0.05
-    scores = cross_val_score(estimators.ISVMClassifier(), X, labelled, cv=3, scoring=puf_scorer())
-    assert scores.shape == (3,)
-    away = cross_val_predict(estimators.ISVMClassifier(), X, labelled, cv=3, method="decision_function")
-    assert away[labelled].mean() > away[~labelled].mean()
-
-
 def test_a_search_over_a_kernel_matrix_cuts_both_sides():
     X, _, labelled = pu_rows(n=60)
     K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2))
     search = GridSearchCV(estimators.BSVMClassifier(kernel="precomputed"), {"C": [0.1, 1.0]}, cv=3).fit(K, labelled)
     assert search.best_score_ > 0.6
-
-
-def test_a_search_with_several_processes_finds_the_same():
-    X, _, labelled = pu_rows(n=60)
-    found = [
-        GridSearchCV(
-            estimators.PNUAUCBoostClassifier(n_rounds=5, n_threads=1),
-            {"rho": [0.01, 0.5]},
-            cv=2,
-            scoring=pu_auc_scorer(prior=0.2),
-            n_jobs=n_jobs,
-        )
-        .fit(X, labelled)
-        .cv_results_["mean_test_score"]
-        for n_jobs in (1, 2)
-    ]
-    np.testing.assert_array_equal(found[0], found[1])
 
 
 def test_weights_are_routed():
@@ -164,17 +137,6 @@ def test_weights_are_routed():
     expected = estimators.ISVMClassifier(C=1.0).fit(X, labelled, sample_weight=weights)
     np.testing.assert_array_equal(search.decision_function(X), expected.decision_function(X))
     assert not np.array_equal(expected.coef_, estimators.ISVMClassifier(C=1.0).fit(X, labelled).coef_)
-
-
-@every_class
-def test_every_class_works_behind_a_scaler_that_gives_frames(classifier):
-    pandas = pytest.importorskip("pandas")
-    X, truth, labelled = pu_rows(n=60)
-    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
-    pipeline = make_pipeline(StandardScaler(), make(classifier)).set_output(transform="pandas")
-    pipeline.fit(frame, labels_for(classifier, truth, labelled))
-    assert pipeline[-1].feature_names_in_.tolist() == ["a", "b", "c"]
-    assert pipeline.score(frame, truth) > 0.7
 
 
 @pytest.mark.parametrize("form", ["alone", "pipeline", "search"])

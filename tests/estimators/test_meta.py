@@ -22,7 +22,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.fixes import parse_version
 
 import fastpu
 from estimator_cases import pu_rows
@@ -70,23 +69,6 @@ def test_labelled_negatives_are_used(name):
     unlabelled = around(name).fit(X, y == 1).decision_function(X)
     differs = not np.allclose(fitted.decision_function(X), unlabelled)
     assert differs == (name != "ElkanNotoClassifier")  # where they are rows that are not labelled, as others are
-
-
-@every_meta
-def test_labels_that_say_nothing_are_refused(name):
-    X, _, labelled = pu_rows(n=40)
-    for y, message in (
-        (np.ones(40), "got 1 class: 1.0"),
-        (np.where(labelled, 0, -1), "y holds the classes -1 and 0, which is ambiguous"),
-        (np.arange(40) % 3, "Only binary classification is supported"),
-        (np.where(labelled, 1.0, np.nan), "Input y contains NaN"),
-        (labelled[:-1], r"y must have one entry per row of X \(40\), got 39"),
-        (None, "requires y to be passed, but the target y is None"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            around(name).fit(X, y)
-    with pytest.raises(NotFittedError):
-        around(name).predict(X)
 
 
 # ---------------------------------------------------------------------------------------------------- base estimators
@@ -249,18 +231,6 @@ def test_categories_and_missing_entries_reach_the_base(name):
     trees = lightgbm.LGBMClassifier(n_estimators=10, n_jobs=1, verbose=-1, min_child_samples=5)
     fitted = around(name, trees).fit(frame, pandas.Series(labelled, dtype="boolean"))
     assert np.mean(fitted.predict(frame) == truth) > 0.75
-
-
-@every_meta
-def test_frames_of_polars_are_rows(name):
-    polars = pytest.importorskip("polars")
-    if parse_version(sklearn.__version__) < parse_version("1.8"):
-        pytest.skip("older versions of scikit-learn do not read the names of younger polars' frames")
-    X, _, labelled = pu_rows(n=80)
-    frame = polars.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
-    fitted = around(name).fit(frame, polars.Series(labelled))
-    assert fitted.feature_names_in_.tolist() == ["a", "b", "c"]
-    np.testing.assert_allclose(fitted.decision_function(frame), around(name).fit(X, labelled).decision_function(X))
 
 
 @every_meta

@@ -123,18 +123,3 @@ def test_bad_parameters_are_refused():
         refused(error, message, PUBaggingClassifier(GaussianNB(), **options).fit, X, labelled)
     with pytest.raises(TypeError, match="unexpected keyword argument 'max_samples'"):
         PUBaggingClassifier(GaussianNB(), max_samples=3)
-
-
-def test_pulearn_gives_the_same_from_the_same_bags():
-    """But by default its bags hold as many draws as there are unlabelled rows, and labelled rows weigh little."""
-    pulearn = pytest.importorskip("pulearn")
-    X, _, labelled = pu_rows(n=80, apart=1.0)
-    n_pos = int(labelled.sum())
-    theirs = pulearn.BaggingPuClassifier(
-        GaussianNB(), n_estimators=5, max_samples=n_pos, oob_score=True, random_state=0
-    ).fit(X, labelled.astype(int))
-    bags = [rows[:n_pos] for _, rows in theirs._get_estimators_indices()]
-    means, outside = meta.pu_bagging(plain("predict_proba", GaussianNB()), X, labelled.astype(int), np.ones(80), bags)
-    np.testing.assert_allclose(theirs.predict_proba(X)[:, 1], means, atol=1e-6)
-    scored = ~np.isnan(outside)
-    np.testing.assert_allclose(theirs.oob_decision_function_[scored, 1], outside[scored], atol=1e-6)

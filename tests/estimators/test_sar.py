@@ -20,7 +20,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import fastpu
 from fastpu.estimators import SARClassifier
-from fastpu.estimators._sar import _Steps
 from helpers import refused
 from meta_cases import exact_regression
 from oracles import sar as oracle
@@ -94,22 +93,6 @@ def test_the_likelihood_of_the_labels_does_not_fall():
         clf = exact(C=1e9, max_iter=30).fit(X, labelled)
         assert np.diff(clf.history_["log_likelihood"]).min() >= -ROUNDED
         assert clf.history_["log_likelihood"][-1] > clf.history_["log_likelihood"][0]
-
-
-def test_each_step_raises_the_expected_log_likelihood():
-    X, _, labelled, _, _ = draw()
-    classifier = exact(C=1e9)._begin(X, labelled, None, {})
-    steps = _Steps(classifier, classifier)
-    fitted, ones = steps.first(), np.ones(600)
-    for _ in range(10):
-        q = fitted.posterior
-        following = steps.following(q)
-        before, after = (
-            oracle.expected_log_likelihood(step.f, step.e, q, classifier.codes, ones) for step in (fitted, following)
-        )
-        assert after >= before - ROUNDED
-        assert steps.log_likelihood(following) - steps.log_likelihood(fitted) >= after - before - ROUNDED
-        fitted = following
 
 
 def test_prior_propensity_and_posterior_are_found():

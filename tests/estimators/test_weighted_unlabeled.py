@@ -69,30 +69,6 @@ def test_the_fit_gives_the_posterior_among_unlabelled_rows(n_neg):
         assert np.abs(naive - chances).max() > 0.2
 
 
-def test_the_loss_is_the_supervised_one_in_the_mean():
-    """With the true shares: the weighted loss of any scores over n_U has the supervised loss as its expectation."""
-    chances, n_pos, n_unl, n_neg = np.array([0.9, 0.5, 0.2]), 300, 1000, 200
-    prior = chances.mean()
-    scores = np.array([0.3, 0.6, 0.2])  # of a classifier, one for each cell
-    supervised = np.mean(-chances * np.log(scores) - (1 - chances) * np.log(1 - scores))
-    losses = []
-    for seed in range(400):
-        X, y = cells(n_pos, n_unl, chances, seed=seed, n_neg=n_neg)
-        cell = X.argmax(axis=1)
-        seen = {"loss": 0.0}
-
-        def fit(rows, labels, weights, seen=seen):
-            f = scores[np.argmax(rows, axis=1)]
-            seen["loss"] = -np.sum(weights * np.where(labels, np.log(f), np.log(1 - f)))
-            return lambda x: 0.0
-
-        meta.weighted_unlabeled(fit, X, y, np.ones(y.size), chances[cell], prior)
-        losses.append(seen["loss"] / n_unl)
-    error = np.std(losses) / np.sqrt(len(losses))
-    assert abs(np.mean(losses) - supervised) < 4 * error
-    assert error < 0.002
-
-
 def test_more_rounds_come_nearer_to_a_posterior_of_the_form_of_the_estimator():
     """Two normals at distance 2, whose posterior is a logistic regression, but not their odds of being labelled."""
     rng = np.random.default_rng(0)
@@ -132,23 +108,6 @@ def test_a_second_round_is_that_of_plain_loops():
     unlabelled = codes == 0
     expected = meta.unlabeled_shares(values[unlabelled], np.ones(unlabelled.sum()), 0.3)
     np.testing.assert_allclose(second.unlabeled_shares_[unlabelled], expected, atol=1e-6)
-
-
-def test_no_weight_is_negative_and_the_classes_weigh_as_among_unlabelled_rows():
-    X, truth, labelled = pu_rows(n=200, apart=1.0)
-    seen = {}
-
-    class Watching(LogisticRegression):
-        def fit(self, X, y, sample_weight=None):
-            seen.update(y=y, weights=sample_weight)
-            return super().fit(X, y, sample_weight)
-
-    for codes in (labelled.astype(int), pnu_codes(truth, labelled)):
-        WeightedUnlabeledClassifier(Watching(), prior=0.3).fit(X, codes)
-        n_unl = np.count_nonzero(codes == 0)
-        assert seen["weights"].min() > 0
-        np.testing.assert_allclose(seen["weights"][seen["y"] == 1].sum(), 0.3 * n_unl)
-        np.testing.assert_allclose(seen["weights"][seen["y"] == 0].sum(), 0.7 * n_unl)
 
 
 def test_probabilities_of_zero_and_one_are_taken():

@@ -12,10 +12,8 @@ import polars as pl
 import pytest
 
 import fastpu
-from fastpu import estimators
 from fastpu.common._methods import DECLARED
 from fastpu.common._text import columns_named, where_column
-from fastpu.estimators._classes import CLASSIFIERS as MADE
 from helpers import refused
 from method_recipes import RECIPES
 
@@ -24,7 +22,6 @@ NAMES = ("age", "income", "height", "weight", "visits", "score")
 TAKING_ROWS = {name: recipe for name, recipe in RECIPES.items() if recipe.name not in {"select", "bin_features"}}
 #: The number of a column that no name follows.
 NAMELESS = re.compile(r"\bcolumn \d+(?! \(')")
-CLASSIFIERS = list(MADE)
 
 each_frame = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
 
@@ -85,37 +82,6 @@ def test_what_the_core_says_of_a_column_is_named(frame):
         lambda: fastpu.fit_upu(huge, y, prior=0.5, loss="squared", lam=0.1),
     ):
         assert "column 3 ('weight')" in messages(call)[0]
-
-
-@each_frame
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_classifiers_name_columns(name, frame):
-    kind = getattr(estimators, name)
-    X, y = RECIPES["fit_pnu_auc_boost"].arguments(60)
-    function = kind._function.__name__
-    if DECLARED[function].groups == "PU":
-        y = np.where(y == -1, 0, y)
-    if DECLARED[function].groups == "PN":
-        y = np.where(y == 0, -1, y)
-    model = kind()
-    if DECLARED[function].nan:
-        model.fit(named(frame, X), y)
-        assert list(model.feature_names_in_) == list(model.model_.feature_names) == list(NAMES)
-        return
-    spoiled = X.copy()
-    spoiled[5, 2] = np.nan
-    refused(ValueError, "at row 5, column 2 ('height')", model.fit, named(frame, spoiled), y)
-
-
-def test_classifiers_fit_frames_as_arrays():
-    X, y = RECIPES["fit_isvm"].arguments(60)
-    plain = estimators.ISVMClassifier().fit(X, y)
-    for frame in FRAMES.values():
-        model = estimators.ISVMClassifier().fit(named(frame, X), y)
-        assert model.model_.feature_names == NAMES
-        np.testing.assert_array_equal(model.decision_function(named(frame, X)), plain.decision_function(X))
-        with pytest.raises(ValueError, match="feature names"):
-            model.predict(named(frame, X)[list(NAMES[::-1])])
 
 
 def test_a_model_names_the_columns_of_an_array():

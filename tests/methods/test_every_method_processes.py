@@ -109,34 +109,6 @@ assert digests(n_threads=3) == before
 
 
 @pytest.mark.slow
-def test_spawned_children_get_the_same_bits_as_their_parent(tmp_path):
-    # The children import the main module again, so it has to be a file.
-    script = tmp_path / "spawning.py"
-    body = """
-if __name__ == "__main__":
-    import multiprocessing
-    before = digests(n_threads=3)
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        assert pool.map(digest, RECIPES) == list(before.values())
-"""
-    script.write_text(START + body)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=240, check=False)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.slow
-def test_processes_of_joblib_get_the_same_bits_as_their_parent():
-    pytest.importorskip("joblib")
-    code = """
-import joblib
-before = digests(n_threads=2)
-found = joblib.Parallel(n_jobs=2, backend="loky")(joblib.delayed(digest)(name) for name in RECIPES)
-assert found == list(before.values())
-"""
-    run(code, PYTHONPATH=os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space are Linux's")
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer's own memory breaks the limit")
 def test_short_of_memory_a_fit_says_how_many_bytes_it_wanted_and_the_next_one_works():

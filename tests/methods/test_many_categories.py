@@ -7,7 +7,6 @@ import pickle
 import lightgbm  # noqa: F401 - to_lightgbm needs it
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 import fastpu
@@ -67,26 +66,6 @@ def small(n=1200, n_shops=400):
 
 
 @each_small_fit
-def test_frames_of_any_kind_give_the_same_model(fit):
-    X, y = small()
-    expected = fit(X, y)
-    scores = expected.decision_function(X)
-    assert len(expected.categories["1"]) > 255
-    shuffled = pd.Categorical(X["shop"], categories=np.random.default_rng(1).permutation(X["shop"].dropna().unique()))
-    others = [
-        X.astype({"shop": object, "kind": object}),
-        X.astype({"shop": "string", "kind": "string"}),
-        X.assign(shop=shuffled),
-        X.astype({"shop": "category", "kind": "category"}),
-        pl.from_pandas(X),
-        pl.from_pandas(X).with_columns(pl.col("shop").cast(pl.Categorical)),
-    ]
-    for other in others:
-        np.testing.assert_array_equal(expected.decision_function(other), scores)
-        np.testing.assert_array_equal(fit(other, y).decision_function(X), scores)
-
-
-@each_small_fit
 def test_saved_models_keep_their_categories(fit, tmp_path):
     X, y = small()
     model = fit(X, y)
@@ -94,15 +73,6 @@ def test_saved_models_keep_their_categories(fit, tmp_path):
     for copy in (fastpu.load(tmp_path / "model.fpu"), pickle.loads(pickle.dumps(model))):
         assert copy.categories == model.categories
         np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
-
-
-@each_small_fit
-def test_unseen_categories_score_as_missing_ones(fit):
-    X, y = small()
-    model = fit(X, y)
-    unseen, missing = (model.decision_function(X.assign(shop=pd.Series([entry] * len(X), dtype=object)))
-                       for entry in ("never seen", None))  # fmt: skip
-    np.testing.assert_array_equal(unseen, missing)
 
 
 @pytest.mark.parametrize("fit", [FITS["forest"], FITS["boosted trees"], FITS["bags"]], ids=["forest", "trees", "bags"])

@@ -6,15 +6,12 @@ import pickle
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
 
 import fastpu
 from fastpu.common._methods import DECLARED
 from fastpu.model._calibration import METHODS as CALIBRATIONS
 from fastpu.path._selection import path_of_fold
-from helpers import refused
 from method_cases import FORMS, fitted, formed, pu_rows
 from toy_model import assert_same, toy
 
@@ -129,31 +126,3 @@ def test_a_score_function_of_the_users():
     model = model.with_probabilities(prior=PRIOR, X=X, y=y).with_threshold(prior=PRIOR, X_unl=X[y == 0])
     assert model.predict_proba(X)[y == 0, 1].mean() == pytest.approx(PRIOR, rel=1e-10)
     assert np.mean(model.predict(X[y == 0]) == 1) == PRIOR
-
-
-def test_binned_rows_frames_and_sparse_rows_have_the_same_probabilities():
-    X, y = pu_rows(200, 400)
-    binned = fastpu.bin_features(X)
-    model = fastpu.fit_pnu_auc_boost(binned, y, n_rounds=10)
-    expected = model.with_probabilities(prior=PRIOR, X=X, y=y == 1).predict_proba(X)
-    frame = pd.DataFrame(X, columns=["a", "b"])
-    for rows in (binned, frame, sp.csr_array(X), X.tolist()):
-        again = model.with_probabilities(prior=PRIOR, X=rows, y=y.astype(float))
-        np.testing.assert_allclose(again.predict_proba(rows), expected, atol=1e-10)
-    named = fastpu.baselines.fit_bpsi(frame, y, C_pos=1.0, C_unl=0.5)
-    refused(
-        ValueError,
-        "X must have the feature names of the training data",
-        named.with_probabilities,
-        prior=PRIOR,
-        X=frame[["b", "a"]],
-        y=y,
-    )
-
-
-def test_a_precomputed_kernel():
-    X, y = pu_rows(200, 400)
-    fresh, labels = pu_rows(200, 400, seed=2)
-    model = fastpu.fit_bsvm(X @ X.T, y, C_pos=1.0, C_unl=0.5, kernel="precomputed")
-    model = model.with_probabilities(prior=PRIOR, X=fresh @ X.T, y=labels)
-    assert model.predict_proba(fresh @ X.T)[labels == 0, 1].mean() == pytest.approx(PRIOR, rel=1e-10)

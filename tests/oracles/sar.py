@@ -43,13 +43,6 @@ def log_likelihood(f, e, code, weights):
     return np.average(of_row, weights=weights)
 
 
-def expected_log_likelihood(f, e, q, code, weights):
-    """The expectation of log P(y, s | x) if y = 1 with probability q: what both fits of a step maximise."""
-    of_class = q * np.log(f) + (1 - q) * np.log(1 - f)
-    of_label = q * np.where(code == 1, np.log(e), np.log(1 - e))
-    return np.average(of_class + of_label, weights=weights)
-
-
 def fits(X, Z, code, q, weights, C):
     """The classifier, of each row as positive with weight q and as negative with 1 - q, and the propensity model."""
     target = np.repeat([1.0, 0.0], len(X))

@@ -10,16 +10,32 @@ A stump answers h in {0, 1}: [x > theta] for polarity +1 and 1 - [x > theta] for
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-TIE = 1e-12
+from oracles.stump_boost_sets import (
+    TIE,
+    brought_nearer,
+    chosen_set,
+    places,
+    standard_errors,
+    sums_of_categories,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 PERFECT = 1.0 - 1e-6
 
 
 @dataclass
 class Boosted:
-    """What the loop recorded: one entry a round; `scores` are those of the training rows."""
+    """What the loop recorded: one entry a round; `scores` are those of the training rows.
+
+    `sets` has the categories of every stump (MISSING for missing entries), or None where it has a threshold. `occupied`
+    are those that a column has in rows that the loss counts.
+    """
 
     features: list[int] = field(default_factory=list)
     thresholds: list[float] = field(default_factory=list)
@@ -30,6 +46,8 @@ class Boosted:
     objective: list[float] = field(default_factory=list)
     scores: np.ndarray = field(default_factory=lambda: np.empty(0))
     status: str = "max_rounds"
+    sets: list[frozenset[int] | None] = field(default_factory=list)
+    occupied: dict[int, frozenset[int]] = field(default_factory=dict)
 
     def add(
         self, candidate: tuple[int, float], polarity: int, alpha: float, delta: float, z: float, objective: float
@@ -228,49 +246,6 @@ def step_size(state: State, h: np.ndarray, delta: float, rho: float, step: str) 
     return min(cap, float(np.log(2 * (1 - rho) * w_plus / ratio))) if ratio > 0 else cap
 
 
-def fit_decoupled(
-    X: np.ndarray,
-    y: np.ndarray,
-    *,
-    n_rounds: int,
-    gamma: float,
-    rho: float,
-    max_bins: int | None = None,
-    step: str = "jensen",
-    stop_tol: float = 1e-9,
-    sample_weight: np.ndarray | None = None,
-    cuts: list[np.ndarray] | None = None,
-) -> Boosted:
-    """PNUAUCBoost. `cuts` are the thresholds of each column where they were chosen elsewhere (binned on other rows)."""
-    X, y = np.asarray(X), np.asarray(y)
-    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    here = weights > 0
-    rows, labels, w = X[here], y[here], weights[here]
-    shares = pair_shares(labels, w, gamma)
-    search = Search(rows, all_cuts(rows, w, max_bins) if cuts is None else cuts)
-    model, f = Boosted(), np.zeros(len(labels))
-    for _ in range(n_rounds):
-        state = State(labels, w, shares, f)
-        delta = search.above(state.g)
-        best = np.abs(delta).max(initial=0.0)
-        if best <= rho + stop_tol or rho >= PERFECT:
-            model.status = "no_gain"
-            break
-        winner = int(np.flatnonzero(np.abs(delta) >= best - TIE)[0])
-        polarity, gain = (1 if delta[winner] > 0 else -1), abs(float(delta[winner]))
-        feature, theta = search.candidate(winner)
-        h = answers(rows[:, feature], theta, polarity)
-        alpha = step_size(state, h, gain, rho, step)
-        f = f + alpha * h
-        objective = State(labels, w, shares, f).log_risk + rho * (sum(model.alphas) + alpha)
-        model.add((feature, theta), polarity, alpha, gain, state.z(h, alpha), objective)
-        if gain >= PERFECT:
-            model.status = "perfect"
-            break
-    model.scores = decision_function(model, X)
-    return model
-
-
 def fit_rankboost(X: np.ndarray, y: np.ndarray, *, sample_weight: np.ndarray | None = None, **options) -> Boosted:
     """RBAUC: the same loop on the labelled rows alone; scores are those of the labelled rows."""
     labelled = np.asarray(y) != 0
@@ -295,56 +270,141 @@ def adaboost_rows(y: np.ndarray, weights: np.ndarray, gamma: float) -> tuple[np.
     return np.concatenate([p[0] for p in parts]), labels, w / w.sum()
 
 
-def fit_adaboost(
+# -- the loop ----------------------------------------------------------------------------------------------------------
+
+
+def fit(
     X: np.ndarray,
     y: np.ndarray,
+    loss: str,
     *,
     n_rounds: int,
     gamma: float,
+    rho: float = 0.0,
     max_bins: int | None = None,
+    step: str = "jensen",
     stop_tol: float = 1e-9,
     sample_weight: np.ndarray | None = None,
+    cuts: list[np.ndarray] | None = None,
+    categorical: Sequence[int] = (),
 ) -> Boosted:
-    """Plain AdaBoost over stumps h in {-1, +1} on the doubled rows; f = sum of alpha h, `objective` = log loss.
+    """PNUAUCBoost (loss "auc") or PNUAB ("ada": plain AdaBoost over stumps in {-1, +1} on the doubled rows).
 
-    Rows that no part of the loss is left for are absent: N for gamma = 0, P for gamma = 1.
+    `cuts` are the thresholds of each column where they were chosen elsewhere (binned on other rows), and `categorical`
+    the columns of categories. Of "ada" rows that no part of the loss is left for are absent: N for gamma = 0, P for 1.
     """
     X, y = np.asarray(X), np.asarray(y)
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    here = (weights > 0) & ((gamma > 0) | (y != -1)) & ((gamma < 1) | (y != 1))
-    search = Search(X[here], all_cuts(X[here], weights[here], max_bins))
-    rows, labels, w0 = adaboost_rows(y[here], weights[here], gamma)
-    kept = w0 > 0
-    rows, labels, w0 = rows[kept], labels[kept], w0[kept]
-    model, f, log_loss = Boosted(), np.zeros(int(here.sum())), 0.0
+    here = weights > 0
+    if loss == "ada":
+        here &= ((gamma > 0) | (y != -1)) & ((gamma < 1) | (y != 1))
+    rows, labels, w = X[here], y[here], weights[here]
+    cuts = all_cuts(rows, w, max_bins) if cuts is None else cuts
+    search = Search(rows, [np.empty(0) if e in categorical else cut for e, cut in enumerate(cuts)])
+    state_at = _PairState(labels, w, gamma) if loss == "auc" else _DoubledState(labels, w, gamma)
+    low = state_at.low
+    model, f, scores = Boosted(), np.zeros(len(labels)), np.zeros(len(y))
+    model.occupied = {e: frozenset(places(rows[state_at.counted, e]).tolist()) for e in categorical}
     for _ in range(n_rounds):
-        w, _ = _normalise(np.log(w0) - labels * f[rows])
-        g = np.bincount(rows, weights=w * labels, minlength=len(f))
-        edges = 2 * search.above(g) - g.sum()
-        best = np.abs(edges).max(initial=0.0)
-        if best <= stop_tol:
+        g, before = state_at.gains(f)
+        signed = (1 - low) * search.above(g) + low * g.sum()
+        by_sets = []
+        for e in categorical:
+            sums = sums_of_categories(rows[state_at.counted, e], g[state_at.counted])
+            errors = standard_errors(rows[:, e], state_at.slots(f))
+            by_sets.append((e, np.nan, *chosen_set(sums, brought_nearer(sums, errors), low)))
+        best = max(np.abs(signed).max(initial=0.0), *(score for *_, score in by_sets), 0.0)
+        if best <= rho + stop_tol or rho >= PERFECT:
             model.status = "no_gain"
             break
-        winner = int(np.flatnonzero(np.abs(edges) >= best - TIE)[0])
-        polarity, edge = (1 if edges[winner] > 0 else -1), abs(float(edges[winner]))
-        feature, theta = search.candidate(winner)
-        h = 2 * answers(X[here][:, feature], theta, polarity) - 1
-        alpha = float(np.arctanh(min(edge, PERFECT)))
-        z = float(np.sum(w * np.exp(-alpha * labels * h[rows])))
+        found = [
+            (*search.candidate(i), None, float(signed[i])) for i in np.flatnonzero(np.abs(signed) >= best - TIE)[:1]
+        ]
+        found += [candidate for candidate in by_sets if candidate[2] and candidate[3] >= best - TIE]
+        feature, theta, inside, score = min(found, key=lambda candidate: candidate[0])
+        polarity, delta = (1 if score > 0 else -1), abs(score)
+
+        def votes(x: np.ndarray, theta=theta, inside=inside, polarity=polarity) -> np.ndarray:
+            above = x > theta if inside is None else np.isin(places(x), list(inside))
+            return np.where(above == (polarity > 0), 1.0, low)
+
+        h = votes(rows[:, feature])
+        alpha = state_at.step(f, h, delta, rho, step)
         f = f + alpha * h
-        log_loss = _normalise(np.log(w0) - labels * f[rows])[1]
-        model.add((feature, theta), polarity, alpha, edge, z, log_loss)
-        if edge >= PERFECT:
+        after = state_at.gains(f)[1]
+        model.sets.append(inside)
+        objective = after + rho * (sum(model.alphas) + alpha)
+        model.add((feature, theta), polarity, alpha, delta, float(np.exp(after - before)), objective)
+        scores += alpha * votes(X[:, feature])
+        if delta >= PERFECT:
             model.status = "perfect"
             break
-    model.scores = sum(
-        (
-            a * (2 * answers(X[:, e], t, s) - 1)
-            for e, t, s, a in zip(model.features, model.thresholds, model.polarity, model.alphas, strict=True)
-        ),
-        np.zeros(len(y)),
-    )
+    model.scores = scores
     return model
+
+
+class _PairState:
+    """PNUAUCBoost: what a round needs at given scores; `counted` are the rows whose categories count."""
+
+    low = 0.0
+
+    def __init__(self, y: np.ndarray, weights: np.ndarray, gamma: float):
+        self.y, self.weights, self.shares = y, weights, pair_shares(y, weights, gamma)
+        self.counted = y != 0 if self.shares[1:].sum() == 0 else np.full(len(y), True)
+
+    def gains(self, f: np.ndarray) -> tuple[np.ndarray, float]:
+        state = State(self.y, self.weights, self.shares, f)
+        return state.g, state.log_risk
+
+    def slots(self, f: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        state = State(self.y, self.weights, self.shares, f)
+        pn, pu, un = state.pi
+        parts = (
+            (state.P, pn + pu, state.a),
+            (state.U, un, state.c),
+            (state.U, pu, state.b),
+            (state.N, pn + un, state.d),
+        )
+        return [(rows, share * sizes) for rows, share, sizes in parts]
+
+    def step(self, f: np.ndarray, h: np.ndarray, delta: float, rho: float, step: str) -> float:
+        return step_size(State(self.y, self.weights, self.shares, f), h, delta, rho, step)
+
+
+class _DoubledState:
+    """PNUAB: the same of AdaBoost on the doubled rows, whose risk is the log of the exponential loss."""
+
+    low = -1.0
+
+    def __init__(self, y: np.ndarray, weights: np.ndarray, gamma: float):
+        rows, signs, start = adaboost_rows(y, weights, gamma)
+        self.rows, self.signs, self.start = rows[start > 0], signs[start > 0], start[start > 0]
+        self.y, self.counted = y, np.full(len(y), True)
+
+    def _weights(self, f: np.ndarray) -> tuple[np.ndarray, float]:
+        return _normalise(np.log(self.start) - self.signs * f[self.rows])
+
+    def gains(self, f: np.ndarray) -> tuple[np.ndarray, float]:
+        w, log_loss = self._weights(f)
+        return np.bincount(self.rows, weights=w * self.signs, minlength=len(f)), log_loss
+
+    def slots(self, f: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        w, labels = self._weights(f)[0], self.y[self.rows]
+        copies = [(labels == label) & (self.signs == sign) for label, sign in ((1, 1), (0, 1), (-1, -1), (0, -1))]
+        return [(self.rows[part], w[part]) for part in copies]
+
+    def step(self, f: np.ndarray, h: np.ndarray, delta: float, rho: float, step: str) -> float:
+        return float(np.arctanh(min(delta, PERFECT)))
+
+
+def fit_decoupled(X: np.ndarray, y: np.ndarray, **options) -> Boosted:
+    """PNUAUCBoost."""
+    return fit(X, y, "auc", **options)
+
+
+def fit_adaboost(X: np.ndarray, y: np.ndarray, **options) -> Boosted:
+    """PNUAB."""
+    return fit(X, y, "ada", **options)
 
 
 # -- judging -----------------------------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ whatever method found it: `solve` is right when its `gap` is 0 up to rounding. F
 from __future__ import annotations
 
 import contextlib
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -247,24 +246,6 @@ def polished(Q, p, A, b, c, *, at_zero, at_top, x) -> np.ndarray:
     exact[free] = (start + np.linalg.lstsq(M, right - M @ start, rcond=None)[0])[: int(free.sum())]
     inside = np.all((exact >= 0) & (exact <= c)) and np.allclose(A @ exact, b, rtol=0, atol=1e-13 * (c.sum() + 1))
     return exact if inside else x
-
-
-def solve_qp_by_trying_all(Q, p, A, b, c) -> np.ndarray:
-    """The same by solving the equations of every choice of rows at 0, at c and between: 3^n of them.
-
-    Where K has no inverse the solution of least length is tried, which is in the box for some choice.
-    """
-    best, least = None, np.inf
-    for kinds in map(np.array, itertools.product((0, 1, 2), repeat=len(p))):
-        free, x = kinds == 2, np.where(kinds == 1, c, 0.0)
-        M = np.block([[Q[np.ix_(free, free)], -A[:, free].T], [A[:, free], np.zeros((len(b), len(b)))]])
-        x[free] = np.linalg.lstsq(M, np.concatenate([-(p + Q @ x)[free], b - A @ x]), rcond=None)[0][: free.sum()]
-        is_feasible = np.allclose(A @ x, b, atol=1e-9) and np.all(x > -1e-9) and np.all(x < c + 1e-9)
-        objective = 0.5 * x @ Q @ x + p @ x
-        if is_feasible and objective < least:
-            best, least = np.clip(x, 0, c), objective
-    assert best is not None
-    return best
 
 
 def solve(problem: Problem) -> Solution:

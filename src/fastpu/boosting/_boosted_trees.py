@@ -320,7 +320,7 @@ def threshold_rule(sides: tuple[int, int], where: str) -> str:
     return f"best balanced accuracy between {GROUP[sides[0]]} and {GROUP[sides[1]]} rows by {where}"
 
 
-def model_of(
+def make_model(
     grown: Any,
     features: BinnedFeatures,
     scored: ScoredRows,

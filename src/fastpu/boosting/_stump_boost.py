@@ -161,14 +161,14 @@ def boost(
             return hook is not None and hook(info)
 
         result = run(rows, to_run, held, 0 if chosen else patience, None if hook is None else on_round)
-    model = model_of(fit, result, data, cuts, rounds, patience, tolerance, is_judged=held is not None, chosen=chosen)
+    model = make_model(fit, result, data, cuts, rounds, patience, tolerance, is_judged=held is not None, chosen=chosen)
     if fit.ranks:
         return _with_own_threshold(model, rows, threads)
     _warn_if_degenerate(fit, model, rows, threads)
     return model
 
 
-def model_of(
+def make_model(
     fit: Method,
     result: _core.StumpBoostResult,
     data: Matrix | BinnedFeatures,
@@ -198,12 +198,12 @@ def model_of(
     if chosen is not None:
         params["n_folds"], history["fold_auc"] = chosen.n_folds, chosen.auc
     no_rule = not patience and tolerance <= STOP_TOL
-    model = _model(result, status, data, params, history, all_rounds_suffice=no_rule)
+    model = _make_ensemble(result, status, data, params, history, all_rounds_suffice=no_rule)
     _warn(fit, result, model, chosen, patience, tolerance)
     return model
 
 
-def _model(
+def _make_ensemble(
     result: _core.StumpBoostResult,
     status: str,
     data: Matrix | BinnedFeatures,

@@ -14,7 +14,7 @@ from fastpu.boosting._boosted_trees import (
     Training,
     check_groups,
     check_settings,
-    model_of,
+    make_model,
     weighted_prior,
 )
 from fastpu.boosting._folds import LabelledRows, rounds_by_folds
@@ -300,4 +300,4 @@ def fit_boosted_trees(
         "early_stopping_rounds": patience or None,
         "random_state": as_int(random_state, before),
     }
-    return model_of(grown, features, HeldRows(rows, threads), training, before, params, chosen, known_by)
+    return make_model(grown, features, HeldRows(rows, threads), training, before, params, chosen, known_by)

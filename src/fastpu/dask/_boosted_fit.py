@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.boosting._boosted_trees import FUNCTION, BoostedTreesRound, Training, model_of, threshold_rule
+from fastpu.boosting._boosted_trees import FUNCTION, BoostedTreesRound, Training, make_model, threshold_rule
 from fastpu.dask._bags import splits_by_categories
 from fastpu.dask._boosted_rows import known_by, place_rows
 from fastpu.dask._scores import SharedScores
@@ -114,7 +114,7 @@ class _Trees:
 
 @dataclass(frozen=True)
 class _Scored:
-    """The scores of the rows on the workers, with the methods that `model_of` calls."""
+    """The scores of the rows on the workers, with the methods that `make_model` calls."""
 
     scores: SharedScores
     groups: Sequence[int]
@@ -220,7 +220,7 @@ class BoostedFit(SharedFit):
         trees = copy(self._trees)
         trees.keep(self._data.patience)
         scored = _Scored(SharedScores(workers), self._data.census.all_groups)
-        return model_of(trees, self._data.form, scored, self._training, None, params, None, self._known_by)
+        return make_model(trees, self._data.form, scored, self._training, None, params, None, self._known_by)
 
     # -- the checkpoint, which is a model
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu import _core
-from fastpu.boosting._stump_boost import BoostRound, model_of, threshold_rule
+from fastpu.boosting._stump_boost import BoostRound, make_model, threshold_rule
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY
 from fastpu.common._threads import resolve_n_threads
@@ -74,7 +74,7 @@ class StumpFit(SharedFit):
             rows=rows,
             made=self._made if self.n_made else None,
         )
-        model = model_of(
+        model = make_model(
             self._method,
             result,
             form,

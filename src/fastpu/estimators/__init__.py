@@ -56,7 +56,8 @@ can end the fit; the boosting classifiers also show them the model of every roun
 `estimator`: one of scikit-learn's, LightGBM's, XGBoost's or of those here, a Pipeline or a search, which see the labels
 1 and 0 and rows as they were given (frames, sparse matrices, texts). The weights of the last two need an `estimator` to
 which the label 0 is negative; to those here it is unlabelled. All read labels as said above, of two labels the smaller
-as unlabelled, and have `classes_`, `threshold_`, `decision_function`, `predict`, `score` and `with_threshold` as above.
+as unlabelled, and have `classes_`, `threshold_`, `decision_function`, `predict`, `score` and `with_threshold` as above;
+`response_method_` is the method of `estimator` whose values are the scores.
 Weights and other arguments of `fit` are passed on, by scikit-learn's metadata routing where that is enabled.
 
 **Files.** ``clf.save(path)`` writes `model_` as `Model.save` does, and `fastpu.load` returns that model.
@@ -78,8 +79,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fastpu.estimators._checks import EXPECTED_FAILED_CHECKS
-from fastpu.estimators._classes import CLASSIFIERS
+from fastpu.estimators._classes import CLASSIFIERS, EXPECTED_FAILED_CHECKS
 from fastpu.estimators._elkan_noto import ElkanNotoClassifier
 from fastpu.estimators._pu_bagging import PUBaggingClassifier
 from fastpu.estimators._sar import SARClassifier
@@ -101,43 +101,25 @@ globals().update(CLASSIFIERS)
 
 if TYPE_CHECKING:  # what type checkers and editors know of the classes that are made
     from fastpu.estimators._base import FastpuClassifier
-    from fastpu.estimators._boosting import Boosting
-    from fastpu.estimators._forest import BoostedTrees, Forest
-    from fastpu.estimators._graph import WithLandmarks
+    from fastpu.estimators._defaults import InEpochs, WithCosts, WithLandmarks, WithPrior
     from fastpu.estimators._path import OnPath, OnPUPath
-    from fastpu.estimators._risk import InEpochs, WithPrior
-    from fastpu.estimators._svm import WithCosts
+    from fastpu.estimators._trees import BoostedTrees, Boosting, Forest
 
-    class PNUAUCBoostClassifier(Boosting): ...
-
-    class ForestClassifier(Forest): ...
-
-    class BoostedTreesClassifier(BoostedTrees): ...
-
-    class BSVMClassifier(WithCosts): ...
-
-    class BaggingSVMClassifier(FastpuClassifier): ...
-
-    class SMCClassifier(FastpuClassifier): ...
-
-    class SVMCClassifier(FastpuClassifier): ...
-
-    class ISVMClassifier(FastpuClassifier): ...
-
-    class IPSIClassifier(FastpuClassifier): ...
-
-    class PUALClassifier(WithLandmarks): ...
-
-    class GLLCClassifier(WithLandmarks): ...
-
-    class UPUClassifier(WithPrior): ...
-
-    class NNPUClassifier(InEpochs): ...
-
-    class PUSVMPathClassifier(OnPUPath): ...
-
-    class SVMPathClassifier(OnPath): ...
-
+    PNUAUCBoostClassifier = Boosting
+    ForestClassifier = Forest
+    BoostedTreesClassifier = BoostedTrees
+    BSVMClassifier = WithCosts
+    BaggingSVMClassifier = FastpuClassifier
+    SMCClassifier = FastpuClassifier
+    SVMCClassifier = FastpuClassifier
+    ISVMClassifier = FastpuClassifier
+    IPSIClassifier = FastpuClassifier
+    PUALClassifier = WithLandmarks
+    GLLCClassifier = WithLandmarks
+    UPUClassifier = WithPrior
+    NNPUClassifier = InEpochs
+    PUSVMPathClassifier = OnPUPath
+    SVMPathClassifier = OnPath
 
 __all__ = [
     "EXPECTED_FAILED_CHECKS",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import inspect
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.callback import CallbackSupportMixin
 
 from fastpu.common._methods import DECLARED
 from fastpu.common._sharing import parameters_of_many
@@ -17,7 +15,7 @@ from fastpu.common._text import describe
 from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._calibration import CalibrationSettings, calibrated
-from fastpu.estimators._callbacks import FitTask, with_callbacks
+from fastpu.estimators._callbacks import CallbackSupport, FitTask, with_callbacks
 from fastpu.estimators._pu_classifier import Labels, PUClassifier, require_classes, require_distinct_names
 
 try:
@@ -48,7 +46,7 @@ def _has_probabilities(estimator: Any) -> bool:
     return True
 
 
-class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc]  # no types
+class FastpuClassifier(CallbackSupport, PUClassifier):
     """A fit function as a classifier; `fastpu.estimators._classes` makes the public classes from it.
 
     Annotations here and in subclasses are those of the parameters, in place of what the function says. An attribute
@@ -222,56 +220,12 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
 
     # ------------------------------------------------------------------------------------------------- the scores
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of the rows of `X` minus the threshold: larger is more positive, 0 is the border.
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return self.model_.decision_function(self._read_rows(X, reset=False), n_threads=self.n_threads)
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        check_is_fitted(self)
-        rows = self._read_rows(X, reset=False)
-        scores = self.model_.decision_function(rows, n_threads=self.n_threads)
-        return scores - self.model_.threshold
-
-    def with_threshold(self, *, prior: float, X_unl: Any) -> Self:
-        """Return this fitted classifier with the threshold that matches a class prior.
-
-        The share of the rows of `X_unl` that the new classifier calls positive is as near to `prior` as their scores
-        allow; see `Model.with_threshold`. Of a Pipeline, take the last step and rows as the steps before it make them:
-        ``pipeline[-1].with_threshold(prior=0.2, X_unl=pipeline[:-1].transform(X_unl))``.
-
-        Parameters
-        ----------
-        prior : float
-            P(Y = 1) among the unlabelled rows, in (0, 1).
-        X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
-            Unlabelled rows, best such as the classifier was not fitted to.
-
-        Returns
-        -------
-        FastpuClassifier
-            A copy of the same class, fitted already; this one stays as it is.
-
-        Warns
-        -----
-        DegenerateModelWarning
-            If the copy calls all rows of `X_unl` positive, or none.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `prior` is not in (0, 1), or `X_unl` is refused.
-        """
-        check_is_fitted(self)
+    def _move_threshold(self, prior: float, X_unl: Any) -> None:
         rows = self._read_rows(X_unl, reset=False)
-        moved = copy.copy(self)
-        moved.model_ = self.model_.with_threshold(prior=prior, X_unl=rows, n_threads=self.n_threads)
-        return moved
+        self.model_ = self.model_.with_threshold(prior=prior, X_unl=rows, n_threads=self.n_threads)
 
     def save(self, path: Any) -> None:
         """Write `model_` to a file that `fastpu.load` reads, as `Model.save` does: without pickle.
@@ -310,7 +264,7 @@ class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc
         return self.model_.predict_proba(self._read_rows(X, reset=False), n_threads=self.n_threads)
 
     @property
-    def threshold_(self) -> float:
+    def threshold_(self) -> float:  # type: ignore[override]  # read from the model
         """The score above which a row is called positive."""
         return self.model_.threshold
 

@@ -10,11 +10,7 @@ try:
     from sklearn.callback import CallbackSupportMixin
     from sklearn.callback import with_callbacks as _with_callbacks
 except ImportError:  # before scikit-learn 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]  # stands in for what is not there
-        """Nothing: this scikit-learn has no callbacks."""
-
-    _with_callbacks = None
+    CallbackSupportMixin, _with_callbacks = object, None
 
 
 if TYPE_CHECKING:
@@ -22,6 +18,10 @@ if TYPE_CHECKING:
 
 
 _Method = TypeVar("_Method", bound="Callable[..., Any]")
+
+
+class CallbackSupport(CallbackSupportMixin):  # type: ignore[misc]  # no types
+    """What makes scikit-learn's callbacks known to a classifier; nothing where this scikit-learn has none."""
 
 
 def with_callbacks(method: _Method) -> _Method:

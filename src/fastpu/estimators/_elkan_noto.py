@@ -8,15 +8,16 @@ import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._warn import warn
-from fastpu.estimators._meta import MetaClassifier, folds_of, response_of, scores_of
+from fastpu.estimators._meta import WithProbabilities, folds_of
 from fastpu.exceptions import EstimateWarning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from typing_extensions import Self
+
+    from fastpu.estimators._meta import Training
 
 
-class ElkanNotoClassifier(MetaClassifier):
+class ElkanNotoClassifier(WithProbabilities):
     """Elkan and Noto's classifier: the probability of being labelled, divided by the label frequency.
 
     It is for a yes or no, or probabilities, by a classifier of your own, where all rows are one sample, each positive
@@ -58,9 +59,10 @@ class ElkanNotoClassifier(MetaClassifier):
 
     Notes
     -----
-    `cv` + 1 fits. Where every positive has the same probability of being labelled, about half of the estimates of it
-    are above their mean: that `predict_proba` cuts some values to 1 is no fault. Values far above 1 are: then the
-    probabilities of `estimator` are not calibrated, or some positives are labelled more often than others.
+    `cv` + 1 fits; sample weights count in the mean c too. `predict_proba` cuts what is above 1, with an
+    `EstimateWarning`. Where every positive has the same probability of being labelled, about half of the estimates of
+    it are above their mean: that some values are cut to 1 is no fault. Values far above 1 are: then the probabilities
+    of `estimator` are not calibrated, or some positives are labelled more often than others.
 
     References
     ----------
@@ -87,34 +89,7 @@ class ElkanNotoClassifier(MetaClassifier):
         self.estimator = estimator
         self.cv = cv
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Fit to rows and labels.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows as `estimator` takes them.
-        y : array-like of shape (n,)
-            Two labels, or -1, 0 and 1, as `fastpu.estimators` says.
-        sample_weight : array-like of shape (n,), optional
-            Weights >= 0 in the fits of `estimator`, which has to take them, and in the mean c.
-        **fit_params
-            Further arguments of the fit of `estimator`; what has an entry for each row is cut like the rows.
-
-        Returns
-        -------
-        ElkanNotoClassifier
-
-        Raises
-        ------
-        TypeError
-            If `estimator` has no `predict_proba`, or takes no weights where there are some.
-        ValueError
-            If an argument is not as described, there are fewer than 2 labelled positive rows or others, folds in `cv`
-            leave rows out, or labelled rows get the probability 0.
-        """
-        training = self._begin(X, y, sample_weight, fit_params)
-        response = response_of(self, self.estimator, "predict_proba")
+    def _fit(self, training: Training) -> None:
         rows = np.flatnonzero(training.mass > 0)
         is_positive = training.codes == 1
         total = 0.0
@@ -122,7 +97,7 @@ class ElkanNotoClassifier(MetaClassifier):
             labelled = held[is_positive[held]]
             if labelled.size:
                 machine = training.fit(kept, is_positive[kept])
-                total += float(training.mass[labelled] @ training.scores(machine, labelled, response))
+                total += float(training.mass[labelled] @ training.scores(machine, labelled))
         frequency = total / float(training.mass[is_positive].sum())
         if frequency <= 0:
             raise ValueError(
@@ -130,30 +105,12 @@ class ElkanNotoClassifier(MetaClassifier):
                 f"their mean in folds that it was not fitted to"
             )
         self.estimator_ = training.fit(rows, is_positive[rows])
-        self.c_, self.threshold_ = frequency, 0.5
-        self.classes_ = training.classes
-        return self
+        self.c_ = frequency
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        return scores_of(self.estimator_, X, "predict_proba") / self.c_
+        return super()._scores(X) / self.c_
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for the rows of `X`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
-
-        Returns
-        -------
-        ndarray of shape (n, 2)
-
-        Warns
-        -----
-        EstimateWarning
-            If a value is above 1 and cut to it.
-        """
-        scores = self._checked_scores(X)
+    def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         n_cut = int(np.count_nonzero(scores > 1))
         if n_cut:
             warn(
@@ -162,5 +119,4 @@ class ElkanNotoClassifier(MetaClassifier):
                 f"do by far, estimator is not calibrated or some positives are labelled more often than others",
                 EstimateWarning,
             )
-        positive = np.minimum(scores, 1.0)
-        return np.column_stack([1.0 - positive, positive])
+        return np.minimum(scores, 1.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import numbers
 from collections.abc import Iterable
@@ -50,6 +49,7 @@ class Training:
     codes : +1 positive, 0 unlabelled, -1 negative.
     weights : the user's weights of the rows, or None.
     estimator : the base estimator, not fitted.
+    response : the method of it whose values are the scores.
     params : further arguments of its fit; those with an entry for each row are cut like the rows.
     estimator_weights : the weights for its fit, or None; metadata routing may make them differ from `weights`.
     """
@@ -59,6 +59,7 @@ class Training:
     codes: NDArray[np.int8]
     weights: NDArray[np.float64] | None
     estimator: Any
+    response: str
     params: Mapping[str, Any]
     estimator_weights: NDArray[np.float64] | None
 
@@ -97,9 +98,9 @@ class Training:
         machine.fit(self._cut(rows), positive.astype(np.intp), **given)
         return machine
 
-    def scores(self, machine: Any, rows: NDArray[np.intp], response: str) -> NDArray[np.float64]:
+    def scores(self, machine: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the scores that a fitted clone gives rows by their numbers."""
-        return scores_of(machine, self._cut(rows), response)
+        return scores_of(machine, self._cut(rows), self.response)
 
     def _cut(self, rows: NDArray[np.intp]) -> Any:
         if np.array_equal(rows, np.arange(self.codes.size)):
@@ -110,11 +111,51 @@ class Training:
 class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  # no types
     """A classifier around another one, `estimator`, which is fitted to the labels 1 and 0 alone.
 
-    A subclass has `fit`, which begins with `_begin` and sets `classes_` at its end, and `_scores`.
+    A subclass has `_fit`, which sets all attributes but those that every class has. Its scores are those of
+    `estimator_`, unless it has `_scores` too.
     """
 
     estimator: Any
-    threshold_: float
+    estimator_: Any
+    response_method: str = "predict_proba"  # a parameter of classes that take other scores too
+    response_method_: str
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Fit to rows and labels.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Rows as `estimator` takes them.
+        y : array-like of shape (n,)
+            Two labels, or -1, 0 and 1, as `fastpu.estimators` says.
+        sample_weight : array-like of shape (n,), optional
+            Weights >= 0 in the fits of `estimator`, which has to take them, and in what the class says. Rows of weight
+            0 are left out.
+        **fit_params
+            Further arguments of the fit of `estimator`; what has an entry for each row is cut like the rows.
+
+        Returns
+        -------
+        MetaClassifier
+            This classifier.
+
+        Raises
+        ------
+        TypeError
+            If `estimator` lacks the method that gives scores, or takes no weights where there are some.
+        ValueError
+            If an argument is not as described, or there are too few rows of a group.
+        """
+        training = self._begin(X, y, sample_weight, fit_params)
+        self._fit(training)
+        self.response_method_, self.threshold_ = training.response, THRESHOLDS[training.response]
+        self.classes_ = training.classes
+        return self
+
+    def _fit(self, training: Training) -> None:
+        """Fit to rows that have been checked."""
+        raise NotImplementedError
 
     def _begin(self, X: Any, y: Any, sample_weight: Any, params: Mapping[str, Any]) -> Training:
         """Check the arguments of `fit`."""
@@ -134,70 +175,21 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
             raise TypeError(f"{name} must be passed as sample_weight, which becomes it")
         if estimator_weights is not None:
             check_takes_weights(self, self.estimator)
-        return Training(X, labels.classes, codes, weights, self.estimator, given, estimator_weights)
+        response = response_of(self, self.estimator, self.response_method)
+        return Training(X, labels.classes, codes, weights, self.estimator, response, given, estimator_weights)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of rows."""
-        raise NotImplementedError
-
-    def _checked_scores(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of rows with the columns of the fit."""
-        check_is_fitted(self)
         self._read_columns(X, reset=False)
-        return self._scores(X)
+        return scores_of(self.estimator_, X, self.response_method_)
+
+    def _move_threshold(self, prior: float, X_unl: Any) -> None:
+        self.threshold_ = matched_threshold(self._scores(X_unl), check_prior(prior))[0]
 
     def _read_columns(self, X: Any, *, reset: bool) -> None:
         """Note the number and the names of the columns, or compare them; rows that are texts have none."""
         if getattr(X, "ndim", 2) != 1:
             require_distinct_names(X)
             validate_data(self, X, skip_check_array=True, reset=reset)
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of the rows of `X` minus `threshold_`: larger is more positive, 0 is the border.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
-            Rows as `estimator` takes them.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        return self._checked_scores(X) - self.threshold_
-
-    def with_threshold(self, *, prior: float, X_unl: Any) -> Self:
-        """Return this fitted classifier with the threshold that matches a class prior.
-
-        The share of the rows of `X_unl` that the new classifier calls positive is as near to `prior` as their scores
-        allow; see `Model.with_threshold`.
-
-        Parameters
-        ----------
-        prior : float
-            P(Y = 1) among the unlabelled rows, in (0, 1).
-        X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
-            Unlabelled rows, best such as the classifier was not fitted to.
-
-        Returns
-        -------
-        MetaClassifier
-            A copy of the same class, fitted already; this one stays as it is.
-
-        Warns
-        -----
-        DegenerateModelWarning
-            If the copy calls all rows of `X_unl` positive, or none.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `prior` is not in (0, 1), or `estimator` refuses `X_unl`.
-        """
-        scores = self._checked_scores(X_unl)
-        moved = copy.copy(self)
-        moved.threshold_ = matched_threshold(scores, check_prior(prior))[0]
-        return moved
 
     def get_metadata_routing(self) -> Any:
         """Return how metadata goes from `fit` to that of `estimator`, as scikit-learn's user guide describes.
@@ -220,6 +212,29 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         inner = get_tags(self.estimator).input_tags
         tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags
+
+
+class WithProbabilities(MetaClassifier):
+    """A classifier around another one whose scores are probabilities of the positive class."""
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for the rows of `X`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        check_is_fitted(self)
+        positive = self._probabilities(self._scores(X))
+        return np.column_stack([1.0 - positive, positive])
+
+    def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probabilities for these scores."""
+        return scores
 
 
 def check_estimator_of(owner: Any, estimator: Any, name: str = "estimator") -> None:

@@ -11,11 +11,12 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._text import short
 from fastpu.estimators._base import seed_of
-from fastpu.estimators._meta import THRESHOLDS, MetaClassifier, Training, response_of, scores_of
+from fastpu.estimators._meta import MetaClassifier, scores_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from typing_extensions import Self
+
+    from fastpu.estimators._meta import Training
 
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
@@ -72,7 +73,8 @@ class PUBaggingClassifier(MetaClassifier):
 
     Notes
     -----
-    T fits to n_pos + K rows, and the scores of the unlabelled rows by each. The mean of the probabilities is of bags,
+    T fits to n_pos + K rows, and the scores of the unlabelled rows by each. Rows are drawn without regard to sample
+    weights. The mean of the probabilities is of bags,
     with as many positives as unlabelled rows, and no probability of the class: there is no `predict_proba`.
 
     References
@@ -112,36 +114,9 @@ class PUBaggingClassifier(MetaClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Fit to rows and labels.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows as `estimator` takes them.
-        y : array-like of shape (n,)
-            Two labels, or -1, 0 and 1, as `fastpu.estimators` says.
-        sample_weight : array-like of shape (n,), optional
-            Weights >= 0 in the fits of `estimator`, which has to take them. Rows are drawn without regard to them, but
-            for rows of weight 0, which are left out.
-        **fit_params
-            Further arguments of the fit of `estimator`; what has an entry for each row is cut like the rows.
-
-        Returns
-        -------
-        PUBaggingClassifier
-
-        Raises
-        ------
-        TypeError
-            If `estimator` has neither of the methods that give scores, or takes no weights where there are some.
-        ValueError
-            If an argument is not as described.
-        """
-        training = self._begin(X, y, sample_weight, fit_params)
+    def _fit(self, training: Training) -> None:
         n_bags = check_int("n_bags", self.n_bags, low=1)
         ratio = check_float("bag_ratio", self.bag_ratio, low=0, open_low=True)
-        response = response_of(self, self.estimator, self.response_method)
         rng = check_random_state(seed_of(self.random_state))
         labelled = np.concatenate([training.rows(1), training.rows(-1)])
         unlabelled = training.rows(0)
@@ -158,7 +133,7 @@ class PUBaggingClassifier(MetaClassifier):
         machines = []
         parallel = Parallel(n_jobs=self.n_jobs, return_as="generator")  # one array of scores at a time
         jobs = (
-            delayed(_fit_bag)(training, labelled, unlabelled, bag, int(seed), response)
+            delayed(_fit_bag)(training, labelled, unlabelled, bag, int(seed))
             for bag, seed in zip(bags, seeds, strict=True)
         )
         for machine, outside, scores in parallel(jobs):
@@ -168,10 +143,7 @@ class PUBaggingClassifier(MetaClassifier):
         means = np.full(sums.size, np.nan)
         np.divide(sums, counts, out=means, where=counts > 0)
         self.estimators_, self.bags_ = machines, bags
-        self.response_method_, self.threshold_ = response, THRESHOLDS[response]
         self._oob_scores = means
-        self.classes_ = training.classes
-        return self
 
     @property
     def oob_decision_function_(self) -> NDArray[np.float64]:
@@ -179,6 +151,7 @@ class PUBaggingClassifier(MetaClassifier):
         return self._oob_scores - self.threshold_
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
+        self._read_columns(X, reset=False)
         parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
         jobs = (delayed(scores_of)(machine, X, self.response_method_) for machine in self.estimators_)
         total = 0.0
@@ -194,11 +167,10 @@ def _fit_bag(
     unlabelled: NDArray[np.intp],
     bag: NDArray[np.intp],
     seed: int,
-    response: str,
 ) -> tuple[Any, NDArray[np.intp], NDArray[np.float64]]:
     """Return the classifier of a bag, the unlabelled rows that are not in it, and their scores."""
     rows = np.concatenate([labelled, bag])
     machine = training.fit(rows, training.codes[rows] == 1, seed=seed)
     outside = np.setdiff1d(unlabelled, bag)
-    scores = training.scores(machine, outside, response) if outside.size else np.zeros(0)
+    scores = training.scores(machine, outside) if outside.size else np.zeros(0)
     return machine, outside, scores

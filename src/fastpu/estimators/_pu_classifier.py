@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import re
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,6 @@ from fastpu.common._text import short
 from fastpu.common._warn import warn
 from fastpu.data._coding import is_missing
 from fastpu.data._frames import frame_kind
-from fastpu.estimators._labels import labelled_rows
 from fastpu.exceptions import LabelWarning
 
 try:
@@ -25,6 +25,7 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing_extensions import Self
 
 
 _CODES = (-1, 0, 1)
@@ -66,6 +67,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
     """A classifier of two classes, whose labels may also say that a row is unlabelled."""
 
     classes_: NDArray[Any]
+    threshold_: float
 
     def _other_label(self, classes: NDArray[Any]) -> int:  # noqa: ARG002 - for subclasses
         """Return what the smaller of two labels means: 0 unlabelled, -1 negative."""
@@ -126,9 +128,62 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
             LabelWarning,
         )
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of the rows of `X` minus the threshold."""
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of rows, after a look at their columns."""
         raise NotImplementedError
+
+    def _move_threshold(self, prior: float, X_unl: Any) -> None:
+        """Set the threshold that matches a class prior, of this copy of a fitted classifier."""
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores of the rows of `X` minus `threshold_`: larger is more positive, 0 is the border.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+            Rows as `fit` takes them.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        return self._scores(X) - self.threshold_
+
+    def with_threshold(self, *, prior: float, X_unl: Any) -> Self:
+        """Return this fitted classifier with the threshold that matches a class prior.
+
+        The share of the rows of `X_unl` that the new classifier calls positive is as near to `prior` as their scores
+        allow; see `Model.with_threshold`. Of a Pipeline, take the last step and rows as the steps before it make them:
+        ``pipeline[-1].with_threshold(prior=0.2, X_unl=pipeline[:-1].transform(X_unl))``.
+
+        Parameters
+        ----------
+        prior : float
+            P(Y = 1) among the unlabelled rows, in (0, 1).
+        X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+            Unlabelled rows, best such as the classifier was not fitted to.
+
+        Returns
+        -------
+        PUClassifier
+            A copy of the same class, fitted already; this one stays as it is.
+
+        Warns
+        -----
+        DegenerateModelWarning
+            If the copy calls all rows of `X_unl` positive, or none.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `prior` is not in (0, 1), or `X_unl` is refused.
+        """
+        check_is_fitted(self)
+        moved = copy.copy(self)
+        moved._move_threshold(prior, X_unl)
+        return moved
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return ``classes_[1]`` for the rows of `X` whose `decision_function` is above 0, else ``classes_[0]``.
@@ -216,3 +271,26 @@ def require_classes(labels: Labels, codes: NDArray[np.int8], weights: NDArray[np
     if left.size == 1 < np.unique(codes).size:
         label = labels.classes[1 if left[0] == 1 else 0]
         raise ValueError(f"y must hold two classes among the rows of positive weight, got 1 class: {short(label)}")
+
+
+def has_unlabeled(y: NDArray[Any], classes: NDArray[Any]) -> bool:
+    """Tell whether labels of a classifier with these classes are -1, 0 and 1, with 0 for unlabelled rows."""
+    if np.asarray(classes).tolist() != [-1, 1] or y.dtype.kind not in "if":
+        return False
+    return bool((y == 0).any() and np.isin(y, (-1, 0, 1)).all())
+
+
+def labelled_rows(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp] | None:
+    """Return the numbers of the labelled rows where 0 marks others, or None where there are no others.
+
+    Raises ValueError if there is no labelled row.
+    """
+    if not has_unlabeled(y, classes):
+        return None
+    kept = np.flatnonzero(y)
+    if not kept.size:
+        raise ValueError(
+            f"y must hold labelled rows (-1 or 1) to judge by, got {y.size} unlabelled ones (0) alone; puf_scorer, "
+            f"err_star_scorer and pu_auc_scorer judge by positive and unlabelled rows"
+        )
+    return kept

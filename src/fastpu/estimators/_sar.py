@@ -18,28 +18,19 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int
 from fastpu.common._warn import warn
 from fastpu.data._columns import chosen_columns
-from fastpu.estimators._meta import (
-    THRESHOLDS,
-    MetaClassifier,
-    check_estimator_of,
-    check_takes_weights,
-    response_of,
-    scores_of,
-)
+from fastpu.estimators._meta import WithProbabilities, check_estimator_of, check_takes_weights, response_of
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from typing_extensions import Self
 
     from fastpu.estimators._meta import Training
 
 
 _EDGE = 1e-12  # probabilities are kept this far from 0 and 1, where their logarithms are infinite
-_RESPONSE = "predict_proba"
 
 
-class SARClassifier(MetaClassifier):
+class SARClassifier(WithProbabilities):
     r"""Learn from labels that are not missing at random, by expectation maximisation around any classifier (SAR-EM).
 
     It is for labels that are not missing at random, where you know which columns (distance, ward, date) decide how
@@ -99,8 +90,9 @@ class SARClassifier(MetaClassifier):
     Notes
     -----
     Two fits an iteration, one of them to n_pos + 2 n_unl rows, and two more where the labels turn out less likely at
-    the start of a third iteration. `predict_proba` is f: of a row whose label is not yet asked for. Rows of weight 0
-    are left out.
+    the start of a third iteration. `predict_proba` is f: of a row whose label is not yet asked for. Sample weights are
+    repetitions of rows, where they are so for both estimators. A `ConvergenceWarning` tells where q still changes by
+    more than `tol` at the end, and a `DegenerateModelWarning` where no unlabelled row is found positive, or every one.
 
     With the labels -1, 0 and 1 rows of -1 are negative, with the term w log(1 - f), and have no part in e.
 
@@ -146,41 +138,8 @@ class SARClassifier(MetaClassifier):
         self.max_iter = max_iter
         self.tol = tol
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Fit to rows and labels.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows as `estimator` takes them.
-        y : array-like of shape (n,)
-            Two labels, or -1, 0 and 1, as `fastpu.estimators` says.
-        sample_weight : array-like of shape (n,), optional
-            Weights >= 0; equal to repeating rows, where they are so for both estimators.
-        **fit_params
-            Further arguments of the fit of `estimator`; what has an entry for each row is cut like the rows.
-
-        Returns
-        -------
-        SARClassifier
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an argument is not as described.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If q still changes by more than `tol` after `max_iter` iterations.
-        EstimateWarning
-            If the propensity may depend on all columns, so that it cannot be told from the classifier.
-        DegenerateModelWarning
-            If no unlabelled row is found positive, or every one.
-        """
+    def _fit(self, classifier: Training) -> None:
         max_iter, tol = check_int("max_iter", self.max_iter, low=1), check_float("tol", self.tol, low=0)
-        classifier = self._begin(X, y, sample_weight, fit_params)
-        response_of(self, self.estimator, _RESPONSE)
         check_takes_weights(self, self.estimator)
         for code, kind in ((1, "positive"), (0, "unlabelled")):
             if not classifier.rows(code).size:
@@ -204,7 +163,6 @@ class SARClassifier(MetaClassifier):
         self.history_ = {name: np.array(values) for name, values in history.items()}
         self.n_iter_, residual = len(history["change"]), history["change"][-1]
         self.converged_, self.prior_ = residual <= tol, history["prior"][-1]
-        self.threshold_, self.classes_ = THRESHOLDS[_RESPONSE], classifier.classes
         if not self.converged_:
             warn(
                 f"SARClassifier ended after max_iter={max_iter} iterations, while the probabilities of the unlabelled "
@@ -218,7 +176,6 @@ class SARClassifier(MetaClassifier):
                 f"models fits the rows without error: regularise estimator and propensity_estimator",
                 DegenerateModelWarning,
             )
-        return self
 
     def _propensity_of(self, classifier: Training) -> tuple[Training, StandardScaler | None]:
         """Return the rows of the propensity model, and their scaler if it is the default model."""
@@ -243,29 +200,12 @@ class SARClassifier(MetaClassifier):
             X, scaler = _scaled(X, classifier.weights)
             estimator = LogisticRegression()
         check_estimator_of(self, estimator, "propensity_estimator")
-        response_of(self, estimator, _RESPONSE, "propensity_estimator")
+        response_of(self, estimator, "predict_proba", "propensity_estimator")
         check_takes_weights(self, estimator, "propensity_estimator")
         rows = dataclasses.replace(
             classifier, X=X, estimator=estimator, params={}, estimator_weights=classifier.weights
         )
         return rows, scaler
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        return scores_of(self.estimator_, X, _RESPONSE)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for rows whose label is not asked for yet.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
-
-        Returns
-        -------
-        ndarray of shape (n, 2)
-        """
-        positive = self._checked_scores(X)
-        return np.column_stack([1.0 - positive, positive])
 
 
 def _scaled(X: Any, weights: NDArray[np.float64] | None) -> tuple[Any, StandardScaler]:
@@ -369,4 +309,4 @@ class _Steps:
 
 def _probabilities(training: Training, model: Any) -> NDArray[np.float64]:
     """Return the probabilities of all rows, clipped to [_EDGE, 1 - _EDGE]."""
-    return np.clip(training.scores(model, np.arange(training.codes.size), _RESPONSE), _EDGE, 1 - _EDGE)
+    return np.clip(training.scores(model, np.arange(training.codes.size)), _EDGE, 1 - _EDGE)

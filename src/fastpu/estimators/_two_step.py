@@ -10,12 +10,13 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._warn import warn
 from fastpu.estimators._base import seed_of
-from fastpu.estimators._meta import THRESHOLDS, MetaClassifier, Training, response_of, scores_of
+from fastpu.estimators._meta import THRESHOLDS, MetaClassifier
 from fastpu.exceptions import ConvergenceWarning, EstimateWarning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from typing_extensions import Self
+
+    from fastpu.estimators._meta import Training
 
 
 class TwoStepClassifier(MetaClassifier):
@@ -74,10 +75,12 @@ class TwoStepClassifier(MetaClassifier):
 
     Notes
     -----
-    1 + `n_iter_` fits, and scores of all unlabelled rows after each but the last. Every further fit of step 2 can lose
-    positives near the border to the negatives, and does not get them back: judge ``max_iter > 1`` on held-out
-    positives. Probabilities of `estimator_` are of a population of positives and reliable negatives, in which no row
-    is hard to tell: there is no `predict_proba`.
+    1 + `n_iter_` fits, and scores of all unlabelled rows after each but the last. Sample weights count in the share
+    `spy_quantile`; spies are drawn without regard to them. A `ConvergenceWarning` tells where the last of several fits
+    calls further rows negative, and an `EstimateWarning` where step 1 finds no reliable negatives. Every further fit of
+    step 2 can lose positives near the border to the negatives, and does not get them back: judge ``max_iter > 1`` on
+    held-out positives. Probabilities of `estimator_` are of a population of positives and reliable negatives, in which
+    no row is hard to tell: there is no `predict_proba`.
 
     References
     ----------
@@ -118,44 +121,10 @@ class TwoStepClassifier(MetaClassifier):
         self.response_method = response_method
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Fit to rows and labels.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows as `estimator` takes them.
-        y : array-like of shape (n,)
-            Two labels, or -1, 0 and 1, as `fastpu.estimators` says.
-        sample_weight : array-like of shape (n,), optional
-            Weights >= 0 in the fits of `estimator`, which has to take them, and in the share `spy_quantile`. Spies are
-            drawn without regard to them, from the rows whose weight is not 0.
-        **fit_params
-            Further arguments of the fit of `estimator`; what has an entry for each row is cut like the rows.
-
-        Returns
-        -------
-        TwoStepClassifier
-
-        Raises
-        ------
-        TypeError
-            If `estimator` has neither of the methods that give scores, or takes no weights where there are some.
-        ValueError
-            If an argument is not as described, or there are fewer than 2 labelled positives or no unlabelled rows.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If ``max_iter > 1`` fits of step 2 still called further unlabelled rows negative.
-        EstimateWarning
-            If no unlabelled row scores less than t, and those with the lowest score are taken for reliable negatives.
-        """
-        training = self._begin(X, y, sample_weight, fit_params)
+    def _fit(self, training: Training) -> None:
         share = check_float("spy_share", self.spy_share, low=0, high=1, open_low=True, open_high=True)
         quantile = check_float("spy_quantile", self.spy_quantile, low=0, high=1, open_high=True)
         max_iter = check_int("max_iter", self.max_iter, low=1)
-        response = response_of(self, self.estimator, self.response_method)
         rng = check_random_state(seed_of(self.random_state))
         positive, unlabelled, negative = (training.rows(code) for code in (1, 0, -1))
         if positive.size < 2:
@@ -166,9 +135,9 @@ class TwoStepClassifier(MetaClassifier):
         spies = np.sort(rng.choice(positive, n_spies, replace=False))
 
         machine = _against(training, np.setdiff1d(positive, spies), np.concatenate([unlabelled, spies, negative]))
-        spy_scores = training.scores(machine, spies, response)
+        spy_scores = training.scores(machine, spies)
         limit = spy_limit(spy_scores, training.mass[spies], quantile)
-        scores = training.scores(machine, unlabelled, response)
+        scores = training.scores(machine, unlabelled)
         is_negative = scores < limit
         if not is_negative.any() and not negative.size:
             is_negative = scores == scores.min()
@@ -186,7 +155,7 @@ class TwoStepClassifier(MetaClassifier):
             machine = _against(training, positive, np.concatenate([unlabelled[reliable], negative]))
             n_iter += 1
             if max_iter > 1:
-                is_negative |= training.scores(machine, unlabelled, response) <= THRESHOLDS[response]
+                is_negative |= training.scores(machine, unlabelled) <= THRESHOLDS[training.response]
                 n_new = int(np.count_nonzero(is_negative & ~reliable))
         if max_iter > 1 and n_new:
             warn(
@@ -198,12 +167,6 @@ class TwoStepClassifier(MetaClassifier):
         self.reliable_negatives_[unlabelled[reliable]] = True
         self.spies_, self.spy_threshold_ = spies, limit
         self.estimator_, self.n_iter_ = machine, n_iter
-        self.response_method_, self.threshold_ = response, THRESHOLDS[response]
-        self.classes_ = training.classes
-        return self
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        return scores_of(self.estimator_, X, self.response_method_)
 
 
 def spy_limit(scores: NDArray[np.float64], weights: NDArray[np.float64], quantile: float) -> float:

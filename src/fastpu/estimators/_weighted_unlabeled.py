@@ -8,19 +8,20 @@ import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
-from fastpu.estimators._meta import MetaClassifier, Training, check_takes_weights, folds_of, response_of, scores_of
+from fastpu.estimators._meta import WithProbabilities, check_takes_weights, folds_of
 from fastpu.model._prior import check_prior_in, proper_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from typing_extensions import Self
+
+    from fastpu.estimators._meta import Training
 
 
 _MASSES = {"n_pos": 1, "n_unl": 0, "n_neg": -1}
 _SMALLEST = 1e-9  # probabilities of being labelled are kept this far from 0 and 1, where their odds are 0 or infinite
 
 
-class WeightedUnlabeledClassifier(MetaClassifier):
+class WeightedUnlabeledClassifier(WithProbabilities):
     r"""A classifier of unlabelled rows that count as positive and as negative, with weights that add up to the prior.
 
     It is for probabilities by a classifier of your own, such as LightGBM or logistic regression, if the prior is known.
@@ -80,7 +81,8 @@ class WeightedUnlabeledClassifier(MetaClassifier):
 
     Notes
     -----
-    `cv` fits to n rows, `cv` to n + n_U rows for every round but the first, and one such fit to all rows.
+    `cv` fits to n rows, `cv` to n + n_U rows for every round but the first, and one such fit to all rows. Sample
+    weights multiply those of the method, and stand in place of the numbers n_P, n_U and n_N.
 
     References
     ----------
@@ -113,35 +115,7 @@ class WeightedUnlabeledClassifier(MetaClassifier):
         self.cv = cv
         self.n_rounds = n_rounds
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Fit to rows and labels.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows as `estimator` takes them.
-        y : array-like of shape (n,)
-            Two labels, or -1, 0 and 1, as `fastpu.estimators` says.
-        sample_weight : array-like of shape (n,), optional
-            Weights >= 0 of the rows, by which those of the method are multiplied, and in place of their numbers n_P,
-            n_U and n_N.
-        **fit_params
-            Further arguments of the fit of `estimator`; what has an entry for each row is cut like the rows.
-
-        Returns
-        -------
-        WeightedUnlabeledClassifier
-
-        Raises
-        ------
-        TypeError
-            If `estimator` has no `predict_proba`, or its fit takes no weights.
-        ValueError
-            If an argument is not as described, there are fewer than 2 labelled positive or unlabelled rows, or folds in
-            `cv` leave rows out.
-        """
-        training = self._begin(X, y, sample_weight, fit_params)
-        response = response_of(self, self.estimator, "predict_proba")
+    def _fit(self, training: Training) -> None:
         check_takes_weights(self, self.estimator)
         masses = {name: float(training.mass[training.rows(code)].sum()) for name, code in _MASSES.items()}
         share, drawn_as = check_prior_in(self.scenario, self.prior)
@@ -153,34 +127,16 @@ class WeightedUnlabeledClassifier(MetaClassifier):
         values, shares = np.zeros(training.codes.size), np.full(training.codes.size, np.nan)
         for kept, held in folds:
             machine = training.fit(kept, training.codes[kept] == 1)
-            g = np.clip(training.scores(machine, held, response), _SMALLEST, 1 - _SMALLEST)
+            g = np.clip(training.scores(machine, held), _SMALLEST, 1 - _SMALLEST)
             values[held] = g / (1 - g)
         shares[unlabelled] = shares_of(values[unlabelled], training.mass[unlabelled], prior)
         for _ in range(n_rounds - 1):
             for kept, held in folds:
                 machine = _weighted_fit(training, np.concatenate([kept, negative]), shares, prior)
-                values[held] = np.maximum(training.scores(machine, held, response), _SMALLEST)
+                values[held] = np.maximum(training.scores(machine, held), _SMALLEST)
             shares[unlabelled] = shares_of(values[unlabelled], training.mass[unlabelled], prior)
         self.estimator_ = _weighted_fit(training, np.concatenate([rows, negative]), shares, prior)
-        self.unlabeled_shares_, self.threshold_, self.classes_ = shares, 0.5, training.classes
-        return self
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        return scores_of(self.estimator_, X, "predict_proba")
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for the rows of `X`, as unlabelled ones.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
-
-        Returns
-        -------
-        ndarray of shape (n, 2)
-        """
-        positive = self._checked_scores(X)
-        return np.column_stack([1.0 - positive, positive])
+        self.unlabeled_shares_ = shares
 
 
 def _weighted_fit(training: Training, rows: NDArray[np.intp], shares: NDArray[np.float64], prior: float) -> Any:

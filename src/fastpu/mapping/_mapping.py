@@ -112,7 +112,7 @@ def fit_mapping(
         **_solver_params(options),
         "random_state": seed_param(random_state),
     }
-    model = _model(outcome, groups, matrix, training, form, params)
+    model = _make_model(outcome, groups, matrix, training, form, params)
     _warn(variant, outcome, model, options)
     return model
 
@@ -172,7 +172,7 @@ def _groups(labels: NDArray[np.int8], hold_out: float | None, generator: np.rand
 # ---------------------------------------------------------------------------------------------------- model
 
 
-def _model(
+def _make_model(
     outcome: Outcome,
     groups: Groups,
     matrix: Matrix,

@@ -16,7 +16,7 @@ from fastpu.data._matrix import DenseMatrix
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.kernels._gauss_basis import gauss_features
 from fastpu.risk._arguments import RiskRound
-from fastpu.risk._fit import make_machine, warn_of
+from fastpu.risk._fit import make_model, warn_of
 from fastpu.risk._split import split_rows
 from fastpu.risk.risk_network import RiskNetwork
 
@@ -200,7 +200,7 @@ def fit_by_adam(
         **training.params(),
         "n_epochs": n_epochs,
     }
-    model = _make_model(
+    model = _model_of_net(
         rows,
         rows.columns.moved_back(result["net"]),
         params=params,
@@ -228,10 +228,10 @@ def fit_by_adam(
     return model
 
 
-def _make_model(rows: Rows, net: _core.Net, **fields: Any) -> RiskMachine | RiskNetwork:
+def _model_of_net(rows: Rows, net: _core.Net, **fields: Any) -> RiskMachine | RiskNetwork:
     """Return the model of a net: a network, or without hidden units a linear model."""
     if not net["hidden_intercept"].size:
-        return make_machine(rows, coef=net["coef"].astype(np.float64), intercept=net["intercept"], **fields)
+        return make_model(rows, coef=net["coef"].astype(np.float64), intercept=net["intercept"], **fields)
     return RiskNetwork(
         n_features=rows.matrix.n_features, feature_names=rows.matrix.feature_names, threshold=0.0, **net, **fields
     )

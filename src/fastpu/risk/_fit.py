@@ -151,7 +151,7 @@ def open_rows(
     )
 
 
-def make_machine(
+def make_model(
     rows: Rows, *, coef: NDArray[np.float64], intercept: float, params: Mapping[str, object], **common: Any
 ) -> RiskMachine:
     """Return a linear model in the features of the rows."""

@@ -11,7 +11,7 @@ from fastpu.common._progress import make_callback
 from fastpu.common._text import columns_named
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.risk._arguments import RiskRound, Shape, check_shape
-from fastpu.risk._fit import Rows, make_machine, open_rows, warn_of
+from fastpu.risk._fit import Rows, make_model, open_rows, warn_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -234,7 +234,7 @@ def _solve(
             f"lam = 0 leaves the {shape.loss} risk without a minimum on these rows, as positive rows can be moved away "
             f"from unlabelled ones for ever: it is {risks[-1]:.4g} after {len(risks) - 1} steps; pass lam > 0"
         )
-    made = make_machine(
+    made = make_model(
         rows,
         coef=result["coef"],
         intercept=result["intercept"],

@@ -1,4 +1,4 @@
-"""What the classifiers of boosted stumps do beside calling their functions."""
+"""What the classifiers of boosted stumps, forests and boosted trees do beside calling their functions."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fastpu.boosting._stump_boost import BoostRound
+    from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 class Boosting(FastpuClassifier):
@@ -75,3 +76,37 @@ class Boosting(FastpuClassifier):
         sides = (None, None) if weights is None else (weights[upper], weights[lower])
         threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *sides)
         return self._named(replace(model, threshold=threshold, threshold_rule="best balanced accuracy"))
+
+
+class Forest(FastpuClassifier):
+    """A forest: it has importances and out-of-bag scores.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Those of `TreeEnsemble`.
+    oob_decision_function_ : ndarray of shape (n,)
+        Out-of-bag scores of the training rows minus the threshold, NaN where a row is in every bag.
+    """
+
+    _rounds = "n_trees"
+    model_: TreeEnsemble
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Importance of each feature, as `TreeEnsemble.feature_importances`."""
+        return self.model_.feature_importances
+
+    @property
+    def oob_decision_function_(self) -> NDArray[np.float64]:
+        """Out-of-bag scores of the training rows, as `decision_function` gives scores of others."""
+        scores = self.model_.oob_decision_function
+        if scores is None:
+            raise AttributeError("oob_decision_function_ needs n_bags > 1, as a single booster is grown on all rows")
+        return scores - self.model_.threshold
+
+
+class BoostedTrees(Forest):
+    """Boosted trees have the attributes of a forest; out-of-bag scores are there for `n_bags` > 1."""
+
+    _rounds = "n_rounds"

@@ -1,8 +1,10 @@
-"""What the classifiers of risks estimated without negatives do beside calling their functions."""
+"""What the classifiers do whose functions need a cost or a prior, or refuse an option that others need."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fastpu.estimators._base import FastpuClassifier
 from fastpu.estimators._prior import estimate_prior
@@ -10,10 +12,53 @@ from fastpu.model._prior import check_prior
 from fastpu.priors import PriorEstimate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
+
+
+class WithCosts(FastpuClassifier):
+    """A classifier whose function needs two costs, which balance the groups if none are given.
+
+    Parameters
+    ----------
+    C_pos, C_unl : float, optional
+        Costs of a labelled positive and of an unlabelled row. By default n / (2 n_pos) and n / (2 n_unl), of weights
+        where there are some, so that both groups weigh the same.
+    """
+
+    C_pos: float | None = None
+    C_unl: float | None = None
+
+    def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:
+        arguments, weights = super()._arguments(rows, codes, data), data["sample_weight"]
+        mass = np.ones(codes.size) if weights is None else weights
+        for name, code in (("C_pos", 1), ("C_unl", 0)):
+            if arguments[name] is None:
+                of_group = float(mass[codes == code].sum())
+                # Without any row of the group the fit function says what is missing.
+                arguments[name] = float(mass.sum()) / (2 * of_group) if of_group else 1.0
+        return arguments
+
+
+class WithLandmarks(FastpuClassifier):
+    """A classifier whose kernel may be approximated, where it is not linear.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Landmarks of Nystroem's method. The linear kernel needs no approximation, and is fitted without one.
+    """
+
+    C_pos: float
+    C_unl: float
+    lam: float
+    sigma: float | str
+    kernel: str | Callable[..., object]
+
+    def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:
+        arguments = super()._arguments(rows, codes, data)
+        return {**arguments, "n_components": None} if self.kernel == "linear" else arguments
 
 
 class WithPrior(FastpuClassifier):
