@@ -62,7 +62,7 @@ def logistic_regression(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
 
 def chosen_regression(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
     regression = LogisticRegression(max_iter=1000, class_weight="balanced")
-    return GridSearchCV(regression, {"C": COSTS}, scoring="balanced_accuracy", n_folds=3).fit(X, y)
+    return GridSearchCV(regression, {"C": COSTS}, scoring="balanced_accuracy", cv=3).fit(X, y)
 
 
 def svc(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
@@ -74,7 +74,7 @@ def path(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
 
 
 def selected(X: Any, y: NDArray[np.int8]) -> fastpu.models.Selection:
-    return fastpu.select(fastpu.fit_isvm, X, y, {"C": COSTS}, n_folds=3, random_state=0)
+    return fastpu.select(fastpu.fit_isvm, X, y, {"C": COSTS}, cv=3, random_state=0)
 
 
 def large_margin(X: Any, y: NDArray[np.int8], _prior: float) -> Any:

@@ -45,12 +45,12 @@ COMMANDS = {
     "peers pairwise_numpy": ("--quick", "", "| 60 | pairs, sorted |"),
     "peers objectives": ("--quick --threads 1", "lightgbm xgboost", "| xgboost | upu | the objective |"),
     "peers stump_boost": (
-        "--quick --threads 1 --only rounds memory thread_curve",
+        "--quick --threads 1 --only rounds memory",
         "lightgbm xgboost",
         "| fastpu, exact thresholds |",
     ),
     "peers svm": ("--quick --threads 1 --only fits scores bagging", "sklearn pulearn", "### Scores of other rows"),
-    "peers isvm": ("--quick --threads 1 --only text iadmm", "sklearn", "### An iteration of IADMM"),
+    "peers isvm": ("--quick --threads 1 --only text", "sklearn", "### An SVM with hinge loss on CSR rows"),
     "peers forest": (
         '--quick --threads 1 --set sets={"some":"yes"} --data',
         "sklearn joblib lightgbm",
@@ -59,7 +59,7 @@ COMMANDS = {
     "peers boosted_trees": ("--quick --threads 1", "lightgbm xgboost", "### 20 bags of 100 trees"),
     "peers boosted_trees_quality": ('--quick --set losses=["logistic"]', "sklearn lightgbm pandas", "| rare* | 5 % |"),
     "peers knn_graph": ("--quick --threads 1", "sklearn faiss", "### The 5 nearest neighbours of every row"),
-    "peers nnpu": ("--quick --threads 1", "", "| 100 | fastpu |"),
+    "peers nnpu": ("--quick --threads 1", "", "### A fit of the reference network"),
     "peers pual": ("--quick --threads 1", "", "### A grid of 135 kernel PUAL"),
     "peers svm_path": ("--quick --threads 1", "sklearn", "| 300 | 20 | linear | scikit-learn |"),
     "peers svm_grid": ("--quick --threads 1", "sklearn", "| noisy | one by one |"),

@@ -2,8 +2,7 @@
 
 `FASTPU_BENCH_PROFILE` chooses sizes and numbers of threads: "fast", "regular" (the default) or "large".
 
-A module must import under every version of fastpu that it is run with: what a version lacks is asked for by `require`
-in `setup`, which skips the benchmark there.
+What a version of fastpu may lack is asked for by `require` in `setup`, which skips the benchmark there.
 """
 
 from __future__ import annotations

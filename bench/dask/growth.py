@@ -20,7 +20,6 @@ it adds up.
 
 from __future__ import annotations
 
-import argparse
 import pickle
 import sys
 import time
@@ -37,11 +36,12 @@ from fastpu import _core
 from fastpu.dask._boosted_rows import _CODES_AHEAD, SharedRows
 from fastpu.dask._workers import Workers, fan_out
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "peers"))
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from report import machine, table
+from shared import Parser, machine, table
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
 
 COLUMNS = 50
@@ -238,7 +238,9 @@ def report(options: argparse.Namespace) -> str:
              "adding up, ms", "Dask, ms", "a round, ms", "by the driver, ms"]  # fmt: skip
     leaves = TREES["max_leaves"]
     grown = table(
-        f"Growth: {options.rows:,} x {COLUMNS} a shard, {leaves} leaves, {options.rounds} rounds", heads, rows
+        heads,
+        rows,
+        title=f"Growth: {options.rows:,} x {COLUMNS} a shard, {leaves} leaves, {options.rounds} rounds",
     )
     rows = []
     for n_rows in options.predict:
@@ -248,7 +250,7 @@ def report(options: argparse.Namespace) -> str:
                 rows.append([f"{n_rows:.0e}", f"{n_workers}", "workers" if tree else "the driver", *map(ms, terms)])
     heads = ["rows", "workers", "summed by", "shard, ms", "latency, ms", "transfer, ms", "adding up, ms", "Dask, ms",
              "a round, ms"]  # fmt: skip
-    predicted = table(f"Predicted, {COLUMNS} columns, {options.threads} threads a worker", heads, rows)
+    predicted = table(heads, rows, title=f"Predicted, {COLUMNS} columns, {options.threads} threads a worker")
     terms = (
         f"Measured: a shard takes {1000 * fixed:.2f} ms + {1e9 * per_row:.1f} ns a row, the driver "
         f"{1000 * model.own:.2f} ms + {1000 * per_answer:.3f} ms an answer, and Dask {1000 * message:.2f} ms of its "
@@ -258,9 +260,7 @@ def report(options: argparse.Namespace) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        "growth", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser("growth", __doc__)
     parser.add_argument("--shards", type=int, nargs="+", default=[1, 4, 16, 64, 256])
     parser.add_argument("--rows", type=int, default=50_000, help="of a shard (default: %(default)s)")
     parser.add_argument("--large", type=int, default=1_000_000, help="rows of the shard that tells what a row takes")

@@ -11,7 +11,6 @@ they are equal to the bit, and their greatest difference in units of the scores'
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import sys
 import time
@@ -31,11 +30,12 @@ import fastpu
 import fastpu.dask
 from fastpu.common._methods import function_of
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "peers"))
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from report import machine, table
+from shared import Parser, machine, table
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
@@ -157,7 +157,7 @@ def measure(options: argparse.Namespace) -> list[list[str]]:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser("peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser("peers", __doc__)
     parser.add_argument("--rows", type=int, default=500_000)
     parser.add_argument("--rounds", type=int, nargs=2, default=[20, 60], help="numbers of rounds (default: 20 60)")
     parser.add_argument("--workers", type=int, default=2, help="processes of one thread each (default: %(default)s)")
@@ -171,7 +171,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         f"{few} and {many} rounds, median of {options.repeats}"
     )
     heads = ["", "ms a round", "set-up, s", "one machine: ms a round", "set-up, s", "same bits", "difference / sd"]
-    report = table(title, heads, measure(options))
+    report = table(heads, measure(options), title=title)
     print(machine("dask", "distributed", "lightgbm", "xgboost"), report, sep="\n\n")
     if options.output:
         options.output.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from shared import standardised
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -21,7 +22,7 @@ from fastpu.common._methods import DECLARED, function_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from problems import Problem
+    from shared import Problem
 
 BASELINE = "logistic regression"
 #: What the choice of a kernel does to a default: beside every function as it is.
@@ -30,7 +31,7 @@ VARIANTS = {
     "fit_bls_svm rbf": {"kernel": "rbf"},
     "fit_boosted_trees 20 bags": {"n_bags": 20, "bag_ratio": 3.0},
     "fit_bsvm rbf": {"kernel": "rbf"},
-    "fit_ls_auc gauss": {"basis": "gauss"},
+    "fit_ls_auc gauss": {"model": "gauss"},
 }
 #: Classes around the classifier of a user's, here the logistic regression that is the baseline.
 AROUND = (
@@ -80,10 +81,8 @@ def judge(method: str, problem: Problem) -> Outcome:
 
 
 def _fit_baseline(_: str, problem: Problem) -> tuple[Any, Any]:
-    spread = problem.X.std(axis=0)
-    centre, spread = problem.X.mean(axis=0), np.where(spread > 0, spread, 1.0)
-    model = LogisticRegression(C=1.0, max_iter=10_000).fit((problem.X - centre) / spread, problem.is_labelled)
-    scores = model.decision_function((problem.X_test - centre) / spread)
+    X, X_test = standardised(problem.X, problem.X), standardised(problem.X_test, problem.X)
+    scores = LogisticRegression(C=1.0, max_iter=10_000).fit(X, problem.is_labelled).decision_function(X_test)
     return scores, scores > 0
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from fits import BASELINE, given
-from scipy.stats import rankdata
+from shared import ranks, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from fits import Outcome
     from numpy.typing import NDArray
@@ -27,8 +27,8 @@ def report(outcomes: Outcomes) -> str:
     parts = []
     for scaling in dict.fromkeys(place[1] for place in outcomes):
         some = {place: found for place, found in outcomes.items() if place[1] == scaling}
-        parts += [f"**Columns {scaling}.**", "\n".join(_summary(some)), _sentence(some)]
-        parts += [f"Mean test AUC by set, columns {scaling}:", "\n".join(_by_set(some))]
+        parts += [f"**Columns {scaling}.**", _summary(some), _sentence(some)]
+        parts += [f"Mean test AUC by set, columns {scaling}:", _by_set(some)]
     refused: dict[str, list[str]] = {}
     for found in outcomes.values():
         for method, outcome in found.items():
@@ -40,40 +40,28 @@ def report(outcomes: Outcomes) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _summary(outcomes: Outcomes) -> Iterator[str]:
+def _summary(outcomes: Outcomes) -> str:
     methods = list(next(iter(outcomes.values())))
     aucs = _aucs(outcomes, methods)
-    ranks = rankdata(-np.nan_to_num(aucs, nan=-1.0), axis=1).mean(axis=0)  # without an AUC: the last
+    places = ranks(aucs).mean(axis=0)
     less = np.nan_to_num(aucs, nan=0.5) - aucs[:, [methods.index(BASELINE)]]
     shares = [place[2] for place in outcomes]
     by_share = sorted(set(shares))
-    yield _line(
-        [
-            "method",
-            "fitted to",
-            "mean rank",
-            "less log. regr., median",
-            *(f"{share:.0%} labelled" for share in by_share),
-            "worst",
-            "called positive",
-            "seconds",
-            "most",
-            "warnings",
-        ]
-    )
-    yield _line(["---"] * (9 + len(by_share)))
-    for k in np.argsort(ranks, kind="stable").tolist():
+    head = ["method", "fitted to", "mean rank", "less log. regr., median", *(f"{s:.0%} labelled" for s in by_share),
+            "worst", "called positive", "seconds", "most", "warnings"]  # fmt: skip
+    rows = []
+    for k in np.argsort(places, kind="stable").tolist():
         found = [outcome[methods[k]] for outcome in outcomes.values()]
         called = [outcome.called for outcome in found if not np.isnan(outcome.called)]
         slow = sum(outcome.flaw == "slow" for outcome in found)
         seconds = [outcome.seconds for outcome in found if not np.isnan(outcome.seconds)]
         counts = Counter(name for outcome in found for name in outcome.warnings)
         counts.update({"slow": slow} if slow else {})
-        yield _line(
+        rows.append(
             [
                 methods[k],
                 given(methods[k]),
-                f"{ranks[k]:.1f}",
+                f"{places[k]:.1f}",
                 f"{np.median(less[:, k]):+.3f}",
                 *(f"{np.median(less[np.array(shares) == share, k]):+.3f}" for share in by_share),
                 f"{less[:, k].min():+.3f}",
@@ -83,6 +71,7 @@ def _summary(outcomes: Outcomes) -> Iterator[str]:
                 ", ".join(f"{name} {count}/{len(found)}" for name, count in sorted(counts.items())),
             ]
         )
+    return table(head, rows)
 
 
 def _sentence(outcomes: Outcomes) -> str:
@@ -93,25 +82,21 @@ def _sentence(outcomes: Outcomes) -> str:
     return f"More than {_BELOW} below logistic regression in the median: {', '.join(below) or 'none'}."
 
 
-def _by_set(outcomes: Outcomes) -> Iterator[str]:
+def _by_set(outcomes: Outcomes) -> str:
     methods = list(next(iter(outcomes.values())))
     names = list(dict.fromkeys(place[0] for place in outcomes))
     places = np.array([place[0] for place in outcomes])
     aucs = _aucs(outcomes, methods)
-    yield _line(["method", *names])
-    yield _line(["---"] * (1 + len(names)))
+    rows = []
     for k, method in enumerate(methods):
         cells = []
         for name in names:
             some = aucs[places == name, k]
             cells.append("slow or refused" if np.isnan(some).all() else f"{np.nanmean(some):.3f}")
-        yield _line([method, *cells])
+        rows.append([method, *cells])
+    return table(["method", *names], rows)
 
 
 def _aucs(outcomes: Outcomes, methods: Sequence[str]) -> NDArray[np.float64]:
     """Return the AUC of each method (columns) in each place (rows), NaN where there is none."""
     return np.array([[found[method].auc for method in methods] for found in outcomes.values()])
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"

@@ -16,7 +16,6 @@ tasks as the blocks). --output keeps it as does_it_help.md, every number as JSON
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -24,39 +23,33 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
 from learners import LEARNERS, NOT_AT_RANDOM, ORACLE, judge
 from report import Place, draw_pictures, report
+from shared import Parser
 from tasks import TASKS, draw
 from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from learners import Outcome
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        "does_it_help", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="folder of the tables")
-    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS), metavar="NAME", help="default: all")
-    parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS), metavar="NAME")
-    parser.add_argument("--shares", nargs="+", type=float, default=[0.01, 0.05, 0.3], help="labelled (%(default)s)")
-    parser.add_argument("--splits", type=int, default=5, help="random splits (default: %(default)s)")
-    parser.add_argument("--max-rows", type=int, default=4000, help="to fit (default: %(default)s)")
-    parser.add_argument("--jobs", type=int, default=2, help="problems at a time (default: %(default)s)")
-    parser.add_argument("--output", type=Path, help="folder for the tables and pictures")
-    options = parser.parse_args(argv)
-    if not options.data.is_dir():
-        parser.error(f"--data: there is no folder {options.data}")
-    for name in ("splits", "max_rows", "jobs"):
-        if getattr(options, name) < 1:
-            parser.error(f"--{name.replace('_', '-')} must be at least 1, got {getattr(options, name)}")
-    for share in options.shares:
-        if not 0 < share < 1:
-            parser.error(f"--shares must be in (0, 1), got {share:g}")
-    return options
+    parser = Parser("does_it_help", __doc__)
+    parser.add("--data", "folder of the tables", type=Path, required=True)
+    parser.add("--tasks", "to run (default: all)", nargs="+", choices=TASKS, default=list(TASKS), metavar="NAME")
+    parser.add("--learners", "to judge (default: all)", nargs="+", choices=LEARNERS, default=list(LEARNERS),
+               metavar="NAME")  # fmt: skip
+    parser.add("--shares", "labelled", [0.01, 0.05, 0.3], nargs="+")
+    parser.add("--splits", "random splits", 5)
+    parser.add("--max-rows", "to fit", 4000)
+    parser.add("--jobs", "problems at a time", 2)
+    parser.add("--output", "folder for the tables and pictures", type=Path)
+    return parser.parsed(argv, "splits", "max_rows", "jobs", shares=("shares",))
 
 
 def _run_task(task: str, options: argparse.Namespace, seed: int) -> dict[Place, dict[str, Outcome]]:

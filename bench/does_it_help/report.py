@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from learners import FASTPU, LEARNERS, NOT_AT_RANDOM, ORACLE
-from scipy.stats import rankdata, studentized_range
+from shared import critical_difference, table
+from shared import ranks as ranks_of
 from tasks import TASKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from learners import Outcome
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
-
-__all__ = ["Place", "draw_pictures", "report"]
 
 _BASELINE = "LightGBM"
 _OURS, _OTHERS = "#c0392b", "#5d6d7e"
@@ -55,18 +54,7 @@ class _Values:
         """Return the learners but for the oracle, and their ranks on each task, means over shares; 1 is best."""
         names = [name for name in self.names if name != ORACLE]
         kept = self.means[:, :, [self.names.index(name) for name in names]]
-        return names, rankdata(-np.nan_to_num(kept, nan=-np.inf), axis=2).mean(axis=1)
-
-
-def _critical_difference(n_learners: int, n_tasks: int) -> float:
-    """Return the difference of mean ranks that Nemenyi's test calls significant at 5 %."""
-    quantile = studentized_range.ppf(0.95, n_learners, np.inf) / np.sqrt(2)
-    return float(quantile * np.sqrt(n_learners * (n_learners + 1) / (6 * n_tasks)))
-
-
-def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return f"### {title}\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+        return names, ranks_of(kept).mean(axis=1)
 
 
 def _number(value: float, digits: int = 3) -> str:
@@ -97,7 +85,7 @@ def _means(title: str, outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
         ])  # fmt: skip
     shares = [f"AUC, {100 * share:g} % labelled" for share in auc.shares]
     head = ["learner", *shares, "average precision", "precision in the top 1 %", "rank by AUC", "rank by AP", "CPU-s"]
-    return _table(title, head, rows)
+    return table(head, rows, title=title) + "\n"
 
 
 def report(outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
@@ -106,7 +94,7 @@ def report(outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
     n_splits = len({place.split for place in outcomes})
     parts = [_means(f"Means over {len(auc.tasks)} tasks, {n_splits} splits each", outcomes)]
     if len(auc.tasks) > 1:
-        difference = _critical_difference(len(auc.ranks()[0]), len(auc.tasks))
+        difference = critical_difference(len(auc.ranks()[0]), len(auc.tasks))
         parts.append(f"Mean ranks that differ by less than {difference:.1f} cannot be told apart by these tasks.\n")
     not_at_random = {place: each for place, each in outcomes.items() if NOT_AT_RANDOM in each}
     if 0 < len(not_at_random) < len(outcomes):
@@ -116,8 +104,10 @@ def report(outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
         lines = [
             [task, *(_number(float(auc.of(name)[t, s])) for name in auc.names)] for t, task in enumerate(auc.tasks)
         ]
-        parts.append(_table(f"Test AUC, {100 * share:g} % of the positives labelled", ["task", *auc.names], lines))
-    parts.append(_table("The tasks", ["task", "rows"], [[task, TASKS[task].about] for task in auc.tasks]))
+        parts.append(
+            table(["task", *auc.names], lines, title=f"Test AUC, {100 * share:g} % of the positives labelled") + "\n"
+        )
+    parts.append(table(["task", "rows"], [[task, TASKS[task].about] for task in auc.tasks], title="The tasks") + "\n")
     flaws: dict[str, set[str]] = {}
     for place, each in outcomes.items():
         for name, outcome in each.items():
@@ -151,7 +141,7 @@ def _draw_ranks(axis: Axes, names: Sequence[str], by_task: NDArray[np.float64]) 
     order = np.argsort(-ranks, kind="stable")
     colours = [_OURS if names[i] in FASTPU else _OTHERS for i in order]
     axis.barh([names[i] for i in order], ranks[order], color=colours, height=0.7)
-    difference = _critical_difference(len(names), by_task.shape[0])
+    difference = critical_difference(len(names), by_task.shape[0])
     best = ranks.min()
     axis.axvspan(best, best + difference, color="0.85", zorder=0)
     text = " shaded: not told\n apart from the best"

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from shared import load, standardised
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-__all__ = ["TASKS", "Problem", "Task", "draw"]
 
 _FEWEST = 5  # labelled rows
 _SIMULATED_ROWS = 20_000
@@ -73,22 +72,12 @@ def draw(
     is_labelled = np.zeros(half, dtype=np.bool_)
     is_labelled[rng.choice(positives, n_labelled, replace=False, p=chance / chance.sum())] = True
     if isinstance(X, np.ndarray):
-        spread = X[train].std(axis=0)
-        X = (X - X[train].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        X = standardised(X, X[train])
     return Problem(X[train], truth[train], is_labelled, X[test], truth[test], labelled_by)
 
 
 def _table(name: str, positive: str) -> Callable[[Path], tuple[Any, NDArray[np.bool_]]]:
-    def read(folder: Path) -> tuple[Any, NDArray[np.bool_]]:
-        with gzip.open(folder / f"{name}.csv.gz", "rt") as file:
-            header, *lines = file.read().splitlines()
-        values, labels = zip(*(line.rsplit(",", 1) for line in lines), strict=True)
-        truth = np.array(labels) == positive
-        if header.rsplit(",", 1)[-1] != "label" or truth.all() or not truth.any():
-            raise ValueError(f"{name}.csv.gz must have a last column 'label' with {positive!r} and others in it")
-        return np.loadtxt(values, delimiter=",", ndmin=2), truth
-
-    return read
+    return lambda folder: load(folder / f"{name}.csv.gz", positive)
 
 
 def _pages(folder: Path) -> tuple[Any, NDArray[np.bool_]]:

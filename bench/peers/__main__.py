@@ -25,8 +25,11 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
 from report import report
-from running import Case, Row, cpus, measure
+from running import Case, Row, measure
+from shared import cpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from boosted_trees_tasks import draw_task, numbers, tasks
-from quality import Problem, judge, lightgbm_learner, summary
+from quality import judge, lightgbm_learner, summary
 from running import Case, Row
 
 import fastpu
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from quality import Learner
+    from shared import Problem
 
 NEEDS = ("sklearn", "lightgbm", "pandas")
 SETTINGS = {

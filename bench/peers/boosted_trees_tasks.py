@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from quality import SETS, Problem, draw, load
+from quality import SETS
+from shared import Problem, draw, load
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "does_it_help"))
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Rows = tuple[Any, NDArray[np.bool_]]
-
-__all__ = ["Task", "draw_task", "numbers", "tasks"]
 
 _N = 20_000
 

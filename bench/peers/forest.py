@@ -1,6 +1,6 @@
-"""fit_forest against scikit-learn's trees in a loop, LightGBM and others: times, and quality on real tables.
+"""fit_forest against scikit-learn's trees in a loop: times, and quality beside LightGBM on real tables.
 
-fits, scores, scaling, memory: n x 50 normal float32. A loop grows scikit-learn's extra trees on the bags of fit_forest.
+fits: n x 50 normal float32. A loop grows scikit-learn's extra trees on the bags of fit_forest.
 quality: on the sets of --data, half of the rows (at most max_rows) to fit and half to test, a share of the positive
 rows labelled and all others unlabelled; AUC and average precision against the true classes. `variants` adds fit_forest
 with other arguments: --set 'variants=[{"bag_ratio": 1.0}]'.
@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from quality import SETS, draw, judge, lightgbm_learner, load, summary
-from running import Case, Row, alternate, peak_bytes
+from quality import SETS, judge, lightgbm_learner, summary
+from running import Case, Row, alternate
+from shared import draw, load
 from workload import make_rows
 
 import fastpu
-from fastpu.common._methods import function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,7 +33,6 @@ NEEDS = ("sklearn", "joblib", "lightgbm")
 SETTINGS = {
     "n": [20_000, 200_000],  # rows of a fit, of which a twentieth is labelled, or a tenth of more than 20,000
     "n_trees": 500,  # of timed forests
-    "score_rows": 200_000,
     "sets": SETS,
     "shares": [0.05, 0.3],  # of the positives, labelled
     "splits": 5,
@@ -43,7 +42,7 @@ SETTINGS = {
     "variants": [],
     "repeats": 3,
 }
-QUICK = {"n": [400], "n_trees": 5, "score_rows": 300, "splits": 1, "shares": [0.3], "max_rows": 60, "repeats": 1}
+QUICK = {"n": [400], "n_trees": 5, "splits": 1, "shares": [0.3], "max_rows": 60, "repeats": 1}
 _BAG_RATIO, _MIN_LEAF_ROWS = 3, 3
 _AS_THE_LOOP = {"bag_ratio": float(_BAG_RATIO), "min_leaf_rows": _MIN_LEAF_ROWS, "random_state": 0}
 
@@ -54,10 +53,6 @@ def cases(run: SimpleNamespace) -> Iterator[Case]:
     for n_threads in run.threads:
         for n, positives in zip(run.n, n_pos, strict=True):
             yield Case(fits, n=n, n_pos=positives, n_threads=n_threads, **shared)
-        yield Case(scores, n=run.score_rows, n_pos=n_pos[0], n_threads=n_threads, **shared)
-    sizes = [max(2, n_pos[-1] // 16), max(32, n_pos[-1])]
-    yield Case(scaling, n=run.n[-1], sizes=sizes, n_threads=run.threads[0], **shared)
-    yield Case(memory, n=run.n[-1], n_pos=n_pos[-1], n_trees=run.n_trees, n_threads=run.threads[-1])
     for split in range(run.first_split, run.first_split + run.splits) if run.data else ():
         for name, positive in run.sets.items():
             for share in run.shares:
@@ -96,40 +91,22 @@ def _loop_of_trees(X: Any, is_labelled: NDArray[np.bool_], n_threads: int, seed:
     return score
 
 
-def _fastpu(name: str, **options: Any) -> Learner:
+def _forest(**options: Any) -> Learner:
     def learn(X: Any, is_labelled: NDArray[np.bool_], n_threads: int, seed: int) -> Scorer:
-        model = function_of(name)(X, is_labelled, n_threads=n_threads, random_state=seed, **options)
+        model = fastpu.fit_forest(X, is_labelled, n_threads=n_threads, random_state=seed, **options)
         return partial(model.decision_function, n_threads=n_threads)
 
     return learn
 
 
-def _random_forest(X: Any, is_labelled: NDArray[np.bool_], n_threads: int, seed: int) -> Scorer:
-    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 (only where it is measured)
-
-    model = RandomForestClassifier(n_jobs=n_threads, random_state=seed).fit(X, is_labelled)
-    return lambda other: model.predict_proba(other)[:, 1]
-
-
-def _logistic(X: Any, is_labelled: NDArray[np.bool_], _: int, __: int) -> Scorer:
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (only where it is measured)
-
-    scorer: Scorer = LogisticRegression(max_iter=1000).fit(X, is_labelled).decision_function
-    return scorer
-
-
 def _learners(prior: float) -> dict[str, Learner]:
     """Return the learners of the quality table by the names that stand in it; the prior is the true one."""
     return {
-        "fit_forest": _fastpu("fit_forest"),
-        "fit_forest, nnpu": _fastpu("fit_forest", loss="nnpu", prior=prior),
+        "fit_forest": _forest(),
+        "fit_forest, nnpu": _forest(loss="nnpu", prior=prior),
         "loop over ExtraTreeClassifier": _loop_of_trees,
         "LightGBM": lightgbm_learner(),
         "LightGBM, 8 leaves, rate .05": lightgbm_learner(num_leaves=8, learning_rate=0.05),
-        "random forest": _random_forest,
-        "logistic regression": _logistic,
-        "fit_pnu_auc_boost": _fastpu("fit_pnu_auc_boost"),
-        "fit_bagging_svm": _fastpu("fit_bagging_svm"),
     }
 
 
@@ -147,7 +124,7 @@ def quality(
     chosen = {name: known[name] for name in (known if learners is None else learners)}
     for options in variants:
         needed = {"prior": problem.prior} if options.get("loss", "gini") != "gini" else {}
-        chosen[str(options)] = _fastpu("fit_forest", **needed, **options)
+        chosen[str(options)] = _forest(**needed, **options)
     return judge(chosen, problem, n_threads, split)
 
 
@@ -178,45 +155,3 @@ def fits(*, n: int, n_pos: int, n_trees: int, repeats: int, n_threads: int) -> l
         warm_up={name: partial(work, 2) for name, work in works.items()},
         judge=lambda _, score: {"AUC": fastpu.metrics.auc(test.truth, score(test.X))},
     )
-
-
-def scores(*, n: int, n_pos: int, n_trees: int, repeats: int, n_threads: int) -> list[Row]:
-    """Scores of other rows by our forest and by ExtraTreesClassifier."""
-    from sklearn.ensemble import ExtraTreesClassifier  # noqa: PLC0415 (only where it is measured)
-
-    X, is_labelled = _labelled(20_000, n_pos)
-    test = make_rows(n, seed=1).X
-    ours = fastpu.fit_forest(X, is_labelled, n_trees=n_trees, n_threads=n_threads, **_AS_THE_LOOP)
-    # As many rows a tree as our bags have, in classes that overlap as much.
-    bag = np.concatenate([np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)[: 3 * n_pos]])
-    theirs = ExtraTreesClassifier(
-        n_trees, min_samples_leaf=_MIN_LEAF_ROWS, class_weight="balanced", n_jobs=n_threads, random_state=0
-    ).fit(X[bag], is_labelled[bag])
-    nodes = {
-        "fit_forest": int(ours.nodes.size),
-        "ExtraTreesClassifier": int(sum(tree.tree_.node_count for tree in theirs.estimators_)),
-    }
-    works = {
-        "fit_forest": partial(ours.decision_function, test, n_threads=n_threads),
-        "ExtraTreesClassifier": partial(theirs.predict_proba, test),
-    }
-    return alternate(works, repeats, judge=lambda name, _: {"nodes": nodes[name]})
-
-
-def scaling(*, n: int, sizes: Sequence[int], n_trees: int, repeats: int, n_threads: int) -> list[Row]:
-    """A fit with several numbers of positives."""
-    options = {"n_trees": n_trees, "n_threads": n_threads, **_AS_THE_LOOP}
-    works = {f"{size:,} positives": partial(fastpu.fit_forest, *_labelled(n, size), **options) for size in sizes}
-    return alternate(works, repeats)
-
-
-def memory(*, n: int, n_pos: int, n_trees: int, n_threads: int) -> list[Row]:
-    """Peak memory of a fit beside the rows, in MB, and the bytes of a node of the model."""
-    options = {"n_threads": n_threads, **_AS_THE_LOOP}
-    fastpu.fit_forest(*_labelled(1000, 100), n_trees=2, **options)
-    X, is_labelled = _labelled(n, n_pos)
-    with_rows = peak_bytes()
-    model = fastpu.fit_forest(X, is_labelled, n_trees=n_trees, **options)
-    peak = (peak_bytes() - with_rows) / 1e6
-    return [{"matrix": X.nbytes / 1e6, "peak": peak, "nodes": int(model.nodes.size),
-             "bytes a node": model.packed_nodes.nbytes / model.nodes.size}]  # fmt: skip

@@ -7,14 +7,11 @@ spam: Algorithm 1 over 81 values of C on SPAM of --data (spambase.csv.gz), 200 r
 SVC(kernel="linear", tol=1e-3); with all rows the loop gets every tenth C only, and its time is scaled up. For small
 C that tol is coarse, and statuses differ.
 text: CSR, 10,000 x 50,000, and the pages of students of --data (webkb7.jsonl.gz); time, and memory a nonzero.
-iadmm: an iteration on 1,000,000 x 50 rows against the bandwidth of a copy. It takes some 1.5 GB of memory.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,10 +35,9 @@ SETTINGS = {
     "every": 1,  # of the 81 values of C, take each so-many-th
     "text_n": 10_000,
     "words": 50_000,
-    "iadmm_n": 1_000_000,
     "repeats": 5,  # the loop over SVC on all of SPAM has one
 }
-QUICK = {"n": 300, "limit": 0.5, "spam_rows": [60, 100], "every": 20, "text_n": 300, "words": 1000, "iadmm_n": 5000,
+QUICK = {"n": 300, "limit": 0.5, "spam_rows": [60, 100], "every": 20, "text_n": 300, "words": 1000,
          "repeats": 1}  # fmt: skip
 
 
@@ -59,10 +55,7 @@ def cases(run: SimpleNamespace) -> Iterator[Case]:
     for name in ("fastpu", "LinearSVC"):
         for n in (run.text_n, 4 * run.text_n):
             yield Case(text_memory, n=n, n_words=run.words, C=1.0, accuracy=1e-3, name=name, n_threads=max(run.threads))
-    yield Case(iadmm, n=run.iadmm_n, d=50, iterations=[20, 60], **shared)
 
-
-# ---- Peers at equal accuracy -----------------------------------------------------------------------------------------
 
 _TOLS = tuple(10.0**-k for k in range(1, 9))
 _PILOT = {"LinearSVC": 20, "SVC": 2000}  # iterations that tell how many fit into the limit
@@ -269,42 +262,3 @@ def spam(
             "equal statuses": sum(a == b for a, b in zip(expected, found, strict=True)), "of": part.size,
         },
     )  # fmt: skip
-
-
-# ---- IADMM -----------------------------------------------------------------------------------------------------------
-
-
-def _copy(source: Any, target: Any, n_threads: int) -> None:
-    bounds = np.linspace(0, len(source), n_threads + 1).astype(int)
-    with ThreadPoolExecutor(n_threads) as pool:
-        parts = [(target[a:b], source[a:b]) for a, b in pairwise(bounds)]
-        list(pool.map(lambda part: np.copyto(*part), parts))
-
-
-def iadmm(*, n: int, d: int, threads: Sequence[int], iterations: Sequence[int], repeats: int) -> list[Row]:
-    """An iteration of IADMM, which streams X once, and a NumPy copy of X, read and written: GB a second of either."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, d))
-    y = np.where(X[:, :5].sum(axis=1) + rng.standard_normal(n) > 0, np.int8(1), np.int8(-1))
-    short, long = iterations
-    target = np.zeros_like(X)
-
-    def iteration(made: Any) -> Timed:
-        seconds = {}
-        for most in (short, long):
-            run = partial(solve, made, y, 10.0 / n, 1e-15, solver="iadmm", max_iter=most)
-            seconds[most], found = timed(run)
-            if found["n_iter"] != most:
-                raise RuntimeError(f"IADMM ended after {found['n_iter']} iterations, not {most}")
-        return Timed((seconds[long] - seconds[short]) / (long - short), X.nbytes)
-
-    def copy(n_threads: int) -> Timed:
-        return Timed(timed(partial(_copy, X, target, n_threads)).seconds, 2 * X.nbytes)
-
-    works: dict[str, Callable[[], Any]] = {}
-    for n_threads in threads:
-        works[f"iteration, {n_threads} threads"] = partial(iteration, engine(X, n_threads))
-        works[f"copy, {n_threads} threads"] = partial(copy, n_threads)
-    rows = alternate(works, repeats, judge=lambda _, size: {"bytes": size})
-    return [{"": row[""], "seconds": row["seconds"], "GB a second": row["bytes"] / np.median(row["seconds"]) / 1e9}
-            for row in rows]  # fmt: skip

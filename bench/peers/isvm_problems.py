@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from shared import read_labelled, standardised
 
 from fastpu import _core
 from fastpu.data._validate import check_matrix
@@ -18,8 +19,6 @@ import sets
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = ["Labels", "engine", "liblinear_optimum", "load_set", "pages", "primal", "solve", "sparse_rows"]
 
 Labels = Any  # ndarray of int8, +1 and -1
 _WORDS_PER_ROW = 100
@@ -49,13 +48,12 @@ def pages(data: str) -> tuple[sp.csr_array, Labels]:
 
 def load_set(data: str, n_rows: int | None, *, seed: int = 0) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Return standardised rows of SPAM, all or a random part, and the label 1 on a fourth of the spam, 0 elsewhere."""
-    X, names = sets.read_table(Path(data) / "spambase.csv.gz")
+    X, names = read_labelled(Path(data) / "spambase.csv.gz")
     rng = np.random.default_rng(seed)
     if n_rows is not None:
         rows = rng.permutation(len(X))[:n_rows]
         X, names = X[rows], names[rows]
-    deviation = X.std(axis=0)
-    X = np.ascontiguousarray((X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1))
+    X = np.ascontiguousarray(standardised(X, X))
     spam = rng.permutation(np.flatnonzero(names == "spam"))
     y = np.zeros(len(X), dtype=np.int8)
     y[spam[: spam.size // 4]] = 1

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from running import Case, Row, alternate, peak_bytes
+from running import Case, Row, alternate
 
 import fastpu
 
@@ -37,10 +37,6 @@ def cases(run: SimpleNamespace) -> Iterator[Case]:
                 chosen = [name for name in peers if dtype in _TYPES.get(name, ("float64", "float32"))]
                 yield Case(search, d=d, dtype=dtype, names=["fastpu", *chosen], **shared)
             yield Case(weights, d=d, **shared)
-    n_threads = max(run.threads)
-    for d, peers in _PEERS.items():
-        for name in ("fastpu", *peers):
-            yield Case(memory, n=run.n, d=d, name=name, n_threads=n_threads, blas_threads=n_threads)
 
 
 def _rows(n: int, d: int) -> NDArray[np.float64]:
@@ -101,12 +97,3 @@ def weights(*, n: int, d: int, n_threads: int, repeats: int) -> list[Row]:
         "W, R of another sigma": partial(graph.similarity, 2.0, n_threads=n_threads),
     }
     return alternate(works, repeats)
-
-
-def memory(*, n: int, d: int, name: str, n_threads: int) -> list[Row]:
-    """Peak memory of a search above that of the interpreter with the library and the rows, MB of 2^20 bytes."""
-    X = _rows(n, d).astype("float32" if name == "faiss" else "float64")
-    _SEARCHES[name](X[:200], n_threads)
-    before = peak_bytes()
-    _SEARCHES[name](X, n_threads)
-    return [{"rows, MB": X.nbytes / 2**20, "search, MB": (peak_bytes() - before) / 2**20}]

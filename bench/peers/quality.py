@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from report import table
 from running import Case, Row, timed
+from shared import critical_difference, ranks, table
 
 import fastpu
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "defaults"))
-
-from problems import Problem, draw, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
+    from shared import Problem
 
     #: Takes rows, which of them are labelled, the number of threads and the seed; returns a function that scores rows.
     Learner = Callable[[Any, NDArray[np.bool_], int, int], Callable[[Any], NDArray[np.float64]]]
 
-__all__ = ["SETS", "Problem", "draw", "judge", "lightgbm_learner", "load", "summary"]
 
 #: set -> the label of its positive class; all others are negative.
 SETS = {
@@ -64,22 +58,6 @@ def judge(learners: Mapping[str, Learner], problem: Problem, n_threads: int, see
     return rows
 
 
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean rank of each column, 1 for the largest of its row; ties share theirs."""
-    from scipy.stats import rankdata  # noqa: PLC0415 (only in the report)
-
-    ranks: NDArray[np.float64] = rankdata(-np.round(values, 10), axis=-1)
-    return ranks
-
-
-def _difference(n_learners: int, n_sets: int) -> float:
-    """Return the difference of mean ranks that Nemenyi's test calls significant at 5 %."""
-    from scipy.stats import studentized_range  # noqa: PLC0415 (only in the report)
-
-    quantile = studentized_range.ppf(0.95, n_learners, np.inf) / np.sqrt(2)
-    return float(quantile * np.sqrt(n_learners * (n_learners + 1) / (6 * n_sets)))
-
-
 def summary(found: Sequence[tuple[Case, list[Row]]]) -> str:
     """Return means and mean ranks over the tables, and the AUC on each; names of simulated tables end with *."""
     names = [row[""] for row in found[0][1]]
@@ -95,8 +73,8 @@ def summary(found: Sequence[tuple[Case, list[Row]]]) -> str:
     }
     sets = list(dict.fromkeys(name for name, _ in places))
     of_set = np.array([sets.index(name) for name, _ in places])
-    ranks = {key: _ranks(mean[key]) for key in ("AUC", "AP")}
-    by_set = {key: np.array([ranks[key][of_set == k].mean(axis=0) for k in range(len(sets))]) for key in ranks}
+    by_place = {key: ranks(mean[key]) for key in ("AUC", "AP")}
+    by_set = {key: np.array([r[of_set == k].mean(axis=0) for k in range(len(sets))]) for key, r in by_place.items()}
     head, columns = ["learner"], []
     for kind in ("real", "simulated"):
         chosen = np.array([name.endswith("*") == (kind == "simulated") for name, _ in places])
@@ -111,17 +89,17 @@ def summary(found: Sequence[tuple[Case, list[Row]]]) -> str:
     order = np.argsort(by_set["AUC"].mean(axis=0), kind="stable")
     counts = sorted({len(each) for each in splits.values()})
     title = f"Means over {len(sets)} tables and {len(places) // len(sets)} shares of labels, {counts[-1]} splits"
-    text = table(title, head, [[names[k], *(column[k] for column in columns)] for k in order])
+    text = table(head, [[names[k], *(column[k] for column in columns)] for k in order], title=title)
     if len(sets) > 1 and len(names) > 2:
         from scipy.stats import friedmanchisquare  # noqa: PLC0415 (only in the report)
 
         p = friedmanchisquare(*by_set["AUC"].T).pvalue
         text += (
             f"\n\nFriedman's test: p = {p:.1g}. Mean ranks by AUC that differ by less than "
-            f"{_difference(len(names), len(sets)):.1f} cannot be told apart by these tables (Nemenyi, 5 %)."
+            f"{critical_difference(len(names), len(sets)):.1f} cannot be told apart by these tables (Nemenyi, 5 %)."
         )
     each = [
         [name, f"{100 * share:g} %", *(f"{value:.3f}" for value in row)]
         for (name, share), row in zip(places, mean["AUC"], strict=True)
     ]
-    return text + "\n\n" + table("AUC by table (* simulated)", ["table", "labelled", *names], each)
+    return text + "\n\n" + table(["table", "labelled", *names], each, title="AUC by table (* simulated)")

@@ -3,46 +3,18 @@
 from __future__ import annotations
 
 import math
-import os
-import platform
 import statistics
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shared import machine, table
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from running import Case, Row
 
-__all__ = ["machine", "report", "section", "table"]
 
-_LIBRARIES = ("fastpu", "numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "lightgbm", "xgboost", "xgboost-cpu",
-              "faiss-cpu", "pulearn", "torch")  # fmt: skip
 _HIDDEN = ("data", "names")  # options that a table does not show
-
-
-def machine(*libraries: str) -> str:
-    """Return the processor, Python and the versions of those libraries that are installed (by default of all)."""
-    model = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.is_file():
-        names = [
-            line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")
-        ]
-        model = names[0] if names else model
-    found = []
-    for name in libraries or _LIBRARIES:
-        with suppress(PackageNotFoundError):
-            found.append(f"{name} {version(name)}")
-    return f"{model}, {os.cpu_count()} CPUs; Python {platform.python_version()}, {', '.join(found)}"
-
-
-def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table below its title."""
-    lines = [head, ["---"] * len(head), *rows]
-    return f"### {title}\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def _milliseconds(seconds: Sequence[float]) -> str:
@@ -89,7 +61,7 @@ def section(found: Sequence[tuple[Case, list[Row]]]) -> str:
     title = cases[0].title
     if shared:
         title += " (" + ", ".join(f"{key} = {_cell(value)}" for key, value in shared.items()) + ")"
-    return table(title, [*varying, *head], lines)
+    return table([*varying, *head], lines, title=title)
 
 
 def report(found: Sequence[tuple[Case, list[Row]]]) -> str:

@@ -13,12 +13,13 @@ import sys
 import time
 import warnings
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-__all__ = ["Case", "Row", "Timed", "alternate", "cpus", "is_there", "measure", "peak_bytes", "timed"]
 
 #: What was found of one contender: "" is its name, "seconds" its times, everything else says how good its result is.
 Row = dict[str, Any]
@@ -90,11 +91,6 @@ def is_there(package: str, area: str, what: str) -> bool:
         return True
     print(f"{area}: {package} is not installed, {what} is left out", file=sys.stderr)
     return False
-
-
-def cpus() -> int:
-    """Return how many CPUs this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def peak_bytes() -> int:

@@ -12,26 +12,24 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from running import Case, Row, Timed, alternate, cpus, peak_bytes, timed
+from running import Case, Row, Timed, alternate, peak_bytes, timed
 from workload import Rows, make_rows
 
 import fastpu
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from types import SimpleNamespace
 
 NEEDS = ("lightgbm", "xgboost")
 SETTINGS = {
     "n": [200_000, 1_000_000],  # rows of a round; the first also for whole fits and exact thresholds
-    "curve": [t for t in (1, 2, 4, 8, 16, 32, 64) if t <= cpus()],  # threads of fastpu's own curve, at the last n
-    "sizes": [100_000, 1_600_000],  # rows whose rounds are compared
     "memory_n": 1_000_000,
     "predict_n": 1_000_000,
     "stumps": 500,  # of whole fits and of the models that score
     "repeats": 5,
 }
-QUICK = {"n": [400], "curve": [1], "sizes": [300, 600], "memory_n": 2000, "predict_n": 500, "stumps": 20, "repeats": 1}
+QUICK = {"n": [400], "memory_n": 2000, "predict_n": 500, "stumps": 20, "repeats": 1}
 _TEST_ROWS = 100_000
 _FEW, _MANY = 100, 300  # a round is the difference of two fits: what they do once cancels out
 
@@ -42,11 +40,9 @@ def cases(run: SimpleNamespace) -> Iterator[Case]:
         for n in run.n:
             yield Case(rounds, n=n, exact=n == run.n[0], **shared)
         yield Case(whole_fit, n=run.n[0], n_rounds=run.stumps, **shared)
-        yield Case(scaling, sizes=run.sizes, **shared)
         yield Case(scores, n=run.predict_n, n_stumps=run.stumps, **shared)
         for name in _PEERS:
             yield Case(memory, n=run.memory_n, name=name, n_threads=n_threads)
-    yield Case(thread_curve, n=run.n[-1], threads=run.curve, repeats=run.repeats)
 
 
 # ---- The contenders --------------------------------------------------------------------------------------------------
@@ -180,24 +176,6 @@ def whole_fit(*, n: int, n_threads: int, repeats: int, n_rounds: int) -> list[Ro
         warm_up={name: partial(fit, library, 5) for name, library in libraries.items()},
         judge=judge,
     )
-
-
-def scaling(*, sizes: Sequence[int], n_threads: int, repeats: int) -> list[Row]:
-    """A round of fastpu at several numbers of rows."""
-    library = _Fastpu(n_threads)
-    prepared = {f"n = {n:,}": library.prepare(make_rows(n)) for n in sizes}
-    return alternate(
-        {name: partial(_a_round, library, data) for name, data in prepared.items()},
-        repeats,
-        warm_up={name: partial(library.train, data, 20) for name, data in prepared.items()},
-    )
-
-
-def thread_curve(*, n: int, threads: Sequence[int], repeats: int) -> list[Row]:
-    """A round of fastpu with several numbers of threads."""
-    prepared = _Fastpu(max(threads)).prepare(make_rows(n))
-    works = {f"{n_threads} threads": partial(_a_round, _Fastpu(n_threads), prepared) for n_threads in threads}
-    return alternate(works, repeats, warm_up={"": partial(_Fastpu(max(threads)).train, prepared, 20)})
 
 
 def scores(*, n: int, n_threads: int, repeats: int, n_stumps: int) -> list[Row]:

@@ -13,8 +13,6 @@ from svm_problems import Problem, Solution
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Fastpu", "Intelex", "Machine", "ScikitLearn", "machine"]
-
 
 class Machine(ABC):
     """A library, with a number of threads and the precision of the rows that it is given."""
@@ -64,8 +62,6 @@ class Fastpu(Machine):
         shared = {**problem.kernel, "tol": problem.tol, "cache_mb": problem.cache_mb, "n_threads": self.n_threads}
         if problem.kind == "c_svm":
             return fastpu.baselines.fit_svm(problem.X, problem.y, C=problem.parameter, **shared)
-        if problem.kind == "nu_svm":
-            return fastpu.baselines.fit_nu_svm(problem.X, problem.y, nu=problem.parameter, **shared)
         return fastpu.baselines.fit_one_class_svm(problem.X, nu=problem.parameter, **shared)
 
     def scores(self, model: Any, X: Any) -> NDArray[np.float64]:
@@ -77,21 +73,19 @@ class Fastpu(Machine):
 
 
 class ScikitLearn(Machine):
-    """SVC, NuSVC and OneClassSVM."""
+    """SVC and OneClassSVM."""
 
-    def classes(self) -> tuple[Any, Any, Any]:
-        """Return these three."""
+    def classes(self) -> tuple[Any, Any]:
+        """Return these two."""
         from sklearn import svm  # noqa: PLC0415 (only where it is measured)
 
-        return svm.SVC, svm.NuSVC, svm.OneClassSVM
+        return svm.SVC, svm.OneClassSVM
 
     def fit(self, problem: Problem) -> Any:
         shared = {**problem.kernel, "tol": problem.tol, "cache_size": problem.cache_mb}
-        svc, nu_svc, one_class = self.classes()
+        svc, one_class = self.classes()
         if problem.kind == "c_svm":
             return svc(C=problem.parameter, **shared).fit(problem.X, problem.y)
-        if problem.kind == "nu_svm":
-            return nu_svc(nu=problem.parameter, **shared).fit(problem.X, problem.y)
         return one_class(nu=problem.parameter, **shared).fit(problem.X)
 
     def scores(self, model: Any, X: Any) -> NDArray[np.float64]:
@@ -105,17 +99,16 @@ class ScikitLearn(Machine):
 
 
 class Intelex(ScikitLearn):
-    """The first two of these as oneDAL solves them, with so many threads."""
+    """The first of these as oneDAL solves it, with so many threads."""
 
     def __init__(self, name: str, n_threads: int) -> None:
         super().__init__(name)
         self.n_threads = n_threads
 
-    def classes(self) -> tuple[Any, Any, Any]:
+    def classes(self) -> tuple[Any, Any]:
         from sklearnex import svm  # noqa: PLC0415 (only where it is measured)
 
-        threads = {"n_jobs": self.n_threads}
-        return partial(svm.SVC, **threads), partial(svm.NuSVC, **threads), None
+        return partial(svm.SVC, n_jobs=self.n_threads), None
 
 
 def machine(name: str) -> Machine:

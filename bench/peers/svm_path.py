@@ -10,7 +10,6 @@ optimality conditions at breakpoints and half way between, and beside SVC by wha
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,6 @@ NEEDS = ("sklearn",)
 SETTINGS = {"paths": [[400, 10, "rbf"], [2000, 10, "rbf"], [5000, 20, "linear"]], "repeats": 5}  # rows, d, kernel
 QUICK = {"paths": [[150, 10, "rbf"], [300, 20, "linear"]], "repeats": 1}
 _COSTS = np.logspace(-2, 3, 20)
-_EVERY = 20  # events of which NumPy does one
 _JUDGED = 60  # points of a path
 
 
@@ -96,30 +94,4 @@ def paths(*, n: int, d: int, kernel: str, threads: Sequence[int], repeats: int) 
     works: dict[str, Callable[..., Any]] = {f"fastpu {t}": partial(follow, t) for t in threads}
     works["scikit-learn"] = fit
     warm_up = {name: partial(work, rows=200) for name, work in works.items()}
-    rows = alternate(works, repeats, warm_up=warm_up, judge=judge)
-    if kernel == "rbf":
-        rows.append({"": "NumPy", "seconds": [_numpy_seconds(follow(threads[0]), K, y)]})
-    return rows
-
-
-def _numpy_seconds(path: Any, K: NDArray[np.float64], y: NDArray[np.int8]) -> float:
-    """Return what the linear algebra of all events takes when nothing is kept from one to the next."""
-    moving: set[int] = set()
-    seconds, n_done = 0.0, 0
-    for knot in range(path.lams.size - 1):
-        for event in np.flatnonzero(path.event_knot == knot):
-            row = int(path.event_row[event])
-            (moving.discard if path.event_kind[event] > 2 else moving.add)(row)
-        if knot % _EVERY or not moving:
-            continue
-        rows = np.sort(np.array(list(moving)))
-        start = time.perf_counter()
-        m = rows.size
-        A = np.zeros((m + 1, m + 1))
-        A[:m, :m] = K[np.ix_(rows, rows)]
-        A[:m, m] = A[m, :m] = 1.0
-        u = np.linalg.solve(A, np.append(-y[rows].astype(float), 0.0))
-        y * (K[:, rows] @ u[:m] + u[m])
-        seconds += time.perf_counter() - start
-        n_done += 1
-    return seconds * (path.lams.size - 1) / max(1, n_done)
+    return alternate(works, repeats, warm_up=warm_up, judge=judge)

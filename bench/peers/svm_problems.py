@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from workload import classes
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "papers" / "svmc"))
@@ -20,15 +19,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Problem", "Solution", "judge", "make_problem", "plain_problem", "tuned_set"]
-
 _BLOCK = 1 << 24  # kernel values held at a time
 _SUPPORT_SHARE = 1e-8  # alpha of a support vector, relative to the largest
 
 
 @dataclass(frozen=True)
 class Problem:
-    """An SVM to fit: "c_svm" with the cost C, "nu_svm" or "one_class" with nu; and rows to score."""
+    """An SVM to fit: "c_svm" with the cost C, or "one_class" with nu; and rows to score."""
 
     kind: str
     X: Any
@@ -82,30 +79,18 @@ def make_problem(
     return Problem(X=X[:rows], y=y[:rows], test=X[rows:], **options)
 
 
-def plain_problem(n: int, form: str, cache_mb: float) -> Problem:
-    """Return rows, "dense" or "csr", that are drawn in place, so that they cost no more memory than what they are."""
+def plain_problem(n: int, cache_mb: float) -> Problem:
+    """Return rows that are drawn in place, so that they cost no more memory than what they are."""
     rng = np.random.default_rng(0)
-    X: Any
-    if form == "csr":
-        n_words, per_row = 5000, 40
-        indices = rng.integers(0, n_words // per_row, (n, per_row), dtype=np.int32)
-        indices += np.arange(0, n_words, n_words // per_row, dtype=np.int32)
-        data = rng.random(n * per_row)
-        X = sp.csr_array((data, indices.ravel(), np.arange(0, data.size + 1, per_row, dtype=np.int32)),
-                         shape=(n, n_words))  # fmt: skip
-        y = np.where(rng.random(n) < 0.5, np.int8(1), np.int8(-1))
-        kernel: dict[str, Any] = {"kernel": "rbf", "gamma": 0.1}
-    else:
-        X = rng.standard_normal((n, 20))
-        y = np.where(X[:, 0] * X[:, 1] + 0.5 * rng.standard_normal(n) > 0, np.int8(1), np.int8(-1))
-        kernel = {"kernel": "rbf", "gamma": 0.05}
-    return Problem("c_svm", X, y, X[:0], 1.0, kernel, 1e-3, cache_mb)
+    X = rng.standard_normal((n, 20))
+    y = np.where(X[:, 0] * X[:, 1] + 0.5 * rng.standard_normal(n) > 0, np.int8(1), np.int8(-1))
+    return Problem("c_svm", X, y, X[:0], 1.0, {"kernel": "rbf", "gamma": 0.05}, 1e-3, cache_mb)
 
 
 def judge(problem: Problem, solution: Solution) -> dict[str, float]:
     """Return the dual objective, as a minimum, and the largest KKT violation.
 
-    Of a nu- or one-class SVM, whose alpha different libraries scale differently, after scaling to sum alpha = nu n.
+    Of a one-class SVM, whose alpha different libraries scale differently, after scaling to sum alpha = nu n.
     """
     alpha, n = solution.alpha, solution.alpha.size
     y = np.ones(n) if problem.kind == "one_class" else problem.y.astype(np.float64)
@@ -117,14 +102,12 @@ def judge(problem: Problem, solution: Solution) -> dict[str, float]:
     objective = quadratic - (float(alpha.sum()) if problem.kind == "c_svm" else 0.0)
     if problem.kind == "c_svm":
         gradient -= 1.0
-    groups = [y > 0, y < 0] if problem.kind == "nu_svm" else [np.ones(n, dtype=bool)]
     slack = 1e-12 * bound
+    up = np.where(y > 0, alpha < bound - slack, alpha > slack)
+    low = np.where(y > 0, alpha > slack, alpha < bound - slack)
     violation = 0.0
-    for group in groups:
-        up = np.where(y > 0, alpha < bound - slack, alpha > slack) & group
-        low = np.where(y > 0, alpha > slack, alpha < bound - slack) & group
-        if up.any() and low.any():
-            violation = max(violation, float((-y * gradient)[up].max() - (-y * gradient)[low].min()))
+    if up.any() and low.any():
+        violation = max(violation, float((-y * gradient)[up].max() - (-y * gradient)[low].min()))
     return {"objective": objective, "violation": violation}
 
 

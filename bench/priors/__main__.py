@@ -14,8 +14,6 @@ is allowed, and "bound" that in which it calls its estimate an upper bound only.
 
 from __future__ import annotations
 
-import argparse
-import gzip
 import json
 import sys
 import time
@@ -28,7 +26,12 @@ import numpy as np
 import fastpu
 from fastpu import priors
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from shared import DataError, Parser, line, read_labelled, standardised, table
+
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
@@ -38,42 +41,28 @@ _FEWEST = 10  # rows of a group
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        "priors", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="folder of NAME.csv.gz")
-    parser.add_argument("--sets", nargs="+", metavar="NAME", help="sets to run (default: all that can be used)")
-    parser.add_argument("--splits", type=int, default=10, help="random splits (default: %(default)s)")
-    parser.add_argument("--prior", type=float, default=0.3, help="true share (default: %(default)s)")
-    parser.add_argument("--max-rows", type=int, default=5000, help="of a set (default: %(default)s)")
-    parser.add_argument("--raw", action="store_true", help="leave features as they are")
-    parser.add_argument("--n-threads", type=int, default=1, help="of an estimate (default: %(default)s)")
-    parser.add_argument("--output", type=Path, help="file for the raw results, JSON (default: none written)")
-    options = parser.parse_args(argv)
-    if not options.data.is_dir():
-        parser.error(f"--data: there is no folder {options.data}")
-    if not 0 < options.prior < 1:
-        parser.error(f"--prior must be in (0, 1), got {options.prior:g}")
-    if options.splits < 1:
-        parser.error(f"--splits must be at least 1, got {options.splits}")
-    return options
+    parser = Parser("priors", __doc__)
+    parser.add("--data", "folder of NAME.csv.gz", type=Path, required=True)
+    parser.add("--sets", "sets to run (default: all that can be used)", nargs="+", metavar="NAME")
+    parser.add("--splits", "random splits", 10)
+    parser.add("--prior", "true share", 0.3)
+    parser.add("--max-rows", "of a set", 5000)
+    parser.add("--raw", "leave features as they are", action="store_true")
+    parser.add("--n-threads", "of an estimate", 1)
+    parser.add("--output", "file for the raw results, JSON (default: none written)", type=Path)
+    return parser.parsed(argv, "splits", shares=("prior",))
 
 
 def load(path: Path) -> tuple[NDArray[np.float64], NDArray[np.bool_]] | None:
     """Return the features of a set and which rows are positive, or None if it is no set of two kinds."""
-    with gzip.open(path, "rt") as file:
-        header, *lines = file.read().splitlines()
-    if header.rsplit(",", 1)[-1] != "label":
+    try:
+        X, labels = read_labelled(path)
+    except (DataError, ValueError):  # no column of labels, or a blank entry
         return None
-    values, labels = zip(*(line.rsplit(",", 1) for line in lines), strict=True)
     names, counts = np.unique(labels, return_counts=True)
     if names.size != 2:
         return None
-    try:
-        X = np.loadtxt(values, delimiter=",", ndmin=2)
-    except ValueError:  # a blank entry
-        return None
-    return X, np.array(labels) == names[np.argmin(counts)]
+    return X, labels == names[np.argmin(counts)]
 
 
 def split(
@@ -95,8 +84,7 @@ def measure(
     measured = ("error", "seconds", "allowed", "bound")
     found: dict[str, dict[str, list[float]]] = {name: {what: [] for what in measured} for name in METHODS}
     if not options.raw:
-        spread = X.std(axis=0)
-        X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        X = standardised(X, X)
     for seed in range(options.splits):
         rng = np.random.default_rng(seed)
         some = rng.permutation(truth.size)[: options.max_rows]
@@ -122,11 +110,6 @@ def measure(
     return found
 
 
-def line(cells: Sequence[str]) -> str:
-    """Return a row of a Markdown table."""
-    return "| " + " | ".join(cells) + " |"
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
     options = _options(argv)
@@ -137,8 +120,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"no file in {options.data} for: {', '.join(missing)}", file=sys.stderr)
             return 2
         paths = [path for path in paths if path.name.removesuffix(".csv.gz") in options.sets]
-    print(line(["set", "n x d", *(f"{name}: error, s" for name in METHODS), "allowed", "bound"]))
-    print(line(["---"] * (4 + len(METHODS))))
+    print(table(["set", "n x d", *(f"{name}: error, s" for name in METHODS), "allowed", "bound"]))
     results = {}
     for path in paths:
         name = path.name.removesuffix(".csv.gz")

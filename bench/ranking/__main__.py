@@ -10,15 +10,19 @@ that hold the truth, as a table of Markdown: average precision, precision and re
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from fastpu.metrics import average_precision, lift_at_k, precision_at_k
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from shared import Parser, line, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,21 +66,20 @@ def covered(apart: float, prior: float, n_pos: int, n_unl: int, repeats: int, n_
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="bench/ranking", description=__doc__)
-    parser.add_argument("--repeats", type=int, default=400)
-    parser.add_argument("--boot", type=int, default=200)
-    parser.add_argument("--apart", type=float, nargs="+", default=[0.0, 1.0, 2.0, 3.0, 4.0])
-    parser.add_argument("--priors", type=float, nargs="+", default=[0.05, 0.1, 0.2, 0.3])
-    options = parser.parse_args(argv)
+    parser = Parser("ranking", __doc__)
+    parser.add("--repeats", "samples of each line", 400)
+    parser.add("--boot", "bootstrap samples", 200)
+    parser.add("--apart", "means of the positive scores", [0.0, 1.0, 2.0, 3.0, 4.0], nargs="+")
+    parser.add("--priors", "shares of positives", [0.05, 0.1, 0.2, 0.3], nargs="+")
+    options = parser.parsed(argv, "repeats", "boot")
     warnings.simplefilter("ignore")  # of precisions above 1, in a few of the samples
-    print("| apart | prior | AP | " + " | ".join(f"{n_pos} and {n_unl}" for n_pos, n_unl in SIZES) + " |")
-    print("|---|---|---|" + "---|" * len(SIZES))
+    print(table(["apart", "prior", "AP", *(f"{n_pos} and {n_unl}" for n_pos, n_unl in SIZES)]))
     for apart in options.apart:
         for prior in options.priors:
             cells = [covered(apart, prior, *size, options.repeats, options.boot) for size in SIZES]
             percents = [", ".join(f"{100 * share:.0f}" for share in cell.values()) for cell in cells]
             truth = truth_of(apart, prior)["AP"]
-            print(f"| {apart:g} | {prior:g} | {truth:.2f} | {' | '.join(percents)} |", flush=True)
+            print(line([f"{apart:g}", f"{prior:g}", f"{truth:.2f}", *percents]), flush=True)
 
 
 if __name__ == "__main__":

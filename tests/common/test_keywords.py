@@ -63,7 +63,7 @@ def test_every_public_function_names_its_own_keywords(name):
         (fastpu.baselines.fit_svm, "n_jobs", "use n_threads"),
         (fastpu.fit_pnu_auc_boost, "n_estimators", "use n_rounds"),
         (fastpu.fit_pnu_auc_boost, "num_rounds", "use n_rounds"),
-        (fastpu.fit_bagging_svm, "n_rounds", "use n_estimators"),
+        (fastpu.fit_bagging_svm, "n_rounds", "use n_bags"),
         (fastpu.fit_nnpu, "max_iter", "use n_epochs"),
         (fastpu.fit_isvm, "n_iter", "use max_iter"),
         (fastpu.fit_isvm, "max_outer", "use max_iter"),

@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import signal
 import threading
 import time
 
+import numpy as np
 import pytest
 
 distributed = pytest.importorskip("distributed")
 array = pytest.importorskip("dask.array")
 
-__all__ = [
-    "Kill",
-    "assert_nothing_is_left",
-    "chunked",
-    "fail",
-    "first_part",
-    "local_cluster",
-    "pop_part",
-    "scores_in_task",
-]
+
+def rows(n=3000, *, negatives=False, seed=0):
+    """Five columns with missing entries, whose labels are of one kind, of two, or of three."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    X[rng.random(X.shape) < 0.03] = np.nan
+    truth = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1] * X[:, 2]) + rng.normal(size=n) > 0.5
+    y = (truth & (rng.random(n) < 0.4)).astype(np.int8)
+    if negatives:
+        y[~truth & (rng.random(n) < 0.2)] = -1
+    return X, y
+
+
+#: Rows of partitions, 3,000 in all.
+SIZES = {1: (3000,), 3: (1000, 1, 1999), 7: (500, 0, 900, 100, 1000, 200, 300)}
+
+
+def assert_same_model(found, expected):
+    """All fields of the models are equal, arrays bit by bit."""
+    for field in dataclasses.fields(expected):
+        one, other = getattr(found, field.name), getattr(expected, field.name)
+        if field.name == "history":
+            assert one.keys() == other.keys()
+            one, other = list(one.values()), list(other.values())
+        np.testing.assert_equal(one, other, err_msg=field.name)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Boosted trees on Dask: the bits of one machine for any partitions, lazy scores, and what happens to lost workers."""
+"""Boosted trees on Dask: who asks whom, lazy scores, fits that go on, and what happens to lost workers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 import fastpu
 
@@ -22,12 +21,15 @@ pandas = pytest.importorskip("pandas")
 
 import fastpu.dask  # noqa: E402 - Dask may be absent
 from dask_cases import (  # noqa: E402 - Dask may be absent
+    SIZES,
     Kill,
     assert_nothing_is_left,
+    assert_same_model,
     chunked,
     first_part,
     local_cluster,
     pop_part,
+    rows,
 )
 from fastpu.dask._boosted_rows import place_rows  # noqa: E402 - Dask may be absent
 from fastpu.dask._scores import SharedScores  # noqa: E402 - Dask may be absent
@@ -37,42 +39,6 @@ from fastpu.model._threshold import balanced_accuracy_threshold  # noqa: E402 - 
 #: The values of leaves are sums of other numbers: g of a row, times its weight, or so many times.
 REPEATED = 1e-10
 FIT = {"n_rounds": 6, "learning_rate": 0.2, "random_state": 3}
-
-
-def rows(n=3000, *, negatives=False, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 5))
-    X[rng.random(X.shape) < 0.03] = np.nan
-    truth = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1] * X[:, 2]) + rng.normal(size=n) > 0.5
-    y = (truth & (rng.random(n) < 0.4)).astype(np.int8)
-    if negatives:
-        y[~truth & (rng.random(n) < 0.2)] = -1
-    return X, y
-
-
-def assert_same_model(found, expected):
-    np.testing.assert_array_equal(found.packed_nodes, expected.packed_nodes)
-    np.testing.assert_array_equal(found.category_sets, expected.category_sets)
-    assert (found.threshold, found.threshold_rule) == (expected.threshold, expected.threshold_rule)
-    assert (found.status, found.converged, found.params) == (expected.status, expected.converged, expected.params)
-    np.testing.assert_array_equal(found.fingerprint, expected.fingerprint)
-    assert found.history.keys() == expected.history.keys()
-    for name, values in expected.history.items():
-        np.testing.assert_array_equal(found.history[name], values)
-
-
-SIZES = {1: (3000,), 3: (1000, 1, 1999), 7: (500, 0, 900, 100, 1000, 200, 300)}
-
-
-@pytest.mark.parametrize("n_parts", SIZES)
-@pytest.mark.parametrize("options", [{}, {"loss": "logistic", "subsample_unl": 0.5, "max_features": 0.7}], ids=str)
-def test_the_model_is_that_of_one_machine(client, n_parts, options):
-    X, y = rows(negatives=not options)
-    expected = fastpu.fit_boosted_trees(X, y, **FIT, **options)
-    found = fastpu.dask.fit_boosted_trees(
-        chunked(X, SIZES[n_parts]), chunked(y, SIZES[n_parts]), client=client, **FIT, **options
-    )
-    assert_same_model(found, expected)
 
 
 @pytest.mark.parametrize("weight", [None, 2.0])
@@ -129,33 +95,6 @@ def test_whole_weights_are_repeated_rows_and_a_partition_may_have_no_positive(cl
     np.testing.assert_allclose(found.nodes["value"], repeated.nodes["value"], rtol=REPEATED)
 
 
-def test_futures_of_csr_blocks_on_one_of_two_workers(client):
-    X, y = rows(900)
-    X = np.where(np.random.default_rng(2).random(X.shape) < 0.6, 0.0, np.nan_to_num(X))
-    parts, worker = [slice(0, 400), slice(400, 900)], next(iter(client.nthreads()))
-    blocks = client.scatter([sparse.csr_array(X[part]) for part in parts], workers=[worker], hash=False)
-    labels = client.scatter([y[part] for part in parts], workers=[worker], hash=False)
-    cuts = fastpu.bin_features(sparse.csr_array(X), max_bins=20)
-    found = fastpu.dask.fit_boosted_trees(blocks, labels, client=client, max_bins=cuts, **FIT)
-    assert_same_model(found, fastpu.fit_boosted_trees(cuts, y, **FIT))
-
-
-def test_frames_with_categories_are_fitted_and_scored_lazily(client):
-    X, y = rows(1000)
-    frame = pandas.DataFrame(X, columns=list("abcde"))
-    kinds = np.array(["up", "down", "left", "right"])
-    frame["kind"] = pandas.Categorical(kinds[(np.nan_to_num(X[:, 3]) > 0) + 2 * (X[:, 4] > 0)], categories=kinds)
-    frame.loc[:300, "kind"] = "up"
-    held = frames.from_pandas(frame, npartitions=3)
-    labels = frames.from_pandas(pandas.Series(y), npartitions=3)
-    found = fastpu.dask.fit_boosted_trees(held, labels, client=client, **FIT)
-    assert_same_model(found, fastpu.fit_boosted_trees(frame, y, **FIT))
-    scores = found.decision_function(held)
-    assert scores.npartitions == 3
-    np.testing.assert_array_equal(scores.compute().to_numpy(), found.decision_function(frame))
-    np.testing.assert_array_equal(found.predict(held).compute().to_numpy(), found.predict(frame))
-
-
 def test_scores_of_arrays_are_lazy_too(client):
     X, y = rows(400)
     model = fastpu.fit_boosted_trees(X, y, **FIT)
@@ -176,20 +115,6 @@ def test_a_large_model_is_not_a_part_of_the_graph(client, form, monkeypatch):
         scores = model.decision_function(far)
     assert len(pickle.dumps(scores)) < len(pickle.dumps(model)) + len(pickle.dumps(far))
     np.testing.assert_array_equal(np.asarray(scores.compute()), model.decision_function(X))
-
-
-@pytest.mark.parametrize("lazy", [True, False])
-def test_the_driver_ends_the_fit_by_its_eval_set(client, lazy):
-    X, y = rows()
-    held_X, held_y = rows(300, seed=1)
-    options = {**FIT, "n_rounds": 60, "learning_rate": 1.0, "early_stopping_rounds": 4}
-    expected = fastpu.fit_boosted_trees(X, y, eval_set=(held_X, held_y), **options)
-    assert expected.status == "early_stopping"
-    held = (chunked(held_X, (200, 100)), chunked(held_y, (200, 100))) if lazy else (held_X, held_y)
-    found = fastpu.dask.fit_boosted_trees(
-        chunked(X, SIZES[3]), chunked(y, SIZES[3]), client=client, eval_set=held, **options
-    )
-    assert_same_model(found, expected)
 
 
 def test_a_fit_that_was_stopped_early_goes_on_with_the_same_rows_alone(client):
@@ -220,29 +145,12 @@ def test_a_fit_that_was_stopped_early_goes_on_with_the_same_rows_alone(client):
             fit(*changed, init_model=far, **more)
 
 
-def test_what_does_not_fit_is_refused(client):
+def test_partitions_that_do_not_fit_each_other_are_refused(client):
     X, y = rows(100)
-    lazy_X, lazy_y = chunked(X, (60, 40)), chunked(y, (60, 40))
-    kinds = frames.from_pandas(pandas.DataFrame({"kind": pandas.Categorical(["a", "b"] * 50)}), npartitions=2)
-    kinds["kind"] = kinds["kind"].cat.as_unknown()
 
-    def fit(*args, **options):
-        return fastpu.dask.fit_boosted_trees(*args, client=client, **options)
+    def fit(*args):
+        return fastpu.dask.fit_boosted_trees(*args, client=client)
 
-    for args, options, error, words in (
-        ((X, y), {}, TypeError, "X must be a Dask array, a Dask frame or a list of futures"),
-        ((lazy_X, chunked(y, (100,))), {}, ValueError, "y must have the partitions of X, 2 of them, got 1"),
-        ((lazy_X, chunked(y, (50, 50))), {}, ValueError, "partition 0 has 60 rows there, and 50 here"),
-        ((lazy_X, lazy_y), {"early_stopping_rounds": 5}, ValueError, "needs an eval_set"),
-        ((lazy_X, lazy_y), {"n_bags": 5}, TypeError, "n_bags"),
-        ((lazy_X.rechunk({1: 2}), lazy_y), {}, ValueError, "whole rows in every chunk"),
-        ((lazy_X, 0 * lazy_y), {}, ValueError, "y must hold at least two of"),
-        ((lazy_X, lazy_y + 7), {}, ValueError, r"partition [01]: y must hold 1"),
-        ((kinds, lazy_y), {}, ValueError, r"known categories in column 'kind': name them by astype"),
-    ):
-        with pytest.raises(error, match=words):
-            fit(*args, **options)
-    assert_nothing_is_left(client)
     far = {
         name: client.scatter(part, hash=False)
         for name, part in (
@@ -300,20 +208,6 @@ def test_without_dask_it_says_what_to_install(monkeypatch):
     spec = importlib.util.find_spec("fastpu.dask._client")
     with pytest.raises(ImportError, match=r"pip install 'fastpu\[dask\]'"):
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
-
-
-def test_an_interrupted_driver_leaves_nothing_on_the_workers(client):
-    X, y = rows(500)
-
-    def interrupt(info):
-        if info.round == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fastpu.dask.fit_boosted_trees(
-            chunked(X, (300, 200)), chunked(y, (300, 200)), client=client, callback=interrupt, **FIT
-        )
-    assert_nothing_is_left(client)
 
 
 def test_a_killed_worker_ends_the_fit_or_a_checkpoint_goes_on(tmp_path, monkeypatch):

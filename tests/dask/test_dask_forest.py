@@ -17,7 +17,7 @@ from helpers import through_odd_bytes
 frame = pytest.importorskip("dask.dataframe")
 pandas = pytest.importorskip("pandas")
 
-from dask_cases import array, assert_nothing_is_left, local_cluster  # noqa: E402 - Dask may be absent
+from dask_cases import array, assert_nothing_is_left, assert_same_model, local_cluster  # noqa: E402 - Dask may be absent
 from fastpu import dask as on_dask  # noqa: E402 - Dask may be absent
 from fastpu.dask import _bags, _binning  # noqa: E402 - Dask may be absent
 
@@ -38,15 +38,6 @@ def rows(n=900, *, seed=0):
 
 def far(*parts, chunks):
     return [None if part is None else array.from_array(part, chunks=(chunks, *part.shape[1:])) for part in parts]
-
-
-def assert_same_model(found, expected):
-    assert found.n_trees == expected.n_trees
-    for name in ("packed_nodes", "tree_starts", "category_sets", "oob_sum", "oob_count", "objective", "fingerprint"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    for name in ("threshold", "threshold_rule", "status", "params", "seed", "feature_names", "categories"):
-        assert getattr(found, name) == getattr(expected, name)
-    np.testing.assert_array_equal(found.history["n_leaves"], expected.history["n_leaves"])
 
 
 CHUNKS = {"one": 900, "some": (300, 0, 200, 1, 399), "many": 113}

@@ -49,19 +49,15 @@ KERNELS = ["linear", "rbf", "poly", "sigmoid", "precomputed"]
 # Values that parameters of these names may have; those that count stay small, or a fit takes long.
 VALUES = {
     "C": [1.0, 1e-3, 1e3, 1e-300, 1e300],
-    "C_pos": [1.0, 1e-3, 1e3, 0.0],
+    "C_pos": [1.0, 1e-3, 1e3, 0.0, INF],
     "C_unl": [1.0, 0.1, 1e3, 0.0],
     "bag_ratio": [3.0, 0.1, 1e300, None],
-    "bag_size": [None, 1, 3, 50],
     "batch_size": [None, 1, 5, 100],
     "beta": [0.0, 0.5],
     "bandwidth": [None, 1.0, 1e-200, 1e200],
     "cache_mb": [200, 1, 0.001],
     "check_increase": [True, False],
     "coef0": [0.0, 1.0, -1.0, 1e200],
-    "cost_pos": [INF, 1.0, 1e-3],
-    "cost_unl": [1.0, 0.1],
-    "criterion": ["gini", "nnpu", "upu"],
     "degree": [3, 0, 1, 2],
     "early_stopping_rounds": [None, 1, 2],
     "eta": [0.0, 0.5, 1.0, -1.0, -0.5],
@@ -73,7 +69,7 @@ VALUES = {
     "lam": [0.0, 1e-3, 1.0, 1e-300, 1e300],
     "lam_min": [0.0, 0.1],
     "learning_rate": [1e-3, 0.1, 1e3],
-    "loss": ["sigmoid", "squared", *_boosted_trees.LOSSES],
+    "loss": ["sigmoid", "squared", "gini", "nnpu", *_boosted_trees.LOSSES],
     "max_bins": [None, 1, 2, 255],
     "max_depth": [None, 1, 3],
     "max_events": [None, 1, 20],
@@ -82,12 +78,11 @@ VALUES = {
     "max_leaves": [None, 2, 5],
     "max_pos_reject": [None, 0.1],
     "min_leaf_rows": [1, 3, 100],
-    "mode": ["mutual", "union"],
     "model": ["linear", "gauss", "mlp"],
+    "n_bags": [1, 3],
     "n_centers": [1, 3, 200],
     "n_components": [None, 1, 3],
     "n_epochs": [1, 2],
-    "n_estimators": [1, 3],
     "n_hidden": [1, 4],
     "n_neighbors": [1, 2, 5],
     "n_rounds": [1, 5],
@@ -107,7 +102,7 @@ VALUES = {
     "stop_tol": [1e-9, 0.0, 0.1],
     "tol": [1e-3, 1e-9, 0.5],
 }
-ALWAYS = {"n_threads": [1], "n_trees": [1, 5], "n_rounds": [1, 5], "n_epochs": [1, 2], "n_estimators": [1, 3]}
+ALWAYS = {"n_threads": [1], "n_trees": [1, 5], "n_rounds": [1, 5], "n_epochs": [1, 2]}
 ALWAYS["solver_max_iter"] = [50]
 ALWAYS["max_iter"] = [1, 5, 50]
 FITS = list(DECLARED)

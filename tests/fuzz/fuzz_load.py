@@ -40,7 +40,7 @@ def seeds() -> list[bytes]:
         fastpu.baselines.fit_svm(rows, pn, C=0.1),
         fastpu.fit_isvm(rows, pu, max_iter=2),
         fastpu.fit_forest(rows, pu, n_trees=2, min_leaf_rows=1, random_state=0),
-        fastpu.fit_bagging_svm(rows, pu, n_estimators=2, random_state=0),
+        fastpu.fit_bagging_svm(rows, pu, n_bags=2, random_state=0),
         fastpu.fit_pual(rows, pu, kernel="rbf"),
         fastpu.fit_pual(rows, pu),
         fastpu.fit_upu(rows, pu, prior=0.5, loss="logistic", lam=0.1),

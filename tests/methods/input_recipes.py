@@ -148,7 +148,7 @@ def weights() -> np.ndarray:
 
 #: Given wherever a signature has them, to keep a call small and repeatable.
 _SMALL = {
-    "n_rounds": 4, "n_trees": 3, "n_epochs": 3, "n_estimators": 3, "n_centers": 5, "n_hidden": 4, "n_neighbors": 3,
+    "n_rounds": 4, "n_trees": 3, "n_epochs": 3, "n_centers": 5, "n_hidden": 4, "n_neighbors": 3,
     "max_bins": 8,
     "random_state": 0, "n_threads": 1, "cv": 2, "n_points": 3, "stop_tol": 0.0, "max_events": 100,
 }  # fmt: skip
@@ -234,7 +234,7 @@ def _extras(name: str) -> dict[str, Any]:
     if name == "plot.path":
         return {"model": instance("SVMPath"), "X": problem()[0].copy(), "ax": _Axes.pair()}
     if name == "SVMPath.select":
-        return {"X": problem()[0].copy(), "y": labels_for("PU"), "cv": None}
+        return {"X": problem()[0].copy(), "y": labels_for("PU"), "n_folds": None}
     if name == "load" or name.endswith(".save"):
         return {"path": _model_file()}
     return {}

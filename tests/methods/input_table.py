@@ -168,8 +168,6 @@ PARAMETERS: dict[str, Parameter] = {
     "nu": real(0, 1, open_low=True, changes=(0.3,)),
     "tol": positive(changes=(0.3,), where={"kernel": "rbf"}),
     "max_iter": integer(1, none=True, changes=(1,)),
-    "n_estimators": integer(1, none=True, changes=(2,)),
-    "bag_size": integer(1, none=True, changes=(3,)),
     "C_pos": positive(changes=(0.02,)),
     "C_unl": positive(changes=(0.02,)),
     # -- large margins
@@ -367,6 +365,8 @@ _set(_MAPPING, random_state=Parameter("seed", none=True, changes=(1,), where={"h
 _set(_MAPPING, nu=real(0, 1, open_low=True, none=True, changes=(0.3,)), max_iter=integer(1, changes=(1,)))
 _set("knn_similarity KNNGraph.similarity", sigma=positive(words=("median",)))
 _set("SVMPath.at", lam=positive())
+_set("fit_pu_svm_path", C_pos=positive(inf=True, changes=(1.0,)), C_unl=positive(changes=(0.25,)))
+_set("fit_bagging_svm", n_bags=integer(1, none=True, changes=(2,)), bag_ratio=positive(none=True, changes=(3.0, None)))
 _train = {"X": None, "y": None}
 _set("SVMPath.select", scoring=choice("puf", "err_star", "end", function=True))
 _set(

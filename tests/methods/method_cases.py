@@ -25,7 +25,7 @@ FORMS: dict[str, tuple[str, dict[str, Any], bool]] = {
     "rbf, CSR": ("fit_bsvm", {"kernel": "rbf"}, True),
     "poly": ("fit_svm", {"kernel": "poly", "coef0": 1.0}, False),
     "linear": ("fit_one_class_svm", {"kernel": "linear"}, False),
-    "bags, CSR": ("fit_bagging_svm", {"kernel": "rbf", "n_estimators": 3}, True),
+    "bags, CSR": ("fit_bagging_svm", {"kernel": "rbf", "n_bags": 3}, True),
     "mapping, CSR": ("fit_svmc", {"kernel": "rbf"}, True),
     "mapping, linear": ("fit_smc", {"kernel": "linear"}, False),
     "path, CSR": ("fit_svm_path", {"kernel": "rbf"}, True),

@@ -33,7 +33,7 @@ ENDLESS: dict[str, tuple[int, int, dict[str, Any]]] = {
     "fit_samult": (2000, 300, {"lam": _MANY}),
     "fit_pnu_auc": (2000, 300, {"lam": _MANY, "prior": 0.5}),
     "fit_bsvm": (20_000, 20, {**_COSTS, **_RBF, "C": 1e3}),
-    "fit_bagging_svm": (6000, 20, {"n_estimators": 2000, **_RBF}),
+    "fit_bagging_svm": (6000, 20, {"n_bags": 2000, **_RBF}),
     "fit_smc": (20_000, 20, {"C": 1e3, **_RBF}),
     "fit_svmc": (20_000, 20, {"C": 1e3, **_RBF}),
     "fit_isvm": (2000, 20, {"C": _MANY}),

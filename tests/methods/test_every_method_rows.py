@@ -37,7 +37,7 @@ def each(recipes: dict[str, Recipe]) -> Any:
 
 def fit(recipe: Recipe, *arguments: Any, **options: Any) -> fastpu.Model:
     """The model of a fit whose solver goes on until rounding ends it."""
-    if recipe.function.__module__.startswith("fastpu.svm."):
+    if recipe.name in {"fit_svm", "fit_bsvm", "fit_nu_svm", "fit_one_class_svm", "fit_bagging_svm"}:
         options = {"tol": 1e-9, **options}
     return recipe.call(*arguments, **options)
 

@@ -90,7 +90,7 @@ def test_a_large_column_does_not_end_a_path_at_its_first_breakpoint():
 
 def test_integers_of_unlike_size_have_the_least_objective():
     y = np.array([1, 0, 1, 0, 1, 1])
-    path = fastpu.fit_pu_svm_path(INTEGERS, y, cost_pos=1.0)
+    path = fastpu.fit_pu_svm_path(INTEGERS, y, C_pos=1.0)
     signs = np.where(y > 0, 1, -1)
     assert primal(INTEGERS, signs, 1.0, path.at(0.1), 0.1) == pytest.approx(0.12307712307692, rel=1e-9)
     assert worst_gap(path, INTEGERS) < FAR_BETTER

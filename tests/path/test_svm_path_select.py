@@ -40,7 +40,7 @@ def grid_of(path: fastpu.models.SVMPath, X) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("costs", [{}, {"cost_pos": 5.0}, {"cost_pos": 1.0}])
+@pytest.mark.parametrize("costs", [{}, {"C_pos": 5.0}, {"C_pos": 1.0}])
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
     ("name", "scenario"), [("puf", "case_control"), ("puf", "single_set"), ("err_star", "case_control")]
@@ -108,7 +108,7 @@ def test_end_is_the_last_breakpoint():
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_folds_are_paths_of_their_own_on_the_scale_of_all_rows(kernel):
     X, y, _, _ = pu_problem(5, 90)
-    path = fastpu.fit_pu_svm_path(X, y, cost_pos=2.0, lam_min=0.05, n_threads=1, **KERNELS[kernel])
+    path = fastpu.fit_pu_svm_path(X, y, C_pos=2.0, lam_min=0.05, n_threads=1, **KERNELS[kernel])
     machine = path.select("puf", n_folds=3, random_state=0)
     again = path.select("puf", n_folds=3, random_state=0)
     assert machine.params == again.params
@@ -123,7 +123,7 @@ def test_folds_are_paths_of_their_own_on_the_scale_of_all_rows(kernel):
         scores = np.empty(len(y))
         for k in range(3):
             kept = fold != k
-            part = fastpu.fit_pu_svm_path(X[kept], y[kept], cost_pos=2.0, n_threads=1, **with_gamma)
+            part = fastpu.fit_pu_svm_path(X[kept], y[kept], C_pos=2.0, n_threads=1, **with_gamma)
             scores[~kept] = part.at(lam * kept.sum() / len(y)).decision_function(X[~kept])
         return criterion_at(scores, y, "puf")
 
@@ -205,7 +205,7 @@ def test_rounding_at_the_end_of_a_path_is_no_crossing(seed, options):
 def test_no_candidate_lies_nearer_to_0_than_the_end_of_the_path(kernel, lam_min, seed):
     """Below its end a path is one machine, or none: a change of side there would be rounding."""
     X, _, y = issue_rows(seed, 90)
-    path = fastpu.fit_pu_svm_path(X, y, cost_pos=10.0, lam_min=lam_min, n_threads=1, **KERNELS[kernel])
+    path = fastpu.fit_pu_svm_path(X, y, C_pos=10.0, lam_min=lam_min, n_threads=1, **KERNELS[kernel])
     for options in ({}, {"n_folds": 3, "random_state": seed}, {"X": X[::2], "y": y[::2]}):
         curve = curve_on_path(path, "puf", options.get("X"), options.get("y"), prior=None, scenario="case_control",
                               n_folds=options.get("n_folds"), random_state=seed, n_threads=1)  # fmt: skip
@@ -218,7 +218,7 @@ def test_no_candidate_lies_nearer_to_0_than_the_end_of_the_path(kernel, lam_min,
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_value_is_that_of_the_machine_and_no_grid_is_better(kernel):
     X, _, y = issue_rows(0, 120)
-    path = fastpu.fit_pu_svm_path(X, y, cost_pos=10.0, lam_min=1e-3, n_threads=1, **KERNELS[kernel])
+    path = fastpu.fit_pu_svm_path(X, y, C_pos=10.0, lam_min=1e-3, n_threads=1, **KERNELS[kernel])
     machine = path.select("puf")
     assert machine.params["value"] == criterion_at(machine.decision_function(X), y, "puf")
     grid = path.scores(X, np.geomspace(path.end, 2 * path.lams[0], 300))

@@ -37,7 +37,7 @@ def test_coefficients_are_drawn_at_the_breakpoints(toy):
 
 def test_criterion_is_drawn_below_with_the_best_lam(toy):
     X, y = toy
-    model = fastpu.fit_pu_svm_path(X, y, cost_pos=3.0, kernel="rbf", gamma=0.1, lam_min=0.1)
+    model = fastpu.fit_pu_svm_path(X, y, C_pos=3.0, kernel="rbf", gamma=0.1, lam_min=0.1)
     for name, prior in (("puf", None), ("err_star", 0.4)):
         figure = fastpu.plot.path(model, X, y, scoring=name, prior=prior, n_lines=7)
         upper, lower = figure.axes
@@ -54,7 +54,7 @@ def test_criterion_is_drawn_as_select_evaluates_it_above_the_first_breakpoint_to
     positive = rng.random(150) < 0.45
     X = rng.normal(size=(150, 2)) + 1.5 * positive[:, None]
     y = np.where(positive & (rng.random(150) < 0.5), 1, 0)
-    model = fastpu.fit_pu_svm_path(X, y, cost_pos=5.0)
+    model = fastpu.fit_pu_svm_path(X, y, C_pos=5.0)
     best = model.select("puf", X, y).params
     assert best["lam"] > model.lams[0]  # which used to be joined to it by a straight line
     lower = fastpu.plot.path(model, X, y).axes[1]
@@ -74,7 +74,7 @@ def test_criterion_is_drawn_as_select_evaluates_it_above_the_first_breakpoint_to
 
 def test_rows_that_are_far_off_do_not_squeeze_the_rest(toy):
     X, y = toy
-    model = fastpu.fit_pu_svm_path(X, y, cost_pos=5.0)  # above the first breakpoint one class is heavier
+    model = fastpu.fit_pu_svm_path(X, y, C_pos=5.0)  # above the first breakpoint one class is heavier
     away, labels = np.vstack([X, 1e9 * model.coef[0], -1e9 * model.coef[0]]), np.append(y, [0, 0])
     line, mark = fastpu.plot.path(model, away, labels).axes[1].lines[:2]
     assert line.get_xdata()[0] == 1000 * model.lams[0]

@@ -352,7 +352,7 @@ def test_an_estimate_is_a_prior_of_the_unlabelled_rows_wherever_one_is_taken():
     metrics, classifiers = fastpu.metrics, fastpu.estimators
     for call in (
         lambda **how: fastpu.fit_upu(X, y, **how).decision_function(X),
-        lambda **how: fastpu.fit_forest(X, y, criterion="upu", n_trees=3, random_state=0, **how).decision_function(X),
+        lambda **how: fastpu.fit_forest(X, y, loss="upu", n_trees=3, random_state=0, **how).decision_function(X),
         lambda **how: model.with_probabilities(X=X, y=y, **how).predict_proba(X),
         lambda **how: metrics.err_star(pos, unl, **how),
         lambda **how: metrics.precision_at_k(pos, unl, 2, **how),
@@ -362,7 +362,14 @@ def test_an_estimate_is_a_prior_of_the_unlabelled_rows_wherever_one_is_taken():
         lambda **how: classifiers.UPUClassifier(**how).fit(X, y).decision_function(X),
         lambda **how: (
             fastpu.select(
-                fastpu.fit_bsvm, X, y, {"C_pos": [1.0, 2.0]}, scoring="err_star", cv=2, random_state=0, **how
+                fastpu.fit_bsvm,
+                X,
+                y,
+                {"C_pos": [1.0, 2.0], "C_unl": [1.0]},
+                scoring="err_star",
+                cv=2,
+                random_state=0,
+                **how,
             ).best_score
         ),
     ):

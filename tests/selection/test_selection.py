@@ -246,8 +246,8 @@ def test_seeds(data):
 def test_a_fit_that_draws_is_given_one_seed_which_makes_the_model_by_hand(data):
     X, y, _ = data
     grid = {"C": [0.1, 1.0]}
-    found = fastpu.select(fastpu.fit_bagging_svm, X, y, grid, random_state=7, n_estimators=3)
-    by_hand = fastpu.fit_bagging_svm(X, y, n_estimators=3, random_state=7, **found.best_params)
+    found = fastpu.select(fastpu.fit_bagging_svm, X, y, grid, random_state=7, n_bags=3)
+    by_hand = fastpu.fit_bagging_svm(X, y, n_bags=3, random_state=7, **found.best_params)
     np.testing.assert_array_equal(found.model.bags, by_hand.bags)
     seeds = []
 
@@ -327,6 +327,6 @@ def test_the_result_is_frozen_typed_and_pickles(data):
 
 def test_an_empty_dict_judges_the_defaults(data):
     X, y, _ = data
-    found = fastpu.select(fastpu.fit_bagging_svm, X, y, {}, random_state=0, n_estimators=2)
+    found = fastpu.select(fastpu.fit_bagging_svm, X, y, {}, random_state=0, n_bags=2)
     assert dict(found.best_params) == {}
     assert found.table["score"].size == 1

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::fastpu.exceptions.EstimateWarning", "ignore::fastpu.exceptions.DegenerateModelWarning"
 )
 
-SMALL = {"n_trees": 3, "n_rounds": 3, "n_estimators": 3, "C_pos": 1.0, "C_unl": 0.5}
+SMALL = {"n_trees": 3, "n_rounds": 3, "C_pos": 1.0, "C_unl": 0.5}
 CHOICES = {"fit_forest": ("loss", LOSSES), "fit_boosted_trees": ("loss", ("pnu_auc", "logistic", "upu"))}
 
 

@@ -46,7 +46,7 @@ FITS = {
     "nu_svm": Fit(fastpu.baselines.fit_nu_svm, "PN", {"nu": 0.75}),
     "one_class_svm": Fit(fastpu.baselines.fit_one_class_svm, "", {"nu": 0.5}),
     "bsvm": Fit(fastpu.fit_bsvm, "PU", {"C_pos": 1.0, "C_unl": 0.8, "kernel": "rbf"}),
-    "bagging_svm": Fit(fastpu.fit_bagging_svm, "PU", {"n_estimators": 5, "random_state": 3, "kernel": "rbf"}),
+    "bagging_svm": Fit(fastpu.fit_bagging_svm, "PU", {"n_bags": 5, "random_state": 3, "kernel": "rbf"}),
 }
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 

@@ -34,6 +34,11 @@ class Draws(np.random.Generator):
         return self.positions
 
 
+def rows_of(y, size):
+    """The `bag_ratio` of bags of so many unlabelled rows."""
+    return size / np.sum(y == 1)
+
+
 def each_bag_alone(X, y, bags, *, C=1.0, **options):
     """The SVM of each bag, fitted to its rows one below the other, repeats and all."""
     positives = np.flatnonzero(y == 1)
@@ -52,7 +57,9 @@ def each_bag_alone(X, y, bags, *, C=1.0, **options):
 def test_the_model_is_the_mean_of_the_svms_of_the_bags(kernel, form, data):
     X, y = data
     rows = form(X)
-    model = fastpu.fit_bagging_svm(rows, y, C=0.8, n_estimators=6, bag_size=17, tol=TIGHT, random_state=1, **kernel)
+    model = fastpu.fit_bagging_svm(
+        rows, y, C=0.8, n_bags=6, bag_ratio=rows_of(y, 17), tol=TIGHT, random_state=1, **kernel
+    )
     alone = list(each_bag_alone(rows, y, model.bags, C=0.8, **kernel))
     scores = np.column_stack([m.decision_function(rows) for m in alone])
     atol = REFIT_TOL if rows.dtype == np.float64 else 2e-3
@@ -74,7 +81,7 @@ def test_one_bag_of_all_unlabelled_rows_is_the_biased_svm(data):
     n_pos, n_unl = np.sum(y == 1), np.sum(y == 0)
     for kernel in KERNELS.values():
         model = fastpu.fit_bagging_svm(
-            X, y, n_estimators=1, bag_size=int(n_unl), random_state=Draws([np.arange(n_unl)]), tol=TIGHT, **kernel
+            X, y, n_bags=1, bag_ratio=None, random_state=Draws([np.arange(n_unl)]), tol=TIGHT, **kernel
         )
         biased = fastpu.fit_bsvm(X, y, C_pos=1.0, C_unl=n_pos / n_unl, tol=TIGHT, **kernel)
         np.testing.assert_array_equal(model.support, biased.support)
@@ -85,7 +92,7 @@ def test_one_bag_of_all_unlabelled_rows_is_the_biased_svm(data):
 
 def test_with_the_linear_kernel_a_bag_is_the_svm_of_its_rows_bit_by_bit(data):
     X, y = data
-    model = fastpu.fit_bagging_svm(X, y, n_estimators=3, bag_size=30, random_state=4, C=100.0)
+    model = fastpu.fit_bagging_svm(X, y, n_bags=3, bag_ratio=rows_of(y, 30), random_state=4, C=100.0)
     alone = []
     for bag in model.bags:
         cost = np.where(y == 1, 1.0, 0.0)
@@ -102,7 +109,7 @@ def test_a_row_drawn_twice_has_twice_the_cost(data):
     X, y = data
     unlabelled = np.flatnonzero(y == 0)
     draws = np.array([[0, 0, 0, 1, 2, 2]])
-    model = fastpu.fit_bagging_svm(X, y, n_estimators=1, bag_size=6, random_state=Draws(draws), tol=TIGHT)
+    model = fastpu.fit_bagging_svm(X, y, n_bags=1, bag_ratio=rows_of(y, 6), random_state=Draws(draws), tol=TIGHT)
     np.testing.assert_array_equal(model.bags, unlabelled[draws])
     cost = np.where(y == 1, 1.0, 0.0)
     np.add.at(cost, model.bags[0], np.sum(y == 1) / 6)
@@ -119,20 +126,20 @@ def test_defaults_are_those_of_the_paper(data):
     assert model.kernel == "linear"
     few = np.where(np.cumsum(y) <= 20, y, 0)
     assert fastpu.fit_bagging_svm(X, few, random_state=0).bags.shape == (35, 20)
-    assert fastpu.fit_bagging_svm(X, y, bag_size=20, random_state=0).bags.shape == (35, 20)
-    assert fastpu.fit_bagging_svm(X, y, bag_size=21, random_state=0).bags.shape == (11, 21)
-    assert fastpu.fit_bagging_svm(X, few, n_estimators=3, random_state=0).bags.shape == (3, 20)
+    assert fastpu.fit_bagging_svm(X, y, bag_ratio=rows_of(y, 20), random_state=0).bags.shape == (35, 20)
+    assert fastpu.fit_bagging_svm(X, y, bag_ratio=rows_of(y, 21), random_state=0).bags.shape == (11, 21)
+    assert fastpu.fit_bagging_svm(X, few, n_bags=3, random_state=0).bags.shape == (3, 20)
 
 
 def test_the_model_says_how_it_was_made(data):
     X, y = data
-    model = fastpu.fit_bagging_svm(X, y, n_estimators=4, bag_size=9, random_state=5)
+    model = fastpu.fit_bagging_svm(X, y, n_bags=4, bag_ratio=rows_of(y, 9), random_state=5)
     assert (model.n_iter, model.status, model.converged, model.threshold) == (4, "tol", True, 0.0)
     assert dict(model.params) == {
         "method": "fit_bagging_svm",
         "C": 1.0,
-        "n_estimators": 4,
-        "bag_size": 9,
+        "n_bags": 4,
+        "bag_ratio": rows_of(y, 9),
         "kernel": "linear",
         "gamma": "scale",
         "degree": 3,
@@ -155,7 +162,7 @@ def test_the_model_says_how_it_was_made(data):
 
 def test_bags_are_unlabelled_rows_drawn_with_replacement(data):
     X, y = data
-    model = fastpu.fit_bagging_svm(X, y, n_estimators=200, bag_size=12, random_state=0, tol=0.1)
+    model = fastpu.fit_bagging_svm(X, y, n_bags=200, bag_ratio=rows_of(y, 12), random_state=0, tol=0.1)
     assert (y[model.bags] == 0).all()
     drawn = np.bincount(model.bags.ravel(), minlength=len(y))[y == 0]
     expected = 200 * 12 / np.sum(y == 0)
@@ -169,7 +176,9 @@ def test_bags_are_unlabelled_rows_drawn_with_replacement(data):
 def test_a_row_in_every_bag_has_no_out_of_bag_score(data):
     X, y = data
     few = np.concatenate([np.flatnonzero(y == 1), np.flatnonzero(y == 0)[:2]])
-    model = fastpu.fit_bagging_svm(X[few], y[few], n_estimators=2, bag_size=2, random_state=Draws([[0, 0], [0, 1]]))
+    model = fastpu.fit_bagging_svm(
+        X[few], y[few], n_bags=2, bag_ratio=rows_of(y, 2), random_state=Draws([[0, 0], [0, 1]])
+    )
     oob = model.oob_decision_function
     assert np.isnan(oob[:-1]).all()
     assert np.isfinite(oob[-1])
@@ -178,7 +187,7 @@ def test_a_row_in_every_bag_has_no_out_of_bag_score(data):
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
 def test_large_bags_have_a_common_start_which_changes_nothing_but_the_time(kernel, data, monkeypatch):
     X, y = data
-    options = {"kernel": kernel, "gamma": 0.5, "bag_size": int(np.sum(y == 0)), "n_estimators": 6, "random_state": 0}
+    options = {"kernel": kernel, "gamma": 0.5, "bag_ratio": None, "n_bags": 6, "random_state": 0}
     models = [fastpu.fit_bagging_svm(X, y, n_threads=n_threads, **options) for n_threads in (1, 2, 7)]
     # With a callback, bags are fitted a few at a time.
     models.append(fastpu.fit_bagging_svm(X, y, n_threads=1, callback=lambda info: False, **options))
@@ -198,7 +207,7 @@ def test_large_bags_have_a_common_start_which_changes_nothing_but_the_time(kerne
 def test_the_callback_hears_of_every_bag_in_order(data):
     X, y = data
     heard = []
-    model = fastpu.fit_bagging_svm(X, y, n_estimators=11, random_state=0, n_threads=1, callback=heard.append)
+    model = fastpu.fit_bagging_svm(X, y, n_bags=11, random_state=0, n_threads=1, callback=heard.append)
     assert [info.bag for info in heard] == list(range(1, 12))
     assert {info.n_bags for info in heard} == {11}
     for name, values in model.history.items():
@@ -209,13 +218,13 @@ def test_the_callback_hears_of_every_bag_in_order(data):
 @pytest.mark.parametrize("n_threads", [1, 2, 7])
 def test_a_true_callback_ends_the_fit_with_the_bags_so_far(n_threads, data):
     X, y = data
-    options = {"n_estimators": 11, "random_state": 0, "n_threads": n_threads}
+    options = {"n_bags": 11, "random_state": 0, "n_threads": n_threads}
     full = fastpu.fit_bagging_svm(X, y, **options)
     model = fastpu.fit_bagging_svm(X, y, callback=lambda info: info.bag == 3, **options)
     assert (model.n_iter, model.status, model.converged) == (3, "callback", False)
     np.testing.assert_array_equal(model.bags, full.bags[:3])
     np.testing.assert_array_equal(model.bag_intercepts, full.bag_intercepts[:3])
-    three = fastpu.fit_bagging_svm(X, y, n_estimators=3, bag_size=model.bags.shape[1], random_state=0)
+    three = fastpu.fit_bagging_svm(X, y, n_bags=3, bag_ratio=rows_of(y, model.bags.shape[1]), random_state=0)
     np.testing.assert_array_equal(model.bags, three.bags)
     ends = {"but": ("status", "converged")}
     assert model_bits(model, X, **ends) == model_bits(three, X, **ends)
@@ -226,7 +235,7 @@ def test_bags_that_do_not_converge_are_counted(data):
     with pytest.warns(
         fastpu.exceptions.ConvergenceWarning, match="of 4 bags of fit_bagging_svm did not converge"
     ) as caught:
-        model = fastpu.fit_bagging_svm(X, y, kernel="rbf", C=100, n_estimators=4, max_iter=2, random_state=0)
+        model = fastpu.fit_bagging_svm(X, y, kernel="rbf", C=100, n_bags=4, max_iter=2, random_state=0)
     message = str(caught[0].message)
     for words in ("(4 ran all max_iter", "after 2 the largest KKT violation is", "duality gap", "raise max_iter"):
         assert words in message
@@ -242,15 +251,15 @@ def test_bags_that_do_not_converge_are_counted(data):
     ("options", "error", "words"),
     [
         ({"sample_weight": np.ones(90)}, TypeError, "sample_weight must be None for fit_bagging_svm, where a repeated"),
-        ({"n_estimators": 0}, ValueError, "n_estimators must be an integer >= 1, got 0"),
-        ({"n_estimators": 2.0}, TypeError, "n_estimators must be an integer >= 1, got 2.0"),
-        ({"bag_size": 0}, ValueError, "bag_size must be an integer >= 1, got 0"),
-        ({"bag_size": "all"}, TypeError, "bag_size must be an integer >= 1, got 'all'"),
-        ({"n_estimators": 10**6, "bag_size": 10**6}, ValueError, "n_estimators * bag_size must be at most 268435456"),
-        ({"bag_size": 10**5000}, ValueError, "row numbers, got 11 * an integer of 16610 bits"),
+        ({"n_bags": 0}, ValueError, "n_bags must be an integer >= 1, got 0"),
+        ({"n_bags": 2.0}, TypeError, "n_bags must be an integer >= 1, got 2.0"),
+        ({"bag_ratio": 0}, ValueError, "bag_ratio must be a finite number > 0, got 0"),
+        ({"bag_ratio": "all"}, TypeError, "bag_ratio must be a finite number > 0, got 'all'"),
+        ({"n_bags": 10**6, "bag_ratio": 1e6}, ValueError, "n_bags and bag_ratio must ask for at most 268435456"),
+        ({"bag_ratio": 1e300}, ValueError, "row numbers, got 11 bags of"),
         ({"random_state": -1}, ValueError, "random_state must be an integer >= 0, got -1"),
         ({"random_state": "seed"}, TypeError, "random_state must be None, an integer >= 0"),
-        ({"C": 1e308, "bag_size": 1}, ValueError, "C * n_pos / bag_size must be a positive number"),
+        ({"C": 1e308, "bag_ratio": 0.01}, ValueError, "C / bag_ratio must be a positive number"),
         ({"callback": 3}, TypeError, "callback must be callable or None, got 3"),
         ({"callback": lambda info: 3}, TypeError, "callback must return True to stop, False or None, got 3"),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,6 @@ import fastpu
 from fastpu.datasets import split_case_control, split_single_set
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -57,7 +55,8 @@ def _hide(task: Task, y: NDArray[np.int8], rng: np.random.Generator) -> fastpu.d
     return split_single_set(y, train=n, labeled=n_labeled, stratify=False, random_state=rng)
 
 
-def _replicate(task: Task) -> dict[str, Tested]:
+def replicate(task: Task) -> dict[str, Tested]:
+    """Return what each method did."""
     rng = np.random.default_rng([task.seed, task.case])
     X, y = sample(task.data_set, task.folder, task.n_rows, rng, logs=task.logs)
     train = _hide(task, y, rng)
@@ -96,18 +95,3 @@ def _select(fit: Any, X: Any, y: Any, method: Method, task: Task, options: dict[
             return fastpu.select(fit, X, y, grid, admit=["not_converged"], **options)
         except ValueError:  # a grid of degenerate models only: the paper's choice is one of them
             return fastpu.select(fit, X, y, grid, admit=["not_converged", "degenerate"], **options)
-
-
-def replicate(tasks: Sequence[Task], jobs: int, progress: Callable[[int], None]) -> list[dict[str, Tested]]:
-    """Run replications, some at a time. Calls `progress` with the number of those that are done."""
-    results = []
-    if jobs == 1:
-        for task in tasks:
-            results.append(_replicate(task))
-            progress(len(results))
-        return results
-    with ProcessPoolExecutor(jobs) as pool:
-        for result in pool.map(_replicate, tasks):
-            results.append(result)
-            progress(len(results))
-    return results

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from methods import METHODS, Method
 from published import IMPROVEMENTS, PRINTED, ROWS, TABLES
+from shared import line, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from protocol import Tested
     from sets import DataSet
-
-__all__ = ["Result", "head", "improvement", "lines", "notes"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,6 @@ class Result:
     data_set: DataSet
     case: int
     tested: Sequence[Mapping[str, Tested]]
-    seconds: float
 
     def errors(self, table: int, method: Method) -> NDArray[np.float64]:
         """Return the test errors of a method, replication by replication."""
@@ -40,15 +38,11 @@ def improvement(biased: float, iterative: float, bayes: float | None) -> float:
     return (biased - iterative) / (biased - floor) if biased != floor else math.nan
 
 
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
 def head() -> str:
     """Return the head of the tables, in Markdown."""
     cells = ["table", "case", "set", "method", "paper (se)", "here (se)", "improves: printed", "by (5.1)/(5.2), paper",
              "here (se)"]  # fmt: skip
-    return _line(cells) + "\n" + _line(["---"] * len(cells))
+    return table(cells)
 
 
 def _percent(value: float | None) -> str:
@@ -91,23 +85,23 @@ def _improves(table: int, result: Result, method: Method) -> list[str]:
 def lines(result: Result) -> str:
     """Return the rows of a case of one data set, for both tables."""
     found = []
-    for table in TABLES:
-        start = [str(table), str(result.case), result.data_set.name]
+    for number in TABLES:
+        start = [str(number), str(result.case), result.data_set.name]
         for row in ROWS:
             methods = [method for method in METHODS if method.row == row]
             if not methods:
-                found.append(_line([*start, row, _paper(table, result, row), "", "", "", ""]))
+                found.append(line([*start, row, _paper(number, result, row), "", "", "", ""]))
             for method in methods:
-                errors = result.errors(table, method)
+                errors = result.errors(number, method)
                 here = f"{errors.mean():.4f} ({_standard_error(errors):.4f})"
-                paper = "" if method.variant else _paper(table, result, row)
-                found.append(_line([*start, method.name, paper, here, *_improves(table, result, method)]))
+                paper = "" if method.variant else _paper(number, result, row)
+                found.append(line([*start, method.name, paper, here, *_improves(number, result, method)]))
     return "\n".join(found)
 
 
 def notes(results: Sequence[Result], n_replications: int, grid: str, scenario: str) -> str:
     """Return what has to be known to read the tables."""
-    said = [f"Table {table}: tuned by the {text}." for table, text in TABLES.items()]
+    said = [f"Table {number}: tuned by the {text}." for number, text in TABLES.items()]
     said += [
         f"Mean test errors over {n_replications} replications (paper: 100), standard errors in brackets; {grid}.",
         f"Unlabelled rows are drawn as in {scenario}; in Err* Pr(Y = 1) is 0.5, as in the paper.",

@@ -2,52 +2,30 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from shared import DataError, read_labelled, standardised
 
 from fastpu.datasets import make_four_normals, make_two_normals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-__all__ = ["DATA_SETS", "DataError", "DataSet", "find_sets", "sample"]
-
-
-class DataError(ValueError):
-    """A file that does not hold a data set."""
 
 
 @dataclass(frozen=True)
 class DataSet:
     """A column of the tables.
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    make : callable, or None
-        Draws n simulated rows.
-    file : str
-        The file of a real set: a header, numeric columns, the last one `label`.
-    negative : str
-        The label of the class that is absent from the labels ("novelty").
-    n_train : int
-        Rows to train with, and to tune by.
-    n_labeled : tuple of int
-        How many of them are labelled, in the two cases.
-    bayes : float, or None
-        The Bayes error, where it is known.
-    is_skewed : bool
-        Whether the features are long-tailed frequencies, of which the logarithm of 1 + x can be taken first.
-    note : str
-        How it differs from the paper's.
+    A simulated one is drawn by `make`, a real one read from `file`; `negative` is the class in it that is absent from
+    the labels ("novelty"). `n_train` rows are to train with and as many to tune by, `n_labeled` of them labelled in the
+    two cases. `bayes` is the Bayes error where it is known. Features that are skewed are long-tailed frequencies, of
+    which the logarithm of 1 + x can be taken first. `note` says how the set differs from the paper's.
     """
 
     name: str
@@ -77,19 +55,6 @@ DATA_SETS = (
 )
 
 
-def find_sets(folder: Path | None, names: Sequence[str] | None) -> tuple[list[DataSet], list[str]]:
-    """Return the sets that can be run, in the tables' order, and the names of those that cannot."""
-    wanted = [data_set for data_set in DATA_SETS if names is None or data_set.name in names]
-    present = [
-        data_set
-        for data_set in wanted
-        if data_set.make is not None or (folder is not None and (folder / data_set.file).is_file())
-    ]
-    known = {data_set.name for data_set in DATA_SETS}
-    unknown = [name for name in names or () if name not in known]
-    return present, [data_set.name for data_set in wanted if data_set not in present] + unknown
-
-
 def sample(
     data_set: DataSet, folder: Path | None, n: int, rng: np.random.Generator, *, logs: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
@@ -108,13 +73,7 @@ def sample(
 
 @lru_cache(maxsize=2)
 def _read(path: Path, logs: bool) -> tuple[NDArray[np.float64], NDArray[np.str_]]:
-    with gzip.open(path, "rt") as file:
-        header, *lines = file.read().splitlines()
-    if header.rsplit(",", 1)[-1] != "label":
-        raise DataError(f"{path}: the last column must be called label, got header {header!r}")
-    values, labels = zip(*(line.rsplit(",", 1) for line in lines), strict=True)
-    X = np.loadtxt(values, delimiter=",", ndmin=2)
+    X, labels = read_labelled(path)
     if logs:
         X = np.log1p(X)
-    deviation = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0), np.array(labels)
+    return standardised(X, X), labels

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["METHODS", "Labelled", "Method", "Params", "Split"]
-
 GAMMAS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95)
 RHOS = (0.0, 0.01, 0.03, 0.1)
 ETAS = (-0.8, -0.4, -0.1, 0.1, 0.4, 0.8)
@@ -142,7 +140,7 @@ def _least_squares(
     def curve(prepared: Any, split: Split, params: Mapping[str, float], judge: Labelled) -> NDArray[np.float64]:
         mean, scale, rows = prepared
         options: dict[str, Any] = {name: value for name, value in params.items() if name != "gauss"}
-        options["basis"] = "gauss" if params["gauss"] else "linear"
+        options["model"] = "gauss" if params["gauss"] else "linear"
         if needs_prior:
             options["prior"] = split.prior
         with warnings.catch_warnings():

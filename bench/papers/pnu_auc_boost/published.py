@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-__all__ = ["COLUMNS", "DATA_SETS", "OURS", "PRINTED", "DataError", "DataSet", "PrintedAuc", "find_sets", "load"]
 
 OURS = "Ours"
 COLUMNS = (OURS, "RBAUC", "PNUAUC", "Samult", "PNUAB", "LSAUC")
@@ -42,10 +30,6 @@ cod-rna   0.9681(0.0019) 0.9362(0.0018)* 0.9313(0.0018)* 0.9363(0.0017)* 0.9218(
 """
 
 
-class DataError(ValueError):
-    """A file that does not hold a data set."""
-
-
 @dataclass(frozen=True)
 class PrintedAuc:
     """A cell of the printed table."""
@@ -69,77 +53,31 @@ PRINTED = _parse(_TABLE_2)
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set and where a folder may hold it.
-
-    Attributes
-    ----------
-    name : str
-        Its name in the table.
-    positive : str, or None
-        The label of the positives; None takes the rarer of the two labels, which it is in every set of the paper.
-    files : tuple of str
-        Names that its file may have, without the ending ``.csv.gz``; the first one there is taken.
-    """
+    """A data set, the label of its positives (None: the rarer one, as in every set of the paper), and its file."""
 
     name: str
-    positive: str | None = None
-    files: tuple[str, ...] = ()
-
-    def path(self, folder: Path) -> Path | None:
-        """Return the set's file in a folder, or None."""
-        paths = (folder / f"{stem}.csv.gz" for stem in (*self.files, self.name))
-        return next((path for path in paths if path.is_file()), None)
+    positive: str | None
+    file: str
 
 
-DATA_SETS = (
-    DataSet("pima", "positive"),
-    DataSet("ring", "0"),
-    DataSet("phoneme"),
-    DataSet("vehicle0", "positive"),
-    DataSet("vehicle2", "positive"),
-    DataSet("credit-g", "bad"),
-    DataSet("glass1", "positive"),
-    DataSet("wisconsin", "positive"),
-    DataSet("wdbc", "malignant"),
-    DataSet("shuttle", "positive", ("shuttle-c0-vs-c4",)),
-    DataSet("monk-2", "0"),
-    DataSet("sonar"),
-    DataSet("surgical", "1", ("surgical-deepnet",)),
-    DataSet("insurance", "1", ("insurance", "insurance_part44")),
-    DataSet("numerai"),
-    DataSet("cod-rna", "1"),
+DATA_SETS = tuple(
+    DataSet(name, positive, f"{stem or name}.csv.gz")
+    for name, positive, stem in (
+        ("pima", "positive", ""),
+        ("ring", "0", ""),
+        ("phoneme", None, ""),
+        ("vehicle0", "positive", ""),
+        ("vehicle2", "positive", ""),
+        ("credit-g", "bad", ""),
+        ("glass1", "positive", ""),
+        ("wisconsin", "positive", ""),
+        ("wdbc", "malignant", ""),
+        ("shuttle", "positive", "shuttle-c0-vs-c4"),
+        ("monk-2", "0", ""),
+        ("sonar", None, ""),
+        ("surgical", "1", ""),
+        ("insurance", "1", "insurance_part44"),
+        ("numerai", None, ""),
+        ("cod-rna", "1", ""),
+    )
 )
-
-
-def find_sets(folder: Path, names: Sequence[str] | None) -> tuple[list[tuple[DataSet, Path]], list[str]]:
-    """Return the sets to run with their files, in the table's order, and the names of those without a file.
-
-    Without `names`, all sets of the table that the folder holds. A name that the table does not know is a file's.
-    """
-    if names is None:
-        wanted = list(DATA_SETS)
-    else:
-        known = {data_set.name: data_set for data_set in DATA_SETS}
-        known |= {stem: data_set for data_set in DATA_SETS for stem in data_set.files}
-        wanted = [known.get(name, DataSet(name)) for name in names]
-    found = [(data_set, data_set.path(folder)) for data_set in wanted]
-    present = [(data_set, path) for data_set, path in found if path is not None]
-    return present, [data_set.name for data_set, path in found if path is None]
-
-
-def load(path: Path, positive: str | None) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """Return the features of a set and its labels, +1 and -1."""
-    with gzip.open(path, "rt") as file:
-        header, *lines = file.read().splitlines()
-    if header.rsplit(",", 1)[-1] != "label":
-        raise DataError(f"{path}: the last column must be called label, got header {header!r}")
-    values, labels = zip(*(line.rsplit(",", 1) for line in lines), strict=True)
-    X = np.loadtxt(values, delimiter=",", ndmin=2)
-    names, counts = np.unique(labels, return_counts=True)
-    if names.size != 2:
-        raise DataError(f"{path}: there must be two labels, got {', '.join(names)}")
-    if positive is None:
-        positive = str(names[np.argmin(counts)])
-    elif positive not in names:
-        raise DataError(f"{path}: no row is labelled {positive!r}, the positives' label; got {', '.join(names)}")
-    return X, np.where(np.array(labels) == positive, np.int8(1), np.int8(-1))

@@ -12,14 +12,13 @@ from methods import METHODS
 from protocol import describe
 from published import PRINTED, PrintedAuc
 from scipy import stats
+from shared import critical_difference, line, ranks, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
     from protocol import Choice
-
-__all__ = ["Comparison", "Ranks", "Result", "compare", "printed_ranks", "ranks_of", "row", "summary", "table_head"]
 
 _LEVEL = 0.05
 _OURS = METHODS[0].column
@@ -35,7 +34,6 @@ class Result:
     n_features: int
     max_bins: int | None
     choices: Mapping[str, Choice]
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -59,43 +57,17 @@ def compare(ours: NDArray[np.float64], other: NDArray[np.float64]) -> Comparison
     return Comparison(p, "*" if np.mean(difference) > 0 else "-")
 
 
-@dataclass(frozen=True)
-class Ranks:
-    """Mean ranks of methods over data sets (1 is best), and the Nemenyi critical difference at 0.05."""
-
-    columns: tuple[str, ...]
-    means: NDArray[np.float64]
-    n_sets: int
-
-    @property
-    def critical_difference(self) -> float:
-        """What two mean ranks must differ by to be told apart."""
-        k = len(self.columns)
-        q = float(stats.studentized_range.ppf(1 - _LEVEL, k, math.inf)) / math.sqrt(2)
-        return q * math.sqrt(k * (k + 1) / (6 * self.n_sets))
+def ranks_of(results: Sequence[Result]) -> NDArray[np.float64]:
+    """Return the mean ranks of the methods that were run, 1 the best."""
+    return ranks(np.array([[np.mean(r.choices[m.column].test) for m in METHODS] for r in results])).mean(axis=0)
 
 
-def _mean_ranks(auc: NDArray[np.float64], columns: Sequence[str]) -> Ranks:
-    return Ranks(tuple(columns), stats.rankdata(-auc, axis=1).mean(axis=0), len(auc))
-
-
-def ranks_of(results: Sequence[Result]) -> Ranks:
-    """Return the mean ranks of the methods that were run."""
-    columns = [method.column for method in METHODS]
-    auc = np.array([[np.mean(result.choices[column].test) for column in columns] for result in results])
-    return _mean_ranks(auc, columns)
-
-
-def printed_ranks(columns: Sequence[str], names: Sequence[str]) -> Ranks:
-    """Return the mean ranks in the printed table, of some methods on some data sets."""
-    return _mean_ranks(np.array([[PRINTED[name][column].mean for column in columns] for name in names]), columns)
+def printed_ranks(names: Sequence[str]) -> NDArray[np.float64]:
+    """Return the mean ranks in the printed table, on some data sets."""
+    return ranks(np.array([[PRINTED[name][m.column].mean for m in METHODS] for name in names])).mean(axis=0)
 
 
 # ---- The table -------------------------------------------------------------------------------------------------------
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
 
 
 def table_head() -> str:
@@ -103,7 +75,7 @@ def table_head() -> str:
     cells = ["set", "n x d", f"{METHODS[0].title}: paper (sd)", "here (sd)", "chosen"]
     for method in _OTHERS:
         cells += [f"{method.title}: paper (sd)", "here (sd)", "p"]
-    return _line(cells) + "\n" + _line(["---"] * len(cells))
+    return table(cells)
 
 
 def _printed(cell: PrintedAuc | None) -> str:
@@ -135,7 +107,7 @@ def row(result: Result) -> str:
         choice = result.choices[method.column]
         comparison = compare(ours.test, choice.test)
         cells += [_printed(printed.get(method.column)), _found(choice, comparison.mark), _p(comparison.p)]
-    return _line(cells)
+    return line(cells)
 
 
 def _counts(marks: Sequence[str]) -> str:
@@ -153,21 +125,20 @@ def summary(results: Sequence[Result]) -> str:
         return f"{np.mean([np.mean(result.choices[column].test) for result in results]):.4f}"
 
     found = ranks_of(results)
-    columns = found.columns
-    printed = printed_ranks(columns, in_paper) if in_paper else None
+    printed = printed_ranks(in_paper) if in_paper else None
     means = ["mean", f"{len(results)} sets", printed_mean(_OURS), found_mean(_OURS), ""]
     wins = ["win/tie/loss", "", "", "", ""]
-    ranks = ["mean rank", "", f"{printed.means[0]:.2f}" if printed else "", f"{found.means[0]:.2f}", ""]
+    places = ["mean rank", "", "" if printed is None else f"{printed[0]:.2f}", f"{found[0]:.2f}", ""]
     for i, method in enumerate(_OTHERS, start=1):
         column = method.column
         marks = [compare(r.choices[_OURS].test, r.choices[column].test).mark for r in results]
         means += [printed_mean(column), found_mean(column), ""]
         wins += [_counts([PRINTED[name][column].mark for name in in_paper]) if in_paper else "", _counts(marks), ""]
-        ranks += [f"{printed.means[i]:.2f}" if printed else "", f"{found.means[i]:.2f}", ""]
-    lines = [_line(means), _line(wins), _line(ranks)]
+        places += ["" if printed is None else f"{printed[i]:.2f}", f"{found[i]:.2f}", ""]
+    lines = [line(means), line(wins), line(places)]
     note = (
         f"\nMarks: * {METHODS[0].title} is better, - it is worse, Wilcoxon p < {_LEVEL:g} over the splits (not "
-        f"corrected for the number of tests).\nNemenyi critical difference of the mean ranks, {len(columns)} methods "
-        f"on {found.n_sets} sets: {found.critical_difference:.2f}."
+        f"corrected for the number of tests).\nNemenyi critical difference of the mean ranks, {len(METHODS)} methods "
+        f"on {len(results)} sets: {critical_difference(len(METHODS), len(results)):.2f}."
     )
     return "\n".join(lines) + "\n" + note

@@ -1,4 +1,4 @@
-"""Rerun Tables 2, 3 and 4 of the PU-SvmPath paper and draw its Figure 2.
+"""Rerun Tables 2, 3 and 4 of the PU-SvmPath paper.
 
 python bench/papers/pu_svm_path [--data DIR] [--tables 2 3 4] [--draws 30] [--splits 5] [--output DIR]
 
@@ -15,20 +15,21 @@ rows at every lam) counts with that call.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-import time
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+
 from methods import METHODS, run_all
 from published import COLUMNS, TABLES
-from sets import DataError, lymphoma_tasks, news_tasks, toy_tasks, train_and_test
+from sets import lymphoma_tasks, news_tasks, toy_tasks, train_and_test
+from shared import DataError, Parser, progress, table, write
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Sequence
 
     from sets import Task
@@ -37,32 +38,16 @@ _FILES = {3: "lymphoma_62x4026.csv.gz", 4: "newsgroups8_mini.jsonl.gz"}
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        "pu_svm_path", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, help="folder of the sets of Tables 3 and 4")
-    parser.add_argument("--tables", type=int, nargs="+", choices=sorted(TABLES), default=sorted(TABLES),
-                        help="tables to rerun (default: all)")  # fmt: skip
-    parser.add_argument("--draws", type=int, default=30, help="draws of a toy set (default: %(default)s)")
-    parser.add_argument("--splits", type=int, default=5, help="random halves of a set read (default: %(default)s)")
-    parser.add_argument("--groups", nargs="+", metavar="NAME", help="newsgroups to take as positive (default: all)")
-    parser.add_argument("--headers", action="store_true",
-                        help="keep the headers of the newsgroups, one of which names the group")  # fmt: skip
-    parser.add_argument("--shares", type=float, nargs="+", metavar="G", help="shares of labelled positives (all)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the first draw (default: %(default)s)")
-    parser.add_argument("--output", type=Path, help="folder for tables, raw results and the figure")
-    options = parser.parse_args(argv)
-    for name in ("draws", "splits"):
-        if getattr(options, name) < 1:
-            parser.error(f"--{name} must be at least 1")
-    if options.data is not None and not options.data.is_dir():
-        parser.error(f"--data: there is no folder {options.data}")
-    return options
-
-
-def _progress(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+    parser = Parser("pu_svm_path", __doc__)
+    parser.add_common("folder of the sets of Tables 3 and 4")
+    parser.add("--tables", "to rerun", sorted(TABLES), nargs="+", choices=sorted(TABLES))
+    parser.add("--draws", "draws of a toy set", 30)
+    parser.add("--splits", "random halves of a set read", 5)
+    parser.add("--groups", "newsgroups to take as positive (default: all)", nargs="+", metavar="NAME")
+    parser.add("--headers", "keep the headers of the newsgroups, one of which names the group", action="store_true")
+    parser.add("--shares", "shares of labelled positives (default: all)", nargs="+", type=float)
+    parser.add("--seed", "seed of the first draw", 0)
+    return parser.parsed(argv, "draws", "splits")
 
 
 def _tasks(table: int, case: str, options: argparse.Namespace) -> Iterable[tuple[Task, int]]:
@@ -88,63 +73,49 @@ def _run(table: int, case: str, options: argparse.Namespace) -> list[dict[str, A
         if options.shares is not None and share not in options.shares:
             continue
         for task, seed in chosen:
-            _progress(f"Table {table}, {case}, {100 * share:.0f} %, {task.name}, seed {seed}")
-            X, y, test, truth, _ = train_and_test(task, share, seed)
+            progress(f"Table {table}, {case}, {100 * share:.0f} %, {task.name}, seed {seed}")
+            X, y, test, truth = train_and_test(task, share, seed)
             found = run_all(X, y, test, truth)
             rows.extend({"table": table, "case": case, "share": share, "task": task.name, "seed": seed,
                          "method": column, **values} for column, values in found.items())  # fmt: skip
-    _progress("")
+    progress("")
     return rows
 
 
-def _table(table: int, case: str, rows: list[dict[str, Any]]) -> list[str]:
-    lines = [f"Table {table}, {case}: F1 in percent, paper / ours (sd); trivial: share of trivial paths in percent", ""]
-    lines += ["| labelled | " + " | ".join(COLUMNS) + " | trivial SvmPath / PU |", "|---" * (len(COLUMNS) + 2) + "|"]
-    for share, printed in TABLES[table][case].items():
+def _table(number: int, case: str, rows: list[dict[str, Any]]) -> str:
+    """Return the table of a case; a line is a share of labels."""
+    lines = []
+    for share, printed in TABLES[number][case].items():
         mine = [row for row in rows if row["share"] == share]
         if not mine:
             continue
-        cells, trivial = [], []
+        cells, trivial = [f"{100 * share:.0f} %"], []
         for column, figure in zip(METHODS, printed, strict=True):
             values = np.array([row["f1"] for row in mine if row["method"] == column])
             cells.append(f"{figure:.1f} / {values.mean():.1f} ({values.std():.0f})")
             trivial.append(np.mean([row["status"] == "trivial" for row in mine if row["method"] == column]))
-        last = f"{100 * trivial[0]:.0f} / {100 * trivial[1]:.0f}"
-        lines.append(f"| {100 * share:.0f} % | " + " | ".join(cells) + f" | {last} |")
-    return [*lines, ""]
-
-
-def _write(text: str, rows: list[dict[str, Any]], options: argparse.Namespace) -> None:
-    options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "tables.md").write_text(text + "\n")
-    (options.output / "tables.json").write_text(json.dumps(rows, indent=1) + "\n")
-    if find_spec("matplotlib") is None:
-        print("matplotlib is not installed: no figure is drawn", file=sys.stderr)
-        return
-    from figures import draw_lines  # noqa: PLC0415 (optional)
-
-    draw_lines(options.output / "figure2.png", options.seed)
+        lines.append([*cells, f"{100 * trivial[0]:.0f} / {100 * trivial[1]:.0f}"])
+    title = f"Table {number}, {case}: F1 in percent, paper / ours (sd); trivial: share of trivial paths in percent"
+    return table(["labelled", *COLUMNS, "trivial SvmPath / PU"], lines, title=title) + "\n"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
     options = _options(argv)
-    start = time.perf_counter()
-    rows, lines = [], []
-    for table in options.tables:
-        if table in _FILES and (options.data is None or not (options.data / _FILES[table]).exists()):
-            print(f"pu_svm_path: Table {table} needs --data with {_FILES[table]}", file=sys.stderr)
+    rows: list[dict[str, Any]] = []
+    text = []
+    for number in options.tables:
+        if number in _FILES and (options.data is None or not (options.data / _FILES[number]).exists()):
+            print(f"pu_svm_path: Table {number} needs --data with {_FILES[number]}", file=sys.stderr)
             continue
-        for case in TABLES[table]:
-            found = _run(table, case, options)
-            rows.extend(found)
-            lines += _table(table, case, found)
-            print("\n".join(_table(table, case, found)), flush=True)
+        for case in TABLES[number]:
+            found = _run(number, case, options)
+            rows += found
+            text.append(_table(number, case, found))
+            print(text[-1], flush=True)
     if not rows:
         return 2
-    if options.output is not None:
-        _write("\n".join(lines), rows, options)
-    print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
+    write(options.output, "\n".join(text), rows, options)
     return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 import re
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from shared import DataError, load
 from stemming import stem
 
 import fastpu
@@ -20,14 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["DataError", "Task", "lymphoma_tasks", "news_tasks", "toy_tasks", "train_and_test"]
-
 _TOYS = {"PU_toy1": fastpu.datasets.make_pu_toy1, "PU_toy2": fastpu.datasets.make_pu_toy2}
 _TOKEN = re.compile(r"[a-z]{2,}")
-
-
-class DataError(Exception):
-    """A file is not what it should be."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +42,8 @@ def toy_tasks(name: str, draws: int, seed: int) -> Iterator[Task]:
 
 def lymphoma_tasks(folder: Path) -> list[Task]:
     """Return either class against the other of 62 samples with 4,026 genes: a stand-in for the paper's 47 of DLBCL."""
-    with gzip.open(folder / "lymphoma_62x4026.csv.gz", "rt", newline="") as file:
-        rows = list(csv.reader(file))[1:]
-    X = np.array([[float(x) for x in row[:-1]] for row in rows])
-    y = np.where([row[-1] == "DLBCL" for row in rows], np.int8(1), np.int8(-1))
+    X, truth = load(folder / "lymphoma_62x4026.csv.gz", "DLBCL")
+    y = np.where(truth, np.int8(1), np.int8(-1))
     return [Task("DLBCL", X, y), Task("CLL and FL", X, -y)]
 
 
@@ -74,19 +66,16 @@ def news_tasks(folder: Path, names: Sequence[str] | None, *, headers: bool = Fal
     return [Task(name, X, np.where(groups == name, np.int8(1), np.int8(-1))) for name in names or known]
 
 
-def train_and_test(
-    task: Task, labeled: float, seed: int
-) -> tuple[Any, NDArray[np.int8], Any, NDArray[np.int8], NDArray[np.int8]]:
+def train_and_test(task: Task, labeled: float, seed: int) -> tuple[Any, NDArray[np.int8], Any, NDArray[np.int8]]:
     """Split in halves, each with its half of either class, and label a share of the positives of the first one.
 
-    Returns training rows, their labels (+1, 0), test rows, their true labels, and the true labels of the training rows.
+    Returns training rows, their labels (+1, 0), test rows and their true labels.
     """
     rng = np.random.default_rng([seed, round(100 * labeled)])
     train = np.sort(np.concatenate([rng.permutation(rows)[: (rows.size + 1) // 2]
                                     for rows in (np.flatnonzero(task.y == sign) for sign in (1, -1))]))  # fmt: skip
     test = np.setdiff1d(np.arange(task.y.size), train)
-    truth = task.y[train]
-    positives = np.flatnonzero(truth > 0)
+    positives = np.flatnonzero(task.y[train] > 0)
     y = np.zeros(train.size, dtype=np.int8)
     y[rng.permutation(positives)[: max(1, round(labeled * positives.size))]] = 1
-    return task.X[train], y, task.X[test], task.y[test], truth
+    return task.X[train], y, task.X[test], task.y[test]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +11,18 @@ import numpy as np
 from methods import kernel_methods, linear_methods
 from published import GAMMAS
 from sets import read_set
+from shared import standardised
 
 import fastpu
 from fastpu.datasets import make_trifurcate, split_case_control, split_single_set
 from fastpu.metrics import f1
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from methods import Method
     from numpy.typing import NDArray
     from sets import DataSet
-
-__all__ = ["Task", "Tested", "fit_split", "run_tasks"]
 
 
 @dataclass(frozen=True)
@@ -54,11 +51,10 @@ class Tested:
 
 @dataclass(frozen=True)
 class Split:
-    """Rows to train with, their labels and, for the maps alone, their true ones; and rows to test with."""
+    """Rows to train with and their labels, and rows to test with and their true ones."""
 
     X: NDArray[np.float64]
     y: NDArray[np.int8]
-    hidden: NDArray[np.int8]
     X_test: NDArray[np.float64]
     truth: NDArray[np.int8]
     prior: float
@@ -77,11 +73,8 @@ def draw(task: Task) -> Split:
         found = split_case_control(truth, labeled=GAMMAS[task.gamma], unlabeled=0.7, stratify=False, random_state=rng)
         scenario = "case_control"
         if task.scale == "standard":
-            mean, deviation = X[found.train].mean(axis=0), X[found.train].std(axis=0)
-            X = (X - mean) / np.where(deviation > 0, deviation, 1.0)
-    return Split(
-        X[found.train], found.y_train, truth[found.train], X[found.test], truth[found.test], found.prior, scenario
-    )
+            X = standardised(X, X[found.train])
+    return Split(X[found.train], found.y_train, X[found.test], truth[found.test], found.prior, scenario)
 
 
 def fit_split(split: Split, method: Method, seed: int, *, refine: bool = True) -> tuple[Any, dict[str, float]]:
@@ -96,7 +89,8 @@ def fit_split(split: Split, method: Method, seed: int, *, refine: bool = True) -
         return found.model, dict(found.best_params)
 
 
-def _run(task: Task) -> dict[str, Tested]:
+def run_split(task: Task) -> dict[str, Tested]:
+    """Return what each method did."""
     split = draw(task)
     if task.mean is not None:
         methods = linear_methods(task.every)
@@ -109,18 +103,3 @@ def _run(task: Task) -> dict[str, Tested]:
         score = f1(split.truth, model.predict(split.X_test))
         tested[method.name] = Tested(score, params, time.perf_counter() - start)
     return tested
-
-
-def run_tasks(tasks: Sequence[Task], jobs: int, progress: Callable[[int], None]) -> list[dict[str, Tested]]:
-    """Run splits, some at a time. Calls `progress` with the number of those that are done."""
-    results = []
-    if jobs == 1:
-        for task in tasks:
-            results.append(_run(task))
-            progress(len(results))
-        return results
-    with ProcessPoolExecutor(jobs) as pool:
-        for result in pool.map(_run, tasks):
-            results.append(result)
-            progress(len(results))
-    return results

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from published import TABLE_1, TABLE_3
 from scipy.stats import ttest_rel
+from shared import line, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
     from protocol import Tested
-
-__all__ = ["Result", "best", "head", "line", "notes"]
 
 _LEVEL = 0.05
 
@@ -25,10 +24,12 @@ _LEVEL = 0.05
 class Result:
     """The splits of a line of a table: mean_p2, or a set and a label frequency."""
 
-    table: int
     key: int | tuple[str, float]
     tested: Sequence[Mapping[str, Tested]]
-    seconds: float
+
+    @property
+    def table(self) -> int:
+        return 1 if isinstance(self.key, int) else 3
 
     def scores(self, method: str) -> NDArray[np.float64]:
         """Return the F1 scores of a method in per cent, split by split."""
@@ -66,14 +67,10 @@ def best(result: Result) -> str | None:
     return first
 
 
-def _cells(values: Sequence[str]) -> str:
-    return "| " + " | ".join(values) + " |"
-
-
 def head() -> str:
     """Return the head of the tables, in Markdown."""
     cells = ["table", "line", "method", "paper", "here", "splits", "best (t-test)", "chosen most"]
-    return _cells(cells) + "\n" + _cells(["---"] * len(cells))
+    return table(cells)
 
 
 def _chosen(result: Result, method: str) -> str:
@@ -83,14 +80,14 @@ def _chosen(result: Result, method: str) -> str:
     return ", ".join(f"{name} {np.median([p[name] for p in params]):.3g}" for name in names)
 
 
-def line(result: Result) -> str:
+def result_lines(result: Result) -> str:
     """Return a line of Markdown for every method."""
     winner = best(result)
     lines = []
     for method in result.methods:
         printed, scores = result.printed(method), result.scores(method)
         spread = f" ± {scores.std(ddof=1):.2f}" if scores.size > 1 else ""
-        lines.append(_cells([
+        lines.append(line([
             str(result.table),
             result.name,
             method,

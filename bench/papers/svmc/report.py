@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from methods import METHODS
 from reference import REFERENCE
+from shared import line, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-__all__ = ["Judged", "Result", "note", "quality_head", "quality_row", "times_table"]
 
 _TIMED = ("TSVM", "SMC", "SVMC", "SVMC printed")
 
@@ -47,17 +46,9 @@ class Result:
         return float(np.mean([getattr(judged, field) for judged in self.judged[column]]))
 
 
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join(map(_line, [head, ["---"] * len(head), *rows]))
-
-
 def quality_head() -> str:
     """Return the head of the table of F1 and accuracy."""
-    return _table(["set", "SVM", "P", "U", "PU", *(method.column for method in METHODS)], [])
+    return table(["set", "SVM", "P", "U", "PU", *(method.column for method in METHODS)])
 
 
 def quality_row(result: Result) -> str:
@@ -67,11 +58,11 @@ def quality_row(result: Result) -> str:
         text = f"{result.mean(method.column, 'f1'):.1f} ({result.mean(method.column, 'accuracy'):.1f})"
         kept = result.mean(method.column, "set_f1")
         cells.append(text if np.isnan(kept) else f"{text}, set {kept:.1f}")
-    lines = [_line(cells)]
+    lines = [line(cells)]
     known = REFERENCE.get((result.name, result.stage))
     if known is not None:
         figures = [f"{known[method.column]:.1f}" if method.column in known else "" for method in METHODS]
-        lines.append(_line(["", "specification: F1", "", "", "", *figures]))
+        lines.append(line(["", "specification: F1", "", "", "", *figures]))
     return "\n".join(lines)
 
 
@@ -89,7 +80,7 @@ def times_table(results: Sequence[Result]) -> str:
         rows.append([result.name, result.stage_text, *cells, *ratios])
     head = ["set", "SVM", "TSVM", *(f"{column} (fits)" for column in _TIMED[1:]), "SMC / SVMC", "SMC / SVMC printed",
             "SVMC / TSVM", "SVMC printed / TSVM"]  # fmt: skip
-    return "Training time, s\n\n" + _table(head, rows)
+    return "Training time, s\n\n" + table(head, rows)
 
 
 def note(n_splits: int) -> str:

@@ -10,41 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from shared import DataError, read_labelled, standardised
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-__all__ = ["DATA_SETS", "DataError", "DataSet", "Features", "find_sets", "load", "read_table", "read_texts", "tf_idf"]
+__all__ = ["DATA_SETS", "DataSet", "Features", "load", "tf_idf"]
 
 Features = Any  # ndarray of float64, or csr_array of float64
 _MIN_DOCUMENTS = 3  # a word that fewer texts have is left out
-
-
-class DataError(ValueError):
-    """A file that does not hold a data set."""
 
 
 @dataclass(frozen=True)
 class DataSet:
     """One class of a data set against the others.
 
-    Attributes
-    ----------
-    name : str
-        Its name here.
-    file : str
-        Name of the file.
-    positive : str
-        The class of the positives.
-    scaling : {"unit", "standard", "tf-idf"}
-        Features moved to [0, 1]; features of mean 0 and standard deviation 1; words of a text.
-    kernel : mapping
-        The kernel of both stages.
-    C : float
-        Cost of the second stage.
+    Its scaling is "unit" (to [0, 1]), "standard" (mean 0, deviation 1) or "tf-idf" (words of a text); `kernel` is that
+    of both stages, and C the cost of the second.
     """
 
     name: str
@@ -69,15 +54,6 @@ DATA_SETS = (
 )
 
 
-def find_sets(folder: Path, names: Sequence[str] | None) -> tuple[list[DataSet], list[str]]:
-    """Return the sets that the folder holds, in the table's order, and the names of those that it does not hold."""
-    known = {data_set.name: data_set for data_set in DATA_SETS}
-    unknown = [name for name in names or () if name not in known]
-    wanted = [data_set for data_set in DATA_SETS if names is None or data_set.name in names]
-    present = [data_set for data_set in wanted if (folder / data_set.file).is_file()]
-    return present, [data_set.name for data_set in wanted if data_set not in present] + unknown
-
-
 def load(folder: Path, data_set: DataSet) -> tuple[Features, NDArray[np.int8]]:
     """Return the features of a set and its labels, +1 and -1."""
     X, labels = _scaled(folder / data_set.file, data_set.scaling)
@@ -93,20 +69,10 @@ def _scaled(path: Path, scaling: str) -> tuple[Features, NDArray[np.str_]]:
     if scaling == "tf-idf":
         texts, labels = read_texts(path)
         return tf_idf(texts), labels
-    X, labels = read_table(path)
+    X, labels = read_labelled(path)
     if scaling == "standard":
-        return (X - X.mean(axis=0)) / X.std(axis=0), labels
+        return standardised(X, X), labels
     return (X - X.min(axis=0)) / np.ptp(X, axis=0), labels
-
-
-def read_table(path: Path) -> tuple[NDArray[np.float64], NDArray[np.str_]]:
-    """Return the columns of a table without the last, and the last, which is called label."""
-    with gzip.open(path, "rt") as file:
-        header, *lines = file.read().splitlines()
-    if header.rsplit(",", 1)[-1] != "label":
-        raise DataError(f"{path}: the last column must be called label, got header {header!r}")
-    values, labels = zip(*(line.rsplit(",", 1) for line in lines), strict=True)
-    return np.loadtxt(values, delimiter=",", ndmin=2), np.array(labels)
 
 
 def read_texts(path: Path) -> tuple[list[str], NDArray[np.str_]]:

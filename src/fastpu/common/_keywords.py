@@ -54,7 +54,7 @@ _OTHER_NAMES = (
     ("centers", "centres"),
     ("batch_size", "batch minibatch_size"),
     ("subsample_unl", "subsample bagging_fraction"),
-    ("bag_size bag_ratio", "max_samples subsample bagging_fraction"),
+    ("bag_ratio", "bag_size max_samples subsample bagging_fraction"),
     ("max_features", "colsample colsample_bytree colsample_bynode feature_fraction mtry rsm"),
     ("min_leaf_rows", "min_child_samples min_data_in_leaf min_samples_leaf min_data nodesize"),
     ("min_leaf_hessian", "min_child_weight min_sum_hessian_in_leaf min_sum_hessian"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from copy import copy
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,8 +85,10 @@ class _Trees:
         return (self.nodes, self.tree_start, self.category_sets) if self.n_trees else None
 
     def as_model(self) -> Any:
-        """Return the trees from which the core goes on, or None."""
-        return _Before(self.nodes, self.tree_start, self.category_sets) if self.n_trees else None
+        """Return the trees from which the core goes on, in the form of a model, or None."""
+        if not self.n_trees:
+            return None
+        return SimpleNamespace(_nodes=self.nodes, tree_starts=self.tree_start, category_sets=self.category_sets)
 
     def add(self, grown: _core.BoostedTreesResult) -> None:
         if self.n_trees:
@@ -107,15 +110,6 @@ class _Trees:
         self.tree_risk, self.risk = self.tree_risk[:n_kept], self.risk[:n_kept]
         self.nodes = self.nodes[: self.tree_start[-1]]
         self.category_sets = self.category_sets[: np.count_nonzero(splits_by_categories(self.nodes))]
-
-
-@dataclass(frozen=True)
-class _Before:
-    """Trees in the form in which `Training.run_elsewhere` takes `before`."""
-
-    _nodes: NDArray[Any]
-    tree_starts: NDArray[np.int64]
-    category_sets: NDArray[np.uint64]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from fastpu.data.binned_features import stacked_bins
 from fastpu.tree._fit import fingerprint_of_part
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -115,11 +115,35 @@ def place_rows(
     return SharedRows(workers, n_threads * _CODES_AHEAD // n_features)
 
 
-class SharedRows:
-    """The rows of all shards, in place of a single `_core.BoostedShard`.
+class Shards:
+    """The rows of all shards, in place of a single shard of the core: it has the methods of that, and merges answers.
 
-    It has the methods of that class, and merges the answers of all shards. A call without an answer is sent along with
-    the next question.
+    A call without an answer is sent along with the next question.
+    """
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._waiting: list[tuple[str, tuple[Any, ...]]] = []
+
+    def _later(self, method: str, *arguments: Any) -> None:
+        self._waiting.append((method, arguments))
+
+    def _before(self) -> list[tuple[str, tuple[Any, ...]]]:
+        waiting, self._waiting = self._waiting, []
+        return waiting
+
+    def _ask(self, merge: Callable[[Any, Any], Any], method: str, *arguments: Any) -> Any:
+        return self._workers.ask_merged(merge, answer, self._before(), method, arguments)
+
+    def __getattr__(self, method: str) -> Any:
+        """Return the method whose answers are added up."""
+        if method.startswith("_"):
+            raise AttributeError(method)
+        return partial(self._ask, add_up, method)
+
+
+class SharedRows(Shards):
+    """The rows of all shards, in place of a single `_core.BoostedShard`.
 
     Attributes
     ----------
@@ -128,35 +152,23 @@ class SharedRows:
     """
 
     def __init__(self, workers: Workers, most_rows_ahead: int) -> None:
-        self._workers = workers
+        super().__init__(workers)
         self.most_rows_ahead = most_rows_ahead
-        self._waiting: list[tuple[str, tuple[Any, ...]]] = []
 
     def draw(self, seed: int, n: int) -> None:
-        self._waiting.append(("draw", (seed, n)))
+        self._later("draw", seed, n)
 
     def add(self, leaves: NDArray[np.uint32], values: NDArray[np.float64]) -> None:
-        self._waiting.append(("add", (leaves, values)))
+        self._later("add", leaves, values)
 
     def counts(self) -> tuple[Any, ...]:
         return merged_counts(self._workers.ask(answer, self._before(), "counts", ()))
 
-    def tops(self, of_drawn: bool) -> NDArray[np.float64]:
-        largest: NDArray[np.float64] = self._workers.ask_merged(np.maximum, answer, self._before(), "tops", (of_drawn,))
-        return largest
+    def tops(self, of_drawn: bool) -> Any:
+        return self._ask(np.maximum, "tops", of_drawn)
 
     def split(self, orders: list[Any], leaves: NDArray[np.uint32]) -> Any:
-        return self._workers.ask_merged(_merged_splits, answer, self._before(), "split", (orders, leaves))
-
-    def __getattr__(self, method: str) -> Any:
-        """Return the method whose answers are added up."""
-        if method.startswith("_"):
-            raise AttributeError(method)
-        return lambda *arguments: self._workers.ask_merged(add_up, answer, self._before(), method, arguments)
-
-    def _before(self) -> list[tuple[str, tuple[Any, ...]]]:
-        waiting, self._waiting = self._waiting, []
-        return waiting
+        return self._ask(_merged_splits, "split", orders, leaves)
 
 
 def merged_counts(answers: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:

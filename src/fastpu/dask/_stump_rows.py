@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fastpu import _core
-from fastpu.dask._boosted_rows import add_up, answer, stack
+from fastpu.dask._boosted_rows import Shards, add_up, stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -68,11 +68,8 @@ def place_stumps(workers: Workers, sizes: Sequence[int]) -> SharedStumps:
     return SharedStumps(workers)
 
 
-class SharedStumps:
+class SharedStumps(Shards):
     """The rows of all shards, in place of a single `_core.StumpShard`.
-
-    It has the methods of that class, and merges the answers of all shards. A call without an answer is sent along with
-    the next question.
 
     Attributes
     ----------
@@ -83,16 +80,9 @@ class SharedStumps:
     """
 
     def __init__(self, workers: Workers) -> None:
-        self._workers = workers
-        self._waiting: list[tuple[str, tuple[Any, ...]]] = []
+        super().__init__(workers)
         self.codes: NDArray[np.uint64] | None = None
         self.is_weighed = False
-
-    def groups(self) -> Any:
-        return self._ask(add_up, "groups")
-
-    def start(self, use_unlabelled: bool) -> Any:
-        return self._ask(add_up, "start", use_unlabelled)
 
     def tops(self) -> Any:
         return self._ask(np.maximum, "tops")
@@ -113,16 +103,12 @@ class SharedStumps:
         return kinds[order], codes[order].ravel(), weights[order].ravel()
 
     def move(self, change: Any) -> None:
-        self._waiting.append(("move", (change,)))
+        self._later("move", change)
 
     def _note(self, change: Any) -> None:
         feature, _, by_categories, codes, _, _ = change
         if feature >= 0:
             self.codes, self.is_weighed = codes if by_categories else None, False
-
-    def _ask(self, merge: Callable[[Any, Any], Any], method: str, *arguments: Any) -> Any:
-        before, self._waiting = self._waiting, []
-        return self._workers.ask_merged(merge, answer, before, method, arguments)
 
 
 def _concatenated(top: Any, bottom: Any) -> Any:

@@ -118,8 +118,8 @@ class WeightedUnlabeledClassifier(WithProbabilities):
     def _fit(self, training: Training) -> None:
         check_takes_weights(self, self.estimator)
         masses = {name: float(training.mass[training.rows(code)].sum()) for name, code in _MASSES.items()}
-        prior, scenario = check_prior_in(self.scenario, self.prior)
-        prior = proper_prior(prior, scenario, **masses)
+        share, drawn_as = check_prior_in(self.scenario, self.prior)
+        prior = proper_prior(share, drawn_as, **masses)
         n_rounds = check_int("n_rounds", self.n_rounds, low=1)
         unlabelled, negative = training.rows(0), training.rows(-1)
         rows = np.sort(np.concatenate([training.rows(1), unlabelled]))

@@ -186,7 +186,7 @@ def precision_at_k(
     >>> precision_at_k([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], k=2, prior=0.4)
     0.75
     """
-    ranked, theta = _ranked_with_prior(score_pos, score_unl, prior, scenario)
+    ranked, theta = _ranked_with_prior(score_pos, score_unl, check_prior_in(scenario, prior))
     flagged = np.array([check_k(k, ranked.unl.size)])
     share = float(flagged[0]) / ranked.unl.size
     estimate = _estimated(
@@ -262,7 +262,7 @@ def average_precision(
     >>> round(average_precision([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], prior=0.4), 3)
     0.854
     """
-    ranked, theta = _ranked_with_prior(score_pos, score_unl, prior, scenario)
+    ranked, theta = _ranked_with_prior(score_pos, score_unl, check_prior_in(scenario, prior))
     n_samples, generator = _check_boot(n_boot, random_state)
     estimate = _estimated(ranked, lambda p, u: mean_precision(p, u, theta), n_samples, generator)
     if isinstance(estimate, RankingEstimate):
@@ -317,7 +317,8 @@ def ranking_curve(
     """
     most = check_int("n_points", n_points, low=2, high=_MOST_POINTS)
     n_samples, generator = _check_boot(n_boot, random_state)
-    ranked, theta = _ranked_with_prior(score_pos, score_unl, prior, scenario)
+    given = (None, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
+    ranked, theta = _ranked_with_prior(score_pos, score_unl, given)
     n_unl = ranked.unl.size
     if n_unl <= most:
         flagged = np.arange(1, n_unl + 1)
@@ -333,11 +334,13 @@ def ranking_curve(
     )
 
 
-def _ranked_with_prior(score_pos: object, score_unl: object, prior: object, scenario: object) -> tuple[Ranked, float]:
-    """Return the rows in order and the share of positives among the unlabelled ones; any number without a prior."""
-    given, drawn_as = (None, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
+def _ranked_with_prior(score_pos: object, score_unl: object, given: tuple[float | None, str]) -> tuple[Ranked, float]:
+    """Return the rows in order and the share of positives among the unlabelled ones, by a prior and its scenario.
+
+    Without a prior the share is any number.
+    """
     ranked = Ranked.of(score_pos, score_unl)
-    return ranked, proper_prior(given, drawn_as, n_pos=ranked.pos.size, n_unl=ranked.unl.size)
+    return ranked, proper_prior(*given, n_pos=ranked.pos.size, n_unl=ranked.unl.size)
 
 
 def _wider(

@@ -64,7 +64,7 @@ class BaggingSVM(KernelMachine):
 
     Attributes
     ----------
-    bags : ndarray of int64, shape (n_bags, bag_size)
+    bags : ndarray of int64, shape (n_bags, K)
         Numbers of the unlabelled rows in each bag, repeats included.
     oob_decision_function : ndarray of float64, shape (n,)
         Out-of-bag scores of the training rows: for an unlabelled row the mean over the bags that it is not in. NaN for
@@ -105,8 +105,8 @@ def fit_bagging_svm(
     y: object,
     *,
     C: float = 1.0,
-    n_estimators: int | None = None,
-    bag_size: int | None = None,
+    n_bags: int | None = None,
+    bag_ratio: float | None = 1.0,
     kernel: str | Callable[..., object] = "linear",
     gamma: float | str = "scale",
     degree: int = 3,
@@ -141,10 +141,11 @@ def fit_bagging_svm(
         +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
     C : float, default 1.0
         > 0, the cost of a positive row.
-    n_estimators : int, optional
+    n_bags : int, optional
         T, the number of bags; by default 35 if they have up to 20 unlabelled rows, else 11.
-    bag_size : int, optional
-        K, the number of draws in a bag; by default the number of positives.
+    bag_ratio : float or None, default 1.0
+        > 0; K = `bag_ratio` n_pos, rounded, at least 1. With None as many rows are drawn as are unlabelled (a
+        bootstrap).
     kernel : str or callable, default "linear"
         As in `fit_svm`.
     gamma : float, "scale" or "auto", default "scale"
@@ -225,18 +226,17 @@ def fit_bagging_svm(
     )
     matrix = check_training_rows(X, options.kernel, "fit_bagging_svm")
     labels = check_labels(y, matrix.n_rows, pu_only="fit_bagging_svm")
-    size = int(np.count_nonzero(labels == 1)) if bag_size is None else check_int("bag_size", bag_size, low=1)
-    if n_estimators is None:
-        n_bags = _MANY_BAGS if size <= _SMALL_BAG else _FEW_BAGS
-    else:
-        n_bags = check_int("n_estimators", n_estimators, low=1)
+    unlabelled = np.flatnonzero(labels == 0).astype(np.int64)
+    ratio = None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True)
+    size = unlabelled.size if ratio is None else max(1, round(ratio * np.count_nonzero(labels == 1)))
+    usual = _MANY_BAGS if size <= _SMALL_BAG else _FEW_BAGS
+    n_bags = usual if n_bags is None else check_int("n_bags", n_bags, low=1)
     if n_bags * size > _MOST_DRAWS:
         raise ValueError(
-            f"n_estimators * bag_size must be at most {_MOST_DRAWS} row numbers, got "
-            f"{short(n_bags)} * {short(size)} = {short(n_bags * size)}"
+            f"n_bags and bag_ratio must ask for at most {_MOST_DRAWS} row numbers, got {short(n_bags)} bags of "
+            f"{short(size)}"
         )
     generator = check_random_state(random_state)
-    unlabelled = np.flatnonzero(labels == 0).astype(np.int64)
     bags = unlabelled[generator.integers(0, unlabelled.size, size=(n_bags, size))]
 
     with make_callback(callback, progress, total=n_bags, description="bagging SVM") as hook:
@@ -247,8 +247,8 @@ def fit_bagging_svm(
     params = {
         "method": "fit_bagging_svm",
         "C": C,
-        "n_estimators": n_bags,
-        "bag_size": size,
+        "n_bags": n_bags,
+        "bag_ratio": ratio,
         **options.params(),
         "random_state": seed_param(random_state),
     }
@@ -279,7 +279,7 @@ class _Bags:
         self._coef: NDArray[np.float64] = np.zeros(training.matrix.n_features if self._is_linear else 0)
         self._C, self._C_unl = C, C * positives.size / bags.shape[1]
         if not 0 < self._C_unl * bags.size < np.inf:
-            raise ValueError(f"C * n_pos / bag_size must be a positive number, got {self._C_unl}")
+            raise ValueError(f"C / bag_ratio must be a positive number, got {self._C_unl}")
         if not min(self._C, self._C_unl) / bags.size >= np.finfo(np.float64).tiny:
             raise ValueError(f"C must be so large that the cost of a row does not underflow in a mean of bags, got {C}")
         self.totals: NDArray[np.float64] = np.zeros(n_rows)  # sums of the scores of all bags,

@@ -15,7 +15,7 @@
 // The linear kernel needs no kernel rows: w = X'b is kept, and gradients are Xw + q, which takes time proportional to
 // the entries of X. A working set has some hundred variables, the free ones and those that violate most, and only its
 // kernel matrix is formed. For one-class and nu-SVMs of spambase, surgical and webkb this takes 1/1.5 to 1/17 of the
-// time of kernel rows (LinearSolvers in bench/benchmarks/svm.py).
+// time of kernel rows (bench/benchmarks/methods.py).
 #pragma once
 
 #include "fastpu/common/parallel.hpp"
