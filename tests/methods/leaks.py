@@ -34,7 +34,7 @@ RECIPES = {name: recipe for name, recipe in method_recipes.RECIPES.items() if re
 
 
 class Malloc(ctypes.Structure):
-    """The result of glibc's mallinfo2: of ten counts the fifth is of bytes in pages of their own, the eighth of others."""
+    """The result of glibc's mallinfo2, ten counts: the fifth of bytes in pages of their own, the eighth of others."""
 
     _fields_ = (("counts", ctypes.c_size_t * 10),)
 
