@@ -47,21 +47,6 @@ def test_codings_that_need_no_explanation(y, expected):
     np.testing.assert_array_equal(as_labels(np.array(y, dtype=object)), expected)
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float16, np.float32, np.float64, np.longdouble, ">i4", ">f8"])
-def test_every_numeric_dtype(dtype, unchanged):
-    y = np.array([1, 0, -1, 1], dtype=dtype)
-    with unchanged(y):
-        labels = as_labels(y)
-    np.testing.assert_array_equal(labels, [1, 0, -1, 1])
-    np.testing.assert_array_equal(as_labels(y[::-1]), [1, -1, 0, 1])
-    assert not np.shares_memory(labels, y)
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint64, np.bool_])
-def test_unsigned_and_boolean_dtypes(dtype):
-    np.testing.assert_array_equal(as_labels(np.array([1, 0, 1], dtype=dtype)), [1, 0, 1])
-
-
 SERIES = [
     pd.Series([1, 0, 1], index=[7, 7, 9]),
     pd.Series([True, False, True]),

@@ -46,31 +46,10 @@ def test_every_sparse_format_is_read(rng, form, dtype, kind, unchanged):
         assert np.all(np.diff(matrix.indices[start:stop]) > 0)
 
 
-def test_rows_that_are_unsorted_or_hold_duplicates_are_put_in_order(unchanged):
-    data = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
-    indices = np.array([2, 0, 1, 1, 0], dtype=np.int64)
-    X = sp.csr_array((data, indices, np.array([0, 2, 4, 4, 5])), shape=(4, 3))
-    with unchanged(X):
-        matrix = check_matrix(X)
-    np.testing.assert_array_equal(dense(matrix), [[2, 0, 1], [0, 12, 0], [0, 0, 0], [16, 0, 0]])
-    assert matrix.data.size == 4
-
-
 def test_duplicates_are_summed_without_overflow_and_true_twice_is_true():
     place = (np.array([0, 0]), np.array([0, 0]))
     assert dense(check_matrix(sp.coo_array((np.array([100, 100], np.int8), place), shape=(1, 1)))) == 200
     assert dense(check_matrix(sp.coo_array((np.array([True, True]), place), shape=(1, 1)))) == 1
-
-
-def test_explicit_zeros_and_spare_room_are_fine():
-    X = sp.csr_array(np.array([[0.0, 3.0], [4.0, 0.0]]))
-    X.data[0] = 0.0
-    roomy = sp.csr_array(X)
-    roomy.data = np.append(X.data, [np.nan, 9.0])
-    roomy.indices = np.append(X.indices, [77, -5])
-    matrix = check_matrix(roomy)
-    assert matrix.data.size == 2
-    np.testing.assert_array_equal(dense(matrix), [[0, 0], [4, 0]])
 
 
 def test_a_long_row_is_checked_across_blocks():

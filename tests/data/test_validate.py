@@ -142,24 +142,6 @@ def test_weights_of_which_ratios_matter_are_enlarged_only_where_they_are_tiny():
     np.testing.assert_array_equal(well_scaled(tiny), usual / 2)
 
 
-def test_weights():
-    assert check_sample_weight(None, 3) is None
-    weights = np.array([0.0, 1.0, 2.0])
-    assert check_sample_weight(weights, 3) is weights
-    for source in (
-        [0, 1, 2],
-        weights.astype(np.float32),
-        weights.astype(">f8"),
-        pd.Series([0, 1, 2], dtype="Int64"),
-        pl.Series([0, 1, 2]),
-        np.array([False, True, True]) * 1,
-    ):
-        checked = check_sample_weight(source, 3)
-        assert checked.dtype == np.float64
-        assert checked.dtype.isnative
-        assert checked.sum() in (2, 3)
-
-
 @pytest.mark.parametrize(
     ("weights", "error", "text"),
     [

@@ -111,13 +111,6 @@ def test_prior_propensity_and_posterior_are_found():
     assert same.history_["log_likelihood"][-1] < clf.history_["log_likelihood"][-1] - 0.01
 
 
-def test_labels_at_random_give_one_propensity():
-    X, positive, labelled, _, e = draw(n=8000, depends=0.0)
-    clf = SARClassifier(LogisticRegression(), propensity_columns=[2]).fit(X, labelled)
-    assert np.abs(clf.propensity_ - e[0]).mean() < 0.02
-    assert abs(clf.prior_ - positive[~labelled].mean()) < 0.02
-
-
 def test_classifier_and_propensity_of_all_columns_can_change_places():
     X, _, labelled, _, _ = draw()
     with pytest.warns(fastpu.exceptions.EstimateWarning, match="propensity_columns are all columns"):
@@ -279,14 +272,6 @@ def test_weights_are_repetitions():
         )
         np.testing.assert_allclose(clf.decision_function(X), repeated.decision_function(X), atol=1e-5)
         assert abs(clf.prior_ - repeated.prior_) < 1e-5
-
-
-def test_weights_of_any_size_are_taken():
-    X, _, labelled, _, _ = draw()
-    weights = np.where(np.arange(600) % 3 == 0, 1e-200, 1.0)
-    tiny = exact(max_iter=3).fit(X, labelled, sample_weight=weights)
-    none = exact(max_iter=3).fit(X, labelled, sample_weight=np.round(weights))
-    np.testing.assert_allclose(tiny.predict_proba(X), none.predict_proba(X), atol=SOLVED)
 
 
 def test_weights_reach_the_last_step_of_the_propensity_estimator():

@@ -74,8 +74,8 @@ class PUBaggingClassifier(MetaClassifier):
     Notes
     -----
     T fits to n_pos + K rows, and the scores of the unlabelled rows by each. Rows are drawn without regard to sample
-    weights. The mean of the probabilities is of bags,
-    with as many positives as unlabelled rows, and no probability of the class: there is no `predict_proba`.
+    weights. The mean of the probabilities is of bags, with as many positives as unlabelled rows, and no probability of
+    the class: there is no `predict_proba`.
 
     References
     ----------
