@@ -18,14 +18,6 @@ namespace {
 // By BoostedTreesStatus.
 constexpr const char* kTreesStatus[] = {"n_rounds", "no_gain", "early_stopping", "callback"};
 
-BoostedTreesCallback make_round_callback(const py::object& callback) {
-  if (callback.is_none()) return {};
-  return [&callback](const BoostedTreesRound& r) {
-    const py::gil_scoped_acquire gil;
-    return callback(r.bag, r.round, r.n_leaves, r.depth, r.risk, r.eval_auc).template cast<bool>();
-  };
-}
-
 // `init` has the nodes, starts and sets of trees, or is None.
 BoostedTreesResult fit_trees(const BinnedFeatures& features, const py::object& labels, const py::object& sample_weight,
                              const py::object& categorical, BoostedTreesOptions options, const py::object& init,
@@ -40,7 +32,9 @@ BoostedTreesResult fit_trees(const BinnedFeatures& features, const py::object& l
   options.init_oob_sum = view_or_null<double>(init_oob_sum, "init_oob_sum", features.n_rows);
   const auto train = view_training_set<BoostedTreesTrainingSet>(features, labels, sample_weight, categorical);
   const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
-  const BoostedTreesCallback on_round = make_round_callback(callback);
+  using Round = BoostedTreesRound;
+  const BoostedTreesCallback on_round = callback_of<Round>(callback, &Round::bag, &Round::round, &Round::n_leaves,
+                                                           &Round::depth, &Round::risk, &Round::eval_auc);
   Team team(n_threads, interrupt_poll());
   if (rows.is_none() && labels.is_none()) throw py::value_error("labels must be given where rows are");
   const std::unique_ptr<BoostedRows> elsewhere = rows.is_none() ? nullptr : rows_of_python(rows, features, options);

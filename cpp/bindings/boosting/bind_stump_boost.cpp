@@ -18,16 +18,6 @@ namespace {
 // By BoostStatus.
 constexpr const char* kStumpStatus[] = {"n_rounds", "no_gain", "perfect", "early_stopping", "callback"};
 
-// Calls Python after every round.
-BoostCallback make_callback(const py::object& callback) {
-  if (callback.is_none()) return {};
-  return [&callback](const BoostRound& r) {
-    const py::gil_scoped_acquire gil;
-    return callback(r.round, r.feature, r.threshold, r.polarity, r.delta, r.alpha, r.z, r.objective, r.eval_auc)
-        .template cast<bool>();
-  };
-}
-
 // The training set, and what it points to if the features are binned here: the bins, and the order of the rows if every
 // threshold is searched.
 struct Training {
@@ -103,7 +93,10 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
   if (rows.is_none()) training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
   training.set.sample_weight = view_or_null<double>(sample_weight, "sample_weight", n_rows);
   const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
-  const BoostCallback on_round = make_callback(callback);
+  using Round = BoostRound;
+  const BoostCallback on_round =
+      callback_of<Round>(callback, &Round::round, &Round::feature, &Round::threshold, &Round::polarity, &Round::delta,
+                         &Round::alpha, &Round::z, &Round::objective, &Round::eval_auc);
   Team team(n_threads, interrupt_poll());
 
   if (!rows.is_none() && raw) throw py::value_error("features must be binned where rows are elsewhere");

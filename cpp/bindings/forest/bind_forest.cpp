@@ -10,14 +10,6 @@ namespace fastpu {
 
 namespace {
 
-ForestCallback make_tree_callback(const py::object& callback) {
-  if (callback.is_none()) return {};
-  return [&callback](const ForestTree& tree) {
-    const py::gil_scoped_acquire gil;
-    return callback(tree.tree, tree.n_leaves, tree.depth).template cast<bool>();
-  };
-}
-
 ForestResult grow_trees(const BinnedFeatures& features, const py::object& labels, const py::object& sample_weight,
                         const py::object& categorical, ForestOptions options, const py::object& oob_sum,
                         const py::object& oob_count, const py::object& callback, int n_threads) {
@@ -25,7 +17,8 @@ ForestResult grow_trees(const BinnedFeatures& features, const py::object& labels
   options.oob_sum = view_or_null<double>(oob_sum, "oob_sum", features.n_rows);
   options.oob_count = view_or_null<std::int32_t>(oob_count, "oob_count", features.n_rows);
   const auto train = view_training_set<ForestTrainingSet>(features, labels, sample_weight, categorical);
-  const ForestCallback on_tree = make_tree_callback(callback);
+  const ForestCallback on_tree =
+      callback_of<ForestTree>(callback, &ForestTree::tree, &ForestTree::n_leaves, &ForestTree::depth);
   Team team(n_threads, interrupt_poll());
   const py::gil_scoped_release nogil;
   return grow_forest(train, options, on_tree, team);
