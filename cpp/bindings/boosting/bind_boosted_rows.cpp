@@ -201,11 +201,11 @@ class BoostedShard {
                index_t n_unlabelled, py::object numbers, int n_threads)
       : features_(std::move(features)),
         arrays_{std::move(labels), std::move(sample_weight), std::move(categorical), std::move(numbers)},
-        team_(n_threads) {
+        team_(n_threads, {}, isa_of_call()) {
     train_ = view_training_set<BoostedTreesTrainingSet>(*features_, arrays_[0], arrays_[1], arrays_[2]);
     place_.n_unlabelled = n_unlabelled;
     if (!arrays_[3].is_none()) place_.numbers = checked_numbers();
-    const TreeLossOptions options{loss, gamma, prior, isa_of_call()};
+    const TreeLossOptions options{loss, gamma, prior};
     std::optional<TreesView> init;
     if (!init_nodes.is_none()) init = view_trees(init_nodes, init_starts, init_sets, features_->n_features);
     const py::gil_scoped_release nogil;

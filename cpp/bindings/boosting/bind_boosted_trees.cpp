@@ -6,7 +6,6 @@
 #include "boosting/bind_boosted_rows.hpp"
 #include "boosting/bind_eval_set.hpp"
 #include "common/arguments.hpp"
-#include "common/bind_isa.hpp"
 #include "common/bind_options.hpp"
 #include "fastpu/boosting/boosted_trees.hpp"
 #include "tree/bind_trees.hpp"
@@ -23,7 +22,6 @@ BoostedTreesResult fit_trees(const BinnedFeatures& features, const py::object& l
                              const py::object& categorical, BoostedTreesOptions options, const py::object& init,
                              const py::object& init_oob_sum, const py::object& eval_set, const py::object& callback,
                              int n_threads, const py::object& rows) {
-  options.isa = isa_of_call();
   if (!init.is_none()) {
     const auto trees = init.cast<py::tuple>();
     if (trees.size() != 3) throw py::value_error("init must have 3 parts");
@@ -35,7 +33,7 @@ BoostedTreesResult fit_trees(const BinnedFeatures& features, const py::object& l
   using Round = BoostedTreesRound;
   const BoostedTreesCallback on_round = callback_of<Round>(callback, &Round::bag, &Round::round, &Round::n_leaves,
                                                            &Round::depth, &Round::risk, &Round::eval_auc);
-  Team team(n_threads, interrupt_poll());
+  Team team = team_of_call(n_threads);
   if (rows.is_none() && labels.is_none()) throw py::value_error("labels must be given where rows are");
   const std::unique_ptr<BoostedRows> elsewhere = rows.is_none() ? nullptr : rows_of_python(rows, features, options);
   const py::gil_scoped_release nogil;

@@ -5,7 +5,6 @@
 #include "boosting/bind_eval_set.hpp"
 #include "boosting/bind_stump_rows.hpp"
 #include "common/arguments.hpp"
-#include "common/bind_isa.hpp"
 #include "common/bind_options.hpp"
 #include "data/bind_binned_features.hpp"
 #include "fastpu/boosting/stump_boost.hpp"
@@ -75,7 +74,6 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
                        const py::object& categorical, StumpBoostOptions options, index_t max_bins,
                        index_t most_distinct, const py::object& eval_set, const py::object& callback, int n_threads,
                        const py::object& rows, const py::object& made) {
-  options.isa = isa_of_call();
   Training training;
   std::optional<MatrixView> raw;
   index_t n_rows = 0;
@@ -97,7 +95,7 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
   const BoostCallback on_round =
       callback_of<Round>(callback, &Round::round, &Round::feature, &Round::threshold, &Round::polarity, &Round::delta,
                          &Round::alpha, &Round::z, &Round::objective, &Round::eval_auc);
-  Team team(n_threads, interrupt_poll());
+  Team team = team_of_call(n_threads);
 
   if (!rows.is_none() && raw) throw py::value_error("features must be binned where rows are elsewhere");
   const std::unique_ptr<StumpRows> elsewhere =

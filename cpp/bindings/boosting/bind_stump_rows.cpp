@@ -179,14 +179,13 @@ class StumpShard {
   StumpShard(std::shared_ptr<BinnedFeatures> features, py::object labels, py::object sample_weight, int n_threads)
       : features_(std::move(features)),
         arrays_{std::move(labels), std::move(sample_weight)},
-        team_(n_threads),
+        team_(n_threads, {}, isa_of_call()),
         layout_(*features_) {
     train_.features = features_.get();
     train_.labels = view_1d<std::int8_t>(arrays_[0], "labels", features_->n_rows);
     train_.sample_weight = view_or_null<double>(arrays_[1], "sample_weight", features_->n_rows);
-    const Isa level = isa_of_call();
     const py::gil_scoped_release nogil;
-    rows_ = make_stump_rows(train_, level, team_);
+    rows_ = make_stump_rows(train_, team_);
   }
 
   py::tuple groups() {
