@@ -26,7 +26,6 @@ from oracles import meta
     ],
 )
 @pytest.mark.parametrize("ratio", [0.4, 1.0, 3.0])
-@pytest.mark.filterwarnings("ignore:fit_isvm made a model that calls all")  # of three negatives for a positive
 def test_scores_are_means_over_the_bags(estimator, response, ratio):
     X, truth, labelled = pu_rows(n=60, apart=1.0)
     codes, weights = pnu_codes(truth, labelled), np.random.default_rng(0).uniform(0.2, 2.0, 60)

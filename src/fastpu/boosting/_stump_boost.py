@@ -14,7 +14,7 @@ from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._warn import warn
+from fastpu.common._warn import one_verdict, warn
 from fastpu.data._categories import category_flags, columns_in_sets
 from fastpu.data._category_order import in_order
 from fastpu.data._matrix import DenseMatrix, Matrix
@@ -335,15 +335,9 @@ def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: LabelledRows, n
     if not model.features.size or model.status == "callback":
         return
     scores = model._decision_function(rows.features, n_threads)
-    n_positive = int(np.count_nonzero(scores > 0))
-    if n_positive in (0, scores.size):
-        verdict = "positive" if n_positive else "negative"
-        warn(
-            f"{fit.function}: the model calls all {scores.size} training rows {verdict}: their scores are between "
-            f"{scores.min():.3g} and {scores.max():.3g}; choose another gamma or n_rounds, or rank by the scores "
-            f"(with_threshold)",
-            DegenerateModelWarning,
-        )
+    if verdict := one_verdict(int(np.count_nonzero(scores > 0)), scores.size, scores.min(), scores.max()):
+        advice = "choose another gamma or n_rounds, or rank by the scores (with_threshold)"
+        warn(f"{fit.function}: the model {verdict}; {advice}", DegenerateModelWarning)
 
 
 def _warn(

@@ -19,3 +19,11 @@ def warn(message: str, category: type[Warning]) -> None:
 
 def _package(namespace: dict[str, object]) -> str:
     return str(namespace.get("__name__", "")).partition(".")[0]
+
+
+def one_verdict(n_positive: int, n_rows: int, least: float, most: float, kind: str = "training") -> str:
+    """Return what is said of a model that calls all rows the same, with their scores; "" if it does not."""
+    if 0 < n_positive < n_rows:
+        return ""
+    verdict = "positive" if n_positive else "negative"
+    return f"calls all {n_rows} {kind} rows {verdict}: their scores are between {least:.3g} and {most:.3g}"

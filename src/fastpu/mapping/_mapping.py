@@ -9,7 +9,7 @@ import numpy as np
 
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
-from fastpu.common._warn import warn
+from fastpu.common._warn import one_verdict, warn
 from fastpu.data._validate import check_labels
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import check_training_rows
@@ -300,10 +300,8 @@ def _warn(variant: Variant, outcome: Outcome, model: MappingMachine | MappingSco
         degenerate(f"{name} rejected all {model.unlabeled_rows.size} unlabelled rows; raise C or change the kernel")
     last = outcome.boundaries[n_iter].fitted
     if n_iter and isinstance(last, FittedSvm) and last.score_range[0] > 0:
-        degenerate(
-            f"the last boundary of {name} calls all {last.n_rows} training rows positive: their scores are between "
-            f"{last.score_range[0]:.3g} and {last.score_range[1]:.3g}; raise C or change the kernel"
-        )
+        verdict = one_verdict(last.n_rows, last.n_rows, *last.score_range)
+        degenerate(f"the last boundary of {name} {verdict}; raise C or change the kernel")
 
 
 def _warn_if_unsolved(variant: Variant, outcome: Outcome, options: Options) -> None:

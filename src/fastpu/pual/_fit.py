@@ -10,7 +10,7 @@ import numpy as np
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._progress import make_callback
-from fastpu.common._warn import warn
+from fastpu.common._warn import one_verdict, warn
 from fastpu.data._training_rows import open_training_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, ScaleWarning
 from fastpu.kernels._kernels import resolve_gamma
@@ -219,11 +219,9 @@ def _warn(options: PualOptions, rows: PualRows, fitted: Sequence[_Fitted]) -> No
         _tell(options, which, worst.point, text, ConvergenceWarning)
     same = [one for one in fitted if one.machine.status != "callback" and (one.lowest > 0 or one.highest <= 0)]
     if same:
-        text = (
-            f"the model calls all {rows.n} training rows {'positive' if same[0].lowest > 0 else 'negative'}: their "
-            f"scores are between {same[0].lowest:.3g} and {same[0].highest:.3g}; change C_pos, C_unl or lam, or rank "
-            f"by the scores (with_threshold)"
-        )
+        first = same[0]
+        verdict = one_verdict(rows.n if first.lowest > 0 else 0, rows.n, first.lowest, first.highest)
+        text = f"the model {verdict}; change C_pos, C_unl or lam, or rank by the scores (with_threshold)"
         which = f"{len(same)} of {len(fitted)} models, the first with " if len(fitted) > 1 else ""
         _tell(options, which, same[0].point, text, DegenerateModelWarning)
 

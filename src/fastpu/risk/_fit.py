@@ -11,7 +11,7 @@ import numpy as np
 
 from fastpu.common._params import check_float, check_random_state
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._warn import warn
+from fastpu.common._warn import one_verdict, warn
 from fastpu.data._matrix import DenseMatrix
 from fastpu.data._training_rows import open_training_rows
 from fastpu.data._validate import check_matrix
@@ -173,17 +173,16 @@ def warn_of(model: Model, rows: RiskRows, unfinished: str) -> None:
     n_called = int(np.count_nonzero(among))
     if n_called not in (0, among.size):
         return
-    verdict = "positive" if n_called else "negative"
     n_other = among.size * ((1 - rows.prior) if n_called else rows.prior)  # rows that should not be called that
     is_for_all = bool((is_called == is_called[0]).all())
     if not is_for_all and n_other < 1:
         return
-    of = f"{scores.size} training" if is_for_all else f"{among.size} unlabelled"
     scores = scores if is_for_all else scores[rows.labels == 0]
+    kind = "training" if is_for_all else "unlabelled"
+    verdict = one_verdict(scores.size if n_called else 0, scores.size, scores.min(), scores.max(), kind)
     warn(
-        f"{rows.function}: the model calls all {of} rows {verdict}: their scores are between {scores.min():.3g} and "
-        f"{scores.max():.3g}. By the prior, {n_other:.3g} of the unlabelled rows are of the other class. Scale the "
-        f"features, lower lam or train it for longer; where the classes overlap this much, rank by the scores, or take "
-        f"the threshold that fits the prior (with_threshold)",
+        f"{rows.function}: the model {verdict}. By the prior, {n_other:.3g} of the unlabelled rows are of the other "
+        f"class. Scale the features, lower lam or train it for longer; where the classes overlap this much, rank by the "
+        f"scores, or take the threshold that fits the prior (with_threshold)",
         DegenerateModelWarning,
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from fastpu.common._progress import make_callback
-from fastpu.common._warn import warn
+from fastpu.common._warn import one_verdict, warn
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 from fastpu.svm._isvm_defaults import default_cost, largest_share
 from fastpu.svm._margin_arguments import check_costs
@@ -158,17 +158,13 @@ def _degenerate(run: Run) -> str:
             f"the psi loss has collapsed: coef is 0, and all rows have the score {run.last.solution['intercept']:.3g}; "
             + ("raise C, or start from another classifier (init)" if run.has_labels else "choose other costs")
         )
-    n_positive = int(np.count_nonzero(scores > 0))
-    if run.status in {"max_iter", "callback"} or (run.status != "no_negative" and 0 < n_positive < scores.size):
-        return ""
-    span = f"their scores are between {scores.min():.3g} and {scores.max():.3g}"
     if run.status == "no_negative":
+        span = f"scores are between {scores.min():.3g} and {scores.max():.3g}"
         return f"no unlabelled row is called negative any more, and the iteration ended there; {span}; choose another C"
-    verdict = "positive" if n_positive else "negative"
-    return (
-        f"the model calls all {scores.size} training rows {verdict}: {span}; choose other costs, or rank by the "
-        f"scores (with_threshold)"
-    )
+    verdict = one_verdict(int(np.count_nonzero(scores > 0)), scores.size, scores.min(), scores.max())
+    if run.status in {"max_iter", "callback"} or not verdict:
+        return ""
+    return f"the model {verdict}; choose other costs, or rank by the scores (with_threshold)"
 
 
 def _excess(run: Run, rows: MarginRows) -> str:

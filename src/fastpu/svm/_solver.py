@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._warn import warn
+from fastpu.common._warn import one_verdict, warn
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._kernels import FunctionKernel, Kernel, linear_coef, resolve_gamma, value_dtype
 from fastpu.svm.kernel_machine import KernelMachine
@@ -296,13 +296,8 @@ class TrainingScores:
 
 def warn_if_degenerate(function: str, scores: TrainingScores, *, one_class: bool) -> None:
     """Warn if all training rows are called the same; that a one-class SVM calls them all positive is its aim."""
-    n_positive = scores.n_positive
-    if n_positive and (one_class or n_positive < scores.n_rows):
-        return
-    verdict = "positive" if n_positive else "negative"
-    advice = "change nu or the kernel" if one_class else "change the costs or the kernel"
-    warn(
-        f"{function} made a model that calls all {scores.n_rows} training rows {verdict}: their scores are between "
-        f"{scores.least:.3g} and {scores.most:.3g}; {advice}, or rank by the scores (with_threshold)",
-        DegenerateModelWarning,
-    )
+    verdict = one_verdict(scores.n_positive, scores.n_rows, scores.least, scores.most)
+    if verdict and not (one_class and scores.n_positive):
+        advice = "change nu or the kernel" if one_class else "change the costs or the kernel"
+        text = f"{function}: the model {verdict}; {advice}, or rank by the scores (with_threshold)"
+        warn(text, DegenerateModelWarning)
