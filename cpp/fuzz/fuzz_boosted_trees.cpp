@@ -26,7 +26,6 @@ BoostedTreesOptions options_of(Input& input) {
   options.loss = input.one_of(fastpu::tree_loss_names());
   options.gamma = input.wrong(input.share());
   options.prior = input.wrong(input.flag() ? 0.5 : input.share());
-  options.isa = input.isa();
   options.n_rounds = input.rarely(64) ? 0 : input.between(1, 4);
   options.learning_rate = input.wrong(input.one_of<double, 4>({0.1, 1, 1e-3, 1e3}));
   options.max_leaves = input.rarely(64) ? 1 : input.between(2, 9);
@@ -179,11 +178,11 @@ void check_result(const Matrix<T>& x, const Problem& problem, const BoostedTrees
   // The same scores from every form of the rows.
   std::vector<double> scores(at(x.n));
   std::vector<double> same(at(x.n));
-  tree_scores(trees, x.dense_view(), options.isa, scores.data(), team);
+  tree_scores(trees, x.dense_view(), scores.data(), team);
   FUZZ_CHECK(all_finite(scores));
-  tree_scores(trees, x.csr_view(), options.isa, same.data(), team);
+  tree_scores(trees, x.csr_view(), same.data(), team);
   FUZZ_CHECK(same_bits(scores, same));
-  tree_scores(trees, *problem.train.features, options.isa, same.data(), team);
+  tree_scores(trees, *problem.train.features, same.data(), team);
   FUZZ_CHECK(same_bits(scores, same));
   if (options.n_bags > 0) {
     FUZZ_CHECK(all_finite(result.oob_sum));
@@ -233,7 +232,7 @@ void run(Input& input) {
       if (!std::isfinite(problem.weights.back())) problem.weights.back() = 0;
     }
   }
-  Team team(input.n_threads());
+  Team team(input.n_threads(), {}, input.isa());
   BinOptions bins;
   bins.max_bins = input.one_of<index_t, 4>({1, 2, 255, 65535});
   bins.sample_weight = problem.weights.empty() ? nullptr : problem.weights.data();
@@ -265,10 +264,8 @@ void run(Input& input) {
     check_first_tree(x, problem, options, result, team);
   }
   if (input.rarely(8)) {
-    Team other(2);
-    BoostedTreesOptions baseline = options;
-    baseline.isa = fastpu::Isa::baseline;
-    FUZZ_CHECK(same_results(result, boost_trees(problem.train, judge, baseline, {}, other)));
+    Team other(2, {}, fastpu::Isa::baseline);
+    FUZZ_CHECK(same_results(result, boost_trees(problem.train, judge, options, {}, other)));
   }
   const bool made_all = result.status == fastpu::BoostedTreesStatus::n_rounds && judge == nullptr;
   if (made_all && options.n_rounds > 1 && input.rarely(4)) check_continuation(problem, options, result, team);

@@ -29,7 +29,6 @@ StumpBoostOptions options_of(Input& input) {
   options.step = input.rarely(4) ? BoostStep::line_search : BoostStep::jensen;
   options.stop_tol = input.wrong(input.one_of<double, 3>({0, 1e-9, 0.1}));
   options.early_stopping_rounds = input.rarely(4) ? input.between(1, 3) : 0;
-  options.isa = input.isa();
   return options;
 }
 
@@ -87,7 +86,7 @@ void run(Input& input) {
       if (!std::isfinite(weights.back())) weights.back() = 0;
     }
   }
-  Team team(input.n_threads());
+  Team team(input.n_threads(), {}, input.isa());
   BinOptions bins;
   bins.max_bins = input.one_of<index_t, 4>({1, 2, 255, 65535});
   bins.sample_weight = weights.empty() ? nullptr : weights.data();
@@ -134,10 +133,8 @@ void run(Input& input) {
   if (accepted([&] { result = stump_boost(train, has_eval ? &eval : nullptr, options, {}, team); })) {
     check_result(x, binned, options, bins.categorical, result, team);
     if (input.rarely(8)) {
-      Team other(2);
-      StumpBoostOptions baseline = options;
-      baseline.isa = fastpu::Isa::baseline;
-      const auto same = stump_boost(train, has_eval ? &eval : nullptr, baseline, {}, other);
+      Team other(2, {}, fastpu::Isa::baseline);
+      const auto same = stump_boost(train, has_eval ? &eval : nullptr, options, {}, other);
       FUZZ_CHECK(same.features == result.features && same_bits(same.alphas, result.alphas) &&
                  same_bits(same.objective, result.objective));
     }

@@ -17,7 +17,6 @@ void run(Input& input) {
   options.loss = input.one_of(fastpu::tree_loss_names());
   options.gamma = input.wrong(input.share());
   options.prior = input.wrong(input.share());
-  options.isa = input.isa();
   const index_t n = input.n_rows(0);
   const auto labels = options.loss == "pnu_auc" ? labels_of(input, n, {1, 0, -1}) : labels_of(input, n, {1, 0});
   std::vector<double> scores;
@@ -31,7 +30,8 @@ void run(Input& input) {
     if (has_part) takes_part.push_back(input.rarely(4) ? 0 : 1);
   }
   const auto from = [](const auto& values, index_t first) { return values.empty() ? nullptr : values.data() + first; };
-  Team team(input.n_threads());
+  Team team(input.n_threads(), {}, input.isa());
+  Team baseline(1, {}, fastpu::Isa::baseline);
   std::vector<double> g(at(n));
   std::vector<double> h(at(n));
   double objective = 0;
@@ -54,10 +54,9 @@ void run(Input& input) {
   std::vector<TreeLossScores> parts;
   TreeLossTops tops;
   TreeLossSums sums;
-  options.isa = fastpu::Isa::baseline;
   for (int k = 0; k < 2; ++k) {
     const TreeLossRows rows{labels.data() + starts[k], from(weights, starts[k]), starts[k + 1] - starts[k]};
-    losses.push_back(make_tree_loss(rows, options, team));
+    losses.push_back(make_tree_loss(rows, options, baseline));
     parts.push_back({scores.data() + starts[k], from(takes_part, starts[k])});
     tops.extend(losses.back()->tops(parts.back(), team));
   }
@@ -70,7 +69,7 @@ void run(Input& input) {
   }
   FUZZ_CHECK(same_bits(same_g, g) && same_bits(same_h, h));
   // The same in as few passes as the loss needs.
-  const auto whole = make_tree_loss({labels.data(), from(weights, 0), n}, options, team);
+  const auto whole = make_tree_loss({labels.data(), from(weights, 0), n}, options, baseline);
   whole->derive_alone({scores.data(), from(takes_part, 0)}, same_g.data(), same_h.data(), team);
   FUZZ_CHECK(same_bits(same_g, g) && same_bits(same_h, h));
 }

@@ -90,7 +90,7 @@ def fit_shards(bins, y, n_parts, *, seed, n_rounds, sample_weight=None, before=N
         bins, np.asarray(y, dtype=np.int8), sample_weight, parts, settings, init, len(y) // n_parts
     )
     training = _boosted_trees.Training(settings, settings.prior or 0.5, seed, 1)
-    return training.run_elsewhere(bins[:1], rows, n_rounds, before=before)
+    return training.run(None, n_rounds, None, elsewhere=rows, cuts=bins[:1], before=before)
 
 
 def assert_same_bits(grown, model):

@@ -156,13 +156,6 @@ def test_gains_of_the_largest_weights_are_kept_as_floats():
     assert np.isfinite(model.decision_function(X)).all()
 
 
-@pytest.mark.parametrize("loss", ["pnu_auc", "logistic", "upu"])
-def test_small_steps_lower_the_risk(loss):
-    X, y = pu_rows(500)
-    risk = fit(X, y, loss=loss, n_rounds=50, learning_rate=0.1, **LOSSES[loss]).history["risk"]
-    assert (np.diff(risk) < 0).all()
-
-
 def test_leaves_have_enough_rows_and_gains_add_up():
     X, y = wild_rows(900)
     model = fit(X, y, min_leaf_rows=37, max_leaves=31)
@@ -230,13 +223,6 @@ def test_a_callback_sees_rounds_or_bags_and_can_end_them():
     model = fit(X, y, n_bags=5, callback=lambda info: seen.append(info) or info.bag == 2)
     assert (model.status, model.n_trees, model.divisor) == ("callback", 8, 2)
     assert [(info.bag, info.round) for info in seen] == [(1, 4), (2, 4)]
-
-
-def test_constant_columns_give_one_warning_and_no_tree():
-    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="found no split"):
-        model = fastpu.fit_boosted_trees(np.ones((60, 2)), np.arange(60) < 20)
-    assert (model.n_trees, model.status) == (0, "no_gain")
-    np.testing.assert_array_equal(model.decision_function(np.ones((2, 2))), 0.0)
 
 
 def test_rounds_that_run_out_before_early_stopping_are_told():

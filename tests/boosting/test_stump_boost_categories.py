@@ -152,19 +152,6 @@ def test_columns_of_noise_in_many_categories_hardly_harm():
     assert np.mean(gaps) < 0.02  # by the best of all sets 0.07, and a column of noise in numbers takes 0.008
 
 
-def test_categories_that_matter_are_found():
-    """The same number of them, of which every second one is good."""
-    rng = np.random.default_rng(0)
-    shops = rng.integers(0, 60, 4000)
-    good = rng.random(60) < 0.5
-    truth = rng.random(4000) < np.where(good[shops], 0.5, 0.02)
-    y = truth & (rng.random(4000) < 0.5)
-    X = pd.DataFrame({"shop": pd.Categorical(shops), "noise": rng.normal(size=4000)})
-    model = fastpu.fit_pnu_auc_boost(X, y)
-    found = set_of(model, int(np.flatnonzero(model.features == 0)[0]))
-    assert found & set(range(60)) == set(np.flatnonzero(good).tolist())
-
-
 @each_fit
 def test_every_form_of_the_rows_gives_the_same_model_and_scores(fit):
     X, y, weights = mixed_problem(1, n=500, weighted="whole")
@@ -197,17 +184,6 @@ def test_every_form_of_the_rows_gives_the_same_model_and_scores(fit):
         np.testing.assert_allclose(last, scores, rtol=1e-12, atol=1e-12)
 
 
-@each_fit
-def test_unseen_categories_go_the_way_of_missing_ones(fit):
-    X, y, _ = mixed_problem(2)
-    frame = framed(X)
-    model = fit(frame, y, n_rounds=20)
-    assert {1, 3} & set(model.features.tolist())
-    missing = frame.assign(colour=pd.Categorical([None] * len(X), categories=["red"]))
-    unseen = frame.assign(colour=pd.Categorical(["ultraviolet"] * len(X)))
-    np.testing.assert_array_equal(model.decision_function(unseen), model.decision_function(missing))
-
-
 @pytest.mark.parametrize("how", ["weights", "rows"])
 def test_categories_without_training_rows_go_the_way_of_missing_ones(how):
     X, y, _ = mixed_problem(4, n=400)
@@ -220,15 +196,6 @@ def test_categories_without_training_rows_go_the_way_of_missing_ones(how):
     rest = frame[~kept]
     missing = rest.assign(colour=pd.Categorical([None] * len(rest), categories=WORDS))
     np.testing.assert_array_equal(model.decision_function(rest), model.decision_function(missing))
-
-
-@each_fit
-def test_the_scale_of_the_weights_does_not_matter(fit):
-    X, y, weights = mixed_problem(5, weighted="whole")
-    model = fit(framed(X), y, n_rounds=20, sample_weight=weights)
-    other = fit(framed(X), y, n_rounds=20, sample_weight=weights * 1e-20)
-    assert model.features.tolist() == other.features.tolist()
-    np.testing.assert_allclose(model.decision_function(framed(X)), other.decision_function(framed(X)), rtol=1e-9)
 
 
 @pytest.mark.parametrize("form", ["frame", "binned", "two bytes"])
@@ -244,13 +211,6 @@ def test_an_eval_set_is_judged_by_the_scores_of_each_round(fit, form):
     expected = [auc(y[half][judged] > 0, stage[judged]) for stage in stages]
     np.testing.assert_allclose(model.history["eval_auc"], expected, rtol=1e-12)
     assert {1, 3} & set(model.features.tolist())
-
-
-def test_folds_choose_the_number_of_rounds():
-    X, y, _ = mixed_problem(7, n=300)
-    model = fastpu.fit_pnu_auc_boost(framed(X), y, n_rounds=200, early_stopping_rounds=10, random_state=0)
-    assert model.status == "early_stopping"
-    assert 0 < model.n_iter < 200
 
 
 def test_early_stopping_drops_the_sets_of_dropped_stumps():
@@ -328,14 +288,6 @@ def test_columns_of_one_category_have_no_stump():
     for entries in (["a"] * 5, [None] * 5):
         model = fastpu.fit_pnu_auc_boost(pd.DataFrame({"c": pd.Categorical(entries, categories=["a"])}), y)
         assert (model.n_iter, model.status) == (0, "no_gain")
-
-
-def test_missing_entries_are_a_category():
-    y = np.array([1, 1, 0, 0, 0])
-    frame = pd.DataFrame({"c": pd.Categorical([None, None, "a", "a", "b"])})
-    model = fastpu.fit_pnu_auc_boost(frame, y)
-    assert set_of(model, 0) & {MISSING, 0, 1} == {MISSING}
-    assert model.predict(frame).tolist() == [1, 1, -1, -1, -1]
 
 
 def test_sets_hold_as_many_categories_as_they_have_room_for_and_more_are_put_in_order():

@@ -218,17 +218,3 @@ def test_callbacks_hear_of_the_last_fit_alone(data):
     assert [info.round for info in heard] == list(range(1, model.n_iter + 1))
     assert {info.n_rounds for info in heard} == {model.n_iter}
     assert {info.eval_auc for info in heard} == {None}
-
-
-def test_the_classifier_stops_early_in_a_pipeline(data):
-    pytest.importorskip("sklearn", minversion="1.6")
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer
-
-    from fastpu import estimators
-
-    X, y = data
-    options = {"early_stopping_rounds": 10, "n_folds": 3, "random_state": 2}
-    fitted = make_pipeline(FunctionTransformer(), estimators.PNUAUCBoostClassifier(**options)).fit(X, y)
-    model = fastpu.fit_pnu_auc_boost(X, y, **options)
-    assert model_bits(fitted[-1].model_) == model_bits(model)

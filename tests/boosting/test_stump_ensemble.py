@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from boosting_cases import assert_identical, each_fit, make_problem
+from boosting_cases import assert_identical, each_fit, make_problem, to_csr
 
 
 @pytest.fixture(scope="module")
@@ -68,15 +68,9 @@ def test_a_rule_that_did_not_end_the_fit_is_reported(fit, data):
 
 @each_fit
 def test_an_empty_model_is_reported(fit):
-    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match=f"{fit.__name__}.*empty"):
-        model = fit(np.zeros((4, 2)), [1, 1, -1, -1])
-    assert (model.n_iter, model.status, model.converged) == (0, "no_gain", True)
-    np.testing.assert_array_equal(model.decision_function(np.ones((3, 2))), np.zeros(3))
-    np.testing.assert_array_equal(model.predict(np.ones((3, 2))), [-1, -1, -1])
-
-
-def test_one_row_a_group_and_one_column():
-    for y in ([1, 0], [0, -1], [1, -1]):
-        model = fastpu.fit_pnu_auc_boost([[1.0], [0.0]], y)
-        assert (model.n_iter, model.status) == (1, "perfect")
-        np.testing.assert_array_equal(model.predict([[1.0], [0.0]]), [1, -1])
+    for rows in (np.zeros((4, 2)), to_csr(np.zeros((4, 2)))):
+        with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match=f"{fit.__name__}.*empty"):
+            model = fit(rows, [1, 1, -1, -1])
+        assert (model.n_iter, model.status, model.converged) == (0, "no_gain", True)
+        np.testing.assert_array_equal(model.decision_function(np.ones((3, 2))), np.zeros(3))
+        np.testing.assert_array_equal(model.predict(np.ones((3, 2))), [-1, -1, -1])

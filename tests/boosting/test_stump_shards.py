@@ -7,11 +7,9 @@ import pytest
 
 import fastpu
 from fastpu import _core
-from fastpu.common._methods import function_of
 from fastpu.data._categories import category_flags
 
 ROUNDS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective", "category_sets")
-SUMMED = ("groups", "start", "weigh", "add")
 
 
 class Shards:
@@ -115,14 +113,6 @@ def test_same_bits_for_any_partition(weighted, max_bins):
         assert rows.n_listed > 0 or max_bins == 20
 
 
-@pytest.mark.parametrize("options", [{"step": "line_search"}, {"gamma": 1.0}, {"gamma": 0.0}], ids=str)
-def test_options_mean_the_same(options):
-    X, y = pnu_rows(500)
-    bins = fastpu.bin_features(X, max_bins=15)
-    model = fastpu.fit_pnu_auc_boost(bins, y, n_rounds=30, **options)
-    assert_same_bits(fit_shards(bins, y, 3, n_rounds=30, **options)[0], model)
-
-
 @pytest.mark.parametrize("groups", [(1, 0, 0), (0, 0, -1), (1, -1, -1)], ids=str)
 def test_a_group_may_be_missing(groups):
     X, y = pnu_rows(500, groups=groups)
@@ -131,15 +121,14 @@ def test_a_group_may_be_missing(groups):
     assert_same_bits(fit_shards(bins, y, 3, n_rounds=30)[0], model)
 
 
-@pytest.mark.parametrize("name", ["fit_pnu_auc_boost", "fit_rankboost_auc", "fit_pnu_adaboost"])
-def test_same_bits_of_every_loss(name):
+@pytest.mark.parametrize("options", [{"step": "line_search"}, {"gamma": 1.0}, {"gamma": 0.0}, {"loss": "ada"}], ids=str)
+def test_same_bits_of_every_loss_and_step(options):
     X, y = pnu_rows(500)
     bins = fastpu.bin_features(X, max_bins=15)
-    model = function_of(name)(bins, y, n_rounds=40)
-    gamma = 1.0 if name == "fit_rankboost_auc" else 0.5
-    assert_same_bits(
-        fit_shards(bins, y, 3, n_rounds=40, gamma=gamma, loss="ada" if name == "fit_pnu_adaboost" else "auc")[0], model
-    )
+    of_fit = {name: value for name, value in options.items() if name != "loss"}
+    fit = fastpu.baselines.fit_pnu_adaboost if "loss" in options else fastpu.fit_pnu_auc_boost
+    model = fit(bins, y, n_rounds=30, **of_fit)
+    assert_same_bits(fit_shards(bins, y, 3, n_rounds=30, **options)[0], model)
 
 
 def test_same_bits_with_categories():

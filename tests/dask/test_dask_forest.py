@@ -151,14 +151,6 @@ def test_labels_are_refused_as_on_one_machine(client):
         assert str(found.value) == str(near.value)
 
 
-def test_what_is_no_collection_is_refused(client):
-    X, y, _ = rows(60)
-    with pytest.raises(TypeError, match="X must be a Dask array"):
-        on_dask.fit_forest(X, y)
-    with pytest.raises(ValueError, match="y must have the partitions of X"):
-        on_dask.fit_forest(*far(X, chunks=20), *far(y, chunks=30))
-
-
 def test_tasks_of_a_worker_that_dies_are_repeated():
     X, y, _ = rows(3000)
     options = {"n_trees": 600, "random_state": 0, "max_leaves": 40}

@@ -53,21 +53,6 @@ def test_scores_of_missing_and_infinite_entries_of_other_rows():
     np.testing.assert_allclose(model.decision_function(other), leaves_of(model, other).mean(axis=1), rtol=1e-12)
 
 
-def test_covers_add_up_to_the_bag(rows):
-    X, y = rows
-    nodes = small(X, y).nodes
-    n_pos = int((y == 1).sum())
-    for t in range(20):
-        tree = nodes[nodes["tree"] == t]
-        inner = tree[tree["feature"] >= 0]
-        assert tree["cover"][0] == n_pos + 2 * n_pos
-        np.testing.assert_array_equal(inner["cover"], tree["cover"][inner["left"]] + tree["cover"][inner["right"]])
-        assert tree["cover"][tree["feature"] < 0].min() >= 3
-        # Breadth first: the k-th split has the children 2 k + 1 and 2 k + 2.
-        np.testing.assert_array_equal(inner["left"], 2 * np.arange(len(inner)) + 1)
-        np.testing.assert_array_equal(inner["right"], inner["left"] + 1)
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 def test_objective_is_what_the_leaves_cost(loss):
     """Without missing entries every row of the bag can be dropped through its tree again."""
@@ -92,19 +77,6 @@ def test_importances_are_shares_of_the_gains(rows):
     assert shares[4] < shares[:4].min()
     inner = model.nodes[model.nodes["feature"] >= 0]
     np.testing.assert_allclose(shares[4], inner["gain"][inner["feature"] == 4].sum() / inner["gain"].sum(), rtol=1e-5)
-
-
-def test_out_of_bag_scores_are_of_trees_without_the_row(rows):
-    X, y = rows
-    model = small(X, y, n_trees=60)
-    values = leaves_of(model, X)
-    counts = model.oob_count
-    assert 0 < counts[y == 1].mean() / 60 < 0.6  # e^-1 of the bags leave a positive row out
-    n_pos, n_unl = (y == 1).sum(), (y == 0).sum()
-    assert counts[y == 0].mean() / 60 == pytest.approx(1 - 2 * n_pos / n_unl, abs=1e-12)
-    low, high = np.sort(values, axis=1)[:, :1], np.sort(values, axis=1)[:, -1:]
-    scores = model.oob_decision_function[:, None]
-    assert ((scores >= low - 1e-12) & (scores <= high + 1e-12))[counts > 0].all()
 
 
 def test_out_of_bag_scores_rank_the_unlabelled_rows():
@@ -174,20 +146,6 @@ def test_weights_that_are_equal_within_both_groups_are_none(rows, max_bins):
     np.testing.assert_array_equal(
         small(X, y, max_bins=max_bins, sample_weight=weights).packed_nodes, small(X, y, max_bins=max_bins).packed_nodes
     )
-
-
-def test_weights_are_chances_to_be_drawn():
-    """A row of weight 3 is drawn three times as often as one of weight 1."""
-    X, y = pu_rows(200)
-    weights = np.where(np.arange(200) % 2 == 0, 3.0, 1.0)
-    model = fastpu.fit_forest(X, y, n_trees=400, random_state=0, bag_ratio=None, sample_weight=weights)
-    for label in (1, 0):
-        group = y == label
-        n, total = group.sum(), weights[group].sum()
-        for weight in (1.0, 3.0):
-            chance = (1 - weight / total) ** n  # to be left out of a bag
-            share = model.oob_count[group & (weights == weight)].mean() / 400
-            assert share == pytest.approx(chance, abs=0.02)
 
 
 # ---- Thresholds and probabilities ----
@@ -323,24 +281,6 @@ def test_a_callback_sees_every_tree_and_ends_the_fit(rows):
     rest = fastpu.fit_forest(*rows, n_trees=15, init_model=stopped, callback=seen.append)
     assert seen[20].tree == 6
     assert bits(rest) == bits(model)
-
-
-def test_binned_features_give_the_same_forest():
-    for X, y in (wild_rows(), mixed_frame()):
-        B = fastpu.bin_features(X)
-        model = small(X, y)
-        assert bits(small(B, y)) == bits(model)
-        np.testing.assert_array_equal(model.decision_function(B), model.decision_function(X))
-        np.testing.assert_array_equal(model.decision_function(B[10:20]), model.decision_function(X)[10:20])
-        refused(ValueError, "max_bins must be None (or 255, as in X)", fastpu.fit_forest, B, y, max_bins=20)
-
-
-def test_nnpu_and_upu_differ_where_leaves_have_no_negatives():
-    X, y = pu_rows(500, gap=2.0)
-    risks = [small(X, y, loss=name, prior=0.6) for name in ("nnpu", "upu")]
-    assert (risks[0].nodes.size, risks[0].objective.min()) != (risks[1].nodes.size, risks[1].objective.min())
-    assert risks[0].objective.min() >= -ROUNDING
-    assert risks[1].objective.min() < 0
 
 
 def test_prior_of_all_rows_is_converted(rows):

@@ -98,31 +98,6 @@ def test_frames_that_cannot_be_mapped_are_refused(model, rows):
     refused(ValueError, "X must have in column 1 ('colour') what the training data have there", score, numbers)
 
 
-def test_more_than_255_categories_are_split_by_their_order():
-    code = np.resize(np.arange(300), 3000)
-    X, y = pd.DataFrame({"city": pd.Categorical(code)}), (code % 3 == 0).astype(np.int8)
-    few = code < 255
-    model = fastpu.fit_forest(X[few], y[few], n_trees=3, random_state=0)
-    assert model.category_sets.any()
-    model = fastpu.fit_forest(X, y, n_trees=20, random_state=0)
-    assert not len(model.category_sets)
-    assert (model.nodes["category_set"] == -1).all()
-    assert all(value % 3 == 0 for value in model.categories["0"][-100:])
-    assert auc(y == 1, model.decision_function(X)) == 1.0
-
-
-def test_categories_that_matter_are_found():
-    """Categories in no order, of which numbers in their place would be hard to cut."""
-    rng = np.random.default_rng(0)
-    shops = rng.integers(0, 60, 4000)
-    good = rng.random(60) < 0.5
-    truth = rng.random(4000) < np.where(good[shops], 0.5, 0.02)
-    y = truth & (rng.random(4000) < 0.5)
-    X = pd.DataFrame({"shop": pd.Categorical(shops), "noise": rng.normal(size=4000)})
-    found = fastpu.fit_forest(X, y, n_trees=100, random_state=0).oob_decision_function
-    assert auc(truth[~y], found[~y]) > 0.75  # of the shares themselves: .81
-
-
 def overlapping_rows(seed):
     """Numbers of which two tell something, and beside them three columns of noise in 100 categories."""
     rng = np.random.default_rng(seed)

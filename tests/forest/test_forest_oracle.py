@@ -92,15 +92,6 @@ def test_same_trees_in_other_forms(make):
     np.testing.assert_array_equal(model.packed_nodes, other.packed_nodes)
 
 
-def test_trees_that_are_added_are_the_next_ones():
-    X, y = wild_rows()
-    first = fastpu.fit_forest(X, y, n_trees=3, max_features=2, random_state=7)
-    model = fastpu.fit_forest(X, y, n_trees=2, max_features=2, init_model=first)
-    slow = slow_forest(X, y, seed=first.seed, n_trees=5, max_features=2)
-    assert_same_forest(model, slow)
-    np.testing.assert_array_equal(model.oob_sum, slow.oob_sum)
-
-
 @given(
     seed=st.integers(0, 2**32),
     n=st.integers(2, 60),

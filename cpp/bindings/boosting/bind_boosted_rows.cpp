@@ -201,11 +201,11 @@ class BoostedShard {
                index_t n_unlabelled, py::object numbers, int n_threads)
       : features_(std::move(features)),
         arrays_{std::move(labels), std::move(sample_weight), std::move(categorical), std::move(numbers)},
-        team_(n_threads) {
+        team_(n_threads, {}, isa_of_call()) {
     train_ = view_training_set<BoostedTreesTrainingSet>(*features_, arrays_[0], arrays_[1], arrays_[2]);
     place_.n_unlabelled = n_unlabelled;
     if (!arrays_[3].is_none()) place_.numbers = checked_numbers();
-    const TreeLossOptions options{loss, gamma, prior, isa_of_call()};
+    const TreeLossOptions options{loss, gamma, prior};
     std::optional<TreesView> init;
     if (!init_nodes.is_none()) init = view_trees(init_nodes, init_starts, init_sets, features_->n_features);
     const py::gil_scoped_release nogil;
@@ -393,7 +393,7 @@ std::unique_ptr<BoostedRows> rows_of_python(const py::object& rows, const Binned
 
 void bind_boosted_rows(py::module_& module) {
   module.def("common_divisor", &common_divisor, py::arg("a"), py::arg("b"));
-  using Shard = BoostedShard;
+  using Shard = BoostedShard;  // whose methods are called with arguments by position
   py::class_<Shard>(module, "BoostedShard")
       .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, py::object, const std::string&, double,
                     double, const py::object&, const py::object&, const py::object&, index_t, py::object, int>(),
@@ -402,18 +402,16 @@ void bind_boosted_rows(py::module_& module) {
            py::arg("init_starts"), py::arg("init_sets"), py::arg("n_unlabelled"), py::arg("numbers"),
            py::arg("n_threads"))
       .def("counts", &Shard::counts)
-      .def("draw", &Shard::draw, py::arg("seed"), py::arg("n"))
-      .def("count_entries", &Shard::count_entries, py::arg("of_drawn"), py::arg("scale"), py::arg("enough"))
-      .def("tops", &Shard::tops, py::arg("of_drawn"))
-      .def("sums", &Shard::sums, py::arg("of_drawn"), py::arg("tops"))
-      .def("start", &Shard::start, py::arg("of_drawn"), py::arg("tops"), py::arg("sums"), py::arg("g_scale"),
-           py::arg("h_scale"), py::arg("halvings"), py::arg("repeated"), py::arg("scale"), py::arg("enough"),
-           py::arg("features"), py::arg("histogram"))
-      .def("split", &Shard::split, py::arg("orders"), py::arg("leaves"))
-      .def("histogram", &Shard::histogram, py::arg("node"))
-      .def("count_sides", &Shard::count_sides, py::arg("node"), py::arg("split"))
-      .def("count_codes", &Shard::count_codes, py::arg("node"), py::arg("feature"))
-      .def("add", &Shard::add, py::arg("leaves"), py::arg("values"));
+      .def("draw", &Shard::draw)
+      .def("count_entries", &Shard::count_entries)
+      .def("tops", &Shard::tops)
+      .def("sums", &Shard::sums)
+      .def("start", &Shard::start)
+      .def("split", &Shard::split)
+      .def("histogram", &Shard::histogram)
+      .def("count_sides", &Shard::count_sides)
+      .def("count_codes", &Shard::count_codes)
+      .def("add", &Shard::add);
 }
 
 }  // namespace fastpu

@@ -6,7 +6,6 @@
 #include "boosting/bind_boosted_rows.hpp"
 #include "boosting/bind_eval_set.hpp"
 #include "common/arguments.hpp"
-#include "common/bind_isa.hpp"
 #include "common/bind_options.hpp"
 #include "fastpu/boosting/boosted_trees.hpp"
 #include "tree/bind_trees.hpp"
@@ -18,20 +17,11 @@ namespace {
 // By BoostedTreesStatus.
 constexpr const char* kTreesStatus[] = {"n_rounds", "no_gain", "early_stopping", "callback"};
 
-BoostedTreesCallback make_round_callback(const py::object& callback) {
-  if (callback.is_none()) return {};
-  return [&callback](const BoostedTreesRound& r) {
-    const py::gil_scoped_acquire gil;
-    return callback(r.bag, r.round, r.n_leaves, r.depth, r.risk, r.eval_auc).template cast<bool>();
-  };
-}
-
 // `init` has the nodes, starts and sets of trees, or is None.
 BoostedTreesResult fit_trees(const BinnedFeatures& features, const py::object& labels, const py::object& sample_weight,
                              const py::object& categorical, BoostedTreesOptions options, const py::object& init,
                              const py::object& init_oob_sum, const py::object& eval_set, const py::object& callback,
                              int n_threads, const py::object& rows) {
-  options.isa = isa_of_call();
   if (!init.is_none()) {
     const auto trees = init.cast<py::tuple>();
     if (trees.size() != 3) throw py::value_error("init must have 3 parts");
@@ -40,8 +30,10 @@ BoostedTreesResult fit_trees(const BinnedFeatures& features, const py::object& l
   options.init_oob_sum = view_or_null<double>(init_oob_sum, "init_oob_sum", features.n_rows);
   const auto train = view_training_set<BoostedTreesTrainingSet>(features, labels, sample_weight, categorical);
   const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
-  const BoostedTreesCallback on_round = make_round_callback(callback);
-  Team team(n_threads, interrupt_poll());
+  using Round = BoostedTreesRound;
+  const BoostedTreesCallback on_round = callback_of<Round>(callback, &Round::bag, &Round::round, &Round::n_leaves,
+                                                           &Round::depth, &Round::risk, &Round::eval_auc);
+  Team team = team_of_call(n_threads);
   if (rows.is_none() && labels.is_none()) throw py::value_error("labels must be given where rows are");
   const std::unique_ptr<BoostedRows> elsewhere = rows.is_none() ? nullptr : rows_of_python(rows, features, options);
   const py::gil_scoped_release nogil;

@@ -5,7 +5,6 @@
 #include "boosting/bind_eval_set.hpp"
 #include "boosting/bind_stump_rows.hpp"
 #include "common/arguments.hpp"
-#include "common/bind_isa.hpp"
 #include "common/bind_options.hpp"
 #include "data/bind_binned_features.hpp"
 #include "fastpu/boosting/stump_boost.hpp"
@@ -17,16 +16,6 @@ namespace {
 
 // By BoostStatus.
 constexpr const char* kStumpStatus[] = {"n_rounds", "no_gain", "perfect", "early_stopping", "callback"};
-
-// Calls Python after every round.
-BoostCallback make_callback(const py::object& callback) {
-  if (callback.is_none()) return {};
-  return [&callback](const BoostRound& r) {
-    const py::gil_scoped_acquire gil;
-    return callback(r.round, r.feature, r.threshold, r.polarity, r.delta, r.alpha, r.z, r.objective, r.eval_auc)
-        .template cast<bool>();
-  };
-}
 
 // The training set, and what it points to if the features are binned here: the bins, and the order of the rows if every
 // threshold is searched.
@@ -85,7 +74,6 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
                        const py::object& categorical, StumpBoostOptions options, index_t max_bins,
                        index_t most_distinct, const py::object& eval_set, const py::object& callback, int n_threads,
                        const py::object& rows, const py::object& made) {
-  options.isa = isa_of_call();
   Training training;
   std::optional<MatrixView> raw;
   index_t n_rows = 0;
@@ -103,8 +91,11 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
   if (rows.is_none()) training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
   training.set.sample_weight = view_or_null<double>(sample_weight, "sample_weight", n_rows);
   const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
-  const BoostCallback on_round = make_callback(callback);
-  Team team(n_threads, interrupt_poll());
+  using Round = BoostRound;
+  const BoostCallback on_round =
+      callback_of<Round>(callback, &Round::round, &Round::feature, &Round::threshold, &Round::polarity, &Round::delta,
+                         &Round::alpha, &Round::z, &Round::objective, &Round::eval_auc);
+  Team team = team_of_call(n_threads);
 
   if (!rows.is_none() && raw) throw py::value_error("features must be binned where rows are elsewhere");
   const std::unique_ptr<StumpRows> elsewhere =

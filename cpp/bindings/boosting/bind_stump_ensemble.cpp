@@ -28,7 +28,7 @@ py::array_t<double> score_stumps(const py::object& features, const py::object& s
     ensemble.n_sets = view_sets(category_sets, ensemble.sets);
   }
 
-  Team team(n_threads, interrupt_poll());
+  Team team = team_of_call(n_threads);
   const auto write = [&](const auto& x) {
     py::array_t<double> out(x.n_rows);
     double* to = out.mutable_data();

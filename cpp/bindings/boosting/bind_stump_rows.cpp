@@ -1,6 +1,8 @@
 #include "boosting/bind_stump_rows.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -15,17 +17,18 @@ namespace {
 
 // ---- What the driver and the workers send each other, as NumPy arrays ----
 
-constexpr index_t kNumbersOfChange = 7;  // the fields of a RowChange
+using NumbersOfChange = std::array<double, 14>;  // the fields of StumpChange::rows
 
 py::tuple pack(const StumpChange& change) {
-  std::vector<double> numbers;
-  for (const RowChange& rows : change.rows) {
-    numbers.insert(numbers.end(), {rows.minus_scale, rows.plus_scale, rows.minus_ratio, rows.plus_ratio, rows.step,
-                                   rows.minus_factor, rows.plus_factor});
-  }
   const StumpBoundary& boundary = change.boundary;
   return py::make_tuple(boundary.feature, boundary.cut, boundary.by_categories, to_array(boundary.codes.words),
-                        change.is_above, to_array(numbers));
+                        change.is_above, to_array(std::bit_cast<NumbersOfChange>(change.rows)));
+}
+
+// Copies an array of exactly as many numbers.
+template <class T, std::size_t n>
+void copy_numbers(const py::handle& array, const char* name, std::array<T, n>& numbers) {
+  std::copy_n(view_1d<T>(array, name, static_cast<index_t>(n)), n, numbers.begin());
 }
 
 StumpChange unpack_change(const py::tuple& packed, const BinnedFeatures& features) {
@@ -44,19 +47,17 @@ StumpChange unpack_change(const py::tuple& packed, const BinnedFeatures& feature
   if (boundary.by_categories && (features.is_sparse() || features.n_bins(boundary.feature) > 256)) {
     throw py::value_error("feature " + std::to_string(boundary.feature) + " has no categories");
   }
-  std::copy_n(view_1d<std::uint64_t>(packed[3], "codes", 4), 4, boundary.codes.words.begin());
+  copy_numbers(packed[3], "codes", boundary.codes.words);
   change.is_above = packed[4].cast<bool>();
-  const double* numbers = view_1d<double>(packed[5], "numbers", 2 * kNumbersOfChange);
-  for (RowChange& rows : change.rows) {
-    rows = {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]};
-    numbers += kNumbersOfChange;
-  }
+  NumbersOfChange numbers{};
+  copy_numbers(packed[5], "numbers", numbers);
+  change.rows = std::bit_cast<decltype(change.rows)>(numbers);
   return change;
 }
 
 PerSlot unpack_slots(const py::handle& array) {
   PerSlot tops{};
-  std::copy_n(view_1d<double>(array, "tops", kSlots), kSlots, tops.begin());
+  copy_numbers(array, "tops", tops);
   return tops;
 }
 
@@ -75,7 +76,7 @@ class PythonStumpRows final : public StumpRows {
     const py::gil_scoped_acquire gil;
     const auto answer = rows_.attr("groups")().cast<py::tuple>();
     StumpGroups groups;
-    std::copy_n(view_1d<index_t>(answer[0], "counts", 3), 3, groups.n_rows.begin());
+    copy_numbers(answer[0], "counts", groups.n_rows);
     const double* weight = view_1d<double>(answer[1], "weights", 3);
     groups.weight = {weight[2], weight[1], weight[0]};
     return groups;
@@ -178,14 +179,13 @@ class StumpShard {
   StumpShard(std::shared_ptr<BinnedFeatures> features, py::object labels, py::object sample_weight, int n_threads)
       : features_(std::move(features)),
         arrays_{std::move(labels), std::move(sample_weight)},
-        team_(n_threads),
+        team_(n_threads, {}, isa_of_call()),
         layout_(*features_) {
     train_.features = features_.get();
     train_.labels = view_1d<std::int8_t>(arrays_[0], "labels", features_->n_rows);
     train_.sample_weight = view_or_null<double>(arrays_[1], "sample_weight", features_->n_rows);
-    const Isa level = isa_of_call();
     const py::gil_scoped_release nogil;
-    rows_ = make_stump_rows(train_, level, team_);
+    rows_ = make_stump_rows(train_, team_);
   }
 
   py::tuple groups() {
@@ -281,17 +281,17 @@ std::unique_ptr<StumpRows> stump_rows_of_python(const py::object& rows, const Bi
 }
 
 void bind_stump_rows(const py::module_& module) {
-  using Shard = StumpShard;
+  using Shard = StumpShard;  // whose methods are called with arguments by position
   py::class_<Shard>(module, "StumpShard")
       .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, int>(), py::arg("features").none(false),
            py::arg("labels"), py::arg("sample_weight"), py::kw_only(), py::arg("n_threads"))
       .def("groups", &Shard::groups)
-      .def("start", &Shard::start, py::arg("use_unlabelled"))
+      .def("start", &Shard::start)
       .def("tops", &Shard::tops)
-      .def("weigh", &Shard::weigh, py::arg("tops"))
-      .def("add", &Shard::add, py::arg("change"))
-      .def("list", &Shard::list, py::arg("change"))
-      .def("move", &Shard::move, py::arg("change"));
+      .def("weigh", &Shard::weigh)
+      .def("add", &Shard::add)
+      .def("list", &Shard::list)
+      .def("move", &Shard::move);
 }
 
 }  // namespace fastpu

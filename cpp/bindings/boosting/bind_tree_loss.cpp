@@ -7,7 +7,6 @@
 
 #include "boosting/boosted_crossing.hpp"
 #include "common/arguments.hpp"
-#include "common/bind_isa.hpp"
 #include "fastpu/boosting/tree_loss.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 
@@ -58,22 +57,22 @@ class BoundLoss {
     rows_.labels = view_1d<std::int8_t>(labels_, "labels");
     rows_.n_rows = static_cast<index_t>(py::len(labels_));
     rows_.sample_weight = view_or_null<double>(sample_weight_, "sample_weight", rows_.n_rows);
-    const TreeLossOptions options{loss, gamma, prior, isa_of_call()};
-    Team team(n_threads, interrupt_poll());
+    const TreeLossOptions options{loss, gamma, prior};
+    Team team = team_of_call(n_threads);
     const py::gil_scoped_release nogil;
     loss_ = make_tree_loss(rows_, options, team);
   }
 
   py::array_t<double> tops(const py::object& scores, int n_threads) const {
     const TreeLossScores of = view(scores);
-    Team team(n_threads, interrupt_poll());
+    Team team = team_of_call(n_threads);
     return to_array(unlocked([&] { return loss_->tops(of, team); }).values);
   }
 
   py::array_t<std::int64_t> sums(const py::object& scores, const py::object& tops, int n_threads) const {
     const TreeLossScores of = view(scores);
     const TreeLossTops relative_to = unpack_tops(tops);
-    Team team(n_threads, interrupt_poll());
+    Team team = team_of_call(n_threads);
     return to_array(unlocked([&] { return loss_->sums(of, relative_to, team); }).values);
   }
 
@@ -101,7 +100,7 @@ class BoundLoss {
     auto h = Shelf::lend(shelf_, rows_.n_rows);
     double* const to_g = g.mutable_data();
     double* const to_h = h.mutable_data();
-    Team team(n_threads, interrupt_poll());
+    Team team = team_of_call(n_threads);
     unlocked([&] { write(to_g, to_h, team); });
     return py::make_tuple(g, h);
   }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -126,6 +127,17 @@ py::array_t<T> to_array(const std::vector<T>& values) {
 template <class T, std::size_t n>
 py::array_t<T> to_array(const std::array<T, n>& values) {
   return to_array(values.data(), static_cast<index_t>(n));
+}
+
+// A function that calls Python with these members of what a round or a step came to, and returns whether the fit is to
+// end; empty for None. `callback` must outlive it.
+template <class Round, class... Members>
+std::function<bool(const Round&)> callback_of(const py::object& callback, Members... members) {
+  if (callback.is_none()) return {};
+  return [&callback, members...](const Round& round) {
+    const py::gil_scoped_acquire gil;
+    return callback(round.*members...).template cast<bool>();
+  };
 }
 
 // Returns body(), which is called with the GIL released.

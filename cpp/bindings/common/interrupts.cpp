@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "common/bind_isa.hpp"
+
 namespace fastpu {
 
 namespace py = pybind11;
@@ -21,5 +23,7 @@ Team::Poll interrupt_poll() {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   };
 }
+
+Team team_of_call(int n_threads) { return Team(n_threads, interrupt_poll(), isa_of_call()); }
 
 }  // namespace fastpu

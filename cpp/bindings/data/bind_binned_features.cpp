@@ -52,7 +52,7 @@ Shared bin(const py::object& matrix, index_t max_bins, const py::object& sample_
     if (arrays.size() != 3) throw py::value_error("cuts must be three arrays, got " + std::to_string(arrays.size()));
     options.cuts = read_cuts(arrays[0], arrays[1], arrays[2]);
   }
-  Team team(n_threads, interrupt_poll());
+  Team team = team_of_call(n_threads);
   const py::gil_scoped_release nogil;
   return std::visit([&](const auto& x) { return std::make_shared<BinnedFeatures>(bin_features(x, options, team)); },
                     view);
@@ -61,14 +61,14 @@ Shared bin(const py::object& matrix, index_t max_bins, const py::object& sample_
 Shared take(const BinnedFeatures& all, const py::object& rows, int n_threads) {
   const auto n = static_cast<index_t>(py::len(rows));
   const auto* positions = view_1d<index_t>(rows, "rows", n);
-  Team team(n_threads, interrupt_poll());
+  Team team = team_of_call(n_threads);
   const py::gil_scoped_release nogil;
   return std::make_shared<BinnedFeatures>(take_rows(all, positions, n, team));
 }
 
 Shared stack(const std::vector<const BinnedFeatures*>& parts, int n_threads) {
   if (std::ranges::find(parts, nullptr) != parts.end()) throw py::type_error("parts must be binned features, got None");
-  Team team(n_threads, interrupt_poll());
+  Team team = team_of_call(n_threads);
   const py::gil_scoped_release nogil;
   return std::make_shared<BinnedFeatures>(stack_rows(parts, team));
 }

@@ -11,13 +11,8 @@ py::array_t<std::uint64_t> fingerprint_of(const BinnedFeatures& features, const 
                                           const py::object& weights, index_t first_row, int n_threads) {
   const auto* of_rows = view_1d<std::int8_t>(labels, "labels", features.n_rows);
   const auto* mass = view_or_null<double>(weights, "weights", features.n_rows);
-  Team team(n_threads, interrupt_poll());
-  std::array<std::uint64_t, 3> sums{};
-  {
-    const py::gil_scoped_release nogil;
-    sums = fingerprint(features, of_rows, mass, first_row, team);
-  }
-  return to_array(sums);
+  Team team = team_of_call(n_threads);
+  return to_array(unlocked([&] { return fingerprint(features, of_rows, mass, first_row, team); }));
 }
 
 }  // namespace

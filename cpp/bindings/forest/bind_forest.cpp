@@ -1,7 +1,6 @@
 #include <pybind11/pybind11.h>
 
 #include "common/arguments.hpp"
-#include "common/bind_isa.hpp"
 #include "common/bind_options.hpp"
 #include "fastpu/forest/forest.hpp"
 #include "tree/bind_trees.hpp"
@@ -10,23 +9,15 @@ namespace fastpu {
 
 namespace {
 
-ForestCallback make_tree_callback(const py::object& callback) {
-  if (callback.is_none()) return {};
-  return [&callback](const ForestTree& tree) {
-    const py::gil_scoped_acquire gil;
-    return callback(tree.tree, tree.n_leaves, tree.depth).template cast<bool>();
-  };
-}
-
 ForestResult grow_trees(const BinnedFeatures& features, const py::object& labels, const py::object& sample_weight,
                         const py::object& categorical, ForestOptions options, const py::object& oob_sum,
                         const py::object& oob_count, const py::object& callback, int n_threads) {
-  options.isa = isa_of_call();
   options.oob_sum = view_or_null<double>(oob_sum, "oob_sum", features.n_rows);
   options.oob_count = view_or_null<std::int32_t>(oob_count, "oob_count", features.n_rows);
   const auto train = view_training_set<ForestTrainingSet>(features, labels, sample_weight, categorical);
-  const ForestCallback on_tree = make_tree_callback(callback);
-  Team team(n_threads, interrupt_poll());
+  const ForestCallback on_tree =
+      callback_of<ForestTree>(callback, &ForestTree::tree, &ForestTree::n_leaves, &ForestTree::depth);
+  Team team = team_of_call(n_threads);
   const py::gil_scoped_release nogil;
   return grow_forest(train, options, on_tree, team);
 }
@@ -35,7 +26,7 @@ py::array_t<std::uint32_t> draw_forest_bags(index_t n_pos, index_t n_unl, const 
                                             const py::object& weight_unl, const ForestOptions& options, int n_threads) {
   const BagGroups groups{n_pos, n_unl, view_or_null<double>(weight_pos, "weight_pos", n_pos),
                          view_or_null<double>(weight_unl, "weight_unl", n_unl)};
-  Team team(n_threads, interrupt_poll());
+  Team team = team_of_call(n_threads);
   const ForestBags bags = unlocked([&] { return draw_bags(groups, options, team); });
   return to_array(bags.rows).reshape({options.n_trees, bags.n_pos + bags.n_unl});
 }
@@ -43,14 +34,13 @@ py::array_t<std::uint32_t> draw_forest_bags(index_t n_pos, index_t n_unl, const 
 ForestResult grow_drawn(const BinnedFeatures& features, const Array<std::uint32_t>& bags, index_t n_pos,
                         const py::object& categorical, ForestOptions options, int n_threads) {
   if (bags.ndim() != 2) throw py::value_error("bags must be a 2-D array");
-  options.isa = isa_of_call();
   options.n_trees = bags.shape(0);
   ForestBags drawn;
   drawn.n_pos = n_pos;
   drawn.n_unl = bags.shape(1) - n_pos;
   drawn.rows.assign(bags.data(), bags.data() + bags.size());
   const auto* flags = view_or_null<std::uint8_t>(categorical, "categorical", features.n_features);
-  Team team(n_threads, interrupt_poll());
+  Team team = team_of_call(n_threads);
   const py::gil_scoped_release nogil;
   return grow_on_bags(features, flags, drawn, options, team);
 }

@@ -2,7 +2,6 @@
 
 #include <pybind11/pybind11.h>
 
-#include "common/bind_isa.hpp"
 #include "fastpu/tree/tree_scores.hpp"
 
 namespace fastpu {
@@ -17,13 +16,12 @@ void check_node_arrays(const py::object& nodes, const py::object& tree_start, co
 py::array_t<double> score_trees(const py::object& features, const py::object& nodes, const py::object& tree_start,
                                 const py::object& category_sets, index_t n_features, int n_threads) {
   const TreesView trees = view_trees(nodes, tree_start, category_sets, n_features);
-  const Isa isa = isa_of_call();
-  Team team(n_threads, interrupt_poll());
+  Team team = team_of_call(n_threads);
   const auto write = [&](const auto& x) {
     py::array_t<double> out(x.n_rows);
     double* to = out.mutable_data();
     const py::gil_scoped_release nogil;
-    tree_scores(trees, x, isa, to, team);
+    tree_scores(trees, x, to, team);
     return out;
   };
   if (py::isinstance<BinnedFeatures>(features)) return write(features.cast<const BinnedFeatures&>());

@@ -22,10 +22,10 @@ constexpr double kRefreshMovement = 200;
 
 }  // namespace
 
-BoostState::BoostState(const BinnedFeatures& features, StumpRows& rows, bool use_unlabelled, Isa isa, Team& team)
+BoostState::BoostState(const BinnedFeatures& features, StumpRows& rows, bool use_unlabelled, Team& team)
     : features_(features),
       rows_(rows),
-      kernels_(stump_kernels(isa)),
+      kernels_(stump_kernels(team.isa())),
       team_(team),
       layout_(features),
       histogram_(layout_.size, "the histograms") {

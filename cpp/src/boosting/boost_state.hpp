@@ -32,7 +32,7 @@ struct StumpEffect {
 class BoostState {
  public:
   // Of the features only the cuts are read. Rows of U take part if use_unlabelled.
-  BoostState(const BinnedFeatures& features, StumpRows& rows, bool use_unlabelled, Isa isa, Team& team);
+  BoostState(const BinnedFeatures& features, StumpRows& rows, bool use_unlabelled, Team& team);
 
   // Adds a stump, and returns the factors by which the four group totals changed. The histograms are brought up to date
   // later, feature by feature, by settle().

@@ -88,7 +88,6 @@ class Judge {
       : eval_(eval),
         n_features_(training.n_features),
         patience_(options.early_stopping_rounds),
-        isa_(options.isa),
         auc_(eval, training),
         values_(at(auc_.n_rows())),
         team_(team) {
@@ -116,9 +115,9 @@ class Judge {
     std::visit(
         [&](const auto& x) {
           if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(x)>>) {
-            tree_scores(trees, *x, isa_, values_.data(), team_);
+            tree_scores(trees, *x, values_.data(), team_);
           } else {
-            tree_scores(trees, x, isa_, values_.data(), team_);
+            tree_scores(trees, x, values_.data(), team_);
           }
         },
         eval_.features);
@@ -129,7 +128,6 @@ class Judge {
   index_t n_features_;
   index_t patience_;
   index_t best_ = 0;
-  Isa isa_;
   detail::EvalAuc auc_;
   std::vector<double> values_;
   Team& team_;
@@ -301,7 +299,7 @@ void score_out_of_bag(const BoostedTreesTrainingSet& train, const BoostedTreesOp
     std::vector<detail::LeftOutRows> left_out;
     left_out.reserve(at(result.best_round));
     for (index_t r = 0; r < result.best_round; ++r) left_out.push_back({&bag.rounds[at(r)].tree, &bag.in_bag});
-    add_out_of_bag(*train.features, left_out, options.isa, result.oob_sum.data(), team);
+    add_out_of_bag(*train.features, left_out, result.oob_sum.data(), team);
     for (std::int32_t& count : result.oob_count) ++count;
     bag.in_bag.for_each([&](std::size_t row) { --result.oob_count[row]; });
   }

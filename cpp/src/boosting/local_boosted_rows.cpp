@@ -25,7 +25,7 @@ LocalBoostedRows::LocalBoostedRows(const BoostedTreesTrainingSet& train, const T
       team_(team),
       features_(*train.features, train.categorical),
       loss_(make_tree_loss({train.labels, train.sample_weight, train.features->n_rows}, loss, team)),
-      rows_(features_, train.sample_weight, loss.isa, team, n_workers),
+      rows_(features_, train.sample_weight, team, n_workers),
       scores_(make_vector<double>(train.features->n_rows, "the scores of rows")),
       g_(make_vector<double>(train.features->n_rows, "the gradients of rows")),
       h_(make_vector<double>(train.features->n_rows, "the gradients of rows")) {
@@ -34,7 +34,7 @@ LocalBoostedRows::LocalBoostedRows(const BoostedTreesTrainingSet& train, const T
                                 (place == nullptr ? "" : " on one worker") + ", got " +
                                 std::to_string(train.features->n_rows));
   }
-  if (init != nullptr) tree_scores(*init, *train.features, loss.isa, scores_.data(), team);
+  if (init != nullptr) tree_scores(*init, *train.features, scores_.data(), team);
   for (index_t i = 0; i < train.features->n_rows; ++i) {
     if (train.sample_weight != nullptr && !(train.sample_weight[i] > 0)) continue;
     all_.push_back(static_cast<std::uint32_t>(i));

@@ -55,12 +55,12 @@ void add_weight(WeightSums& sums, std::size_t slot, double weight) {
 
 }  // namespace
 
-LocalStumpRows::LocalStumpRows(const BoostTrainingSet& train, Isa isa, Team& team)
+LocalStumpRows::LocalStumpRows(const BoostTrainingSet& train, Team& team)
     : features_(*train.features),
       order_(train.order),
       weight_(train.sample_weight),
-      kernels_(stump_kernels(isa)),
-      code_kernels_(code_kernels(isa)),
+      kernels_(stump_kernels(team.isa())),
+      code_kernels_(code_kernels(team.isa())),
       team_(team),
       histogram_(features_),
       codes_per_row_(static_cast<double>(features_.n_features)),
@@ -377,8 +377,8 @@ std::vector<index_t> count_bins(const BoostTrainingSet& train, bool use_unlabell
   return counts;
 }
 
-std::unique_ptr<StumpRows> make_stump_rows(const BoostTrainingSet& train, Isa isa, Team& team) {
-  return std::make_unique<detail::LocalStumpRows>(train, isa, team);
+std::unique_ptr<StumpRows> make_stump_rows(const BoostTrainingSet& train, Team& team) {
+  return std::make_unique<detail::LocalStumpRows>(train, team);
 }
 
 }  // namespace fastpu

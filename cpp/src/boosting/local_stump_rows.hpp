@@ -19,7 +19,7 @@ using RowBits = std::vector<std::uint64_t>;
 class LocalStumpRows final : public StumpRows {
  public:
   // As make_stump_rows.
-  LocalStumpRows(const BoostTrainingSet& train, Isa isa, Team& team);
+  LocalStumpRows(const BoostTrainingSet& train, Team& team);
 
   StumpGroups groups() override { return groups_; }
   void start(bool use_unlabelled) override;

@@ -122,7 +122,7 @@ class StumpBooster {
       : train_(train),
         options_(options),
         loss_(options, rows.groups().weight),
-        state_(*train.features, rows, uses_unlabelled(loss_), options.isa, team),
+        state_(*train.features, rows, uses_unlabelled(loss_), team),
         search_(state_, train.order, local, train.categorical, loss_.low(), team),
         team_(team) {
     if (eval != nullptr) judge_ = std::make_unique<EvalAuc>(*eval, *train.features);
@@ -249,7 +249,7 @@ class StumpBooster {
 StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* eval, const StumpBoostOptions& options,
                              const BoostCallback& callback, Team& team) {
   check(options, train, eval);
-  LocalStumpRows rows(train, options.isa, team);
+  LocalStumpRows rows(train, team);
   return StumpBooster(train, rows, &rows, eval, options, team).run(callback);
 }
 

@@ -81,7 +81,7 @@ class Booster {
         counts_(checked(rows.counts())),
         unit_(count_unit(options.min_leaf_rows, counts_.n_rows)),
         loss_(make_tree_loss({}, options, team)),
-        grower_(features, rows, newton_options(options, counts_.n_rows), options.isa, team, n_workers),
+        grower_(features, rows, newton_options(options, counts_.n_rows), team, n_workers),
         draws_rows_(options.subsample_unl < 1 && counts_.n_unlabelled > 0),
         draws_features_(options.max_features > 0 && options.max_features < features.binned().n_features) {
     all_features_.resize(at(features.binned().n_features));

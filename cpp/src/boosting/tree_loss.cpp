@@ -81,10 +81,10 @@ TreeLossBounds logistic_bounds(const LossMeans& means, const LossSlopes& slopes)
 
 class RowLoss final : public TreeLoss {
  public:
-  RowLoss(const TreeLossRows& rows, std::unique_ptr<LossFormula> formula, Isa isa, bool takes_negatives, Team& team)
+  RowLoss(const TreeLossRows& rows, std::unique_ptr<LossFormula> formula, bool takes_negatives, Team& team)
       : rows_(rows),
         formula_(std::move(formula)),
-        kernels_(detail::loss_kernels(isa)),
+        kernels_(detail::loss_kernels(team.isa())),
         passes_(formula_->is_exponential() ? kernels_.exponential : kernels_.logistic) {
     if (formula_->is_exponential() && rows.sample_weight != nullptr) {
       log_weight_ = AlignedBuffer<double>(rows.n_rows, "the logarithms of weights");
@@ -344,7 +344,7 @@ std::vector<std::string> tree_loss_names() {
 std::unique_ptr<TreeLoss> make_tree_loss(const TreeLossRows& rows, const TreeLossOptions& options, Team& team) {
   for (const NamedFormula& formula : kFormulas) {
     if (options.loss != formula.name) continue;
-    return std::make_unique<RowLoss>(rows, formula.make(options), options.isa, formula.takes_negatives, team);
+    return std::make_unique<RowLoss>(rows, formula.make(options), formula.takes_negatives, team);
   }
   throw std::invalid_argument("there is no loss '" + options.loss + "'");
 }

@@ -314,7 +314,7 @@ void Team::Pool::quit() noexcept {
   for (const auto& worker : workers) worker->thread.join();
 }
 
-Team::Team(int n_threads, Poll poll) : n_threads_(n_threads), poll_(std::move(poll)) {
+Team::Team(int n_threads, Poll poll, Isa isa) : n_threads_(n_threads), poll_(std::move(poll)), isa_(isa) {
   static_cast<void>(make_room_to_throw());  // a fit makes its team first, before it takes memory of its own
   if (n_threads < 1) throw std::invalid_argument("n_threads must be >= 1, got " + std::to_string(n_threads));
 }

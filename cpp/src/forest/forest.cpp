@@ -102,8 +102,8 @@ struct BaggedTree {
 template <class Rows>
 class Grower {
  public:
-  Grower(const detail::TreeFeatures& features, const ForestOptions& options)
-      : features_(features), options_(options), rows_(make_rows(features, options)) {}
+  Grower(const detail::TreeFeatures& features, const ForestOptions& options, Isa isa)
+      : features_(features), options_(options), rows_(make_rows(features, options, isa)) {}
 
   // Draws the bag of tree `number`, and grows the tree on it.
   template <class Checkpoint>
@@ -125,11 +125,11 @@ class Grower {
   }
 
  private:
-  static Rows make_rows(const detail::TreeFeatures& features, const ForestOptions& options) {
+  static Rows make_rows(const detail::TreeFeatures& features, const ForestOptions& options, [[maybe_unused]] Isa isa) {
     if constexpr (std::is_same_v<Rows, detail::PuSparseRows>) {
       return Rows(features);
     } else {
-      return Rows(features, options.max_leaves == 0, options.isa);
+      return Rows(features, options.max_leaves == 0, isa);
     }
   }
 
@@ -218,7 +218,7 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
     std::vector<BaggedTree> trees(at(n), BaggedTree{{}, RowSet(0)});
     team.for_each(n, [&](index_t k, int worker) {
       auto& grower = growers[at(worker)];
-      if (!grower) grower = std::make_unique<Grower<Rows>>(features, options);
+      if (!grower) grower = std::make_unique<Grower<Rows>>(features, options, team.isa());
       trees[at(k)] = grower->grow(first + k, groups, [&team] { team.poll(); });
     });
     for (std::size_t k = 0; k < trees.size() && callback && !result.stopped; ++k) {
@@ -229,7 +229,7 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
     std::vector<detail::LeftOutRows> left_out;
     left_out.reserve(trees.size());
     for (const BaggedTree& tree : trees) left_out.push_back({&tree.tree, &tree.in_bag});
-    add_out_of_bag(*train.features, left_out, options.isa, result.oob_sum.data(), team);
+    add_out_of_bag(*train.features, left_out, result.oob_sum.data(), team);
     for (std::int32_t& count : result.oob_count) count += static_cast<std::int32_t>(trees.size());
     for (const BaggedTree& tree : trees) tree.in_bag.for_each([&](std::size_t row) { --result.oob_count[row]; });
     for (const BaggedTree& tree : trees) append_tree(tree.tree, options.first_set, result);
@@ -264,7 +264,7 @@ ForestResult grow_each(const ForestTrainingSet& train, const ForestBags& bags, c
   std::vector<GrownTree> trees(at(options.n_trees));
   team.for_each(options.n_trees, [&](index_t k, int worker) {
     auto& grower = growers[at(worker)];
-    if (!grower) grower = std::make_unique<Grower<Rows>>(features, options);
+    if (!grower) grower = std::make_unique<Grower<Rows>>(features, options, team.isa());
     trees[at(k)] = grower->grow(k, bags, [&team] { team.poll(); });
   });
   ForestResult result;

@@ -31,12 +31,12 @@ double newton_scale(double most, double n, int halvings) {
   return std::ldexp(1.0, std::clamp(exponent - 1, -900, 900));
 }
 
-NewtonRows::NewtonRows(const TreeFeatures& features, const double* weights, Isa isa, Team& team, int n_workers)
+NewtonRows::NewtonRows(const TreeFeatures& features, const double* weights, Team& team, int n_workers)
     : features_(features),
       binned_(features.binned()),
       layout_(binned_),
       weights_(weights),
-      kernels_(newton_kernels(isa)),
+      kernels_(newton_kernels(team.isa())),
       team_(team),
       n_workers_(n_workers),
       words_(binned_.n_rows, "the gradients of rows"),

@@ -48,7 +48,7 @@ struct NewtonGradients {
 class NewtonRows {
  public:
   // `weights` are those of the rows, or null where all are 1. At most n_workers are at work at once.
-  NewtonRows(const TreeFeatures& features, const double* weights, Isa isa, Team& team, int n_workers);
+  NewtonRows(const TreeFeatures& features, const double* weights, Team& team, int n_workers);
 
   // Begins a tree that may split the given features, ascending; returns the root.
   NewtonRange start(const NewtonGradients& gradients, const std::vector<std::uint32_t>& split_features);

@@ -19,7 +19,7 @@ struct Category {
 
 }  // namespace
 
-NewtonSearch::NewtonSearch(const TreeFeatures& features, NodeRows& rows, double lam, double min_leaf_hessian, Isa isa,
+NewtonSearch::NewtonSearch(const TreeFeatures& features, NodeRows& rows, double lam, double min_leaf_hessian,
                            Team& team, int n_workers)
     : features_(features),
       binned_(features.binned()),
@@ -27,7 +27,7 @@ NewtonSearch::NewtonSearch(const TreeFeatures& features, NodeRows& rows, double 
       rows_(rows),
       lam_(lam),
       min_leaf_hessian_(min_leaf_hessian),
-      kernels_(newton_kernels(isa)),
+      kernels_(newton_kernels(team.isa())),
       team_(team),
       n_workers_(n_workers) {}
 

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/tree/node_rows.hpp"
 #include "tree/grown_tree.hpp"
@@ -42,7 +41,7 @@ class NewtonSearch {
     NewtonSplit* best = nullptr;  // where its best split goes, if there is one; null for a node that is not searched
   };
 
-  NewtonSearch(const TreeFeatures& features, NodeRows& rows, double lam, double min_leaf_hessian, Isa isa, Team& team,
+  NewtonSearch(const TreeFeatures& features, NodeRows& rows, double lam, double min_leaf_hessian, Team& team,
                int n_workers);
 
   // Begins a tree that may split the given features, ascending.

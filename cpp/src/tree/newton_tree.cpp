@@ -14,13 +14,13 @@ std::uint32_t cover_of(index_t n_rows) {
 
 }  // namespace
 
-NewtonGrower::NewtonGrower(const TreeFeatures& features, NodeRows& rows, const NewtonOptions& options, Isa isa,
-                           Team& team, int n_workers)
+NewtonGrower::NewtonGrower(const TreeFeatures& features, NodeRows& rows, const NewtonOptions& options, Team& team,
+                           int n_workers)
     : binned_(features.binned()),
       options_(options),
       team_(team),
       rows_(rows),
-      search_(features, rows, options.lam, options.min_leaf_hessian, isa, team, n_workers) {
+      search_(features, rows, options.lam, options.min_leaf_hessian, team, n_workers) {
   const index_t bytes = HistogramLayout(binned_).size() * static_cast<index_t>(sizeof(std::uint64_t));
   histograms_.resize(at(std::clamp<index_t>(kKeptHistogramBytes / bytes, 1, options.max_leaves) + 1));
 }

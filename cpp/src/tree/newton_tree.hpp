@@ -28,8 +28,7 @@ struct NewtonOptions {
 class NewtonGrower {
  public:
   // `rows` are those of all trees to come. Of `features` the cuts are read, but no codes.
-  NewtonGrower(const TreeFeatures& features, NodeRows& rows, const NewtonOptions& options, Isa isa, Team& team,
-               int n_workers);
+  NewtonGrower(const TreeFeatures& features, NodeRows& rows, const NewtonOptions& options, Team& team, int n_workers);
 
   // Grows a tree that may split the given features, ascending, and adds its values to the scores of the rows.
   // begin(histogram) begins the tree on the rows, and writes the histogram of the root unless it is null.

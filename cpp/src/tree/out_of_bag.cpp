@@ -38,9 +38,8 @@ WalkTrees walk_of(const std::vector<LeftOutRows>& trees, Isa isa, ColumnOf&& col
 }
 
 template <class Code>
-void score_out_of_bag_dense(const BinnedFeatures& x, const std::vector<LeftOutRows>& trees, Isa isa, double* sums,
-                            Team& team) {
-  const auto walk = walk_of(trees, isa, [](const TreeNode& node) { return node.feature(); });
+void score_out_of_bag_dense(const BinnedFeatures& x, const std::vector<LeftOutRows>& trees, double* sums, Team& team) {
+  const auto walk = walk_of(trees, team.isa(), [](const TreeNode& node) { return node.feature(); });
   const Code* codes = reinterpret_cast<const Code*>(x.by_column.data());
   // Every block visits all nodes, so blocks are large, but there is one for every thread.
   const index_t at_once =
@@ -53,13 +52,12 @@ void score_out_of_bag_dense(const BinnedFeatures& x, const std::vector<LeftOutRo
   });
 }
 
-void score_out_of_bag_sparse(const BinnedFeatures& x, const std::vector<LeftOutRows>& trees, Isa isa, double* sums,
-                             Team& team) {
+void score_out_of_bag_sparse(const BinnedFeatures& x, const std::vector<LeftOutRows>& trees, double* sums, Team& team) {
   std::vector<TreeNode> nodes;
   for (const LeftOutRows& t : trees) nodes.insert(nodes.end(), t.tree->nodes.begin(), t.tree->nodes.end());
   const SplitColumns columns(nodes.data(), static_cast<index_t>(nodes.size()), x.n_features);
   const SparseBinnedRowCodes row_codes(x, columns);
-  const auto walk = walk_of(trees, isa, [&](const TreeNode& node) { return columns.column_of(node.feature()); });
+  const auto walk = walk_of(trees, team.isa(), [&](const TreeNode& node) { return columns.column_of(node.feature()); });
   std::vector<WalkedRows> rows(at(team.n_threads()));
   for_coded_blocks<std::uint32_t>(
       row_codes, columns.size(), x.n_rows, team.n_threads(), team,
@@ -70,10 +68,10 @@ void score_out_of_bag_sparse(const BinnedFeatures& x, const std::vector<LeftOutR
 
 }  // namespace
 
-void add_out_of_bag(const BinnedFeatures& x, const std::vector<LeftOutRows>& trees, Isa isa, double* sums, Team& team) {
-  if (x.is_sparse()) return score_out_of_bag_sparse(x, trees, isa, sums, team);
-  if (x.width == CodeWidth::two_bytes) return score_out_of_bag_dense<std::uint16_t>(x, trees, isa, sums, team);
-  score_out_of_bag_dense<std::uint8_t>(x, trees, isa, sums, team);
+void add_out_of_bag(const BinnedFeatures& x, const std::vector<LeftOutRows>& trees, double* sums, Team& team) {
+  if (x.is_sparse()) return score_out_of_bag_sparse(x, trees, sums, team);
+  if (x.width == CodeWidth::two_bytes) return score_out_of_bag_dense<std::uint16_t>(x, trees, sums, team);
+  score_out_of_bag_dense<std::uint8_t>(x, trees, sums, team);
 }
 
 }  // namespace fastpu::detail

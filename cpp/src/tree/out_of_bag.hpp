@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/data/binned_features.hpp"
@@ -43,6 +42,6 @@ struct LeftOutRows {
 };
 
 // Adds to sums[row] the values of the trees whose bags do not have the row, in the order of the trees.
-void add_out_of_bag(const BinnedFeatures& x, const std::vector<LeftOutRows>& trees, Isa isa, double* sums, Team& team);
+void add_out_of_bag(const BinnedFeatures& x, const std::vector<LeftOutRows>& trees, double* sums, Team& team);
 
 }  // namespace fastpu::detail

@@ -140,7 +140,7 @@ WalkTrees walk_of(const TreesView& trees, index_t first, index_t end, Isa isa, C
 }
 
 template <template <class> class RowCodes, class View>
-void score_matrix(const TreesView& trees, const View& x, Isa isa, double* scores, Team& team) {
+void score_matrix(const TreesView& trees, const View& x, double* scores, Team& team) {
   check_trees(trees);
   check_features(trees, x.n_cols);
   if (2 * x.n_rows * trees.n_trees < trees.n_nodes) return score_few_rows(trees, x, scores, team);
@@ -150,7 +150,7 @@ void score_matrix(const TreesView& trees, const View& x, Isa isa, double* scores
     const SplitColumns columns(trees.nodes + first_node, trees.tree_start[end] - first_node, trees.n_features);
     const RowCodes<typename View::Value> codes(x, columns);
     const WalkTrees walk = walk_of(
-        trees, first, end, isa, [&](const TreeNode& node) { return columns.column_of(node.feature()); },
+        trees, first, end, team.isa(), [&](const TreeNode& node) { return columns.column_of(node.feature()); },
         [&](const TreeNode& node) { return columns.cut_of(node); });
     if (columns.most_cuts() <= 255) {
       walk_coded<std::uint8_t>(walk, codes, columns.size(), x.n_rows, scores, team);
@@ -185,12 +185,12 @@ index_t categorical_feature(const BinnedFeatures& x, const TreeNode& node) {
 }
 
 template <class Code>
-void score_dense_binned(const TreesView& trees, const BinnedFeatures& x, Isa isa, double* scores, Team& team) {
+void score_dense_binned(const TreesView& trees, const BinnedFeatures& x, double* scores, Team& team) {
   const Code* codes = reinterpret_cast<const Code*>(x.by_column.data());
   const index_t at_once = detail::block_rows(x.n_features, sizeof(Code));
   for_groups(trees, [&](index_t first_tree, index_t end_tree) {
     const WalkTrees walk = walk_of(
-        trees, first_tree, end_tree, isa, [&](const TreeNode& node) { return categorical_feature(x, node); },
+        trees, first_tree, end_tree, team.isa(), [&](const TreeNode& node) { return categorical_feature(x, node); },
         [&](const TreeNode& node) { return binned_cut(x, node); });
     const int workers = workers_for(x.n_rows, walk.n_trees(), team);
     std::vector<WalkedRows> scratch(at(team.n_threads()));
@@ -202,13 +202,14 @@ void score_dense_binned(const TreesView& trees, const BinnedFeatures& x, Isa isa
   });
 }
 
-void score_sparse_binned(const TreesView& trees, const BinnedFeatures& x, Isa isa, double* scores, Team& team) {
+void score_sparse_binned(const TreesView& trees, const BinnedFeatures& x, double* scores, Team& team) {
   for_groups(trees, [&](index_t first, index_t end) {
     const index_t first_node = trees.tree_start[first];
     const SplitColumns columns(trees.nodes + first_node, trees.tree_start[end] - first_node, trees.n_features);
     const detail::SparseBinnedRowCodes codes(x, columns);
     const WalkTrees walk = walk_of(
-        trees, first, end, isa, [&](const TreeNode& node) { return columns.column_of(categorical_feature(x, node)); },
+        trees, first, end, team.isa(),
+        [&](const TreeNode& node) { return columns.column_of(categorical_feature(x, node)); },
         [&](const TreeNode& node) { return binned_cut(x, node); });
     walk_coded<std::uint32_t>(walk, codes, columns.size(), x.n_rows, scores, team);
   });
@@ -217,29 +218,29 @@ void score_sparse_binned(const TreesView& trees, const BinnedFeatures& x, Isa is
 }  // namespace
 
 template <class T>
-void tree_scores(const TreesView& trees, const DenseView<T>& x, Isa isa, double* scores, Team& team) {
-  score_matrix<detail::DenseRowCodes>(trees, x, isa, scores, team);
+void tree_scores(const TreesView& trees, const DenseView<T>& x, double* scores, Team& team) {
+  score_matrix<detail::DenseRowCodes>(trees, x, scores, team);
 }
 
 template <class T>
-void tree_scores(const TreesView& trees, const CsrView<T>& x, Isa isa, double* scores, Team& team) {
-  score_matrix<detail::CsrRowCodes>(trees, x, isa, scores, team);
+void tree_scores(const TreesView& trees, const CsrView<T>& x, double* scores, Team& team) {
+  score_matrix<detail::CsrRowCodes>(trees, x, scores, team);
 }
 
-void tree_scores(const TreesView& trees, const BinnedFeatures& x, Isa isa, double* scores, Team& team) {
+void tree_scores(const TreesView& trees, const BinnedFeatures& x, double* scores, Team& team) {
   check_trees(trees);
   check_features(trees, x.n_features);
   std::fill_n(scores, x.n_rows, 0.0);
-  if (x.is_sparse()) return score_sparse_binned(trees, x, isa, scores, team);
+  if (x.is_sparse()) return score_sparse_binned(trees, x, scores, team);
   if (x.width == CodeWidth::two_bytes) {
-    return score_dense_binned<std::uint16_t>(trees, x, isa, scores, team);
+    return score_dense_binned<std::uint16_t>(trees, x, scores, team);
   }
-  score_dense_binned<std::uint8_t>(trees, x, isa, scores, team);
+  score_dense_binned<std::uint8_t>(trees, x, scores, team);
 }
 
-template void tree_scores(const TreesView&, const DenseView<float>&, Isa, double*, Team&);
-template void tree_scores(const TreesView&, const DenseView<double>&, Isa, double*, Team&);
-template void tree_scores(const TreesView&, const CsrView<float>&, Isa, double*, Team&);
-template void tree_scores(const TreesView&, const CsrView<double>&, Isa, double*, Team&);
+template void tree_scores(const TreesView&, const DenseView<float>&, double*, Team&);
+template void tree_scores(const TreesView&, const DenseView<double>&, double*, Team&);
+template void tree_scores(const TreesView&, const CsrView<float>&, double*, Team&);
+template void tree_scores(const TreesView&, const CsrView<double>&, double*, Team&);
 
 }  // namespace fastpu

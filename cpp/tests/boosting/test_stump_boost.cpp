@@ -262,10 +262,9 @@ CASE("every number of threads and every level gives the same bits") {
       CHECK(same_bits(boost(training_set(*b, data), options, team), expected));
     }
     for (int level = 0; level <= static_cast<int>(fastpu::best_isa()); ++level) {
-      options.isa = static_cast<fastpu::Isa>(level);
-      CHECK(same_bits(boost(training_set(*b, data), options, one), expected));
+      Team at_level(1, {}, static_cast<fastpu::Isa>(level));
+      CHECK(same_bits(boost(training_set(*b, data), options, at_level), expected));
     }
-    options.isa = fastpu::Isa::baseline;
   }
 }
 

@@ -107,8 +107,9 @@ ForestTrainingSet training_set(const ForestData& data, const BinnedFeatures& fea
   return train;
 }
 
-ForestResult grow(const ForestTrainingSet& train, const ForestOptions& options, int n_threads = 1) {
-  Team team(n_threads);
+ForestResult grow(const ForestTrainingSet& train, const ForestOptions& options, int n_threads = 1,
+                  fastpu::Isa isa = fastpu::best_isa()) {
+  Team team(n_threads, {}, isa);
   return grow_forest(train, options, {}, team);
 }
 
@@ -298,8 +299,7 @@ CASE("the same for any number of threads, at any level, in parts") {
     CHECK(same_forest(one, grow(train, options, 2)));
     CHECK(same_forest(one, grow(train, options, 7)));
     for (int isa = 1; isa <= static_cast<int>(fastpu::best_isa()); ++isa) {
-      options.isa = static_cast<fastpu::Isa>(isa);
-      CHECK(same_forest(one, grow(train, options)));
+      CHECK(same_forest(one, grow(train, options, 1, static_cast<fastpu::Isa>(isa))));
     }
     options.n_trees = 20;
     const ForestResult first = grow(train, options);
@@ -334,7 +334,7 @@ CASE("scores are the same in every form, and out of bag") {
   Team team(3);
   const auto scores = [&](const ForestResult& forest, const auto& x) {
     std::vector<double> out(at(data.n));
-    tree_scores(view_of(forest, data.d), x, fastpu::best_isa(), out.data(), team);
+    tree_scores(view_of(forest, data.d), x, out.data(), team);
     return out;
   };
   for (const BinnedFeatures* binned : {&features, &pairs}) {
@@ -346,12 +346,11 @@ CASE("scores are the same in every form, and out of bag") {
           scores(forest, fastpu::DenseView<double>{rounded.data(), data.n, data.d}));
     for (index_t i = 0; i < 20; ++i) {  // a row at a time, which goes another way
       double one = 0;
-      tree_scores(view_of(forest, data.d), fastpu::DenseView<double>{data.dense().row(i), 1, data.d},
-                  fastpu::best_isa(), &one, team);
+      tree_scores(view_of(forest, data.d), fastpu::DenseView<double>{data.dense().row(i), 1, data.d}, &one, team);
       CHECK(one == expected[at(i)]);
       const fastpu::CsrView<double> row{csr.values.data(), csr.columns.data(), csr.row_start.data(), i + 1, data.d};
       std::vector<double> some(at(i + 1));
-      tree_scores(view_of(forest, data.d), row, fastpu::best_isa(), some.data(), team);
+      tree_scores(view_of(forest, data.d), row, some.data(), team);
       CHECK(some.back() == expected[at(i)]);
     }
     std::vector<double> sums(at(data.n));

@@ -58,13 +58,12 @@ CASE("a tree is walked as its nodes say") {
     }
     std::vector<double> scores(copies * rows.size());
     tree_scores(trees.view(), fastpu::DenseView<double>{x.data(), static_cast<index_t>(scores.size()), 3},
-                fastpu::best_isa(), scores.data(), team);
+                scores.data(), team);
     for (std::size_t i = 0; i < scores.size(); ++i) CHECK(scores[i] == 8.0 + values[i % values.size()]);
   }
   std::vector<double> narrow(4);
   CHECK_THROWS(std::invalid_argument,
-               tree_scores(trees.view(), fastpu::DenseView<double>{narrow.data(), 2, 2}, fastpu::best_isa(),
-                           narrow.data(), team),
+               tree_scores(trees.view(), fastpu::DenseView<double>{narrow.data(), 2, 2}, narrow.data(), team),
                "3 features of the model, got 2");
 }
 
@@ -122,7 +121,7 @@ CASE("nodes of any bytes are refused or walked") {
     std::vector<double> scores(20);
     fastpu::Team team(1);
     try {
-      tree_scores(trees.view(), fastpu::DenseView<double>{x.data(), 20, 3}, fastpu::best_isa(), scores.data(), team);
+      tree_scores(trees.view(), fastpu::DenseView<double>{x.data(), 20, 3}, scores.data(), team);
       ++n_walked;
     } catch (const std::invalid_argument&) {  // NOLINT(bugprone-empty-catch): what is wanted
     }
@@ -137,8 +136,7 @@ CASE("any worker of a team scores rows within a loop of the team") {
   fastpu::Team team(3);
   team.for_each(6, [&](index_t block, int) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));  // so that others get a block
-    tree_scores(trees.view(), fastpu::DenseView<double>{x.data(), 100, 3}, fastpu::best_isa(),
-                scores.data() + 100 * block, team);
+    tree_scores(trees.view(), fastpu::DenseView<double>{x.data(), 100, 3}, scores.data() + 100 * block, team);
   });
   for (const double score : scores) CHECK(score == 8.25);
 }

@@ -23,7 +23,8 @@ from fastpu.common._params import check_random_state
 from fastpu.common._text import where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._matrix import CsrMatrix, Matrix
-from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
+from fastpu.data._training_rows import open_training_rows
+from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._centring import shifted_csr
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
@@ -82,16 +83,8 @@ def open_grouped_rows(
     threads, generator = resolve_n_threads(n_threads), check_random_state(random_state)
     require_rows(X, function)
     matrix = check_matrix(X)
-    labels = check_labels(y, matrix.n_rows)
-    weights = check_sample_weight(sample_weight, matrix.n_rows)
-    used = np.isin(labels, groups)
-    if weights is not None:
-        used &= weights > 0
-    if not used.all():
-        kept = np.flatnonzero(used).astype(np.int64)  # the other rows are left out before anything is computed
-        matrix = matrix[kept]
-        labels, weights = labels[kept], None if weights is None else weights[kept]
-    return GroupedRows(function, matrix, labels, weights, generator, threads)
+    rows = open_training_rows(matrix, y, sample_weight, function, groups=groups, is_relative=False)
+    return GroupedRows(function, rows.matrix, rows.labels, rows.weights, generator, threads)
 
 
 def require_groups(rows: GroupedRows, groups: tuple[int, ...], why: str = "") -> None:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
+from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_sample_weight
 from fastpu.kernels._scales import check_training_rows
-from fastpu.svm._arguments import check_options, check_supervised, cost_per_row, require_both
+from fastpu.svm._arguments import check_options, check_supervised, cost_per_row
 from fastpu.svm._fit import Posed, fit_machine
 from fastpu.svm._grid import fit_each, shares_grid
 from fastpu.svm._solver import SvmRound, Task

@@ -107,50 +107,38 @@ class Settings:
         return drawn_features(self.max_features, n_features)
 
 
-def check_settings(
-    *,
-    loss: object,
-    prior: object,
-    scenario: object,
-    gamma: object,
-    learning_rate: object,
-    max_leaves: object,
-    max_depth: object,
-    min_leaf_rows: object,
-    min_leaf_hessian: object,
-    lam: object,
-    n_bags: object,
-    bag_ratio: object,
-    subsample_unl: object,
-    max_features: object,
-) -> Settings:
-    kind = check_choice("loss", loss, LOSSES)
-    given, drawn_as = check_prior_and_scenario(prior, scenario, f"loss={kind!r}", is_needed=kind in WITH_PRIOR)
-    weight = check_float("gamma", gamma, low=0, high=1)
-    if kind != "pnu_auc" and weight != _GAMMA:
-        raise ValueError(f"gamma must be left at {_GAMMA} for loss={kind!r}, which has none, got {weight:g}")
-    bags = check_int("n_bags", n_bags, low=1)
-    ratio = check_bag_ratio(bag_ratio)
+def check_settings(**given: Any) -> Settings:
+    """Return the settings among the arguments of `fit_boosted_trees`, which are all of them, checked."""
+    kind = check_choice("loss", given["loss"], LOSSES)
+    prior, scenario = check_prior_and_scenario(
+        given["prior"], given["scenario"], f"loss={kind!r}", is_needed=kind in WITH_PRIOR
+    )
+    gamma = check_float("gamma", given["gamma"], low=0, high=1)
+    if kind != "pnu_auc" and gamma != _GAMMA:
+        raise ValueError(f"gamma must be left at {_GAMMA} for loss={kind!r}, which has none, got {gamma:g}")
+    bags = check_int("n_bags", given["n_bags"], low=1)
+    ratio = check_bag_ratio(given["bag_ratio"])
     if bags == 1 and ratio != _BAG_RATIO:
         raise ValueError(f"bag_ratio must be left at {_BAG_RATIO} for n_bags=1, which takes all rows, got {ratio}")
     leaf_rows = _LEAF_ROWS if bags == 1 else _LEAF_ROWS_IN_BAGS
-    if min_leaf_rows is not None:
-        leaf_rows = check_int("min_leaf_rows", min_leaf_rows, low=1)
+    if given["min_leaf_rows"] is not None:
+        leaf_rows = check_int("min_leaf_rows", given["min_leaf_rows"], low=1)
+    max_depth = given["max_depth"]
     return Settings(
         loss=kind,
-        prior=given,
-        scenario=drawn_as,
-        gamma=weight,
-        learning_rate=check_float("learning_rate", learning_rate, low=0, high=_MOST_RATE, open_low=True),
-        max_leaves=min(check_int("max_leaves", max_leaves, low=2), MANY),
+        prior=prior,
+        scenario=scenario,
+        gamma=gamma,
+        learning_rate=check_float("learning_rate", given["learning_rate"], low=0, high=_MOST_RATE, open_low=True),
+        max_leaves=min(check_int("max_leaves", given["max_leaves"], low=2), MANY),
         max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), MANY),
         min_leaf_rows=min(leaf_rows, MANY),
-        min_leaf_hessian=check_float("min_leaf_hessian", min_leaf_hessian, low=0),
-        lam=check_float("lam", lam, low=0),
+        min_leaf_hessian=check_float("min_leaf_hessian", given["min_leaf_hessian"], low=0),
+        lam=check_float("lam", given["lam"], low=0),
         n_bags=bags,
         bag_ratio=ratio,
-        subsample_unl=check_float("subsample_unl", subsample_unl, low=0, high=1, open_low=True),
-        max_features=check_max_features(max_features),
+        subsample_unl=check_float("subsample_unl", given["subsample_unl"], low=0, high=1, open_low=True),
+        max_features=check_max_features(given["max_features"]),
     )
 
 
@@ -202,43 +190,22 @@ class Training:
 
     def run(
         self,
-        rows: LabelledRows,
+        rows: LabelledRows | None,
         n_rounds: int,
         judged: LabelledRows | None,
         *,
         patience: int = 0,
         before: TreeEnsemble | None = None,
         callback: Any = None,
+        elsewhere: object = None,
+        cuts: BinnedFeatures | None = None,
     ) -> _core.BoostedTreesResult:
-        return self._boost(_bins(rows), rows, None, n_rounds, judged, patience, before, callback)
-
-    def run_elsewhere(
-        self,
-        features: BinnedFeatures,
-        rows: object,
-        n_rounds: int,
-        *,
-        judged: LabelledRows | None = None,
-        before: TreeEnsemble | None = None,
-        callback: Any = None,
-    ) -> _core.BoostedTreesResult:
-        """Boost rows that answer like a `_core.BoostedShard`; of `features` only the cuts are read."""
-        return self._boost(features, None, rows, n_rounds, judged, 0, before, callback)
-
-    def _boost(
-        self,
-        features: BinnedFeatures,
-        here: LabelledRows | None,
-        elsewhere: object,
-        n_rounds: int,
-        judged: LabelledRows | None,
-        patience: int,
-        before: TreeEnsemble | None,
-        callback: Any,
-    ) -> _core.BoostedTreesResult:
+        """Boost rows in memory, or `elsewhere` rows with these cuts that answer like a `_core.BoostedShard`."""
+        features = cast("BinnedFeatures", rows.features if rows else cuts)
         settings = self.settings
-        has_bags = settings.n_bags > 1 and here is not None
-        bags = bag_options(settings.bag_ratio, *group_sizes(here.labels, here.weights)) if here and has_bags else {}
+        bags = {}
+        if rows and settings.n_bags > 1:
+            bags = bag_options(settings.bag_ratio, *group_sizes(rows.labels, rows.weights))
         options = _core.BoostedTreesOptions(
             loss=settings.loss,
             gamma=settings.gamma,
@@ -252,28 +219,24 @@ class Training:
             lam=settings.lam,
             subsample_unl=settings.subsample_unl,
             max_features=settings.n_drawn_features(features.n_features),
-            n_bags=settings.n_bags if has_bags else 0,
+            n_bags=settings.n_bags if bags else 0,
             seed=self.seed,
             early_stopping_rounds=min(patience, MANY),
             **bags,
         )
         return _core.boost_trees(
             features._native,
-            None if here is None else here.labels,
-            None if here is None else here.weights,
+            None if rows is None else rows.labels,
+            None if rows is None else rows.weights,
             category_flags(features.categories, features.n_features),
             options,
             init=None if before is None else (before._nodes, before.tree_starts, before.category_sets),
-            init_oob_sum=before.oob_sum if before is not None and has_bags else None,
+            init_oob_sum=before.oob_sum if before is not None and bags else None,
             eval_set=None if judged is None else (judged.features, judged.labels, judged.weights),
             callback=callback,
             n_threads=self.n_threads,
             rows=elsewhere,
         )
-
-
-def _bins(rows: LabelledRows) -> BinnedFeatures:
-    return cast("BinnedFeatures", rows.features)
 
 
 # ---- The model ----
@@ -290,8 +253,8 @@ class ScoredRows(Protocol):
 
 
 @dataclass(frozen=True)
-class HeldRows:
-    """Training rows in memory."""
+class RowsInMemory:
+    """Training rows that are scored here."""
 
     rows: LabelledRows
     n_threads: int

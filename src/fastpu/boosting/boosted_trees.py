@@ -10,7 +10,7 @@ from fastpu.boosting._boosted_trees import (
     FUNCTION,
     WITH_PRIOR,
     BoostedTreesRound,
-    HeldRows,
+    RowsInMemory,
     Training,
     check_groups,
     check_settings,
@@ -300,4 +300,4 @@ def fit_boosted_trees(
         "early_stopping_rounds": patience or None,
         "random_state": as_int(random_state, before),
     }
-    return make_model(grown, features, HeldRows(rows, threads), training, before, params, chosen, known_by)
+    return make_model(grown, features, RowsInMemory(rows, threads), training, before, params, chosen, known_by)

@@ -169,11 +169,12 @@ class BoostedFit(SharedFit):
         while trees.status == "n_rounds" and trees.n_trees < n_rounds:
             ending: list[str] = []
             left = n_rounds - trees.n_trees
-            grown = training.run_elsewhere(
-                form,
-                rows,
+            grown = training.run(
+                None,
                 left if path is None else min(left, _ROUNDS_BETWEEN_CHECKPOINTS),
-                judged=self._data.held,
+                self._data.held,
+                elsewhere=rows,
+                cuts=form,
                 before=trees.as_model(),
                 callback=self._watch(workers, n_rounds, hook, ending),
             )

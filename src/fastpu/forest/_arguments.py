@@ -72,28 +72,21 @@ class Growth:
         return 1.0 if self.loss == "gini" else 4.0 * prior * (1.0 - prior)
 
 
-def check_growth(
-    *,
-    loss: object,
-    prior: object,
-    scenario: object,
-    splitter: object,
-    bag_ratio: object,
-    max_features: object,
-    min_leaf_rows: object,
-    max_depth: object,
-    max_leaves: object,
-) -> Growth:
-    kind = check_choice("loss", loss, LOSSES)
-    given, drawn_as = check_prior_and_scenario(prior, scenario, f"loss={kind!r}", is_needed=kind in WITH_PRIOR)
+def check_growth(**given: Any) -> Growth:
+    """Return the arguments of `fit_forest` that say how trees are grown, which are all of them, checked."""
+    kind = check_choice("loss", given["loss"], LOSSES)
+    prior, scenario = check_prior_and_scenario(
+        given["prior"], given["scenario"], f"loss={kind!r}", is_needed=kind in WITH_PRIOR
+    )
+    max_depth, max_leaves = given["max_depth"], given["max_leaves"]
     return Growth(
         loss=kind,
-        prior=given,
-        scenario=drawn_as,
-        splitter=check_choice("splitter", splitter, SPLITTERS),
-        bag_ratio=check_bag_ratio(bag_ratio),
-        max_features=check_max_features(max_features),
-        min_leaf_rows=min(check_int("min_leaf_rows", min_leaf_rows, low=1), MANY),
+        prior=prior,
+        scenario=scenario,
+        splitter=check_choice("splitter", given["splitter"], SPLITTERS),
+        bag_ratio=check_bag_ratio(given["bag_ratio"]),
+        max_features=check_max_features(given["max_features"]),
+        min_leaf_rows=min(check_int("min_leaf_rows", given["min_leaf_rows"], low=1), MANY),
         max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), MANY),
         max_leaves=None if max_leaves is None else min(check_int("max_leaves", max_leaves, low=2), MANY),
     )

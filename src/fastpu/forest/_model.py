@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,37 +19,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from fastpu.data._categories import Kept
     from fastpu.forest._arguments import Growth
 
 
 _FEW = 100  # with more rows on each side of the threshold out of bag, rows in the bags need not be scored
-
-
-class GrownForest(Protocol):
-    """Trees as the core returns them: `_core.ForestResult`, or an object with its fields."""
-
-    @property
-    def nodes(self) -> NDArray[Any]: ...
-    @property
-    def tree_start(self) -> NDArray[np.int64]: ...
-    @property
-    def category_sets(self) -> NDArray[np.uint64]: ...
-    @property
-    def oob_sum(self) -> NDArray[np.float64]: ...
-    @property
-    def oob_count(self) -> NDArray[np.int32]: ...
-    @property
-    def status(self) -> str: ...
-
-
-class _Features(Protocol):
-    @property
-    def n_features(self) -> int: ...
-    @property
-    def feature_names(self) -> tuple[str, ...] | None: ...
-    @property
-    def categories(self) -> Kept: ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +43,7 @@ class ForestRows:
         Returns the scores that a model gives all rows.
     """
 
-    features: _Features
+    features: Any
     labels: NDArray[np.int8]
     weights: NDArray[np.float64] | None
     prior: float
@@ -87,7 +60,7 @@ class ForestRows:
 
 
 def make_model(
-    grown: GrownForest,
+    grown: Any,
     rows: ForestRows,
     growth: Growth,
     seed: int,

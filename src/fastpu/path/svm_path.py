@@ -11,6 +11,7 @@ import numpy as np
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._progress import make_callback
+from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import centred, linear_coef, resolve_gamma
@@ -18,7 +19,7 @@ from fastpu.kernels._scales import check_training_rows
 from fastpu.path._fields import path_fields
 from fastpu.path._fit import PathOptions, PathRound, check_costs, check_path_options, follow_path, warn_of_path
 from fastpu.path.svm_path_model import SVMPath
-from fastpu.svm._arguments import check_supervised, require_both
+from fastpu.svm._arguments import check_supervised
 
 if TYPE_CHECKING:
     from collections.abc import Callable

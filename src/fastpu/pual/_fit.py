@@ -11,7 +11,7 @@ import numpy as np
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._progress import make_callback
 from fastpu.common._warn import warn
-from fastpu.data._validate import check_labels, check_sample_weight
+from fastpu.data._training_rows import open_training_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, ScaleWarning
 from fastpu.kernels._kernels import resolve_gamma
 from fastpu.kernels._scales import check_training_rows
@@ -59,20 +59,12 @@ def _open_pual_rows(
 ) -> tuple[PualRows, Kernel]:
     """Return the checked rows without those of weight 0, and the kernel with a number for gamma."""
     matrix = check_training_rows(X, options.kernel, options.function)
-    labels = check_labels(y, matrix.n_rows, pu_only=options.function)
-    weights = check_sample_weight(sample_weight, matrix.n_rows)
-    numbers = np.arange(matrix.n_rows, dtype=np.int64)
-    if weights is not None:
+    kept = open_training_rows(matrix, y, sample_weight, options.function, is_relative=False)
+    if kept.weights is not None:
         for group, name in ((1, "positive"), (0, "unlabelled")):
-            check_parameter(f"the sum of sample_weight over {name} rows", float(weights[labels == group].sum()))
-    if weights is not None and not weights.all():
-        numbers = np.flatnonzero(weights).astype(np.int64)
-        labels, weights = labels[numbers], weights[numbers]
-        matrix = matrix[numbers]
-    if weights is not None and (weights == 1).all():
-        weights = None
-    rows = PualRows(matrix, labels, options.n_threads, weights=weights, numbers=numbers)
-    return rows, resolve_gamma(options.kernel, matrix, weights)
+            total = float(kept.weights[kept.labels == group].sum())
+            check_parameter(f"the sum of sample_weight over {name} rows", total)
+    return PualRows(kept, options.n_threads), resolve_gamma(options.kernel, kept.matrix, kept.weights)
 
 
 def fit_points(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from fastpu.data._matrix import Matrix
+    from fastpu.data._training_rows import TrainingRows
     from fastpu.kernels._kernels import Kernel
 
 
@@ -24,28 +25,20 @@ _DIAGONAL_ROWS = 64  # rows that a user's kernel compares at once to find its di
 
 
 class PualRows:
-    """Checked training rows, with the numbers of the positive and the unlabelled ones.
+    """Training rows, with the numbers of the positive and the unlabelled ones.
 
-    Rows of weight 0 are left out; `numbers` are the numbers that the remaining rows have in the caller's X, and
-    `weights` is None if all of them are 1.
+    `numbers` are the numbers that they have in the caller's X.
     """
 
-    def __init__(
-        self,
-        matrix: Matrix,
-        labels: NDArray[np.int8],
-        n_threads: int,
-        *,
-        weights: NDArray[np.float64] | None,
-        numbers: NDArray[np.int64],
-    ) -> None:
-        self.matrix = matrix
+    def __init__(self, rows: TrainingRows, n_threads: int) -> None:
+        labels, weights = rows.labels, rows.weights
+        self.matrix: Matrix = rows.matrix
         self.n_threads = n_threads
         self.pos: NDArray[np.int64] = np.flatnonzero(labels == 1)
         self.unl: NDArray[np.int64] = np.flatnonzero(labels == 0)
         self.is_unl: NDArray[np.bool_] = labels == 0
         self.weights = weights
-        self.numbers = numbers
+        self.numbers: NDArray[np.int64] = np.arange(rows.n_given) if rows.numbers is None else rows.numbers
         #: The weight of each unlabelled row as a share of the weight of all unlabelled rows; 0 for positives.
         self.share_unl: NDArray[np.float64] = self.is_unl / self.unl.size
         if weights is not None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from fastpu.data._matrix import Matrix
     from fastpu.risk._arguments import Shape
-    from fastpu.risk._fit import Rows
+    from fastpu.risk._fit import RiskRows
     from fastpu.risk.risk_machine import RiskMachine
 
 _RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # Adam's learning rates, chosen by measurement
@@ -104,7 +104,7 @@ def check_training(
     )
 
 
-def _check_eval_set(eval_set: object, rows: Rows) -> tuple[Matrix | None, NDArray[np.int8] | None]:
+def _check_eval_set(eval_set: object, rows: RiskRows) -> tuple[Matrix | None, NDArray[np.int8] | None]:
     """Return the evaluation rows in the form of the training rows, and their labels."""
     if eval_set is None:
         return None, None
@@ -125,7 +125,7 @@ def _check_eval_set(eval_set: object, rows: Rows) -> tuple[Matrix | None, NDArra
 
 
 def fit_by_adam(
-    rows: Rows,
+    rows: RiskRows,
     shape: Shape,
     training: Training,
     *,
@@ -228,7 +228,7 @@ def fit_by_adam(
     return model
 
 
-def _model_of_net(rows: Rows, net: _core.Net, **fields: Any) -> RiskMachine | RiskNetwork:
+def _model_of_net(rows: RiskRows, net: _core.Net, **fields: Any) -> RiskMachine | RiskNetwork:
     """Return the model of a net: a network, or without hidden units a linear model."""
     if not net["hidden_intercept"].size:
         return make_model(rows, coef=net["coef"].astype(np.float64), intercept=net["intercept"], **fields)
@@ -237,7 +237,7 @@ def _model_of_net(rows: Rows, net: _core.Net, **fields: Any) -> RiskMachine | Ri
     )
 
 
-def _start(rows: Rows, shape: Shape) -> _core.Net:
+def _start(rows: RiskRows, shape: Shape) -> _core.Net:
     """Return the parameters that a fit starts from: 0, or for a network LeCun's normal numbers, for rows of size 1."""
     dtype, n_features = rows.features.dtype, rows.features.n_features
     if shape.model != "mlp":

@@ -13,7 +13,8 @@ from fastpu.common._params import check_float, check_random_state
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
 from fastpu.data._matrix import DenseMatrix
-from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, well_scaled
+from fastpu.data._training_rows import open_training_rows
+from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
@@ -21,7 +22,6 @@ from fastpu.model._model import refuse_nan_scores
 from fastpu.model._prior import check_prior_in, prior_among_unlabeled
 from fastpu.risk._columns import Columns, read_columns
 from fastpu.risk.risk_machine import RiskMachine
-from fastpu.svm._arguments import require_both
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ _NETWORK_LAM = 0.005  # the weight decay in the reference setting of nnPU's auth
 
 
 @dataclass(frozen=True)
-class Rows:
+class RiskRows:
     """The rows whose weight is not 0, with the prior among the unlabelled ones.
 
     `features` is what the fit is linear in: `matrix`, or the basis functions around `centers`.
@@ -94,7 +94,7 @@ class Rows:
         }
 
 
-def open_rows(
+def open_risk_rows(
     X: object,
     y: object,
     *,
@@ -106,24 +106,15 @@ def open_rows(
     sample_weight: object,
     random_state: object,
     n_threads: object,
-) -> Rows:
+) -> RiskRows:
     ridge = None if lam is None else check_float("lam", lam, low=0)
     given, drawn_as = check_prior_in(scenario, prior)
     threads = resolve_n_threads(n_threads)
     generator = check_random_state(random_state)
     require_rows(X, function)
     matrix = check_matrix(X)
-    labels = check_labels(y, matrix.n_rows, pu_only=function)
-    weights = check_sample_weight(sample_weight, matrix.n_rows)
-    if weights is not None:
-        weights = well_scaled(weights)
-    if weights is not None and not weights.all():
-        require_both(labels * 2 - 1, weights, function, ("positive", "unlabelled"))
-        kept = np.flatnonzero(weights).astype(np.int64)  # rows of weight 0 must not even influence rounding errors
-        matrix = matrix[kept]
-        labels, weights = labels[kept], weights[kept]
-    if weights is not None and (weights == 1).all():
-        weights = None
+    rows = open_training_rows(matrix, y, sample_weight, function)
+    matrix, labels, weights = rows.matrix, rows.labels, rows.weights
     mass = np.ones(labels.size) if weights is None else weights
     n_pos, n_unl = float(mass[labels == 1].sum()), float(mass[labels == 0].sum())
     share = prior_among_unlabeled(given, n_pos=n_pos, n_unl=n_unl, scenario=drawn_as)
@@ -133,7 +124,7 @@ def open_rows(
         centers = open_centers(matrix, shape.centers, shape.n_centers, weights, generator)
         bandwidth = shape.bandwidth or default_bandwidth(matrix, weights, centers)
         features = DenseMatrix(gauss_features(matrix, centers, bandwidth, threads))
-    return Rows(
+    return RiskRows(
         function=function,
         matrix=matrix,
         labels=labels,
@@ -152,7 +143,7 @@ def open_rows(
 
 
 def make_model(
-    rows: Rows, *, coef: NDArray[np.float64], intercept: float, params: Mapping[str, object], **common: Any
+    rows: RiskRows, *, coef: NDArray[np.float64], intercept: float, params: Mapping[str, object], **common: Any
 ) -> RiskMachine:
     """Return a linear model in the features of the rows."""
     arrays: dict[str, Any] = {} if rows.centers is None else rows.centers.fields("centers")
@@ -170,7 +161,7 @@ def make_model(
     )
 
 
-def warn_of(model: Model, rows: Rows, unfinished: str) -> None:
+def warn_of(model: Model, rows: RiskRows, unfinished: str) -> None:
     """Warn of a fit that did not converge, and of a model that calls all rows, or all unlabelled ones, the same."""
     if unfinished:
         warn(f"{rows.function}: {unfinished}", ConvergenceWarning)

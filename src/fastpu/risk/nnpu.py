@@ -8,7 +8,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.risk._adam import check_training, fit_by_adam
 from fastpu.risk._arguments import RiskRound, check_shape
-from fastpu.risk._fit import open_rows
+from fastpu.risk._fit import open_risk_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -184,7 +184,7 @@ def fit_nnpu(
         validation_fraction=validation_fraction,
         early_stopping_rounds=early_stopping_rounds,
     )
-    rows = open_rows(
+    rows = open_risk_rows(
         X,
         y,
         function="fit_nnpu",

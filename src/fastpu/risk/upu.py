@@ -11,7 +11,7 @@ from fastpu.common._progress import make_callback
 from fastpu.common._text import columns_named
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.risk._arguments import RiskRound, Shape, check_shape
-from fastpu.risk._fit import Rows, make_model, open_rows, warn_of
+from fastpu.risk._fit import RiskRows, make_model, open_risk_rows, warn_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -170,7 +170,7 @@ def fit_upu(
     )
     tolerance = check_float("tol", tol, low=0, open_low=True)
     steps = check_int("max_iter", max_iter, low=1)
-    rows = open_rows(
+    rows = open_risk_rows(
         X,
         y,
         function="fit_upu",
@@ -203,7 +203,7 @@ def _refuse_what_adam_trains(model: object, loss: object) -> None:
 
 
 def _solve(
-    rows: Rows, shape: Shape, tol: float, max_iter: int, callback: object, progress: object
+    rows: RiskRows, shape: Shape, tol: float, max_iter: int, callback: object, progress: object
 ) -> tuple[RiskMachine, str]:
     """Return the minimiser of the convex risk, and a warning, or "", if it was not reached."""
     if not 0 < rows.prior < 1:  # of scenario="single_set": the best intercept would be infinite

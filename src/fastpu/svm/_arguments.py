@@ -114,15 +114,3 @@ def cost_per_row(n_rows: int, scalars: Mapping[str, float], by_row: Mapping[str,
             f"{names} must not be so small that it underflows to 0, as at position {int(np.argmax(underflows))}"
         )
     return cost
-
-
-def require_both(labels: NDArray[np.int8], cost: NDArray[np.float64], function: str, kinds: tuple[str, str]) -> None:
-    """Raise ValueError unless there are rows of both signs whose cost is not 0; `kinds` says what they are."""
-    counts = [int(np.count_nonzero((labels == sign) & (cost > 0))) for sign in (1, -1)]
-    if all(counts):
-        return
-    dropped = " with a cost or weight that is not 0" if not (cost > 0).all() else ""
-    raise ValueError(
-        f"y must have {kinds[0]} and {kinds[1]} rows{dropped} for {function}, "
-        f"got {counts[0]} {kinds[0]} and {counts[1]} {kinds[1]}"
-    )

@@ -10,10 +10,10 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._text import columns_named
-from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, well_scaled
+from fastpu.data._training_rows import open_training_rows
+from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._scales import warn_of_scales
-from fastpu.svm._arguments import require_both
 from fastpu.svm._margin_arguments import MarginRound
 
 if TYPE_CHECKING:
@@ -84,29 +84,16 @@ class Task:
     is_relative: bool = True  # only ratios of sample weights matter
 
 
-def open_rows(X: object, y: object, sample_weight: object, task: Task) -> MarginRows:
+def open_margin_rows(X: object, y: object, sample_weight: object, task: Task) -> MarginRows:
     """Check the rows, labels and weights, and make an engine for all fits to them."""
     function = task.function
     require_rows(X, function)
     matrix = check_matrix(X)
-    labels = check_labels(y, matrix.n_rows, pu_only=function)
-    weights = check_sample_weight(sample_weight, matrix.n_rows)
-    if weights is not None and task.is_relative:
-        weights = well_scaled(weights)
-    n_given, rows = matrix.n_rows, None
-    if weights is not None and not weights.all():
-        signs = np.where(labels == 1, _PLUS, _MINUS)
-        require_both(signs, weights, function, ("positive", "unlabelled"))
-        # Left out before anything is computed, so that such rows do not even influence rounding errors.
-        rows = np.flatnonzero(weights).astype(np.int64)
-        matrix = matrix[rows]
-        labels, weights = labels[rows], weights[rows]
-    if weights is not None and (weights == 1).all():
-        weights = None
-    warn_of_scales(matrix)
-    with columns_named(matrix.feature_names):
-        engine = _core.LargeMarginEngine(matrix, n_threads=task.options.n_threads)
-    return MarginRows(matrix, n_given, rows, labels == 1, weights, engine, task.options)
+    rows = open_training_rows(matrix, y, sample_weight, function, is_relative=task.is_relative)
+    warn_of_scales(rows.matrix)
+    with columns_named(rows.matrix.feature_names):
+        engine = _core.LargeMarginEngine(rows.matrix, n_threads=task.options.n_threads)
+    return MarginRows(rows.matrix, rows.n_given, rows.numbers, rows.labels == 1, rows.weights, engine, task.options)
 
 
 # --------------------------------------------------------------------------------------------- sub-problems

@@ -11,7 +11,7 @@ from fastpu.common._warn import warn
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 from fastpu.svm._isvm_defaults import default_cost, largest_share
 from fastpu.svm._margin_arguments import check_costs
-from fastpu.svm._margin_engine import open_rows, solve_side_by_side
+from fastpu.svm._margin_engine import open_margin_rows, solve_side_by_side
 from fastpu.svm.linear_machine import LinearMachine
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def fit_each_cost(
     has_default = C is None and task.is_relative
     costs, is_one = ([], True) if has_default else check_costs(C)
     with make_callback(callback, progress, total=None, description=task.title) as hook:
-        rows = open_rows(X, y, sample_weight, task)
+        rows = open_margin_rows(X, y, sample_weight, task)
         if has_default:
             costs = [default_cost(rows.matrix, rows.is_labelled, rows.weights)]
 

@@ -33,7 +33,6 @@
 
 #include "fastpu/boosting/boost_inputs.hpp"
 #include "fastpu/boosting/stump_rows.hpp"
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/tree/tree_nodes.hpp"
@@ -52,7 +51,6 @@ struct StumpBoostOptions : BoostLossOptions {
   index_t n_rounds = 200;             // >= 1
   double stop_tol = 1e-9;             // >= 0: stop when max |gain| <= rho + stop_tol
   index_t early_stopping_rounds = 0;  // 0: never; else needs an evaluation set
-  Isa isa = Isa::baseline;
 };
 
 // What a callback is told after a round.

@@ -17,7 +17,6 @@
 
 #include "fastpu/boosting/boost_inputs.hpp"
 #include "fastpu/boosting/row_weights.hpp"
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/data/binned_features.hpp"
@@ -124,7 +123,7 @@ class StumpRows {
 
 // Rows that are held here: all of them, or a shard. The training set is used, not copied. Throws std::invalid_argument
 // for labels that are not +1, 0 or -1.
-std::unique_ptr<StumpRows> make_stump_rows(const BoostTrainingSet& train, Isa isa, Team& team);
+std::unique_ptr<StumpRows> make_stump_rows(const BoostTrainingSet& train, Team& team);
 
 // The number of rows that take part in every bin (BinnedFeatures::first_bin); of sparse features only rows with an
 // entry count.

@@ -26,7 +26,6 @@
 #include <string>
 #include <vector>
 
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 
@@ -36,7 +35,6 @@ struct TreeLossOptions {
   std::string loss = "pnu_auc";
   double gamma = 0.5;  // in [0, 1], for "pnu_auc": the weight of the labelled pairs
   double prior = 0.5;  // in (0, 1), for "upu": the share of positives in U
-  Isa isa = Isa::baseline;
 };
 
 // The rows of one holder. All pointers are to n_rows values that outlive the loss.

@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "fastpu/common/isa.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu {
@@ -28,8 +29,9 @@ class Team {
   // from it stops the loop. This is where Ctrl-C comes in; keep it cheap.
   using Poll = std::function<void()>;
 
-  // n_threads >= 1 counts the caller. If the system refuses a thread, loops go on with fewer.
-  explicit Team(int n_threads, Poll poll = {});
+  // n_threads >= 1 counts the caller. If the system refuses a thread, loops go on with fewer. `isa` is the level of the
+  // hot loops that whoever computes with this team is to take.
+  explicit Team(int n_threads, Poll poll = {}, Isa isa = best_isa());
   ~Team();
 
   Team(const Team&) = delete;
@@ -39,6 +41,8 @@ class Team {
 
   // The most workers that a loop may use, the caller (worker 0) included: scratch memory is one piece per worker.
   [[nodiscard]] int n_threads() const noexcept;
+
+  [[nodiscard]] Isa isa() const noexcept { return isa_; }
 
   // Runs body(block, worker) once for every block in [0, n_blocks), 0 <= worker < n_threads(), and returns when all are
   // done. If blocks throw, the blocks not yet dealt are skipped, and the exception of the lowest block is rethrown
@@ -90,6 +94,7 @@ class Team {
 
   int n_threads_;
   Poll poll_;
+  Isa isa_;
   std::unique_ptr<Pool> pool_;
 };
 

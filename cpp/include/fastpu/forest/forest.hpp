@@ -17,7 +17,6 @@
 #include <functional>
 #include <vector>
 
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/data/binned_features.hpp"
@@ -57,7 +56,6 @@ struct ForestOptions {
   index_t min_leaf_rows = 1;  // rows as drawn, repetitions counted
   index_t max_depth = -1;     // -1: any
   index_t max_leaves = 0;     // 0: any; otherwise the split with the largest gain is made first
-  Isa isa = Isa::baseline;
 };
 
 // A tree that is done, as a callback sees it.

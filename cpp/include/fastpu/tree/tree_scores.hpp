@@ -1,7 +1,6 @@
 // The values of trees for rows of features.
 #pragma once
 
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/data/binned_features.hpp"
@@ -15,9 +14,9 @@ namespace fastpu {
 // Throws std::invalid_argument where check_trees does, for a matrix with another number of features than the trees, and
 // for binned features that are not cut at the thresholds of the trees.
 template <class T>
-void tree_scores(const TreesView& trees, const DenseView<T>& x, Isa isa, double* scores, Team& team);
+void tree_scores(const TreesView& trees, const DenseView<T>& x, double* scores, Team& team);
 template <class T>
-void tree_scores(const TreesView& trees, const CsrView<T>& x, Isa isa, double* scores, Team& team);
-void tree_scores(const TreesView& trees, const BinnedFeatures& x, Isa isa, double* scores, Team& team);
+void tree_scores(const TreesView& trees, const CsrView<T>& x, double* scores, Team& team);
+void tree_scores(const TreesView& trees, const BinnedFeatures& x, double* scores, Team& team);
 
 }  // namespace fastpu

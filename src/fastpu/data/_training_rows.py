@@ -1,0 +1,79 @@
+"""The rows that a fit is made of: those of the caller without the ones that do not count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from fastpu.data._matrix import Matrix
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Checked rows with their labels and weights, without rows of weight 0 and of groups that the method does not read.
+
+    `numbers` are the numbers that these rows have among the caller's `n_given`, or None if they are all of them.
+    `weights` is None if every row counts once.
+    """
+
+    matrix: Matrix
+    labels: NDArray[np.int8]
+    weights: NDArray[np.float64] | None
+    numbers: NDArray[np.int64] | None
+    n_given: int
+
+
+def open_training_rows(
+    matrix: Matrix,
+    y: object,
+    sample_weight: object,
+    function: str,
+    *,
+    groups: Sequence[int] | None = None,
+    is_relative: bool = True,
+) -> TrainingRows:
+    """Check labels and weights of checked rows, and leave out what does not count before anything is computed.
+
+    So such rows do not even influence rounding errors. `groups` are the labels that the method reads; without them it
+    is one of positive and unlabelled rows, which needs both. With `is_relative` only ratios of weights matter.
+    """
+    labels = check_labels(y, matrix.n_rows, pu_only=function if groups is None else None)
+    weights = check_sample_weight(sample_weight, matrix.n_rows)
+    if weights is not None and is_relative:
+        weights = well_scaled(weights)
+    counts: NDArray[np.bool_] = np.full(labels.size, True) if groups is None else np.isin(labels, groups)
+    if weights is not None:
+        counts &= weights > 0
+    n_given, numbers = matrix.n_rows, None
+    if not counts.all():
+        if groups is None:
+            require_both(np.where(labels == 1, np.int8(1), np.int8(-1)), counts, function, ("positive", "unlabelled"))
+        numbers = np.flatnonzero(counts).astype(np.int64)
+        matrix, labels = matrix[numbers], labels[numbers]
+        weights = None if weights is None else weights[numbers]
+    if weights is not None and (weights == 1).all():
+        weights = None
+    return TrainingRows(matrix, labels, weights, numbers, n_given)
+
+
+def require_both(
+    labels: NDArray[np.int8], cost: NDArray[np.float64] | NDArray[np.bool_], function: str, kinds: tuple[str, str]
+) -> None:
+    """Raise ValueError unless there are rows of both signs whose cost is not 0; `kinds` says what they are."""
+    counts = [int(np.count_nonzero((labels == sign) & (cost > 0))) for sign in (1, -1)]
+    if all(counts):
+        return
+    dropped = " with a cost or weight that is not 0" if not (cost > 0).all() else ""
+    raise ValueError(
+        f"y must have {kinds[0]} and {kinds[1]} rows{dropped} for {function}, "
+        f"got {counts[0]} {kinds[0]} and {counts[1]} {kinds[1]}"
+    )
