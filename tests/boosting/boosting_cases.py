@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import reduce
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -174,3 +176,16 @@ def assert_same_run(model, oracle) -> None:
     np.testing.assert_array_less(np.abs(np.asarray(model.alphas) - alphas), SUM_TOL * growth)
     np.testing.assert_allclose(model.z, oracle.z, rtol=SCORE_TOL, atol=SUM_TOL)
     np.testing.assert_allclose(model.objective, oracle.objective, rtol=SCORE_TOL, atol=SCORE_TOL)
+
+
+class LocalWorkers:
+    """Shards of the core in this process, which are asked as those of Dask's workers are."""
+
+    def __init__(self, shards) -> None:
+        self._shards = [SimpleNamespace(kept={"boosted": shard}) for shard in shards]
+
+    def ask(self, function, *arguments):
+        return [function(shard, *arguments) for shard in self._shards]
+
+    def ask_merged(self, merge, function, *arguments):
+        return reduce(merge, self.ask(function, *arguments))

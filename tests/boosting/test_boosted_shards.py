@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 import numpy as np
 import pytest
 
 import fastpu
+from boosting_cases import LocalWorkers
 from fastpu import _core
 from fastpu.boosting import _boosted_trees
+from fastpu.dask._boosted_rows import SharedRows
 from fastpu.data._categories import category_flags
 from fastpu.tree.tree_ensemble import packed
 from tree_cases import mixed_frame, pnu_rows
@@ -21,55 +21,32 @@ OTHER_TIES = 1e-3
 NO_TREES = {"init_nodes": None, "init_starts": None, "init_sets": None}
 
 
-class Shards:
-    """The answers of shards, added up as a driver does it."""
-
-    def __init__(self, bins, labels, weights, parts, settings, before, most_rows_ahead):
-        self.most_rows_ahead = most_rows_ahead
-        is_unl = (labels == 0) & (True if weights is None else weights > 0)
-        numbers = np.cumsum(is_unl).astype(np.uint32) - 1
-        self._shards = [
-            _core.BoostedShard(
-                bins[rows]._native,
-                labels[rows],
-                None if weights is None else weights[rows],
-                categorical=category_flags(bins.categories, bins.n_features),
-                loss=settings.loss,
-                gamma=settings.gamma,
-                prior=settings.prior or 0.5,
-                **before,
-                n_unlabelled=int(is_unl.sum()),
-                numbers=numbers[rows][is_unl[rows]],
-                n_threads=1 + k % 2,
-            )
-            for k, rows in enumerate(parts)
-        ]
-
-    def __getattr__(self, name):
-        def ask(*arguments):
-            answers = [getattr(shard, name)(*arguments) for shard in self._shards]
-            if name in ("add", "draw"):
-                return None
-            if name == "tops":
-                return np.max(answers, axis=0)
-            if name == "split":
-                *added, scores = zip(*answers, strict=True)
-                return *(np.sum(np.array(part), axis=0) for part in added), np.max(scores, axis=0)
-            if name == "counts":
-                *numbers, units = zip(*answers, strict=True)
-                return *map(sum, numbers), reduce(_core.common_divisor, units)
-            if isinstance(answers[0], tuple):
-                return tuple(np.sum(np.array(part), axis=0) for part in zip(*answers, strict=True))
-            return np.sum(np.array(answers), axis=0)
-
-        return ask
+def shards_of(bins, labels, weights, parts, settings, before):
+    is_unl = (labels == 0) & (True if weights is None else weights > 0)
+    numbers = np.cumsum(is_unl).astype(np.uint32) - 1
+    return [
+        _core.BoostedShard(
+            bins[rows]._native,
+            labels[rows],
+            None if weights is None else weights[rows],
+            categorical=category_flags(bins.categories, bins.n_features),
+            loss=settings.loss,
+            gamma=settings.gamma,
+            prior=settings.prior or 0.5,
+            **before,
+            n_unlabelled=int(is_unl.sum()),
+            numbers=numbers[rows][is_unl[rows]],
+            n_threads=1 + k % 2,
+        )
+        for k, rows in enumerate(parts)
+    ]
 
 
-class FewOfMany(Shards):
+class FewOfMany(SharedRows):
     """Shards that say they had a billion rows more."""
 
     def counts(self):
-        n_rows, *others = self.__getattr__("counts")()
+        n_rows, *others = super().counts()
         return (n_rows + 10**9, *others)
 
 
@@ -86,9 +63,8 @@ def fit_shards(bins, y, n_parts, *, seed, n_rounds, sample_weight=None, before=N
     init = NO_TREES
     if before is not None:
         init = {"init_nodes": before._nodes, "init_starts": before.tree_starts, "init_sets": before.category_sets}
-    rows = (FewOfMany if of_many else Shards)(
-        bins, np.asarray(y, dtype=np.int8), sample_weight, parts, settings, init, len(y) // n_parts
-    )
+    shards = shards_of(bins, np.asarray(y, dtype=np.int8), sample_weight, parts, settings, init)
+    rows = (FewOfMany if of_many else SharedRows)(LocalWorkers(shards), len(y) // n_parts)
     training = _boosted_trees.Training(settings, settings.prior or 0.5, seed, 1)
     return training.run(None, n_rounds, None, elsewhere=rows, cuts=bins[:1], before=before)
 

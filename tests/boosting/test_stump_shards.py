@@ -2,56 +2,37 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 import fastpu
+from boosting_cases import LocalWorkers
 from fastpu import _core
+from fastpu.dask._stump_rows import SharedStumps, StumpsOfShard
 from fastpu.data._categories import category_flags
 
 ROUNDS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective", "category_sets")
 
 
-class Shards:
-    """The answers of shards, put together as a driver does it; rows are shared out in no order."""
+class Shards(SharedStumps):
+    """Rows shared out in no order, which count what they are asked."""
 
     def __init__(self, bins, labels, weights, parts):
-        self._parts = parts
-        self.n_weighed, self.n_listed, self.n_added = 0, 0, 0
-        self._shards = [
+        self.asked = Counter()
+        shards = [
             _core.StumpShard(
-                bins[rows]._native,
-                labels[rows],
-                None if weights is None else weights[rows],
-                n_threads=1 + k % 2,
+                bins[rows]._native, labels[rows], None if weights is None else weights[rows], n_threads=1 + k % 2
             )
             for k, rows in enumerate(parts)
         ]
+        numbered = [StumpsOfShard(shard, np.arange(own.size), own) for shard, own in zip(shards, parts, strict=True)]
+        super().__init__(LocalWorkers(numbered))
 
-    def list(self, change):
-        self.n_listed += 1
-        answers = []
-        for shard, own in zip(self._shards, self._parts, strict=True):
-            rows, kinds, codes, weights = shard.list(change)
-            answers.append((own[rows], kinds, codes, weights))
-        numbers, kinds, codes, weights = (np.concatenate(part) for part in zip(*answers, strict=True))
-        order = np.argsort(numbers)
-        return kinds[order], codes[order].ravel(), weights[order].ravel()
-
-    def __getattr__(self, name):
-        def ask(*arguments):
-            answers = [getattr(shard, name)(*arguments) for shard in self._shards]
-            self.n_weighed += name == "weigh"
-            self.n_added += name == "add"
-            if name == "move":
-                return None
-            if name == "tops":
-                return np.max(answers, axis=0)
-            if isinstance(answers[0], tuple):
-                return tuple(np.sum(np.array(part), axis=0) for part in zip(*answers, strict=True))
-            return np.sum(np.array(answers), axis=0)
-
-        return ask
+    def _ask(self, merge, method, *arguments):
+        self.asked[method] += 1
+        return super()._ask(merge, method, *arguments)
 
 
 def fit_shards(
@@ -108,9 +89,9 @@ def test_same_bits_for_any_partition(weighted, max_bins):
     for n_parts in (1, 3, 7):
         found, rows = fit_shards(bins, y, n_parts, n_rounds=150, sample_weight=weights)
         assert_same_bits(found, model)
-        assert rows.n_weighed > 1
-        assert rows.n_added > 0
-        assert rows.n_listed > 0 or max_bins == 20
+        assert rows.asked["weigh"] > 1
+        assert rows.asked["add"] > 0
+        assert rows.asked["list"] > 0 or max_bins == 20
 
 
 @pytest.mark.parametrize("groups", [(1, 0, 0), (0, 0, -1), (1, -1, -1)], ids=str)
@@ -161,7 +142,7 @@ def test_a_fit_goes_on_after_weights_were_set_afresh():
     weighed = []
 
     def note(rows, *_):
-        weighed.append(rows.n_weighed)
+        weighed.append(rows.asked["weigh"])
         return False
 
     found, _ = fit_shards(bins, y, 2, n_rounds=300, callback=note)

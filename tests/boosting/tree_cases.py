@@ -8,7 +8,7 @@ import numpy as np
 
 import fastpu
 from fastpu.data.binned_features import BinnedFeatures, bin_features
-from forest_cases import mixed_frame, pu_rows, wild_rows
+from forest_cases import bins_of, category_set, mixed_frame, pu_rows, wild_rows
 from oracles import boosted_trees as oracle
 from oracles.forest import Bins, derived
 
@@ -28,15 +28,6 @@ def pnu_rows(n: int = 150, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Rows of all three groups."""
     X, y = pu_rows(n, seed=seed)
     return X, np.where((y == 0) & (X[:, 0] < 0.2) & (np.arange(n) % 3 == 0), -1, y).astype(np.int8)
-
-
-def bins_of(features: BinnedFeatures) -> Bins:
-    return Bins(
-        codes=np.column_stack([features.column(e) for e in range(features.n_features)]).astype(np.int64),
-        cuts=list(features.cuts),
-        values=[],
-        categorical=[str(e) in features.categories for e in range(features.n_features)],
-    )
 
 
 def slow_trees(
@@ -79,8 +70,3 @@ def assert_same_trees(model: fastpu.models.TreeEnsemble, slow: list[oracle.Boost
                 has.pop("value"), entry.pop("value", np.nan), rtol=VALUE, atol=VALUE, err_msg=where
             )
             assert {name: has[name] for name in entry} == entry, where
-
-
-def category_set(model: fastpu.models.TreeEnsemble, row: int) -> frozenset[int]:
-    words = [int(word) for word in model.category_sets[row]]
-    return frozenset(v for v in range(256) if words[v // 64] >> (v % 64) & 1)

@@ -61,7 +61,7 @@ np.savez(sys.argv[1], **found)
                 assert not differing, level
 
 
-@pytest.mark.parametrize("name", [name for name in RECIPES if name != "bin_features"])  # it has no hot loops of levels
+@pytest.mark.parametrize("name", RECIPES)
 def test_every_fit_or_its_scores_ask_for_the_level_that_is_forced(name, monkeypatch):
     """Growing forests and scoring by trees did not: they took the best level, whatever the variable said."""
     arguments = RECIPES[name].arguments(min(300, RECIPES[name].rows))
@@ -73,11 +73,11 @@ def test_every_fit_or_its_scores_ask_for_the_level_that_is_forced(name, monkeypa
 @pytest.mark.parametrize("fit", [fastpu.fit_forest, fastpu.fit_boosted_trees])
 def test_scores_of_trees_ask_for_the_level_that_is_forced(fit, monkeypatch):
     X, y = problem(60)
-    model = fit(X, y, random_state=0)
+    model, bins = fit(X, y, random_state=0), fastpu.bin_features(X)
     monkeypatch.setenv("FASTPU_ISA", "")  # as if it were not there
     assert np.isfinite(model.decision_function(X)).all()
     monkeypatch.setenv("FASTPU_ISA", "none")
-    for rows in (X, X[:1], fastpu.bin_features(X)):
+    for rows in (X, X[:1], bins):
         with pytest.raises(ValueError, match="FASTPU_ISA must be one of"):
             model.decision_function(rows)
 
