@@ -182,7 +182,7 @@ def warn_of(model: Model, rows: RiskRows, unfinished: str) -> None:
     verdict = one_verdict(scores.size if n_called else 0, scores.size, scores.min(), scores.max(), kind)
     warn(
         f"{rows.function}: the model {verdict}. By the prior, {n_other:.3g} of the unlabelled rows are of the other "
-        f"class. Scale the features, lower lam or train it for longer; where the classes overlap this much, rank by the "
-        f"scores, or take the threshold that fits the prior (with_threshold)",
+        f"class. Scale the features, lower lam or train it for longer; where the classes overlap this much, rank by "
+        f"the scores, or take the threshold that fits the prior (with_threshold)",
         DegenerateModelWarning,
     )
