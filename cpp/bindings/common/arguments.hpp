@@ -129,6 +129,15 @@ py::array_t<T> to_array(const std::array<T, n>& values) {
   return to_array(values.data(), static_cast<index_t>(n));
 }
 
+// One member of each of some records.
+template <class Value, class Record, class Member>
+py::array_t<Value> member_of(const std::vector<Record>& records, Member member) {
+  std::vector<Value> values;
+  values.reserve(records.size());
+  for (const Record& record : records) values.push_back(record.*member);
+  return to_array(values);
+}
+
 // A function that calls Python with these members of what a round or a step came to, and returns whether the fit is to
 // end; empty for None. `callback` must outlive it.
 template <class Round, class... Members>

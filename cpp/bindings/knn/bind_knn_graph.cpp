@@ -33,10 +33,9 @@ py::tuple search(const py::object& x, index_t n_neighbors, int n_threads, const 
   index_t* const to_indices = indices.mutable_data();
   double* const to_squared = squared.mutable_data();
   Team team(n_threads, interrupt_poll());
-  {
-    const py::gil_scoped_release nogil;
+  unlocked([&] {
     std::visit([&](const auto& matrix) { knn_search(matrix, options, team, to_indices, to_squared); }, view);
-  }
+  });
   return py::make_tuple(indices, squared);
 }
 
@@ -68,10 +67,7 @@ py::tuple edges(const py::object& indices, const py::object& squared, bool is_un
   const KnnView view{rows.data(), lengths.data(), rows.shape(0), rows.shape(1)};
   KnnMatrix matrix;
   Team team(n_threads, interrupt_poll());
-  {
-    const py::gil_scoped_release nogil;
-    matrix = knn_edges(view, is_union, team);
-  }
+  unlocked([&] { matrix = knn_edges(view, is_union, team); });
   return to_tuple(std::move(matrix));
 }
 

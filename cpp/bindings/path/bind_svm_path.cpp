@@ -85,14 +85,8 @@ py::dict path(const py::object& data, const py::object& rows, const py::object& 
   const auto values = make_path_kernel(view, kernel, gamma, degree, coef0, function, options.isa, n_threads);
   check_rows(problem.rows, problem.n, "rows", values->n_rows());
   check_distinct(problem.rows, problem.n, values->n_rows());
-  PathCallback on_round;
-  if (!callback.is_none()) {
-    on_round = [&callback](const PathRound& round) {
-      const py::gil_scoped_acquire gil;
-      return callback(round.n_breakpoints, round.n_events, round.lam, round.n_margin, round.objective)
-          .template cast<bool>();
-    };
-  }
+  const PathCallback on_round = callback_of<PathRound>(callback, &PathRound::n_breakpoints, &PathRound::n_events,
+                                                       &PathRound::lam, &PathRound::n_margin, &PathRound::objective);
   Team team(n_threads, interrupt_poll());
   return to_dict(unlocked([&] {
     KernelCache<double> cache(*values, cache_bytes);

@@ -14,19 +14,7 @@ namespace fastpu {
 
 namespace {
 
-const char* name_of(PualStatus status) {
-  switch (status) {
-    case PualStatus::gap:
-      return "gap";
-    case PualStatus::max_iter:
-      return "max_iter";
-    case PualStatus::precision:
-      return "precision";
-    case PualStatus::callback:
-      return "callback";
-  }
-  return "";
-}
+constexpr const char* kPualStatus[] = {"gap", "max_iter", "precision", "callback"};  // as in PualStatus
 
 py::dict to_dict(const PualResult& result) {
   py::dict out;
@@ -34,7 +22,7 @@ py::dict to_dict(const PualResult& result) {
   out["objective"] = result.objective;
   out["gap"] = result.gap;
   out["n_iter"] = result.n_iter;
-  out["status"] = name_of(result.status);
+  out["status"] = kPualStatus[static_cast<std::size_t>(result.status)];
   out["iterations"] = to_array(result.iterations);
   out["objectives"] = to_array(result.objectives);
   out["gaps"] = to_array(result.gaps);
@@ -57,19 +45,10 @@ class PyPualDual {
     PualOptions options;
     options.tol = tol;
     options.max_iter = max_iter;
-    PualCallback on_round;
-    if (!callback.is_none()) {
-      on_round = [&callback](const PualRound& round) {
-        const py::gil_scoped_acquire gil;
-        return callback(round.cost, round.n_iter, round.objective, round.gap).template cast<bool>();
-      };
-    }
+    const PualCallback on_round =
+        callback_of<PualRound>(callback, &PualRound::cost, &PualRound::n_iter, &PualRound::objective, &PualRound::gap);
     Team team(n_threads_, interrupt_poll());
-    std::vector<PualResult> results;
-    {
-      const py::gil_scoped_release nogil;
-      results = dual_->solve(costs, options, on_round, team);
-    }
+    const std::vector<PualResult> results = unlocked([&] { return dual_->solve(costs, options, on_round, team); });
     py::list out;
     for (const PualResult& result : results) out.append(to_dict(result));
     return out;

@@ -59,25 +59,12 @@ PuRows<View> rows_of(const View& x, const py::object& labels, const py::object& 
   return rows;
 }
 
-template <class Value, class Member>
-py::array_t<Value> column(const std::vector<NnpuEpoch>& epochs, Member member) {
-  std::vector<Value> values;
-  values.reserve(epochs.size());
-  for (const NnpuEpoch& epoch : epochs) values.push_back(epoch.*member);
-  return to_array(values);
-}
-
 // `eval_rows` is None, or evaluation rows as (x, labels, weights).
 py::dict fit(const py::object& x, const py::object& labels, const py::object& weights, const py::dict& start,
              const NnpuOptions& options, const py::object& chosen, const py::object& eval_rows,
              const py::object& callback, int n_threads) {
-  NnpuCallback on_epoch;
-  if (!callback.is_none()) {
-    on_epoch = [&callback](const NnpuEpoch& seen) {
-      const py::gil_scoped_acquire gil;
-      return callback(seen.epoch, seen.risk, seen.n_reversed, seen.eval_risk).cast<bool>();
-    };
-  }
+  const NnpuCallback on_epoch = callback_of<NnpuEpoch>(callback, &NnpuEpoch::epoch, &NnpuEpoch::risk,
+                                                       &NnpuEpoch::n_reversed, &NnpuEpoch::eval_risk);
   const Isa level = isa_of_call();
   Team team(n_threads, interrupt_poll());
   const auto fit_view = [&]<class View>(const View& view) {
@@ -100,11 +87,11 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
     const NnpuResult result = unlocked([&] { return fit_nnpu(rows, judges, options, on_epoch, level, team, net); });
     py::dict out;
     out["net"] = dict_of(net);
-    out["risk"] = column<double>(result.epochs, &NnpuEpoch::risk);
-    out["positive"] = column<double>(result.epochs, &NnpuEpoch::positive);
-    out["negative"] = column<double>(result.epochs, &NnpuEpoch::negative);
-    out["n_reversed"] = column<index_t>(result.epochs, &NnpuEpoch::n_reversed);
-    out["eval_risk"] = column<double>(result.epochs, &NnpuEpoch::eval_risk);
+    out["risk"] = member_of<double>(result.epochs, &NnpuEpoch::risk);
+    out["positive"] = member_of<double>(result.epochs, &NnpuEpoch::positive);
+    out["negative"] = member_of<double>(result.epochs, &NnpuEpoch::negative);
+    out["n_reversed"] = member_of<index_t>(result.epochs, &NnpuEpoch::n_reversed);
+    out["eval_risk"] = member_of<double>(result.epochs, &NnpuEpoch::eval_risk);
     out["best_epoch"] = result.best_epoch;
     out["status"] = kNnpuStatus[static_cast<std::size_t>(result.status)];
     return out;

@@ -18,13 +18,7 @@ py::dict upu(const py::object& x, const py::object& labels, const py::object& we
   const index_t n = std::visit([](const auto& view) { return view.n_rows; }, problem.x);
   problem.labels = view_1d<std::int8_t>(labels, "labels", n);
   problem.weights = view_or_null<double>(weights, "weights", n);
-  UpuCallback on_step;
-  if (!callback.is_none()) {
-    on_step = [&callback](const UpuStep& step) {
-      const py::gil_scoped_acquire gil;
-      return callback(step.n_iter, step.risk).cast<bool>();
-    };
-  }
+  const UpuCallback on_step = callback_of<UpuStep>(callback, &UpuStep::n_iter, &UpuStep::risk);
   const Isa level = isa_of_call();
   Team team(n_threads, interrupt_poll());
   const UpuResult result = unlocked([&] { return fit_upu(problem, options, on_step, level, team); });

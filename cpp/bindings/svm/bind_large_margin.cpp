@@ -16,37 +16,9 @@ namespace fastpu {
 
 namespace {
 
-const char* name_of(MarginStatus status) {
-  switch (status) {
-    case MarginStatus::gap:
-      return "gap";
-    case MarginStatus::max_iter:
-      return "max_iter";
-    case MarginStatus::precision:
-      return "precision";
-    case MarginStatus::callback:
-      return "callback";
-  }
-  return "";
-}
-
-const char* name_of(MarginMethod method) {
-  switch (method) {
-    case MarginMethod::bounds:
-      return "bounds";
-    case MarginMethod::active_set:
-      return "active_set";
-    case MarginMethod::interior_point:
-      return "interior_point";
-    case MarginMethod::coordinate_descent:
-      return "coordinate_descent";
-    case MarginMethod::smo:
-      return "smo";
-    case MarginMethod::iadmm:
-      return "iadmm";
-  }
-  return "";
-}
+constexpr const char* kMarginStatus[] = {"gap", "max_iter", "precision", "callback"};  // as in MarginStatus
+constexpr const char* kMarginMethod[] = {"bounds", "active_set", "interior_point", "coordinate_descent",
+                                         "smo",    "iadmm"};  // as in MarginMethod
 
 MarginSolver margin_solver(const std::string& name) {
   if (name == "exact" || name == "auto") return MarginSolver::exact;
@@ -96,8 +68,8 @@ py::dict to_dict(const MarginResult& result) {
   out["beta"] = to_array(result.beta);
   out["decision"] = to_array(result.decision);
   out["n_iter"] = result.n_iter;
-  out["status"] = name_of(result.status);
-  out["method"] = name_of(result.method);
+  out["status"] = kMarginStatus[static_cast<std::size_t>(result.status)];
+  out["method"] = kMarginMethod[static_cast<std::size_t>(result.method)];
   return out;
 }
 
@@ -116,19 +88,11 @@ class PyMarginEngine {
                  double tol, index_t max_iter, const py::object& start, const py::object& callback) const {
     const ProblemArguments given(labels, costs, slopes, start, engine_->n_rows());
     const MarginOptions options = options_of(solver, tol, max_iter);
-    MarginCallback on_round;
-    if (!callback.is_none()) {
-      on_round = [&callback](const MarginRound& round) {
-        const py::gil_scoped_acquire gil;
-        return callback(round.n_iter, round.objective, round.gap).template cast<bool>();
-      };
-    }
+    const MarginCallback on_round =
+        callback_of<MarginRound>(callback, &MarginRound::n_iter, &MarginRound::objective, &MarginRound::gap);
     Team team(n_threads_, interrupt_poll());
-    MarginResult result;
-    {
-      const py::gil_scoped_release nogil;
-      result = engine_->solve(given.problem, options, given.start(), on_round, team);
-    }
+    const MarginResult result =
+        unlocked([&] { return engine_->solve(given.problem, options, given.start(), on_round, team); });
     return to_dict(result);
   }
 

@@ -18,19 +18,7 @@ namespace fastpu {
 
 namespace {
 
-const char* status_name(SmoStatus status) {
-  switch (status) {
-    case SmoStatus::tol:
-      return "tol";
-    case SmoStatus::max_steps:
-      return "max_iter";
-    case SmoStatus::precision:
-      return "precision";
-    case SmoStatus::callback:
-      return "callback";
-  }
-  return "";
-}
+constexpr const char* kSmoStatus[] = {"tol", "max_iter", "precision", "callback"};  // as in SmoStatus
 
 SvmKind kind_of(const std::string& problem) {
   if (problem == "c_svm") return SvmKind::c_svm;
@@ -85,13 +73,8 @@ class PyEngine {
     svm.nu = nu;
     if (!start.is_none()) svm.start = view_1d<double>(start, "start", svm.n);
     check_distinct(svm.rows, svm.n, n_rows());
-    SmoCallback on_round;
-    if (!callback.is_none()) {
-      on_round = [&callback](const SmoRound& round) {
-        const py::gil_scoped_acquire gil;
-        return callback(round.n_steps, round.objective, round.violation, round.n_active).template cast<bool>();
-      };
-    }
+    const SmoCallback on_round = callback_of<SmoRound>(callback, &SmoRound::n_steps, &SmoRound::objective,
+                                                       &SmoRound::violation, &SmoRound::n_active);
     Team team(n_threads_, interrupt_poll());
     SvmResult result;
     {
@@ -107,7 +90,7 @@ class PyEngine {
     out["gap"] = result.gap;
     out["violation"] = result.smo.violation;
     out["n_steps"] = result.smo.n_steps;
-    out["status"] = status_name(result.smo.status);
+    out["status"] = kSmoStatus[static_cast<std::size_t>(result.smo.status)];
     out["decision"] = to_array(result.decision);
     out["history"] = history(result.smo.rounds);
     return out;
@@ -125,10 +108,9 @@ class PyEngine {
     py::array_t<double> out(n);
     double* const to = out.mutable_data();
     Team team(n_threads_, interrupt_poll());
-    {
-      const py::gil_scoped_release nogil;
+    unlocked([&] {
       std::visit([&](const auto& engine) { kernel_scores(engine->kernel(), models, x, n, isa_, team, to); }, engine_);
-    }
+    });
     return out;
   }
 
@@ -179,19 +161,13 @@ class PyEngine {
         to_array(result.coefs)
             .reshape({static_cast<py::ssize_t>(result.support.size()), static_cast<py::ssize_t>(problem.n_bags)});
     out["decision"] = decision;
-    const auto column = [&](auto member) {
-      std::vector<std::remove_cvref_t<decltype(result.bags[0].*member)>> values;
-      values.reserve(result.bags.size());
-      for (const BagReport& bag : result.bags) values.push_back(bag.*member);
-      return to_array(values);
-    };
-    out["intercepts"] = column(&BagReport::intercept);
-    out["objective"] = column(&BagReport::objective);
-    out["gap"] = column(&BagReport::gap);
-    out["violation"] = column(&BagReport::violation);
-    out["n_steps"] = column(&BagReport::n_steps);
+    out["intercepts"] = member_of<double>(result.bags, &BagReport::intercept);
+    out["objective"] = member_of<double>(result.bags, &BagReport::objective);
+    out["gap"] = member_of<double>(result.bags, &BagReport::gap);
+    out["violation"] = member_of<double>(result.bags, &BagReport::violation);
+    out["n_steps"] = member_of<index_t>(result.bags, &BagReport::n_steps);
     py::list status;
-    for (const BagReport& bag : result.bags) status.append(status_name(bag.status));
+    for (const BagReport& bag : result.bags) status.append(kSmoStatus[static_cast<std::size_t>(bag.status)]);
     out["status"] = status;
     return out;
   }
@@ -202,21 +178,11 @@ class PyEngine {
     return check_rows(view_1d<index_t>(rows, name, n), n, name, n_rows());
   }
   static py::dict history(const std::vector<SmoRound>& rounds) {
-    std::vector<double> objective;
-    std::vector<double> violation;
-    std::vector<index_t> n_active;
-    std::vector<index_t> n_steps;
-    for (const SmoRound& round : rounds) {
-      objective.push_back(round.objective);
-      violation.push_back(round.violation);
-      n_active.push_back(round.n_active);
-      n_steps.push_back(round.n_steps);
-    }
     py::dict out;
-    out["objective"] = to_array(objective);
-    out["violation"] = to_array(violation);
-    out["n_active"] = to_array(n_active);
-    out["n_steps"] = to_array(n_steps);
+    out["objective"] = member_of<double>(rounds, &SmoRound::objective);
+    out["violation"] = member_of<double>(rounds, &SmoRound::violation);
+    out["n_active"] = member_of<index_t>(rounds, &SmoRound::n_active);
+    out["n_steps"] = member_of<index_t>(rounds, &SmoRound::n_steps);
     return out;
   }
 
@@ -289,7 +255,7 @@ py::list solve_grid(const py::object& data, const std::string& problem, const py
       entry["gap"] = fit.gap;
       entry["violation"] = fit.violation;
       entry["n_steps"] = fit.n_steps;
-      entry["status"] = status_name(fit.status);
+      entry["status"] = kSmoStatus[static_cast<std::size_t>(fit.status)];
       entry["n_positive"] = fit.n_positive;
       entry["score_range"] = std::pair(fit.lowest_score, fit.highest_score);
       fits.append(entry);
