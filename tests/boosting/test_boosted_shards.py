@@ -9,10 +9,12 @@ import fastpu
 from boosting_cases import LocalWorkers
 from fastpu import _core
 from fastpu.boosting import _boosted_trees
-from fastpu.dask._boosted_rows import SharedRows
 from fastpu.data._categories import category_flags
 from fastpu.tree.tree_ensemble import packed
 from tree_cases import mixed_frame, pnu_rows
+
+pytest.importorskip("distributed")  # the driver's side is that of fastpu.dask
+from fastpu.dask._boosted_rows import SharedRows
 
 #: Sums that are halved are rounded to other units, about 2^-31 of the sum over all rows.
 HALVED = 1e-6

@@ -11,6 +11,7 @@ from boosting_cases import (
     SCORE_TOL,
     SUM_TOL,
     assert_identical,
+    assert_same_run,
     assert_same_stumps,
     make_problem,
     to_csr,
@@ -23,10 +24,7 @@ GAMMAS = (0.0, 0.3, 0.5, 0.95, 1.0)
 
 def assert_same_adaboost(model, oracle, X: np.ndarray) -> None:
     """The same stumps, edges, Z and loss, and the scores of the training rows."""
-    assert_same_stumps(model, oracle)
-    np.testing.assert_allclose(model.deltas, oracle.deltas, rtol=0, atol=SUM_TOL)
-    np.testing.assert_allclose(model.z, oracle.z, rtol=SCORE_TOL, atol=SUM_TOL)
-    np.testing.assert_allclose(model.objective, oracle.objective, rtol=SCORE_TOL, atol=SCORE_TOL)
+    assert_same_run(model, oracle)
     np.testing.assert_allclose(model.decision_function(X), oracle.scores, rtol=SCORE_TOL, atol=SCORE_TOL)
 
 

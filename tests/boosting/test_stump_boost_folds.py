@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import warnings
 
 import numpy as np
@@ -199,16 +198,6 @@ def test_weights_of_any_size_judge_alike(data):
     for scale in (2.0**-900, 2.0**900):
         scaled = fastpu.fit_pnu_auc_boost(X, y, sample_weight=weights * scale, **options)
         np.testing.assert_array_equal(scaled.history["fold_auc"], plain.history["fold_auc"])
-
-
-@each_fit
-def test_the_arguments_of_the_model_make_it_again(fit, data):
-    X, y = data
-    model = fit(X, y, early_stopping_rounds=10, n_folds=3, random_state=4)
-    arguments = {name: value for name, value in model.params.items() if name != "method"}
-    again = fit(X, y, random_state=4, **arguments)
-    assert model_bits(again) == model_bits(model)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).history["fold_auc"], model.history["fold_auc"])
 
 
 def test_callbacks_hear_of_the_last_fit_alone(data):

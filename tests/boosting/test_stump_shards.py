@@ -10,8 +10,10 @@ import pytest
 import fastpu
 from boosting_cases import LocalWorkers
 from fastpu import _core
-from fastpu.dask._stump_rows import SharedStumps, StumpsOfShard
 from fastpu.data._categories import category_flags
+
+pytest.importorskip("distributed")  # the driver's side is that of fastpu.dask
+from fastpu.dask._stump_rows import SharedStumps, StumpsOfShard
 
 ROUNDS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective", "category_sets")
 

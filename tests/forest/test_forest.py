@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu.metrics import auc
 from forest_cases import mixed_frame, pu_rows, wild_rows
 from helpers import refused
 from method_recipes import bits
@@ -41,12 +40,6 @@ def leaves_of(model, X):
     return values
 
 
-def test_scores_are_means_of_leaf_values():
-    X, y = wild_rows()
-    model = small(X, y)
-    np.testing.assert_allclose(model.decision_function(X), leaves_of(model, X).mean(axis=1), rtol=1e-12)
-
-
 def test_scores_of_missing_and_infinite_entries_of_other_rows():
     model = small(*wild_rows())
     other = np.array([[np.nan] * 5, [np.inf] * 5, [-np.inf] * 5, [1e300] * 5, [-1e300] * 5, [0.0] * 5])
@@ -77,18 +70,6 @@ def test_importances_are_shares_of_the_gains(rows):
     assert shares[4] < shares[:4].min()
     inner = model.nodes[model.nodes["feature"] >= 0]
     np.testing.assert_allclose(shares[4], inner["gain"][inner["feature"] == 4].sum() / inner["gain"].sum(), rtol=1e-5)
-
-
-def test_out_of_bag_scores_rank_the_unlabelled_rows():
-    rng = np.random.default_rng(0)
-    truth = rng.random(2000) < 0.3
-    X = rng.normal(size=(2000, 5)) + truth[:, None]
-    y = truth & (rng.random(2000) < 0.3)
-    model = fastpu.fit_forest(X, y, n_trees=200, random_state=0)
-    other = rng.normal(size=(2000, 5)) + truth[:, None]
-    fresh = auc(truth, model.decision_function(other))
-    held = auc(truth[~y], model.oob_decision_function[~y])
-    assert held == pytest.approx(fresh, abs=0.03)
 
 
 @pytest.mark.parametrize("rows", [wild_rows, mixed_frame])

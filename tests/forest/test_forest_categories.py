@@ -9,8 +9,7 @@ import pytest
 
 import fastpu
 from fastpu.metrics import auc
-from forest_cases import category_set, mixed_frame
-from helpers import refused
+from forest_cases import mixed_frame
 from oracles.forest import Criterion
 
 
@@ -36,26 +35,6 @@ def test_splits_are_by_sets_of_categories(model, rows):
     assert by_set["category_set"].tolist() == list(range(len(model.category_sets)))
 
 
-def test_scores_follow_the_table_of_nodes(model, rows):
-    X = rows[0][:40]
-    nodes, total = model.nodes, np.zeros(40)
-    for row, entries in enumerate(X.itertuples(index=False)):
-        for t in range(model.n_trees):
-            tree, place = nodes[nodes["tree"] == t], 0
-            while (node := tree[place])["feature"] >= 0:
-                entry = entries[node["feature"]]
-                if pd.isna(entry):
-                    is_left = node["missing_left"]
-                elif node["category_set"] >= 0:
-                    code = model.categories[str(node["feature"])].index(entry)
-                    is_left = code in category_set(model, node["category_set"])
-                else:
-                    is_left = entry <= node["threshold"]
-                place = node["left"] if is_left else node["right"]
-            total[row] += node["value"]
-    np.testing.assert_allclose(model.decision_function(X), total / model.n_trees, rtol=1e-12)
-
-
 def test_frames_of_any_library_and_coding_score_the_same(model, rows):
     X = rows[0]
     expected = model.decision_function(X)
@@ -77,25 +56,6 @@ def test_unseen_categories_go_the_way_of_missing_ones(model, rows):
     missing = X.assign(colour=pd.Categorical([None] * len(X), categories=["red"]))
     unseen = X.assign(colour=pd.Categorical(["ultraviolet"] * len(X)))
     np.testing.assert_array_equal(model.decision_function(unseen), model.decision_function(missing))
-
-
-def test_frames_that_cannot_be_mapped_are_refused(model, rows):
-    X = rows[0]
-    score = model.decision_function
-    refused(
-        TypeError, "X must be a pandas or polars frame with categories in column 1 ('colour')", score, np.zeros((3, 4))
-    )
-    refused(
-        TypeError,
-        "X must have categories (strings, or dtype category or enum) in column 'colour'",
-        score,
-        X.assign(colour=1.0),
-    )
-    refused(TypeError, "X must have numbers in column 'a'", score, X.assign(a=X["colour"]))
-    refused(ValueError, "in the same order: column 0 must be 'a', got 'colour'", score, X[["colour", "a", "b", "shop"]])
-    refused(TypeError, "must have categories of the kind of the training data's", score, X.assign(shop=X["colour"]))
-    numbers = fastpu.bin_features(X[["a", "b"]].assign(c=1.0, d=2.0).to_numpy())
-    refused(ValueError, "X must have in column 1 ('colour') what the training data have there", score, numbers)
 
 
 def overlapping_rows(seed):

@@ -20,15 +20,7 @@ inline std::optional<BoostEvalSet> view_eval_set(const py::object& rows) {
   const auto parts = rows.cast<py::tuple>();
   if (parts.size() != 3) throw py::value_error("eval_set must have 3 parts");
   BoostEvalSet eval{eval_features(parts[0]), nullptr, nullptr};
-  const index_t n_eval = std::visit(
-      [](const auto& x) {
-        if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(x)>>) {
-          return x->n_rows;
-        } else {
-          return x.n_rows;
-        }
-      },
-      eval.features);
+  const index_t n_eval = visit_features(eval.features, [](const auto& x) { return x.n_rows; });
   eval.labels = view_1d<std::int8_t>(parts[1], "eval labels", n_eval);
   eval.sample_weight = view_or_null<double>(parts[2], "eval weight", n_eval);
   return eval;

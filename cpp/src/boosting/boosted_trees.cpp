@@ -112,15 +112,7 @@ class Judge {
 
  private:
   void add(const TreesView& trees) {
-    std::visit(
-        [&](const auto& x) {
-          if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(x)>>) {
-            tree_scores(trees, *x, values_.data(), team_);
-          } else {
-            tree_scores(trees, x, values_.data(), team_);
-          }
-        },
-        eval_.features);
+    visit_features(eval_.features, [&](const auto& x) { tree_scores(trees, x, values_.data(), team_); });
     auc_.add_scores(values_.data());
   }
 

@@ -100,26 +100,24 @@ class BinnedColumns final : public EvalColumns {
 }  // namespace
 
 std::unique_ptr<EvalColumns> make_eval_columns(const EvalFeatures& features, const BinnedFeatures& training) {
-  return std::visit(
-      [&](const auto& x) -> std::unique_ptr<EvalColumns> {
-        using X = std::remove_cvref_t<decltype(x)>;
-        if constexpr (std::is_same_v<X, const BinnedFeatures*>) {
-          if (!same_cuts(*x, training)) {
-            throw std::invalid_argument(
-                "eval_set holds BinnedFeatures with other cuts than X: bin all rows together and take B[rows]");
-          }
-          return std::make_unique<BinnedColumns>(*x);
-        } else {
-          if (x.n_cols != training.n_features) {
-            throw std::invalid_argument("eval_set must have the " + std::to_string(training.n_features) +
-                                        " features of X, got " + std::to_string(x.n_cols));
-          }
-          using T = typename X::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-          if constexpr (std::is_same_v<X, DenseView<T>>) return std::make_unique<DenseColumns<T>>(x);
-          if constexpr (std::is_same_v<X, CsrView<T>>) return std::make_unique<SparseColumns<T>>(x);
-        }
-      },
-      features);
+  return visit_features(features, [&](const auto& x) -> std::unique_ptr<EvalColumns> {
+    using X = std::remove_cvref_t<decltype(x)>;
+    if constexpr (std::is_same_v<X, BinnedFeatures>) {
+      if (!same_cuts(x, training)) {
+        throw std::invalid_argument(
+            "eval_set holds BinnedFeatures with other cuts than X: bin all rows together and take B[rows]");
+      }
+      return std::make_unique<BinnedColumns>(x);
+    } else {
+      if (x.n_cols != training.n_features) {
+        throw std::invalid_argument("eval_set must have the " + std::to_string(training.n_features) +
+                                    " features of X, got " + std::to_string(x.n_cols));
+      }
+      using T = typename X::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
+      if constexpr (std::is_same_v<X, DenseView<T>>) return std::make_unique<DenseColumns<T>>(x);
+      if constexpr (std::is_same_v<X, CsrView<T>>) return std::make_unique<SparseColumns<T>>(x);
+    }
+  });
 }
 
 EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training)

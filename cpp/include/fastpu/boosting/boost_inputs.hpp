@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <type_traits>
 #include <variant>
 
 #include "fastpu/common/types.hpp"
@@ -38,6 +39,20 @@ struct BoostTrainingSet {
 
 using EvalFeatures =
     std::variant<DenseView<float>, DenseView<double>, CsrView<float>, CsrView<double>, const BinnedFeatures*>;
+
+// Returns body(x) for the matrix or the BinnedFeatures x.
+template <class Body>
+auto visit_features(const EvalFeatures& features, Body&& body) {
+  return std::visit(
+      [&](const auto& x) {
+        if constexpr (std::is_pointer_v<std::remove_cvref_t<decltype(x)>>) {
+          return body(*x);
+        } else {
+          return body(x);
+        }
+      },
+      features);
+}
 
 // Rows whose AUC is computed after each round, of +1 against -1, or against 0 where there is no -1.
 struct BoostEvalSet {
