@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,30 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-    from typing_extensions import Unpack
 
-    from fastpu.svm._margin_arguments import MarginArguments, MarginRound
+    from fastpu.svm._margin_arguments import MarginRound
     from fastpu.svm._margin_engine import MarginRows, Steps
     from fastpu.svm._margin_loops import Run
     from fastpu.svm.linear_machine import LinearMachine
-
-
-@overload
-def fit_bpsi(
-    X: object, y: object, *, C_pos: float, C_unl: float, C: float = ..., **options: Unpack[MarginArguments]
-) -> LinearMachine: ...
-
-
-@overload
-def fit_bpsi(
-    X: object,
-    y: object,
-    *,
-    C_pos: float,
-    C_unl: float,
-    C: Sequence[float] | NDArray[Any],
-    **options: Unpack[MarginArguments],
-) -> list[LinearMachine]: ...
 
 
 @answers_unknown_keywords

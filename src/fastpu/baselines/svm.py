@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-    from typing_extensions import Unpack
 
-    from fastpu.svm._solver import SvmArguments
     from fastpu.svm.kernel_machine import KernelMachine
 
 
@@ -36,30 +34,6 @@ def _pose_svm(n_rows: int, y: object, *, C: object, sample_cost: object, sample_
     cost = cost_per_row(n_rows, {"C": C}, {"sample_cost": sample_cost, "sample_weight": weights})
     require_both(labels, cost, "fit_svm", _BOTH)
     return Posed(Task("fit_svm", "C-SVM", "c_svm", {"C": C}), labels, cost, weights)
-
-
-@overload
-def fit_svm(
-    X: object,
-    y: object,
-    *,
-    C: float = ...,
-    sample_cost: object = ...,
-    gamma: float | str = ...,
-    **options: Unpack[SvmArguments],
-) -> KernelMachine: ...
-
-
-@overload
-def fit_svm(
-    X: object,
-    y: object,
-    *,
-    C: float | Sequence[float] | NDArray[Any] = ...,
-    sample_cost: object = ...,
-    gamma: float | str | Sequence[float | str] | NDArray[Any] = ...,
-    **options: Unpack[SvmArguments],
-) -> KernelMachine | list[KernelMachine]: ...
 
 
 @answers_unknown_keywords
@@ -189,16 +163,7 @@ def fit_svm(
     """
     if (models := fit_each(fit_svm, locals())) is not None:
         return models
-    options = check_options(
-        kernel=kernel,
-        gamma=gamma,
-        degree=degree,
-        coef0=coef0,
-        cache_mb=cache_mb,
-        tol=tol,
-        max_iter=max_iter,
-        n_threads=n_threads,
-    )
+    options = check_options(locals())
     matrix = check_training_rows(X, options.kernel, "fit_svm")
     posed = _pose_svm(matrix.n_rows, y, C=C, sample_cost=sample_cost, sample_weight=sample_weight)
     return fit_machine(posed, matrix, options, callback=callback, progress=progress)
@@ -212,28 +177,6 @@ def _pose_nu_svm(n_rows: int, y: object, *, nu: object, sample_weight: object) -
     require_both(labels, cost, "fit_nu_svm", _BOTH)
     feasible = _check_feasible(nu, labels, cost)
     return Posed(Task("fit_nu_svm", "nu-SVM", "nu_svm", {"nu": nu}, feasible), labels, cost, weights)
-
-
-@overload
-def fit_nu_svm(
-    X: object,
-    y: object,
-    *,
-    nu: float = ...,
-    gamma: float | str = ...,
-    **options: Unpack[SvmArguments],
-) -> KernelMachine: ...
-
-
-@overload
-def fit_nu_svm(
-    X: object,
-    y: object,
-    *,
-    nu: float | Sequence[float] | NDArray[Any] = ...,
-    gamma: float | str | Sequence[float | str] | NDArray[Any] = ...,
-    **options: Unpack[SvmArguments],
-) -> KernelMachine | list[KernelMachine]: ...
 
 
 @answers_unknown_keywords
@@ -313,16 +256,7 @@ def fit_nu_svm(
     """
     if (models := fit_each(fit_nu_svm, locals())) is not None:
         return models
-    options = check_options(
-        kernel=kernel,
-        gamma=gamma,
-        degree=degree,
-        coef0=coef0,
-        cache_mb=cache_mb,
-        tol=tol,
-        max_iter=max_iter,
-        n_threads=n_threads,
-    )
+    options = check_options(locals())
     matrix = check_training_rows(X, options.kernel, "fit_nu_svm")
     posed = _pose_nu_svm(matrix.n_rows, y, nu=nu, sample_weight=sample_weight)
     return fit_machine(posed, matrix, options, callback=callback, progress=progress)
@@ -346,26 +280,6 @@ def _pose_one_class_svm(n_rows: int, y: None = None, *, nu: object, sample_weigh
     weights = check_sample_weight(sample_weight, n_rows)
     task = Task("fit_one_class_svm", "one-class SVM", "one_class", {"nu": nu}, nu)
     return Posed(task, None, cost_per_row(n_rows, {}, {"sample_weight": weights}), weights)
-
-
-@overload
-def fit_one_class_svm(
-    X: object,
-    *,
-    nu: float = ...,
-    gamma: float | str = ...,
-    **options: Unpack[SvmArguments],
-) -> KernelMachine: ...
-
-
-@overload
-def fit_one_class_svm(
-    X: object,
-    *,
-    nu: float | Sequence[float] | NDArray[Any] = ...,
-    gamma: float | str | Sequence[float | str] | NDArray[Any] = ...,
-    **options: Unpack[SvmArguments],
-) -> KernelMachine | list[KernelMachine]: ...
 
 
 @answers_unknown_keywords
@@ -443,16 +357,7 @@ def fit_one_class_svm(
     """
     if (models := fit_each(fit_one_class_svm, locals())) is not None:
         return models
-    options = check_options(
-        kernel=kernel,
-        gamma=gamma,
-        degree=degree,
-        coef0=coef0,
-        cache_mb=cache_mb,
-        tol=tol,
-        max_iter=max_iter,
-        n_threads=n_threads,
-    )
+    options = check_options(locals())
     matrix = check_training_rows(X, options.kernel, "fit_one_class_svm")
     posed = _pose_one_class_svm(matrix.n_rows, nu=nu, sample_weight=sample_weight)
     return fit_machine(posed, matrix, options, callback=callback, progress=progress)

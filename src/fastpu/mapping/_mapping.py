@@ -67,16 +67,7 @@ def fit_mapping(
     progress: object,
 ) -> MappingMachine | MappingScorer:
     settings = _check_settings(nu_map, C, nu, psi2, max_iter, max_pos_reject, hold_out)
-    options = check_options(
-        kernel=kernel,
-        gamma=gamma,
-        degree=degree,
-        coef0=coef0,
-        cache_mb=cache_mb,
-        tol=tol,
-        max_iter=None,
-        n_threads=n_threads,
-    )
+    options = check_options({**locals(), "max_iter": None})
     if solver_max_iter is not None:
         options = replace(options, max_iter=check_int("solver_max_iter", solver_max_iter, low=1))
     generator = check_random_state(random_state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,23 +46,14 @@ class Options:
         return {**self.kernel.params(), "tol": self.tol, "max_iter": self.max_iter}
 
 
-def check_options(
-    *,
-    kernel: object,
-    gamma: object,
-    degree: object,
-    coef0: object,
-    cache_mb: object,
-    tol: object,
-    max_iter: object,
-    n_threads: object,
-) -> Options:
+def check_options(given: Mapping[str, Any]) -> Options:
+    """Check those of a function's arguments, by their names, that all kernel machines share."""
     return Options(
-        kernel=check_kernel(kernel, gamma, degree, coef0),
-        cache_bytes=check_cache(cache_mb),
-        tol=check_float("tol", tol, low=0, open_low=True),
-        max_iter=None if max_iter is None else check_int("max_iter", max_iter, low=1),
-        n_threads=resolve_n_threads(n_threads),
+        kernel=check_kernel(given["kernel"], given["gamma"], given["degree"], given["coef0"]),
+        cache_bytes=check_cache(given["cache_mb"]),
+        tol=check_float("tol", given["tol"], low=0, open_low=True),
+        max_iter=None if given["max_iter"] is None else check_int("max_iter", given["max_iter"], low=1),
+        n_threads=resolve_n_threads(given["n_threads"]),
     )
 
 

@@ -155,7 +155,7 @@ class SvmGrid:
 
     def _options(self, point: Mapping[str, Any]) -> Options:
         given = {**self._arguments, **point}
-        return check_options(**{name: given[name] for name in _OPTIONS})
+        return check_options(given)
 
     def solve(self, points: Sequence[Mapping[str, Any]], folds: Sequence[FoldData]) -> list[list[GridFit]]:
         """Return, for each fold, the fit of each point.

@@ -4,31 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from typing_extensions import TypedDict
-
-    class MarginArguments(TypedDict, total=False):
-        """The keywords that all functions of this room share, but for C: typed signatures for one C and for many."""
-
-        max_iter: int
-        solver_tol: float
-        solver_max_iter: int | None
-        solver: str
-        sample_weight: object
-        n_threads: int | None
-        callback: Callable[[MarginRound], bool | None] | None
-        progress: bool
-
 
 _SOLVERS = ("auto", "exact", "iadmm")
 

@@ -17,24 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
-    from typing_extensions import TypedDict
 
     from fastpu.data._matrix import Matrix
     from fastpu.svm._arguments import Options
-
-    class SvmArguments(TypedDict, total=False):
-        """The keywords of all machines that take one value: typed signatures for one model and for many."""
-
-        kernel: str | Callable[..., object]
-        degree: int
-        coef0: float
-        cache_mb: float
-        tol: float
-        max_iter: int | None
-        sample_weight: object
-        n_threads: int | None
-        callback: Callable[[SvmRound], bool | None] | None
-        progress: bool
 
 
 @dataclass(frozen=True)

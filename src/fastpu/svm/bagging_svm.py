@@ -214,16 +214,7 @@ def fit_bagging_svm(
             f"or use fit_bsvm; got {describe(sample_weight)}"
         )
     C = check_float("C", C, low=0, open_low=True)
-    options = check_options(
-        kernel=kernel,
-        gamma=gamma,
-        degree=degree,
-        coef0=coef0,
-        cache_mb=cache_mb,
-        tol=tol,
-        max_iter=max_iter,
-        n_threads=n_threads,
-    )
+    options = check_options(locals())
     matrix = check_training_rows(X, options.kernel, "fit_bagging_svm")
     labels = check_labels(y, matrix.n_rows, pu_only="fit_bagging_svm")
     unlabelled = np.flatnonzero(labels == 0).astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-    from typing_extensions import Unpack
 
-    from fastpu.svm._solver import SvmArguments, SvmRound
+    from fastpu.svm._solver import SvmRound
     from fastpu.svm.kernel_machine import KernelMachine
 
 
@@ -38,32 +37,6 @@ def _pose(n_rows: int, y: object, *, C_pos: object, C_unl: object, C: object, sa
     signs = np.where(labels == 1, np.int8(1), np.int8(-1))
     require_both(signs, cost, "fit_bsvm", ("positive", "unlabelled"))
     return Posed(Task("fit_bsvm", "biased SVM", "c_svm", costs), signs, cost, weights)
-
-
-@overload
-def fit_bsvm(
-    X: object,
-    y: object,
-    *,
-    C_pos: float,
-    C_unl: float,
-    C: float = ...,
-    gamma: float | str = ...,
-    **options: Unpack[SvmArguments],
-) -> KernelMachine: ...
-
-
-@overload
-def fit_bsvm(
-    X: object,
-    y: object,
-    *,
-    C_pos: float | Sequence[float] | NDArray[Any],
-    C_unl: float | Sequence[float] | NDArray[Any],
-    C: float | Sequence[float] | NDArray[Any] = ...,
-    gamma: float | str | Sequence[float | str] | NDArray[Any] = ...,
-    **options: Unpack[SvmArguments],
-) -> KernelMachine | list[KernelMachine]: ...
 
 
 @answers_unknown_keywords
@@ -149,16 +122,7 @@ def fit_bsvm(
     """
     if (models := fit_each(fit_bsvm, locals())) is not None:
         return models
-    options = check_options(
-        kernel=kernel,
-        gamma=gamma,
-        degree=degree,
-        coef0=coef0,
-        cache_mb=cache_mb,
-        tol=tol,
-        max_iter=max_iter,
-        n_threads=n_threads,
-    )
+    options = check_options(locals())
     matrix = check_training_rows(X, options.kernel, "fit_bsvm")
     posed = _pose(matrix.n_rows, y, C_pos=C_pos, C_unl=C_unl, C=C, sample_weight=sample_weight)
     return fit_machine(posed, matrix, options, callback=callback, progress=progress)

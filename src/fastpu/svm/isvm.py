@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_bool, check_choice, check_float
@@ -18,33 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-    from typing_extensions import Unpack
 
-    from fastpu.svm._margin_arguments import MarginArguments
     from fastpu.svm._margin_engine import MarginRows, Steps
     from fastpu.svm._margin_loops import Run
     from fastpu.svm.linear_machine import LinearMachine
 
-    class IterationArguments(MarginArguments, total=False):
-        """The keywords of both functions, but for C."""
-
-        tol: float
-        check_increase: bool
-
 
 _STARTS = ("hinge", "psi", "isvm")
-
-
-@overload
-def fit_isvm(
-    X: object, y: object, *, C: float | None = ..., **options: Unpack[IterationArguments]
-) -> LinearMachine: ...
-
-
-@overload
-def fit_isvm(
-    X: object, y: object, *, C: Sequence[float] | NDArray[Any], **options: Unpack[IterationArguments]
-) -> list[LinearMachine]: ...
 
 
 @answers_unknown_keywords
@@ -180,18 +160,6 @@ def fit_isvm(
     )
     task = Task("fit_isvm", "ISVM", {"tol": rule.tol, "check_increase": rule.check_increase}, options)
     return fit_each_cost(task, X, y, C, sample_weight, callback, progress, partial(_fit, rule))
-
-
-@overload
-def fit_ipsi(
-    X: object, y: object, *, C: float | None = ..., init: str = ..., **options: Unpack[IterationArguments]
-) -> LinearMachine: ...
-
-
-@overload
-def fit_ipsi(
-    X: object, y: object, *, C: Sequence[float] | NDArray[Any], init: str = ..., **options: Unpack[IterationArguments]
-) -> list[LinearMachine]: ...
 
 
 @answers_unknown_keywords
