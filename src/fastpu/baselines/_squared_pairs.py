@@ -197,16 +197,17 @@ class PairLoss:
 
     def matrix(self) -> NDArray[np.float64]:
         """Return A: O(sum of the squared numbers of entries of a row)."""
-        total: Any = 0.0
-        for sign in (1.0, -1.0):
-            roots = np.sqrt(np.maximum(sign * self._factors, 0.0))
-            if not roots.any():
-                continue
-            for part, block in self.rows:
-                scaled = block.multiply(roots[part, None]) if sp.issparse(block) else block * roots[part, None]
-                total = total + sign * (scaled.T @ scaled)
+        parts: dict[float, Any] = {1.0: 0.0, -1.0: 0.0}  # by the sign of the rows' factors
+        roots = {sign: np.sqrt(np.maximum(sign * self._factors, 0.0))[:, None] for sign in parts}
+        used = [sign for sign in parts if roots[sign].any()]
+        for part, block in self.rows:
+            for sign in used:
+                root = roots[sign][part]
+                scaled = block.multiply(root) if sp.issparse(block) else block * root
+                parts[sign] = parts[sign] + scaled.T @ scaled
+        total = parts[1.0] - parts[-1.0]
         square: NDArray[np.float64] = total.toarray() if sp.issparse(total) else total
-        square -= (self._means.T * self._spread) @ self._means
+        square = square - (self._means.T * self._spread) @ self._means
         for factor, apart in self._apart:
             square += factor * np.multiply.outer(apart, apart)
         return square
