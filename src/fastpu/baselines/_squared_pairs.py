@@ -148,7 +148,7 @@ class ShiftedRows:
         return gauss_features(part, self.centers, self.bandwidth, self._n_threads)
 
     def __iter__(self) -> Iterator[tuple[slice, Any]]:
-        for rows in self.matrix.blocks(self.size):
+        for rows in self.matrix.blocks(4 * self.size):  # small ones, that stay in the caches
             part = self._of(rows)
             if sp.issparse(part):
                 yield rows, part.astype(np.float64, copy=False)
