@@ -1,4 +1,4 @@
-"""What came out: tables, mean ranks with their critical difference, and pictures."""
+"""What came out: means by kind of data, wins and losses with a test over tables, ranks, and a picture."""
 
 from __future__ import annotations
 
@@ -6,163 +6,220 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from learners import FASTPU, LEARNERS, NOT_AT_RANDOM, ORACLE
+from learners import LEARNERS, NOT_AT_RANDOM, ORACLE
 from shared import critical_difference, table
 from shared import ranks as ranks_of
-from tasks import TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from learners import Outcome
-    from matplotlib.axes import Axes
     from numpy.typing import NDArray
+    from tasks import Task
 
-_BASELINE = "LightGBM"
+REFERENCE = "fit_forest"
+_TABLES = ("tables of numbers", "tables with categories")
+_TIE = 0.005
 _OURS, _OTHERS = "#c0392b", "#5d6d7e"
 
 
 @dataclass(frozen=True)
 class Place:
-    """A problem: its task, the share of labelled positives, the split."""
+    """A problem: its task, what is labelled (a share of the positive rows, or a number of them), the split."""
 
     task: str
-    share: float
+    labels: float
     split: int
 
 
 class _Values:
-    """One measure of every learner that was judged everywhere: means over splits, by task and share."""
+    """One measure of the learners, a row for each task and number of labels, means over splits."""
 
     def __init__(self, outcomes: Mapping[Place, Mapping[str, Outcome]], measure: str) -> None:
-        self.tasks = list(dict.fromkeys(place.task for place in outcomes))
-        self.shares = list(dict.fromkeys(place.share for place in outcomes))
-        self.names = [name for name in LEARNERS if all(name in found for found in outcomes.values())]
         each: dict[tuple[str, float], list[list[float]]] = {}
+        self.names = [name for name in LEARNERS if any(name in found for found in outcomes.values())]
         for place, found in outcomes.items():
-            each.setdefault((place.task, place.share), []).append([getattr(found[n], measure) for n in self.names])
-        #: (tasks, shares, learners); NaN where a learner refused the rows of a split.
-        self.means: NDArray[np.float64] = np.array(
-            [[np.mean(each[task, share], axis=0) for share in self.shares] for task in self.tasks]
-        )
+            row = [getattr(found[name], measure) if name in found else np.nan for name in self.names]
+            each.setdefault((place.task, place.labels), []).append(row)
+        self.places = list(each)
+        self.values: NDArray[np.float64] = np.array([np.mean(rows, axis=0) for rows in each.values()])
 
     def of(self, name: str) -> NDArray[np.float64]:
-        return self.means[:, :, self.names.index(name)]
+        return self.values[:, self.names.index(name)]
 
-    def ranks(self) -> tuple[list[str], NDArray[np.float64]]:
-        """Return the learners but for the oracle, and their ranks on each task, means over shares; 1 is best."""
-        names = [name for name in self.names if name != ORACLE]
-        kept = self.means[:, :, [self.names.index(name) for name in names]]
-        return names, ranks_of(kept).mean(axis=1)
+    def by_table(self, tasks: Mapping[str, Task]) -> NDArray[np.float64]:
+        """Return means over the tasks and labels of each table."""
+        tables = np.array([tasks[task].table for task, _ in self.places])
+        return np.array([self.values[tables == name].mean(axis=0) for name in dict.fromkeys(tables.tolist())])
 
 
-def _number(value: float, digits: int = 3) -> str:
-    return "-" if np.isnan(value) else f"{value:.{digits}f}"
+def report(tasks: Sequence[Task], outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
+    """Return everything that was measured as Markdown."""
+    by_name = {task.name: task for task in tasks}
+
+    def those(kinds: Sequence[str], *, tuned: bool = True) -> dict[Place, Mapping[str, Outcome]]:
+        wanted = {task.name for task in tasks if task.kind in kinds and (tuned or not task.tuned)}
+        return {place: found for place, found in outcomes.items() if place.task in wanted}
+
+    parts = []
+    if found := those(_TABLES):
+        parts += [_over_tables(by_name, found)]
+        if rest := those(_TABLES, tuned=False):
+            parts += [_over_tables(by_name, rest, title="Without the tables by which defaults were once chosen")]
+    kinds = list(dict.fromkeys(task.kind for task in tasks))
+    parts += [_by_kind(by_name, kinds, outcomes, measure) for measure in ("auc", "ap")]
+    parts += [_by_task(by_name, outcomes), _settings(), _refused(outcomes)]
+    return "\n".join(part for part in parts if part)
+
+
+def _over_tables(tasks: Mapping[str, Task], outcomes: Mapping[Place, Mapping[str, Outcome]], title: str = "") -> str:
+    auc, ap, top, seconds = (_Values(outcomes, measure) for measure in ("auc", "ap", "top", "seconds"))
+    labels = list(dict.fromkeys(place.labels for place in outcomes))
+    tables = auc.by_table(tasks)
+    judged = [i for i, name in enumerate(auc.names) if name not in (ORACLE, NOT_AT_RANDOM)]
+    ranks = dict(zip([auc.names[i] for i in judged], ranks_of(tables[:, judged]).mean(axis=0), strict=True))
+    tests = _paired(auc.names, tables, judged)
+    rows = []
+    for name in sorted(auc.names, key=lambda name: ranks.get(name, np.inf)):
+        if name == NOT_AT_RANDOM:
+            continue
+        shares = [_number(_mean(auc.of(name)[[place[1] == share for place in auc.places]])) for share in labels]
+        rows.append([name, *shares, *(_number(_mean(values.of(name))) for values in (ap, top)),
+                     f"{ranks[name]:.1f}" if name in ranks else "", *tests.get(name, ["", "", ""]),
+                     f"{_mean(seconds.of(name)):.2f}"])  # fmt: skip
+    head = ["learner", *(f"AUC, {_labels(share)}" for share in labels), "average precision", "precision at n_pos",
+            "mean rank", f"{REFERENCE} wins, ties, loses", "median difference", "p", "CPU-s"]  # fmt: skip
+    n_splits = len({place.split for place in outcomes})
+    title = title or "Over tables"
+    title = f"{title}: {tables.shape[0]} tables, {len({place.task for place in outcomes})} tasks, {n_splits} splits"
+    note = (
+        f"Wins, ties and losses of {REFERENCE} are over tables, by the mean AUC of a table's tasks, labels and splits; a "
+        f"difference below {_TIE} is a tie. p is of Wilcoxon's signed rank test of these differences, by Holm for as "
+        f"many tests as there are lines. Mean ranks that differ by less than "
+        f"{critical_difference(len(judged), tables.shape[0]):.1f} cannot be told apart by these tables (Nemenyi, 5 %). "
+        "Where a learner refused rows it has the last rank there, and they are left out of its means."
+    )
+    return table(head, rows, title=title) + f"\n\n{note}\n"
+
+
+def _paired(names: Sequence[str], tables: NDArray[np.float64], judged: Sequence[int]) -> dict[str, list[str]]:
+    """Return wins, ties and losses of the reference, the median difference, and p by Holm, for each learner."""
+    from scipy.stats import wilcoxon  # noqa: PLC0415 (only in reports)
+
+    if REFERENCE not in names:
+        return {}
+    reference = tables[:, names.index(REFERENCE)]
+    others = [i for i in judged if names[i] != REFERENCE]
+    gains = [(gain := reference - tables[:, i])[~np.isnan(gain)] for i in others]
+    raw = np.array([wilcoxon(gain).pvalue if gain.size and gain.any() else 1.0 for gain in gains])
+    order = np.argsort(raw, kind="stable")
+    adjusted = np.empty(raw.size)
+    adjusted[order] = np.minimum(np.maximum.accumulate(raw[order] * np.arange(raw.size, 0, -1)), 1.0)
+    return {
+        names[i]: [f"{(gain > _TIE).sum()}, {(abs(gain) <= _TIE).sum()}, {(gain < -_TIE).sum()}",
+                   f"{np.median(gain):+.3f}", _p_value(p)]
+        for i, gain, p in zip(others, gains, adjusted, strict=True)
+    }  # fmt: skip
+
+
+def _by_kind(tasks: Mapping[str, Task], kinds: Sequence[str], outcomes: Mapping[Place, Mapping[str, Outcome]],
+             measure: str) -> str:  # fmt: skip
+    """Return means by kind of data and labels; the best of each column, but for the oracle, is bold."""
+    head, columns = ["learner"], []
+    everyone = _Values(outcomes, measure)
+    for kind in kinds:
+        of_kind = {place: found for place, found in outcomes.items() if tasks[place.task].kind == kind}
+        for labels in dict.fromkeys(place.labels for place in of_kind):
+            values = _Values({place: found for place, found in of_kind.items() if place.labels == labels}, measure)
+            head.append(f"{kind}, {_labels(labels)}")
+            columns.append([_mean(values.of(name)) if name in values.names else np.nan for name in everyone.names])
+    cells = np.array(columns).T
+    best = np.nanmax(cells[[name != ORACLE for name in everyone.names]], axis=0)
+    rows = [
+        [name, *(f"**{_number(cell)}**" if cell == top and name != ORACLE else _number(cell)
+                 for cell, top in zip(line, best, strict=True))]
+        for name, line in zip(everyone.names, cells, strict=True)
+    ]  # fmt: skip
+    title = "Mean AUC by kind of data" if measure == "auc" else "Mean average precision by kind of data"
+    return table(head, rows, title=title) + "\n"
+
+
+def _by_task(tasks: Mapping[str, Task], outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
+    auc = _Values(outcomes, "auc")
+    rows = [
+        [f"{task}{' (tuned)' if tasks[task].tuned else ''}", tasks[task].about, _labels(labels),
+         *(_number(value) for value in values)]
+        for (task, labels), values in zip(auc.places, auc.values, strict=True)
+    ]  # fmt: skip
+    return table(["task", "rows", "labelled", *auc.names], rows, title="AUC of every task, means of splits") + "\n"
+
+
+def _settings() -> str:
+    return table(["learner", "what was set"], [[name, each.about] for name, each in LEARNERS.items()],
+                 title="What was set") + "\n"  # fmt: skip
+
+
+def _refused(outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
+    flaws: dict[str, set[str]] = {}
+    for place, each in outcomes.items():
+        for name, outcome in each.items():
+            if outcome.flaw:
+                flaws.setdefault(f"{name}: {outcome.flaw}", set()).add(place.task)
+    if not flaws:
+        return ""
+    listed = "\n".join(f"- {flaw} ({', '.join(sorted(names))})" for flaw, names in sorted(flaws.items()))
+    return f"### What learners refused\n\n{listed}\n"
+
+
+def draw_picture(tasks: Sequence[Task], outcomes: Mapping[Place, Mapping[str, Outcome]], path: Path) -> None:
+    """Draw who wins over the tables, by how much, and how fast."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 (only where it is wanted)
+
+    by_name = {task.name: task for task in tasks if task.kind in _TABLES}
+    found = {place: each for place, each in outcomes.items() if place.task in by_name}
+    if not found or REFERENCE not in next(iter(found.values())):
+        return
+    auc, seconds = (_Values(found, measure).by_table(by_name) for measure in ("auc", "seconds"))
+    every = _Values(found, "auc").names
+    names = [name for name in every if name not in (ORACLE, NOT_AT_RANDOM, REFERENCE)]
+    gains = {name: auc[:, every.index(name)] - auc[:, every.index(REFERENCE)] for name in names}
+    order = [*sorted(names, key=lambda name: float(np.nanmean(gains[name]))), REFERENCE]
+    figure = Figure(figsize=(9, 0.9 + 0.29 * len(order)), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True, width_ratios=[3, 1.2])
+    for height, name in enumerate(order):
+        colour = _OURS if LEARNERS[name].ours else _OTHERS
+        gain = gains.get(name, np.zeros(auc.shape[0]))
+        gain = gain[~np.isnan(gain)]
+        left.plot(gain, np.full(gain.size, height), "|", color=colour, alpha=0.3, markersize=7)
+        half = 1.96 * gain.std(ddof=1) / np.sqrt(gain.size)
+        left.errorbar(gain.mean(), height, xerr=half, fmt="o", color=colour, markersize=5, linewidth=2)
+        right.plot(np.nanmean(seconds[:, every.index(name)]), height, "o", color=colour, markersize=5)
+    left.axvline(0, color="0.3", linewidth=0.8)
+    left.set_xlim(-0.32, 0.16)
+    left.set_yticks(range(len(order)), order)
+    left.set_xlabel(f"AUC less that of {REFERENCE}: each of {auc.shape[0]} tables, mean, 95 % interval")
+    right.set_xscale("log")
+    right.set_xlabel("CPU seconds, mean (log scale)")
+    right.grid(axis="x", color="0.9")
+    for axis in (left, right):
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=150)
+
+
+def _labels(labels: float) -> str:
+    return f"{labels:,.0f} labels" if labels >= 1 else f"{100 * labels:g} %"
+
+
+def _number(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.3f}"
+
+
+def _p_value(p: float) -> str:
+    return "< .001" if p < 0.001 else f"{p:.3f}" + ("" if p < 0.05 else ", not significant")
 
 
 def _mean(values: NDArray[np.float64]) -> float:
     """Return the mean of what there is."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if known.size else np.nan
-
-
-def _means(title: str, outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
-    """Return a table of the means and mean ranks of the learners, the best first."""
-    auc, ap, top, seconds = (_Values(outcomes, measure) for measure in ("auc", "ap", "top", "seconds"))
-    names, by_auc = auc.ranks()
-    by_ap = ap.ranks()[1].mean(axis=0)
-    ranks = by_auc.mean(axis=0)
-    order = [*np.argsort(ranks, kind="stable")]
-    rows = []
-    for name in [*(names[i] for i in order), *([ORACLE] if ORACLE in auc.names else [])]:
-        i = names.index(name) if name in names else -1
-        by_share = [_number(_mean(auc.of(name)[:, s])) for s in range(len(auc.shares))]
-        rows.append([
-            name, *by_share, *(_number(_mean(values.of(name))) for values in (ap, top)),
-            *([f"{ranks[i]:.1f}", f"{by_ap[i]:.1f}"] if i >= 0 else ["", ""]),
-            _number(_mean(seconds.of(name)), 2),
-        ])  # fmt: skip
-    shares = [f"AUC, {100 * share:g} % labelled" for share in auc.shares]
-    head = ["learner", *shares, "average precision", "precision in the top 1 %", "rank by AUC", "rank by AP", "CPU-s"]
-    return table(head, rows, title=title) + "\n"
-
-
-def report(outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
-    """Return everything that was measured as Markdown."""
-    auc = _Values(outcomes, "auc")
-    n_splits = len({place.split for place in outcomes})
-    parts = [_means(f"Means over {len(auc.tasks)} tasks, {n_splits} splits each", outcomes)]
-    if len(auc.tasks) > 1:
-        difference = critical_difference(len(auc.ranks()[0]), len(auc.tasks))
-        parts.append(f"Mean ranks that differ by less than {difference:.1f} cannot be told apart by these tasks.\n")
-    not_at_random = {place: each for place, each in outcomes.items() if NOT_AT_RANDOM in each}
-    if 0 < len(not_at_random) < len(outcomes):
-        tasks = ", ".join(f'"{task}"' for task in dict.fromkeys(place.task for place in not_at_random))
-        parts.append(_means(f"Labels that are not at random: {tasks} alone", not_at_random))
-    for s, share in enumerate(auc.shares):
-        lines = [
-            [task, *(_number(float(auc.of(name)[t, s])) for name in auc.names)] for t, task in enumerate(auc.tasks)
-        ]
-        parts.append(
-            table(["task", *auc.names], lines, title=f"Test AUC, {100 * share:g} % of the positives labelled") + "\n"
-        )
-    parts.append(table(["task", "rows"], [[task, TASKS[task].about] for task in auc.tasks], title="The tasks") + "\n")
-    flaws: dict[str, set[str]] = {}
-    for place, each in outcomes.items():
-        for name, outcome in each.items():
-            if outcome.flaw:
-                flaws.setdefault(f"{name}: {outcome.flaw}", set()).add(place.task)
-    if flaws:
-        listed = "\n".join(f"- {flaw} ({', '.join(sorted(tasks))})" for flaw, tasks in sorted(flaws.items()))
-        parts.append(
-            f"Rows that a learner refused are left out of its means; it has the last rank there.\n\n{listed}\n"
-        )
-    return "\n".join(parts)
-
-
-def draw_pictures(outcomes: Mapping[Place, Mapping[str, Outcome]], folder: Path) -> None:
-    """Draw the mean ranks, and what each learner gains over LightGBM with unlabelled rows as negatives."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 (only where it is wanted)
-
-    auc = _Values(outcomes, "auc")
-    names, by_task = auc.ranks()
-    figure = Figure(figsize=(8, 4.2), layout="constrained")
-    _draw_ranks(figure.subplots(), names, by_task)
-    figure.savefig(folder / "does_it_help_ranks.png", dpi=150)
-    if _BASELINE in names:
-        figure = Figure(figsize=(8, 4.6), layout="constrained")
-        _draw_gains(figure.subplots(), auc, names)
-        figure.savefig(folder / "does_it_help_gains.png", dpi=150)
-
-
-def _draw_ranks(axis: Axes, names: Sequence[str], by_task: NDArray[np.float64]) -> None:
-    ranks = by_task.mean(axis=0)
-    order = np.argsort(-ranks, kind="stable")
-    colours = [_OURS if names[i] in FASTPU else _OTHERS for i in order]
-    axis.barh([names[i] for i in order], ranks[order], color=colours, height=0.7)
-    difference = critical_difference(len(names), by_task.shape[0])
-    best = ranks.min()
-    axis.axvspan(best, best + difference, color="0.85", zorder=0)
-    text = " shaded: not told\n apart from the best"
-    axis.text(best + difference, len(names) - 1, text, fontsize=9, va="center", color="0.3")
-    axis.set_xlabel(f"mean rank by test AUC over {by_task.shape[0]} tasks (1 is best); red: fastpu")
-    axis.set_xlim(0, len(names))
-    axis.spines[["top", "right"]].set_visible(False)
-
-
-def _draw_gains(axis: Axes, auc: _Values, names: Sequence[str]) -> None:
-    gains = {name: (auc.of(name) - auc.of(_BASELINE)).ravel() for name in names if name != _BASELINE}
-    gains = {name: values for name, values in gains.items() if not np.isnan(values).all()}
-    order = sorted(gains, key=lambda name: float(np.nanmedian(gains[name])))
-    jitter = np.random.default_rng(0)
-    for height, name in enumerate(order):
-        colour = _OURS if name in FASTPU else _OTHERS
-        values = gains[name]
-        axis.plot(values, height + jitter.uniform(-0.25, 0.25, values.size), ".", color=colour, alpha=0.5, markersize=5)
-        axis.plot([np.nanmedian(values)] * 2, [height - 0.4, height + 0.4], color=colour, linewidth=2.5)
-    axis.axvline(0, color="0.3", linewidth=0.8)
-    axis.set_yticks(range(len(order)), order)
-    axis.set_xlabel(f"test AUC minus that of {_BASELINE} with unlabelled rows as negatives\n"
-                    "(a point is a task and share of labels, a bar the median; red: fastpu)")  # fmt: skip
-    axis.spines[["top", "right"]].set_visible(False)

