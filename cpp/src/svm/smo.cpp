@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "svm/cached_rows.hpp"
+#include "svm/first_step.hpp"
 #include "svm/free_step.hpp"
 #include "svm/pair_solver.hpp"
 #include "svm/smo_state.hpp"
@@ -52,6 +53,7 @@ class Smo {
   };
 
   void start();
+  void make_first_step(const double* end);
   void activate(const std::vector<index_t>& variables);
   void find_windows();
   void shrink();
@@ -96,7 +98,7 @@ class Smo {
   std::vector<index_t> most_wanted_;  // positions whose kernel rows may be computed ahead, the most urgent last
   std::vector<index_t> soon_;
   bool is_stuck_ = false;
-  index_t next_free_step_ = 4000;
+  index_t next_free_step_ = 2000;
 };
 
 template <class T>
@@ -141,6 +143,7 @@ SmoResult Smo<T>::run() {
   if (has_moved_far()) compute_gradients();
   state_.find_windows(all_, result_.gradient);
   result_.violation = state_.violation();
+  result_.moved = moved_;
   if (result_.status == SmoStatus::tol && !(result_.violation <= options_.tol)) result_.status = SmoStatus::precision;
   return std::move(result_);
 }
@@ -167,6 +170,10 @@ void Smo<T>::start() {
     detail::check_diagonal<T>(diagonal, problem_.rows[i]);
     watch_.see_row(diagonal, problem_.linear[i]);
   }
+  if (problem_.start != nullptr && problem_.start->end != nullptr) {
+    source_.activate(all_);
+    make_first_step(problem_.start->end);
+  }
   activate(all_);
   changes_.clear();
   for (index_t i = 0; i < n && problem_.start == nullptr; ++i) {
@@ -177,6 +184,60 @@ void Smo<T>::start() {
     const index_t i = active_[at(p)];
     objective_ += 0.5 * value_[i] * (solver_->gradient()[p] + problem_.linear[i]);
   }
+}
+
+// Goes towards `end`, from the start or from the largest multiple of it within the bounds, whichever is better: where
+// all bounds have grown by one factor, that multiple has every variable at its bound that was at it before.
+template <class T>
+void Smo<T>::make_first_step(const double* end) {
+  // Where bounds grow by one factor, so do most variables, and K times the start is known. So kernel rows are needed
+  // only for the variables whose way differs from the same multiple of their start.
+  std::vector<double> factors;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (value_[i] != 0) factors.push_back(end[i] / value_[i] - 1);
+  }
+  const auto middle = factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2);
+  std::nth_element(factors.begin(), middle, factors.end());
+  const double factor = factors.empty() ? 0 : *middle;
+  changes_.clear();
+  double distance = 0;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    const double multiple = factor * value_[i];
+    const double rest = end[i] - value_[i] - multiple;
+    distance += std::abs(multiple);
+    if (std::abs(rest) <= detail::kBoundRounding * std::abs(end[i])) continue;
+    changes_.add(i, rest);
+    distance += std::abs(rest);
+  }
+  std::vector<double> product(at(problem_.n));
+  for (index_t i = 0; i < problem_.n; ++i) product[at(i)] = factor * problem_.start->product[i];
+  source_.update(changes_, product.data());
+  double growth = kInfinity;
+  double length = 0;
+  double sums[2] = {};
+  for (index_t i = 0; i < problem_.n; ++i) {
+    if (value_[i] == 0) continue;
+    growth = std::min(growth, (value_[i] > 0 ? problem_.upper[i] : problem_.lower[i]) / value_[i]);
+    length += std::abs(value_[i]);
+    sums[state_.group(i)] += value_[i];
+  }
+  detail::FirstStep step = detail::first_step(problem_, value_, result_.gradient, end, product, 1);
+  // A multiple keeps the sum of a group only if that is 0; in a nu-SVM it is not.
+  if (std::isfinite(growth) && std::max(std::abs(sums[0]), std::abs(sums[1])) <= detail::kZeroSum * length) {
+    const detail::FirstStep other = detail::first_step(problem_, value_, result_.gradient, end, product, growth);
+    if (other.change < step.change) step = other;
+  }
+  if (!(step.change < 0) || !std::isfinite(step.change)) return;
+  const double multiple = (1 - step.share) * (step.growth - 1);
+  for (index_t i = 0; i < problem_.n; ++i) {
+    result_.gradient[at(i)] += multiple * problem_.start->product[i] + step.share * product[at(i)];
+    const double from = detail::scaled_start(problem_, i, value_[i], step.growth);
+    const double value = step.share == 1 ? end[i] : from + step.share * (end[i] - from);
+    value_[i] = std::clamp(value, problem_.lower[i], problem_.upper[i]);
+  }
+  // The step multiplies the rounding errors in K times the start, which was added to numbers as large as `linear`.
+  const double start_errors = problem_.start->moved + watch_.largest_linear() / watch_.largest_diagonal();
+  moved_ += multiple * (length + start_errors) + step.share * (distance + std::abs(factor) * start_errors);
 }
 
 template <class T>
@@ -202,7 +263,7 @@ void Smo<T>::find_windows() {
 template <class T>
 void Smo<T>::shrink() {
   const auto n_active = static_cast<index_t>(active_.size());
-  if (n_active <= 256) return;
+  if (n_active <= 256 || !options_.shrinks) return;
   std::vector<index_t> stay;
   Shrunk shrunk;
   for (index_t p = 0; p < n_active; ++p) {
@@ -293,7 +354,7 @@ void Smo<T>::unshrink() {
   std::vector<index_t> stay;
   Shrunk shrunk;
   for (index_t i = 0; i < problem_.n; ++i) {
-    (state_.is_likely_to_stay(i, result_.gradient[at(i)]) ? shrunk.variables : stay).push_back(i);
+    (options_.shrinks && state_.is_likely_to_stay(i, result_.gradient[at(i)]) ? shrunk.variables : stay).push_back(i);
   }
   if (state_.violation() <= options_.tol) return;
   if (!shrunk.variables.empty()) {
@@ -381,11 +442,11 @@ void Smo<T>::move_free() {
     if (solver_->may_grow(p) && solver_->may_shrink(p)) free.push_back(p);
   }
   const auto n_free = static_cast<index_t>(free.size());
-  // Rarely enough to take little of the total time: a system takes n^3 / 6 operations, a pair step a pass over all
-  // active variables.
+  // So rarely that systems take about as much time as pair steps do: a system takes n^3 / 6 operations, a pair step a
+  // pass over all active variables.
   const double cost = static_cast<double>(n_free) * static_cast<double>(n_free) * static_cast<double>(n_free);
   const double cost_of_step = 300 + static_cast<double>(active_.size());
-  next_free_step_ = result_.n_steps + 1000 + static_cast<index_t>(5 * cost / cost_of_step);
+  next_free_step_ = result_.n_steps + 1000 + static_cast<index_t>(0.1 * cost / cost_of_step);
   if (n_free < 2 || n_free > detail::kMostFree) return;
   detail::FreeProblem problem;
   source_.kernel_of(free, problem.kernel);
