@@ -53,7 +53,6 @@ class Smo {
   };
 
   void start();
-  void make_first_step(const double* end);
   void activate(const std::vector<index_t>& variables);
   void find_windows();
   void shrink();
@@ -172,7 +171,7 @@ void Smo<T>::start() {
   }
   if (problem_.start != nullptr && problem_.start->end != nullptr) {
     source_.activate(all_);
-    make_first_step(problem_.start->end);
+    moved_ += detail::take_first_step(source_, problem_, state_, watch_, value_, result_.gradient);
   }
   activate(all_);
   changes_.clear();
@@ -184,60 +183,6 @@ void Smo<T>::start() {
     const index_t i = active_[at(p)];
     objective_ += 0.5 * value_[i] * (solver_->gradient()[p] + problem_.linear[i]);
   }
-}
-
-// Goes towards `end`, from the start or from the largest multiple of it within the bounds, whichever is better: where
-// all bounds have grown by one factor, that multiple has every variable at its bound that was at it before.
-template <class T>
-void Smo<T>::make_first_step(const double* end) {
-  // Where bounds grow by one factor, so do most variables, and K times the start is known. So kernel rows are needed
-  // only for the variables whose way differs from the same multiple of their start.
-  std::vector<double> factors;
-  for (index_t i = 0; i < problem_.n; ++i) {
-    if (value_[i] != 0) factors.push_back(end[i] / value_[i] - 1);
-  }
-  const auto middle = factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2);
-  std::nth_element(factors.begin(), middle, factors.end());
-  const double factor = factors.empty() ? 0 : *middle;
-  changes_.clear();
-  double distance = 0;
-  for (index_t i = 0; i < problem_.n; ++i) {
-    const double multiple = factor * value_[i];
-    const double rest = end[i] - value_[i] - multiple;
-    distance += std::abs(multiple);
-    if (std::abs(rest) <= detail::kBoundRounding * std::abs(end[i])) continue;
-    changes_.add(i, rest);
-    distance += std::abs(rest);
-  }
-  std::vector<double> product(at(problem_.n));
-  for (index_t i = 0; i < problem_.n; ++i) product[at(i)] = factor * problem_.start->product[i];
-  source_.update(changes_, product.data());
-  double growth = kInfinity;
-  double length = 0;
-  double sums[2] = {};
-  for (index_t i = 0; i < problem_.n; ++i) {
-    if (value_[i] == 0) continue;
-    growth = std::min(growth, (value_[i] > 0 ? problem_.upper[i] : problem_.lower[i]) / value_[i]);
-    length += std::abs(value_[i]);
-    sums[state_.group(i)] += value_[i];
-  }
-  detail::FirstStep step = detail::first_step(problem_, value_, result_.gradient, end, product, 1);
-  // A multiple keeps the sum of a group only if that is 0; in a nu-SVM it is not.
-  if (std::isfinite(growth) && std::max(std::abs(sums[0]), std::abs(sums[1])) <= detail::kZeroSum * length) {
-    const detail::FirstStep other = detail::first_step(problem_, value_, result_.gradient, end, product, growth);
-    if (other.change < step.change) step = other;
-  }
-  if (!(step.change < 0) || !std::isfinite(step.change)) return;
-  const double multiple = (1 - step.share) * (step.growth - 1);
-  for (index_t i = 0; i < problem_.n; ++i) {
-    result_.gradient[at(i)] += multiple * problem_.start->product[i] + step.share * product[at(i)];
-    const double from = detail::scaled_start(problem_, i, value_[i], step.growth);
-    const double value = step.share == 1 ? end[i] : from + step.share * (end[i] - from);
-    value_[i] = std::clamp(value, problem_.lower[i], problem_.upper[i]);
-  }
-  // The step multiplies the rounding errors in K times the start, which was added to numbers as large as `linear`.
-  const double start_errors = problem_.start->moved + watch_.largest_linear() / watch_.largest_diagonal();
-  moved_ += multiple * (length + start_errors) + step.share * (distance + std::abs(factor) * start_errors);
 }
 
 template <class T>
