@@ -1,11 +1,10 @@
-// Sequential minimal optimisation of any boxes, in one or two groups: with kernel rows, without, and in blocks, where
+// Sequential minimal optimisation of any boxes, in one or two groups: with kernel rows, without, and in chains, where
 // one problem starts from the solution of another.
 #include <algorithm>
 #include <numeric>
 
 #include "fastpu/svm/smo.hpp"
 #include "fuzz_input.hpp"
-#include "svm/block_solver.hpp"
 
 namespace {
 
@@ -16,7 +15,6 @@ using fastpu::SmoProblem;
 using fastpu::SmoResult;
 using fastpu::SmoStart;
 using fastpu::Team;
-using fastpu::detail::BlockSolver;
 
 struct Box {
   std::vector<index_t> rows;
@@ -108,13 +106,11 @@ std::vector<double> feasible_end(Input& input, const Box& box) {
 
 // The problem, and then others with wider or narrower boxes around its solution.
 template <class T>
-SmoResult run_blocks(Input& input, const fastpu::Kernel<T>& kernel, const SmoOptions& options, Team& team, Box box,
-                     double* b) {
+SmoResult run_chain(Input& input, const fastpu::Kernel<T>& kernel, SmoOptions options, Team& team, Box box, double* b) {
   fastpu::KernelCache<T> cache(kernel, input.one_of<index_t, 3>({0, 2000, 1 << 20}));
   const auto n = static_cast<index_t>(box.rows.size());
-  cache.set_columns(box.rows.data(), n, team);
-  BlockSolver<T> solver(cache, box.rows, box.groups.empty() ? 1 : 2, options, team);
-  const SmoResult first = solver.solve(box.view(), b);
+  options.shrinks = input.flag();
+  const SmoResult first = smo(cache, box.view(), options, {}, team, b);
   SmoResult last = first;
   box.start.assign(b, b + n);
   for (index_t k = input.below(4); k > 0; --k) {
@@ -129,7 +125,7 @@ SmoResult run_blocks(Input& input, const fastpu::Kernel<T>& kernel, const SmoOpt
     SmoProblem problem = box.view();
     problem.start = &start;
     std::vector<double> solution = box.start;
-    last = solver.solve(problem, solution.data());
+    last = smo(cache, problem, options, {}, team, solution.data());
     check_result(box, options, last, solution);
     box.start = solution;
   }
@@ -150,7 +146,7 @@ void run(Input& input) {
   options.isa = input.isa();
   Attempt by_rows(box);
   Attempt by_features(box);
-  Attempt in_blocks(box);
+  Attempt in_chain(box);
   const bool is_rbf = input.rarely(4);
   const KernelParams params{is_rbf ? fastpu::KernelKind::rbf : fastpu::KernelKind::linear, 1.0, 3, 0.0};
   const auto kernel = make_kernel(x.dense_view(), params, options.isa, n_threads);
@@ -163,13 +159,12 @@ void run(Input& input) {
       return input.flag() ? smo_linear(x.dense_view(), box.view(), options, {}, team, b)
                           : smo_linear(x.csr_view(), box.view(), options, {}, team, b);
     });
-  if (options.working_set > 0) options.working_set += 7;  // room for each side of two groups
-  in_blocks.run([&](double* b) { return run_blocks(input, *kernel, options, team, box, b); });
-  for (const Attempt* attempt : {&by_rows, &by_features, &in_blocks}) {
+  in_chain.run([&](double* b) { return run_chain(input, *kernel, options, team, box, b); });
+  for (const Attempt* attempt : {&by_rows, &by_features, &in_chain}) {
     if (attempt->is_made) check_result(box, options, attempt->result, attempt->b);
   }
   const double rounding = (std::is_same_v<T, float> ? 1e-3 : 1e-8) * (1 + box.room) * (1 + box.room);
-  for (const Attempt* other : {&by_features, &in_blocks}) {
+  for (const Attempt* other : {&by_features, &in_chain}) {
     if (!input.is_plain() || !by_rows.is_optimal() || !other->is_optimal()) continue;
     const double difference = objective(box, by_rows.result, by_rows.b) - objective(box, other->result, other->b);
     FUZZ_CHECK(std::fabs(difference) <= options.tol * box.room + rounding);

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from fastpu.metrics import _pairs, auc, average_precision, pn_risk, pu_auc, pu_risk, recall_at_k, un_risk
+from fastpu.metrics import auc, average_precision, pn_risk, pu_auc, pu_risk, recall_at_k, un_risk
 
 SCORES = st.sampled_from([-np.inf, -2.0, -0.0, 0.0, 5e-324, 1.0, 1.0 + 2**-52, 3.0, np.inf])
 GROUP = st.lists(SCORES, min_size=1, max_size=12)
@@ -99,23 +99,3 @@ def test_integers_that_float64_does_not_have_are_told_apart(rng):
     assert recall_at_k([2**53 + 1, 2**53], [2**53, 0], k=1) == recall_at_k([2, 1], [1, 0], k=1) == 1.0
     assert recall_at_k([2**53], [2**53 + 1, 0], k=1) == 0.0
     assert average_precision([2**53], [2**53 + 1, 0], prior=0.1) == average_precision([1], [2, 0], prior=0.1) == 0.2
-
-
-@pytest.mark.parametrize("kind", ["normal", "ties", "constant", "infinite", "sorted"])
-def test_a_stable_order_in_parts_is_that_of_numpy(kind, monkeypatch, rng):
-    monkeypatch.setattr(_pairs, "_AT_ONCE", 1 << 11)
-    values = rng.normal(size=5000)
-    if kind == "ties":
-        values = np.round(values)
-    elif kind == "constant":
-        values[:] = 0.5
-    elif kind == "infinite":
-        values[::3], values[1::3] = np.inf, -np.inf
-    elif kind == "sorted":
-        values.sort()
-    np.testing.assert_array_equal(_pairs._stable_order(values), np.argsort(values, kind="stable"))
-    y = rng.choice([1, -1], 5000)
-    weights = rng.random(5000)
-    in_parts = auc(y, values, sample_weight=weights)
-    monkeypatch.undo()
-    assert in_parts == auc(y, values, sample_weight=weights)

@@ -119,18 +119,6 @@ def test_simulation_the_error_rate_follows_from_err_star(scenario, rng):
         assert puf == pytest.approx(above[0] ** 2 / (prior * above[0] + (1 - prior) * above[1]), rel=0.02)
 
 
-def test_err_star_ranks_decisions_by_their_error_rate(rng):
-    pos, neg = rng.standard_normal(300) + 1, rng.standard_normal(700) - 1
-    unl = np.concatenate([pos, neg])
-    cuts = np.linspace(-2, 2, 41)
-    errors = [np.mean(np.concatenate([pos <= t, neg > t])) for t in cuts]
-    values = [err_star(pos, unl, prior=0.3, threshold=t) for t in cuts]
-    assert np.argmin(errors) == np.argmin(values)
-    np.testing.assert_array_equal(
-        np.argsort(np.round(errors, 9), kind="stable"), np.argsort(np.round(values, 9), kind="stable")
-    )
-
-
 def test_constant_decisions():
     pos, unl = [1.0, 2.0], [3.0, 1.0, 2.0]
     negative = [[-s for s in rows] for rows in (pos, unl)]

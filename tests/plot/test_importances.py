@@ -43,11 +43,6 @@ def test_only_so_many_features_are_drawn(rows):
     assert ax.get_yticklabels()[0].get_text() == f"feature {np.argmax(model.feature_importances)}"
 
 
-def test_axes_of_the_user_are_drawn_into(rows):
-    ax = Figure().subplots()
-    assert fastpu.plot.importances(fastpu.fit_forest(*rows, n_trees=5, random_state=0), ax=ax) is ax.figure
-
-
 def test_what_cannot_be_drawn_is_refused(rows):
     X, y = rows
     refused(

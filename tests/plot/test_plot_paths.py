@@ -82,13 +82,6 @@ def test_rows_that_are_far_off_do_not_squeeze_the_rest(toy):
     assert (mark.get_xdata()[0], mark.get_ydata()[0]) == (best["lam"], best["value"])
 
 
-def test_axes_of_the_caller_are_used(toy):
-    figure = fastpu.plot.path(fastpu.fit_pu_svm_path(*toy))
-    ax = figure.add_subplot()
-    assert fastpu.plot.path(fastpu.fit_pu_svm_path(*toy), ax=ax, what="alpha") is figure
-    assert ax.lines
-
-
 def test_bad_arguments_are_named(toy):
     X, y = toy
     model = fastpu.fit_pu_svm_path(X, y, kernel="rbf", lam_min=0.5)

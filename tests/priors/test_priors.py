@@ -88,15 +88,6 @@ def test_an_unlucky_partition_into_folds_hardly_moves_bbe():
     assert np.std(values) < 0.04
 
 
-@each_method
-def test_more_rows_come_nearer(method):
-    errors = [
-        np.mean([abs(method(*draw(s, n_pos=n, n_unl=2 * n)[:2], random_state=s).value - 0.35) for s in range(4)])
-        for n in (30, 800)
-    ]
-    assert errors[1] < errors[0]
-
-
 def test_groups_that_are_alike_have_a_prior_near_1():
     X = np.random.default_rng(0).normal(size=(600, 2))
     assert bbe(X, np.arange(600) % 3 == 0, random_state=0).value > 0.8

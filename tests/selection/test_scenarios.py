@@ -132,6 +132,8 @@ def test_scorers_and_select_convert_with_all_rows_that_are_judged():
     chosen = fastpu.select(lambda X, y: Ranking(), X, y, [{}], scoring="average_precision",
                            cv=[(np.arange(12), np.arange(12))], **single)  # fmt: skip
     assert chosen.best_score == pytest.approx(metrics.average_precision(POS, UNL, SHARE), abs=1e-14)
+    by_lift = fastpu.select(lambda X, y: Ranking(), X, y, [{}], scoring="lift", k=0.5, cv=[(np.arange(12),) * 2])
+    assert by_lift.best_score == metrics.lift_at_k(POS, UNL, 0.5)  # labelled negatives have no part in it
 
 
 def test_the_prior_around_a_classifier_is_converted_by_weights():

@@ -29,6 +29,9 @@ SCORINGS = {
         -1,
     ),
     "auc": ({}, lambda p, u: 1 - metrics.pu_risk(p, u), 1),
+    "lift": ({"k": 0.2}, lambda p, u: metrics.lift_at_k(p, u, 0.2), 1),
+    "lift, rows": ({"k": 4}, lambda p, u: metrics.lift_at_k(p, u, 4), 1),
+    "average_precision": ({"prior": 0.3}, lambda p, u: metrics.average_precision(p, u, 0.3), 1),
 }
 
 

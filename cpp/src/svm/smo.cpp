@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "svm/cached_rows.hpp"
+#include "svm/first_step.hpp"
 #include "svm/free_step.hpp"
 #include "svm/pair_solver.hpp"
 #include "svm/smo_state.hpp"
@@ -96,7 +97,7 @@ class Smo {
   std::vector<index_t> most_wanted_;  // positions whose kernel rows may be computed ahead, the most urgent last
   std::vector<index_t> soon_;
   bool is_stuck_ = false;
-  index_t next_free_step_ = 4000;
+  index_t next_free_step_ = 2000;
 };
 
 template <class T>
@@ -141,6 +142,7 @@ SmoResult Smo<T>::run() {
   if (has_moved_far()) compute_gradients();
   state_.find_windows(all_, result_.gradient);
   result_.violation = state_.violation();
+  result_.moved = moved_;
   if (result_.status == SmoStatus::tol && !(result_.violation <= options_.tol)) result_.status = SmoStatus::precision;
   return std::move(result_);
 }
@@ -166,6 +168,10 @@ void Smo<T>::start() {
     const double diagonal = diagonal_[at(i)] = source_.diagonal(i);
     detail::check_diagonal<T>(diagonal, problem_.rows[i]);
     watch_.see_row(diagonal, problem_.linear[i]);
+  }
+  if (problem_.start != nullptr && problem_.start->end != nullptr) {
+    source_.activate(all_);
+    moved_ += detail::take_first_step(source_, problem_, state_, watch_, value_, result_.gradient);
   }
   activate(all_);
   changes_.clear();
@@ -202,7 +208,7 @@ void Smo<T>::find_windows() {
 template <class T>
 void Smo<T>::shrink() {
   const auto n_active = static_cast<index_t>(active_.size());
-  if (n_active <= 256) return;
+  if (n_active <= 256 || !options_.shrinks) return;
   std::vector<index_t> stay;
   Shrunk shrunk;
   for (index_t p = 0; p < n_active; ++p) {
@@ -293,7 +299,7 @@ void Smo<T>::unshrink() {
   std::vector<index_t> stay;
   Shrunk shrunk;
   for (index_t i = 0; i < problem_.n; ++i) {
-    (state_.is_likely_to_stay(i, result_.gradient[at(i)]) ? shrunk.variables : stay).push_back(i);
+    (options_.shrinks && state_.is_likely_to_stay(i, result_.gradient[at(i)]) ? shrunk.variables : stay).push_back(i);
   }
   if (state_.violation() <= options_.tol) return;
   if (!shrunk.variables.empty()) {
@@ -381,11 +387,11 @@ void Smo<T>::move_free() {
     if (solver_->may_grow(p) && solver_->may_shrink(p)) free.push_back(p);
   }
   const auto n_free = static_cast<index_t>(free.size());
-  // Rarely enough to take little of the total time: a system takes n^3 / 6 operations, a pair step a pass over all
-  // active variables.
+  // So rarely that systems take about as much time as pair steps do: a system takes n^3 / 6 operations, a pair step a
+  // pass over all active variables.
   const double cost = static_cast<double>(n_free) * static_cast<double>(n_free) * static_cast<double>(n_free);
   const double cost_of_step = 300 + static_cast<double>(active_.size());
-  next_free_step_ = result_.n_steps + 1000 + static_cast<index_t>(5 * cost / cost_of_step);
+  next_free_step_ = result_.n_steps + 1000 + static_cast<index_t>(0.1 * cost / cost_of_step);
   if (n_free < 2 || n_free > detail::kMostFree) return;
   detail::FreeProblem problem;
   source_.kernel_of(free, problem.kernel);

@@ -1,4 +1,4 @@
-// What the solvers of smo.hpp and block_solver.hpp share: which variables may move and by how much they violate the
+// What the solvers of smo.hpp share: which variables may move and by how much they violate the
 // optimality conditions, and whether progress is only rounding.
 #pragma once
 

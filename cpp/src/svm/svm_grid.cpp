@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/svm/smo.hpp"
 #include "kernels/stored_rows.hpp"
 #include "kernels/svm_kernels.hpp"
-#include "svm/block_solver.hpp"
 
 namespace fastpu {
 
@@ -63,8 +63,9 @@ class ChainSolver {
               Isa isa, Team& team)
       : chain_(chain),
         rows_(rows),
-        solver_(cache, rows, chain.kind == SvmKind::nu_svm ? 2 : 1,
-                SmoOptions{.tol = options.tol, .max_steps = options.max_steps, .isa = isa}, team) {
+        cache_(cache),
+        options_{.tol = options.tol, .max_steps = options.max_steps, .shrinks = false, .isa = isa},
+        team_(team) {
     const auto n = static_cast<index_t>(rows.size());
     base_ = make_vector<double>(n, "costs");
     costs_ = make_vector<double>(n, "costs");
@@ -169,8 +170,9 @@ class ChainSolver {
         problem.start_moved = moved_[*nearest];
       }
     }
-    const SvmResult solved =
-        solve_svm(problem, [&](const SmoProblem& dual, double* solution) { return solver_.solve(dual, solution); });
+    const SvmResult solved = solve_svm(problem, [&](const SmoProblem& dual, double* solution) {
+      return smo(cache_, dual, options_, {}, team_, solution);
+    });
     products_[point] = solved.decision;
     for (double& f : products_[point]) f -= solved.intercept;
     moved_[point] = solved.smo.moved;
@@ -201,7 +203,9 @@ class ChainSolver {
 
   const SvmChain& chain_;
   const std::vector<index_t>& rows_;
-  detail::BlockSolver<T> solver_;
+  KernelCache<T>& cache_;
+  SmoOptions options_;
+  Team& team_;
   ChainResult result_;
   std::vector<std::size_t> place_;   // of each row of the chain among all rows
   std::vector<std::int8_t> labels_;  // this and what follows is of all rows

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 _MOST_ERRORS = 5  # standard errors by which an estimate may lie outside [0, 1]
-_AT_ONCE = 1 << 16  # scores that are handled between two checks for Ctrl-C
-_N_PARTS = 20  # more than _AT_ONCE scores are sorted in so many parts of about the same size, one after the other
 _MOST_APART = 0.05  # the user is warned if the shares that an estimate allows give AUCs further apart than this
 _ROUNDING = 1e-9  # a share this near to 1 is 1 up to rounding of the prior, as in `prior_among_unlabeled`
 
@@ -73,11 +71,7 @@ def auc(y_true: object, score: object, *, sample_weight: object = None) -> float
     weights = check_sample_weight(sample_weight, positive.size)
     if weights is None:
         return _win_share(scores[positive], scores[~positive])
-    # Function calls in place of indexing: Python can act on Ctrl-C after each of them.
-    rows, others = np.flatnonzero(positive), np.flatnonzero(~positive)
-    return _weighted_win_share(
-        np.take(scores, rows), np.take(scores, others), np.take(weights, rows), np.take(weights, others)
-    )
+    return _weighted_win_share(scores[positive], scores[~positive], weights[positive], weights[~positive])
 
 
 @answers_unknown_keywords
@@ -319,32 +313,11 @@ def _weighted_win_share(
     weight_b: NDArray[np.float64],
 ) -> float:
     weight_a, weight_b = _scaled(weight_a), _scaled(weight_b)
-    order = _stable_order(b)
+    order = np.argsort(b, kind="stable")
     b = b[order]
     mass = np.concatenate([[0.0], np.cumsum(weight_b[order])])
-    won = np.empty(a.size)
-    for first in range(0, a.size, _AT_ONCE):
-        block = a[first : first + _AT_ONCE]
-        won[first : first + _AT_ONCE] = (
-            mass[np.searchsorted(b, block, side="left")] + mass[np.searchsorted(b, block, side="right")]
-        )
+    won = mass[np.searchsorted(b, a, side="left")] + mass[np.searchsorted(b, a, side="right")]
     return min(1.0, float(weight_a @ won) / (2.0 * float(weight_a.sum()) * float(mass[-1])))
-
-
-def _stable_order(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return np.argsort(values, kind="stable"), sorted in parts so that Python can act on Ctrl-C between them."""
-    if values.size <= _AT_ONCE:
-        return np.argsort(values, kind="stable")
-    pivots = np.sort(values[:: values.size // 1000])[_N_PARTS // 2 :: 1000 // _N_PARTS]
-    parts = np.empty(values.size, dtype=np.uint8)
-    for first in range(0, values.size, _AT_ONCE):
-        block = slice(first, first + _AT_ONCE)
-        parts[block] = np.searchsorted(pivots, values[block], side="right")
-    orders = []
-    for part in range(pivots.size + 1):
-        rows = np.flatnonzero(parts == part)
-        orders.append(rows[np.argsort(values[rows], kind="stable")])
-    return np.concatenate(orders)
 
 
 def _scaled(weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -100,20 +100,3 @@ class FoldParts:
                 train,
                 held,
             )
-
-
-@dataclass(frozen=True)
-class ValidationPart:
-    """All rows to fit to, and a validation set to judge by."""
-
-    rows: Rows
-    labels: NDArray[np.int8]
-    by_row: Mapping[str, Any]
-    X_held: Any
-    y_held: Any
-
-    def __len__(self) -> int:
-        return 1
-
-    def __iter__(self) -> Iterator[Part]:
-        yield Part(self.rows.all(), self.labels, self.by_row, self.X_held, self.y_held, None)

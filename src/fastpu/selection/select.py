@@ -22,9 +22,9 @@ from fastpu.selection._criteria import Criterion, check_scoring
 from fastpu.selection._fit_prior import with_prior
 from fastpu.selection._grid import Arguments, Grid, check_grid
 from fastpu.selection._kernel_grid import KernelGrid
-from fastpu.selection._parts import FoldParts, Rows, ValidationPart, check_folds
+from fastpu.selection._parts import FoldParts, Rows, check_folds
 from fastpu.selection._search import Search
-from fastpu.selection._trials import Work
+from fastpu.selection._trials import Part, Work
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -255,7 +255,7 @@ def select(
             wants_models=criterion.function is not None,
         )
     else:
-        source = ValidationPart(rows, labels, by_row, *_validation_rows(validation, criterion))
+        source = [Part(rows.all(), labels, by_row, *_validation_rows(validation, criterion), None)]
     search = Search(
         work=work,
         source=source,

@@ -22,11 +22,11 @@ struct SmoProblem {
   const SmoStart* start = nullptr;       // null if nothing is known
 };
 
-// What is known of the start: K times it, and the end of a step from it that may be worth making. BlockSolver goes to
-// that end, or, if it is no better than the start, to the minimum on the way.
+// What is known of the start: K times it, and the end of a step from it that may be worth making: smo() goes to that
+// end, or, if it is no better than the start, to the minimum on the way.
 struct SmoStart {
   const double* product = nullptr;
-  const double* end = nullptr;  // feasible; only BlockSolver looks at it
+  const double* end = nullptr;  // feasible; null for none; only smo() looks at it
   double moved = 0;             // total distance of all steps since the product was computed
 };
 
@@ -34,6 +34,7 @@ struct SmoOptions {
   double tol = 1e-3;
   index_t max_steps = 10'000'000;  // most updates of a pair
   index_t working_set = 0;         // variables in a working set; 0 leaves the choice to the solver, and smo() has none
+  bool shrinks = true;             // leave out variables that are likely to stay at a bound; smo_linear() always does
   Isa isa = best_isa();
 };
 
@@ -57,7 +58,7 @@ struct SmoResult {
   SmoStatus status = SmoStatus::tol;
   index_t n_steps = 0;
   double violation = 0;          // of all variables, at the end
-  double moved = 0;              // of BlockSolver: total distance of all steps since gradients were computed anew
+  double moved = 0;              // of smo(): total distance of all steps since gradients were computed anew
   std::vector<double> gradient;  // Kb + q at the end
   std::vector<SmoRound> rounds;
 };
