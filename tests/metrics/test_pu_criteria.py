@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from fastpu.metrics import err_star, f1, puf_score
-from fastpu.model._prior import prior_among_unlabeled
+from fastpu.metrics import err_star, error_rate, f1, puf_score
+from fastpu.model._prior import PriorEstimate, prior_among_unlabeled
 from helpers import refused
 
 SCORES = st.sampled_from([-np.inf, -2.0, -0.0, 0.0, 5e-324, 1.0, 3.0, np.inf])
@@ -129,6 +129,19 @@ def test_constant_decisions():
     assert err_star(pos, unl, prior=0.5) == err_star(*negative, prior=0.5) == 0.5
     assert err_star(pos, unl, prior=0.25) == pytest.approx(1 / 1.5)
     assert err_star(*negative, prior=0.25) == pytest.approx(0.5 / 1.5)
+
+
+@pytest.mark.parametrize("scenario", ["case_control", "single_set"])
+def test_the_error_rate_is_err_star_on_a_plain_scale(scenario, rng):
+    pos, unl = rng.normal(1, 1, 30), rng.normal(0, 1, 70)
+    options = {"scenario": scenario, "threshold": 0.2, "weight_pos": rng.random(30), "weight_unl": rng.random(70)}
+    expected = 1.8 * err_star(pos, unl, prior=0.4, **options) - 0.4
+    assert error_rate(pos, unl, prior=0.4, **options) == pytest.approx(expected, abs=1e-15)
+    assert error_rate([1.0], [1.0, -1.0], prior=0.5) == 0.0
+    estimate = PriorEstimate(0.4, None, np.empty(0))
+    assert error_rate(pos, unl, prior=estimate, **options) == pytest.approx(
+        error_rate(pos, unl, prior=0.4, **(options | {"scenario": "case_control"})), abs=1e-15
+    )
 
 
 def test_a_score_equal_to_the_threshold_is_negative_as_in_predict():

@@ -136,6 +136,57 @@ def err_star(
 
 
 @answers_unknown_keywords
+def error_rate(
+    score_pos: object,
+    score_unl: object,
+    *,
+    prior: float | PriorEstimate,
+    scenario: str = "case_control",
+    threshold: float = 0.0,
+    weight_pos: object = None,
+    weight_unl: object = None,
+) -> float:
+    r"""Return the estimated share of rows that a decision calls wrongly; needs no labelled negatives.
+
+    .. math:: \Pr(\hat y \ne Y) = \Pr(f > t) + 2 \pi \Pr(f \le t \mid Y = 1) - \pi
+
+    Parameters
+    ----------
+    score_pos, score_unl, prior, scenario, threshold, weight_pos, weight_unl
+        As in `err_star`.
+
+    Returns
+    -------
+    float
+        At most 1. As an estimate it can fall below 0, where the true error rate is small.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `err_star`.
+
+    Notes
+    -----
+    It is ``(1 + 2 * prior) * err_star(...) - prior``, and orders decisions as `err_star` does.
+    O(n) time and memory for n = n_p + n_u.
+
+    References
+    ----------
+    Du Plessis, Niu and Sugiyama (2014), Analysis of learning from positive and unlabeled data, NIPS.
+
+    Examples
+    --------
+    >>> from fastpu.metrics import error_rate
+    >>> round(error_rate([2.0, 1.0, -1.0, 3.0], [1.5, 0.5, -0.5, -2.0, -1.0], prior=0.5), 3)
+    0.15
+    """
+    options = {"threshold": threshold, "weight_pos": weight_pos, "weight_unl": weight_unl}
+    value = err_star(score_pos, score_unl, prior=prior, scenario=scenario, **options)
+    share, _ = check_prior_in(scenario, prior)
+    return (1 + 2 * share) * value - share
+
+
+@answers_unknown_keywords
 def puf_score(
     score_pos: object,
     score_unl: object,
