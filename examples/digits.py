@@ -2,8 +2,9 @@
 
 Whoever wants the eights looks at images in the order of a score, the best first. What people do first is to train a
 classifier with all images that nobody looked at as negatives: here logistic regression and a random forest of
-scikit-learn. The eights among them teach it the wrong thing. `fastpu.fit_forest` draws small bags of them instead, and
-scores every image by the trees whose bags did not hold it. How many of the first hundred are eights is estimated as
+scikit-learn. The eights among them teach it the wrong thing. Who knows this sets extra trees for it: balanced weights
+and large leaves; on these images they find the most. `fastpu.fit_forest` needs no setting: it draws small bags of the
+other images, and scores every image by the trees whose bags did not hold it. How many of the first hundred are eights is estimated as
 well, without a single image known to be none: from the scores of the labelled ones, and from the knowledge that every
 tenth digit is an eight.
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import time
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 from sklearn.datasets import load_digits
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 import fastpu
@@ -62,6 +64,16 @@ def random_forest(X: NDArray[np.float64], is_labelled: NDArray[np.bool_], seed: 
     return model.oob_decision_function_[:, 1], model
 
 
+def extra_trees(X: NDArray[np.float64], is_labelled: NDArray[np.bool_], seed: int) -> Any:
+    model = ExtraTreesClassifier(
+        300, min_samples_leaf=5, class_weight="balanced", bootstrap=True, oob_score=True, random_state=seed
+    )
+    with warnings.catch_warnings():  # bootstraps are drawn by weight, so labelled rows are in all of them
+        warnings.filterwarnings("ignore", "Some inputs do not have OOB scores", UserWarning)
+        model.fit(X, is_labelled)
+    return model.oob_decision_function_[:, 1], model
+
+
 def pu_forest(X: NDArray[np.float64], is_labelled: NDArray[np.bool_], seed: int) -> Any:
     model = fastpu.fit_forest(X, is_labelled, random_state=seed)
     return model.oob_decision_function, model
@@ -70,6 +82,7 @@ def pu_forest(X: NDArray[np.float64], is_labelled: NDArray[np.bool_], seed: int)
 METHODS: dict[str, Callable[..., Any]] = {
     NAIVE: logistic_regression,
     "random forest, the rest as negatives": random_forest,
+    "extra trees, leaves of 5, balanced": extra_trees,
     FOREST: pu_forest,
 }
 

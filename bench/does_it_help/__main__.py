@@ -1,6 +1,6 @@
 """Does learning from positive and unlabelled rows help? Seventy tables, other kinds of data, and what people do today.
 
-make help-table [DATA=DIR]     # fetches what is needed, and rewrites the tables and pictures of the docs
+make help-table [DATA=DIR]     # fetches what is needed; the report and the picture are in build/help
 python bench/does_it_help --packages DIR [--data DIR] [--kinds table text ...] [--splits 3] [--output DIR]
 
 --packages is the folder of the wheels whose tables and texts are read (packages.py); --data adds tables of ours,

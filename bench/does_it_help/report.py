@@ -94,8 +94,8 @@ def _over_tables(tasks: Mapping[str, Task], outcomes: Mapping[Place, Mapping[str
     title = title or "Over tables"
     title = f"{title}: {tables.shape[0]} tables, {len({place.task for place in outcomes})} tasks, {n_splits} splits"
     note = (
-        f"Wins, ties and losses of {REFERENCE} are over tables, by the mean AUC of a table's tasks, labels and splits; a "
-        f"difference below {_TIE} is a tie. p is of Wilcoxon's signed rank test of these differences, by Holm for as "
+        f"Wins, ties and losses of {REFERENCE} are over tables, by the mean AUC of a table's tasks, labels and splits; "
+        f"a difference below {_TIE} is a tie. p is of Wilcoxon's signed rank test of these differences, by Holm for as "
         f"many tests as there are lines. Mean ranks that differ by less than "
         f"{critical_difference(len(judged), tables.shape[0]):.1f} cannot be told apart by these tables (Nemenyi, 5 %). "
         "Where a learner refused rows it has the last rank there, and they are left out of its means."
@@ -198,9 +198,9 @@ def draw_picture(tasks: Sequence[Task], outcomes: Mapping[Place, Mapping[str, Ou
     left.axvline(0, color="0.3", linewidth=0.8)
     left.set_xlim(-0.32, 0.16)
     left.set_yticks(range(len(order)), order)
-    left.set_xlabel(f"AUC less that of {REFERENCE}: each of {auc.shape[0]} tables, mean, 95 % interval")
+    left.set_xlabel(f"AUC less that of {REFERENCE}\n(bars: {auc.shape[0]} tables; dots: means, with 95 % intervals)")
     right.set_xscale("log")
-    right.set_xlabel("CPU seconds, mean (log scale)")
+    right.set_xlabel("CPU seconds\n(log scale)")
     right.grid(axis="x", color="0.9")
     for axis in (left, right):
         axis.spines[["top", "right"]].set_visible(False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from packages import FEWEST_POSITIVE, FEWEST_ROWS, TUNED, films, fingerprints, names, news, read_table, tweets
+from packages import FEWEST_POSITIVE, FEWEST_ROWS, TUNED, films, fingerprints, news, tables, tweets
 from shared import load
 
 if TYPE_CHECKING:
@@ -125,9 +125,9 @@ def tasks(folder: Path, data: Path | None) -> list[Task]:
     """Return all tasks: those of the packages in `folder`, simulated ones, and those of our own folder `data`."""
     found = [
         Task(f"{name}: {positive}", _kind(table), _about(table, positive), partial(_of_table, name, positive),
-             tuned=name in TUNED)
-        for name in names()
-        for table in [_table(folder, name)]
+             tuned=name in TUNED.split())
+        for name, read in tables(folder).items()
+        for table in [read()]
         if table.classes.size >= FEWEST_ROWS
         for positive in table.positives()
         if (table.classes == positive).sum() >= FEWEST_POSITIVE
@@ -195,13 +195,8 @@ _TEXTS = [
 ]
 
 
-@lru_cache(maxsize=4)
-def _table(folder: Path, name: str) -> Any:
-    return read_table(folder, name)
-
-
 def _of_table(name: str, positive: str, folder: Path) -> tuple[Any, NDArray[np.bool_]]:
-    table = _table(folder, name)
+    table = tables(folder)[name]()
     return table.columns, table.classes == positive
 
 
