@@ -2,11 +2,11 @@
 
 Whoever wants the eights looks at images in the order of a score, the best first. What people do first is to train a
 classifier with all images that nobody looked at as negatives: here logistic regression and a random forest of
-scikit-learn. The eights among them teach it the wrong thing. Who knows this sets extra trees for it: balanced weights
-and large leaves; on these images they find the most. `fastpu.fit_forest` needs no setting: it draws small bags of the
-other images, and scores every image by the trees whose bags did not hold it. How many of the first hundred are eights is estimated as
-well, without a single image known to be none: from the scores of the labelled ones, and from the knowledge that every
-tenth digit is an eight.
+scikit-learn. The eights among them teach it the wrong thing. Who knows this sets extra trees for it, with balanced
+weights and large leaves; on these images they find the most. `fastpu.fit_forest` needs no setting: it draws small bags
+of the other images, and scores every image by the trees whose bags did not hold it. How many of the first hundred are
+eights is estimated as well, without a single image known to be none: from the scores of the labelled ones, and from the
+knowledge that every tenth digit is an eight.
 
 The images are scikit-learn's, 8 x 8 pixels; nothing is fetched. What each image shows is used to draw the labelled ones
 and, at the end, to count.

@@ -83,7 +83,8 @@ def _read(paths: Sequence[Path]) -> dict[Place, dict[str, Outcome]]:
     for path in paths:
         for row in json.loads(path.read_text()):
             place = Place(row.pop("task"), row.pop("labels"), row.pop("split"))
-            outcomes.setdefault(place, {})[row.pop("learner")] = Outcome(**row)
+            name = row.pop("learner")
+            outcomes.setdefault(place, {})[name] = Outcome(**row)
     return outcomes
 
 

@@ -250,7 +250,7 @@ def _bits(_: Path) -> tuple[Any, NDArray[np.bool_]]:
 
 
 def _embedding(topics: int, _: Path) -> tuple[Any, NDArray[np.bool_]]:
-    """Return 20,000 rows of 768 columns of low rank with noise: one direction apart, or topics of which some count."""
+    """Return rows of 768 columns, of low rank with noise: classes one direction apart, or some of 20 topics."""
     rng = np.random.default_rng(23)
     n, d, rank = 20_000, 768, 64
     spectrum = 1 / np.sqrt(1 + np.arange(rank))

@@ -180,8 +180,15 @@ def error_rate(
     >>> round(error_rate([2.0, 1.0, -1.0, 3.0], [1.5, 0.5, -0.5, -2.0, -1.0], prior=0.5), 3)
     0.15
     """
-    options = {"threshold": threshold, "weight_pos": weight_pos, "weight_unl": weight_unl}
-    value = err_star(score_pos, score_unl, prior=prior, scenario=scenario, **options)
+    value = err_star(
+        score_pos,
+        score_unl,
+        prior=prior,
+        scenario=scenario,
+        threshold=threshold,
+        weight_pos=weight_pos,
+        weight_unl=weight_unl,
+    )
     share, _ = check_prior_in(scenario, prior)
     return (1 + 2 * share) * value - share
 
