@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from learners import LEARNERS, NOT_AT_RANDOM, ORACLE, Outcome, judge
+from learners import LEARNERS, MANY_ROWS, NOT_AT_RANDOM, ORACLE, SLOW, Outcome, judge
 from report import Place, draw_picture, report
 from shared import Parser, progress
 from tasks import draw, tasks
@@ -57,7 +57,11 @@ def _run_split(task: Task, options: argparse.Namespace, seed: int) -> dict[Place
     X, truth = task.rows(options.packages)
     found: dict[Place, dict[str, Outcome]] = {}
     known: dict[str, Outcome] = {}  # the oracle sees the same rows however many are labelled
-    learners = [name for name in options.learners if name != NOT_AT_RANDOM or task.labelled_by is not None]
+    learners = [
+        name
+        for name in options.learners
+        if (name != NOT_AT_RANDOM or task.labelled_by is not None) and (name not in SLOW or truth.size < MANY_ROWS)
+    ]
     for labels in task.labels:
         problem = draw(task, X, truth, labels=labels, seed=seed)
         if problem is None:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 ORACLE = "all labels known"
 NOT_AT_RANDOM = "SARClassifier, logistic"
+#: Left out from so many rows on, where a fit takes many minutes.
+SLOW = ("fit_bsvm, rbf", "pulearn, bagged trees", ORACLE)
+MANY_ROWS = 150_000
 
 
 @dataclass(frozen=True)

@@ -176,7 +176,8 @@ def _ours(data: Path) -> list[Task]:
         return _tfidf([row["text"] for row in rows]), np.array([row["label"] == "student" for row in rows])
 
     return [
-        Task("surgical", "our tables", "24 mixed columns, 25 % with a complication", table("surgical", "1"), tuned=True),
+        Task("surgical", "our tables", "24 mixed columns, 25 % with a complication", table("surgical", "1"),
+             tuned=True),
         Task("insurance", "our tables", "10 mixed columns, 12 % buyers, noisy", table("insurance_part44", "1"),
              tuned=True),
         Task("RNA", "our tables", "8 smooth numbers, 33 % coding", table("cod-rna", "1"), tuned=True),

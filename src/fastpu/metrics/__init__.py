@@ -2,8 +2,8 @@
 
 What an argument is called says what must be known. `y_true` (`auc`, `f1`) holds true labels of all rows, and
 `score_neg` (`pn_risk`, `un_risk`) the scores of rows known to be negative. `score_pos` and `score_unl` (all others) are
-scores of labelled positive and of unlabelled rows, and no true label is needed; `prior` (`pu_auc`, `err_star`, `error_rate`,
-`precision_at_k`, `average_precision`) must be known beside them.
+scores of labelled positive and of unlabelled rows, and no true label is needed; `prior` (`pu_auc`, `err_star`,
+`error_rate`, `precision_at_k`, `average_precision`) must be known beside them.
 """
 
 from fastpu.metrics._decisions import err_star, error_rate, f1, puf_score
