@@ -172,8 +172,9 @@ def test_digits(example, tmp_path):
     found = re.findall(r"^(.+?) +(\d\.\d{3}) +(\d+\.\d) +\d+\.\d+$", printed, re.MULTILINE)
     assert [row[0] for row in found][-1] == "fastpu.fit_forest"
     counts = [float(row[2]) for row in found]
-    assert len(counts) == 3
-    assert counts[-1] == max(counts) > 85
+    assert len(counts) == 4
+    assert counts[-1] > 85
+    assert counts[-1] > max(counts[:2])  # of the learners that nobody has set for it
     text = re.search(r"(\d+) of the first 100 .* expected .*interval: (\d+) to (\d+)\); in truth (\d+) do", printed)
     assert text is not None, printed
     expected, low, high, truth = map(int, text.groups())

@@ -192,7 +192,7 @@ def draw_picture(tasks: Sequence[Task], outcomes: Mapping[Place, Mapping[str, Ou
         gain = gains.get(name, np.zeros(auc.shape[0]))
         gain = gain[~np.isnan(gain)]
         left.plot(gain, np.full(gain.size, height), "|", color=colour, alpha=0.3, markersize=7)
-        half = 1.96 * gain.std(ddof=1) / np.sqrt(gain.size)
+        half = 1.96 * gain.std(ddof=1) / np.sqrt(gain.size) if gain.size > 1 else 0.0
         left.errorbar(gain.mean(), height, xerr=half, fmt="o", color=colour, markersize=5, linewidth=2)
         right.plot(np.nanmean(seconds[:, every.index(name)]), height, "o", color=colour, markersize=5)
     left.axvline(0, color="0.3", linewidth=0.8)

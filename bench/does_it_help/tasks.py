@@ -246,7 +246,7 @@ def _bits(_: Path) -> tuple[Any, NDArray[np.bool_]]:
     bits = rng.random((n, d)) < shares[rng.integers(0, 200, size=n)]
     often = np.argsort(-bits.mean(axis=0))[:40]
     a, b, c, e = bits[:, often[rng.choice(40, 4, replace=False)]].T
-    active = rng.random(n) < np.where((a & b) | (c & e), 0.8, 0.03)
+    active = rng.random(n) < np.where((a & b) | (c & e), 0.9, 0.004)
     return csr_matrix(bits, dtype=np.float64), active
 
 
