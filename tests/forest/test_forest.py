@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import fastpu
 from forest_cases import mixed_frame, pu_rows, wild_rows
@@ -205,8 +206,12 @@ def test_labelled_negatives_are_refused_with_the_methods_that_take_them(rows):
         ({"loss": "nnpu", "prior": 0.01, "scenario": "single_set"}, ValueError, "prior must be at least"),
         ({"max_features": 0}, ValueError, "max_features must be an integer >= 1, got 0"),
         ({"max_features": 1.5}, ValueError, "max_features must be a number in (0, 1], got 1.5"),
-        ({"max_features": "log2"}, ValueError, "max_features must be one of 'sqrt', 'all', got 'log2'"),
-        ({"max_features": None}, TypeError, "max_features must be 'sqrt', 'all', a number of features or a share"),
+        ({"max_features": "log2"}, ValueError, "max_features must be one of 'auto', 'sqrt', 'all', got 'log2'"),
+        (
+            {"max_features": None},
+            TypeError,
+            "max_features must be 'auto', 'sqrt', 'all', a number of features or a share",
+        ),
         ({"bag_ratio": 0}, ValueError, "bag_ratio must be a finite number > 0, got 0"),
     ],
 )
@@ -270,3 +275,16 @@ def test_prior_of_all_rows_is_converted(rows):
     one = small(X, y, loss="nnpu", prior=0.4, scenario="single_set")
     other = small(X, y, loss="nnpu", prior=share)
     np.testing.assert_array_equal(one.packed_nodes, other.packed_nodes)
+
+
+@pytest.mark.parametrize(("d", "is_sparse", "as_auto"), [(100, False, "sqrt"), (101, False, 0.2), (101, True, "sqrt")])
+def test_nodes_look_at_more_of_many_dense_columns(d, is_sparse, as_auto):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, d)), np.arange(60) < 20
+    rows = csr_array(X) if is_sparse else X
+    one, other, plain = (
+        fastpu.fit_forest(rows, y, n_trees=5, random_state=0, max_features=features).decision_function(rows)
+        for features in ("auto", as_auto, "all")
+    )
+    np.testing.assert_array_equal(one, other)
+    assert (one != plain).any()

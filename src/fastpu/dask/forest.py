@@ -55,7 +55,7 @@ def fit_forest(
     scenario: Literal["case_control", "single_set"] = "case_control",
     splitter: Literal["random", "best"] = "random",
     bag_ratio: float | None = 2.0,
-    max_features: Literal["sqrt", "all"] | float = "sqrt",
+    max_features: Literal["auto", "sqrt", "all"] | float = "auto",
     min_leaf_rows: int = 3,
     max_depth: int | None = None,
     max_leaves: int | None = None,
@@ -177,7 +177,7 @@ max_bins, init_model, random_state, progress
             n_all - n_new,
             n_new,
             bag_options(growth.bag_ratio, n_pos, n_unl),
-            growth.of_trees(form.n_features, gathered.prior),
+            growth.of_trees(form.n_features, gathered.prior, is_sparse=form.is_sparse),
             threads,
         )
         with make_callback(callback, progress, total=n_new, description="forest") as hook:

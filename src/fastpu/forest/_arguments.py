@@ -55,13 +55,13 @@ class Growth:
     max_depth: int | None
     max_leaves: int | None
 
-    def of_trees(self, n_features: int, prior: float) -> dict[str, Any]:
+    def of_trees(self, n_features: int, prior: float, *, is_sparse: bool) -> dict[str, Any]:
         """Return the options of the core that say how trees are grown, for this prior among the unlabelled rows."""
         return {
             "loss": self.loss,
             "prior": prior,
             "random_cuts": self.splitter == "random",
-            "max_features": drawn_features(self.max_features, n_features),
+            "max_features": drawn_features(self.max_features, n_features, is_sparse=is_sparse),
             "min_leaf_rows": self.min_leaf_rows,
             "max_depth": -1 if self.max_depth is None else self.max_depth,
             "max_leaves": self.max_leaves or 0,
@@ -85,7 +85,7 @@ def check_growth(**given: Any) -> Growth:
         scenario=scenario,
         splitter=check_choice("splitter", given["splitter"], SPLITTERS),
         bag_ratio=check_bag_ratio(given["bag_ratio"]),
-        max_features=check_max_features(given["max_features"]),
+        max_features=check_max_features(given["max_features"], ("auto", "sqrt", "all")),
         min_leaf_rows=min(check_int("min_leaf_rows", given["min_leaf_rows"], low=1), MANY),
         max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), MANY),
         max_leaves=None if max_leaves is None else min(check_int("max_leaves", max_leaves, low=2), MANY),

@@ -49,7 +49,7 @@ def fit_forest(
     scenario: Literal["case_control", "single_set"] = "case_control",
     splitter: Literal["random", "best"] = "random",
     bag_ratio: float | None = 2.0,
-    max_features: Literal["sqrt", "all"] | float = "sqrt",
+    max_features: Literal["auto", "sqrt", "all"] | float = "auto",
     min_leaf_rows: int = 3,
     max_depth: int | None = None,
     max_leaves: int | None = None,
@@ -105,9 +105,9 @@ def fit_forest(
     bag_ratio : float or None, default 2.0
         Unlabelled rows of a bag for each positive one, > 0, at most all. None draws as many as there are, with
         replacement.
-    max_features : {"sqrt", "all"}, int or float, default "sqrt"
-        Features that a node looks at, of those that are not constant in it: the root of their number, all, a number,
-        or a share in (0, 1].
+    max_features : {"auto", "sqrt", "all"}, int or float, default "auto"
+        Features that a node looks at, of those that are not constant in it: the root of the number of all, all, a
+        number, or a share in (0, 1]. "auto" is the root, and a fifth of more than 100 dense features.
     min_leaf_rows : int, default 3
         Fewest rows of the bag in a leaf; a row that was drawn twice counts twice.
     max_depth : int, optional
@@ -235,7 +235,7 @@ def _grow(
         first_set=0 if before is None else len(before.category_sets),
         seed=seed,
         **bag_options(growth.bag_ratio, *rows.group_sizes()),
-        **growth.of_trees(features.n_features, rows.prior),
+        **growth.of_trees(features.n_features, rows.prior, is_sparse=features.is_sparse),
     )
     return _core.grow_forest(
         features._native,

@@ -74,23 +74,28 @@ def bag_options(bag_ratio: float | None, n_pos: int, n_unl: int) -> dict[str, An
 
 # ---- Features that are drawn ----
 
+_WIDE = 100  # dense features, of which more are needed than their root: on embeddings each tells little
+_WIDE_SHARE = 0.2
 
-def check_max_features(value: object) -> str | int | float:
+
+def check_max_features(value: object, names: tuple[str, ...] = ("sqrt", "all")) -> str | int | float:
     if isinstance(value, str):
-        return check_choice("max_features", value, ("sqrt", "all"))
+        return check_choice("max_features", value, names)
     if isinstance(value, float):
         return check_float("max_features", value, low=0, high=1, open_low=True)
     try:
         return min(check_int("max_features", value, low=1), MANY)
     except TypeError as error:
         raise TypeError(
-            f"max_features must be 'sqrt', 'all', a number of features or a share of them in (0, 1], "
+            f"max_features must be {', '.join(map(repr, names))}, a number of features or a share of them in (0, 1], "
             f"got {describe(value)}"
         ) from error
 
 
-def drawn_features(max_features: str | float, n_features: int) -> int:
+def drawn_features(max_features: str | float, n_features: int, *, is_sparse: bool = False) -> int:
     """Return how many of the features are drawn."""
+    if max_features == "auto":
+        max_features = _WIDE_SHARE if n_features > _WIDE and not is_sparse else "sqrt"
     if max_features == "all":
         return n_features
     if max_features == "sqrt":
