@@ -1,4 +1,4 @@
-"""What came out: means by kind of data, wins and losses with a test over tables, ranks, and a picture."""
+"""What came out: wins and losses with a test over tables, ranks, means by kind of data, and a picture."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def report(tasks: Sequence[Task], outcomes: Mapping[Place, Mapping[str, Outcome]
         if rest := those(_TABLES, tuned=False):
             parts += [_over_tables(by_name, rest, title="Without the tables by which defaults were once chosen")]
     kinds = list(dict.fromkeys(task.kind for task in tasks))
-    parts += [_by_kind(by_name, kinds, outcomes, measure) for measure in ("auc", "ap")]
+    parts += [_of_kind(kind, found) for kind in kinds if (found := those([kind]))]
     parts += [_by_task(by_name, outcomes), _settings(), _refused(outcomes)]
     return "\n".join(part for part in parts if part)
 
@@ -123,26 +123,25 @@ def _paired(names: Sequence[str], tables: NDArray[np.float64], judged: Sequence[
     }  # fmt: skip
 
 
-def _by_kind(tasks: Mapping[str, Task], kinds: Sequence[str], outcomes: Mapping[Place, Mapping[str, Outcome]],
-             measure: str) -> str:  # fmt: skip
-    """Return means by kind of data and labels; the best of each column, but for the oracle, is bold."""
-    head, columns = ["learner"], []
-    everyone = _Values(outcomes, measure)
-    for kind in kinds:
-        of_kind = {place: found for place, found in outcomes.items() if tasks[place.task].kind == kind}
-        for labels in dict.fromkeys(place.labels for place in of_kind):
-            values = _Values({place: found for place, found in of_kind.items() if place.labels == labels}, measure)
-            head.append(f"{kind}, {_labels(labels)}")
-            columns.append([_mean(values.of(name)) if name in values.names else np.nan for name in everyone.names])
-    cells = np.array(columns).T
-    best = np.nanmax(cells[[name != ORACLE for name in everyone.names]], axis=0)
+def _of_kind(kind: str, outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
+    """Return means of AUC and average precision by labels; the best of each column, but for the oracle, is bold."""
+    labels = dict.fromkeys(place.labels for place in outcomes)
+    parts = {each: {place: found for place, found in outcomes.items() if place.labels == each} for each in labels}
+    columns = {
+        f"{title}, {_labels(each)}": _Values(part, measure)
+        for measure, title in (("auc", "AUC"), ("ap", "average precision"))
+        for each, part in parts.items()
+    }
+    names = next(iter(columns.values())).names
+    cells = np.array([[_mean(column.of(name)) for column in columns.values()] for name in names])
+    best = np.nanmax(cells[[name != ORACLE for name in names]], axis=0)
     rows = [
         [name, *(f"**{_number(cell)}**" if cell == top and name != ORACLE else _number(cell)
                  for cell, top in zip(line, best, strict=True))]
-        for name, line in zip(everyone.names, cells, strict=True)
+        for name, line in zip(names, cells, strict=True)
     ]  # fmt: skip
-    title = "Mean AUC by kind of data" if measure == "auc" else "Mean average precision by kind of data"
-    return table(head, rows, title=title) + "\n"
+    n_tasks = len({place.task for place in outcomes})
+    return table(["learner", *columns], rows, title=f"{kind[0].upper()}{kind[1:]}: means over {n_tasks} tasks") + "\n"
 
 
 def _by_task(tasks: Mapping[str, Task], outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
