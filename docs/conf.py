@@ -192,16 +192,24 @@ def _rooms() -> dict[str, list[str]]:
     return rooms
 
 
+#: Methods of a paper that share the page of another one of it.
+ON_PAGE_OF = {"fit_ipsi": "fit_isvm", "fit_gllc": "fit_pual", "fit_smc": "fit_svmc", "fit_pu_svm_path": "fit_svm_path"}
+
+
 def _page(name: str) -> str:
     """Return where the page of a method is in docs/methods; baselines have one page."""
-    return "baselines" if DECLARED[name].baseline else f"{function_of(name).__module__.split('.')[1]}/{name}"
+    room = function_of(name).__module__.split(".")[1]
+    return "baselines" if DECLARED[name].baseline else f"{room}/{ON_PAGE_OF.get(name, name)}"
 
 
 def _lists() -> str:
     """Return the lists of the pages of methods, one for each room."""
     lists = []
     for words, names in _rooms().items():
-        titles = {_page(name): f"{name} ({DECLARED[name].title})" for name in names if not DECLARED[name].baseline}
+        titles: dict[str, str] = {}
+        for name in (name for name in names if not DECLARED[name].baseline):
+            before = titles.get(_page(name))
+            titles[_page(name)] = (f"{before}, " if before else "") + f"{name} ({DECLARED[name].title})"
         pages = dict.fromkeys(map(_page, names))
         lines = "".join(f"{titles.get(page, 'Baselines')} <{page}>\n" for page in pages)
         lists.append(f"```{{toctree}}\n:caption: '{words}'\n:maxdepth: 1\n\n{lines}```\n")
@@ -226,8 +234,10 @@ def _comparison() -> str:
         if method.baseline:
             row, link = text.partition(f"\n| `{name}` ")[2].partition("\n")[0], f"{page}#{name}"
         else:
-            head, _, row = text.partition("\n| ")[2].split("\n")[:3]
-            link = page
+            is_first = name not in ON_PAGE_OF
+            own = text if is_first else text.partition(f"\n## {name}\n")[2]
+            head, _, row = own.partition("\n| ")[2].split("\n")[:3]
+            link = page if is_first else f"{page}#{name}"
         lines.append(f"| [{name}]({link}) | {method.rows} {row.replace('](../../', '](')}")
     return "\n".join([f"| method | rows of | {head}", "|---|---" + "|---" * head.count("|") + "|", *lines, ""])
 
