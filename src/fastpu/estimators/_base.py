@@ -90,10 +90,7 @@ class FastpuClassifier(CallbackSupport, PUClassifier):
             data["eval_set"] = self._read_eval_set(data["eval_set"], labels)
         arguments = self._arguments(rows, codes, data)
         if "callback" in arguments:
-            arguments["callback"] = task.hook(
-                arguments["callback"],
-                self._attributes_after_round(rows, codes, labels.classes, data.get("sample_weight")),
-            )
+            arguments["callback"] = task.hook(arguments["callback"])
         arguments |= data
         fitted = self._call(rows, codes, dict(arguments))
         fitted["model_"] = self._named(fitted["model_"])
@@ -169,19 +166,6 @@ class FastpuClassifier(CallbackSupport, PUClassifier):
             return 0
         rounds = getattr(self, self._rounds) if self._rounds else None
         return rounds if isinstance(rounds, int) and rounds > 0 else None
-
-    def _attributes_after_round(
-        self,
-        rows: Any,  # noqa: ARG002 - for subclasses, as those below
-        codes: NDArray[np.int8],  # noqa: ARG002
-        classes: NDArray[Any],  # noqa: ARG002
-        weights: Any,  # noqa: ARG002
-    ) -> Callable[[Any], Callable[[], Mapping[str, Any]] | None]:
-        """Return a function for the callback of each round; it is called with the round's info.
-
-        It returns None, or a function that makes the attributes of the classifier as if the fit had ended there.
-        """
-        return lambda _: None
 
     # ------------------------------------------------------------------------------------------------ the input
 
