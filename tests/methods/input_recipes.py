@@ -23,6 +23,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu.common._methods import DECLARED
+from method_recipes import bits as bits_of_all
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -379,27 +380,11 @@ def _target(name: str) -> Callable[..., Any]:
 
 # -- results -----------------------------------------------------------------------------------------------------------
 
-_CLOCKS = ("fit_time", "score_time", "seconds")
 
-
-def bits(value: Any, *, params: bool = False) -> Any:
-    """All that was learned or computed, to the bit, but for times and (unless wanted) the arguments of the call."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [f.name for f in dataclasses.fields(value) if params or f.name not in {"params", "_edges"}]
-        return {name: bits(getattr(value, name)) for name in names}
-    if isinstance(value, fastpu.models.BinnedFeatures):
-        return [value.codes().tobytes(), [value.column(j).tobytes() for j in range(value.n_features)]]
-    if isinstance(value, Mapping):
-        return {key: bits(item) for key, item in value.items() if key not in _CLOCKS}
-    if sp.issparse(value):
-        return [bits(part) for part in (value.data, value.indices, value.indptr)]
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, repr(value.tolist()) if value.dtype == object else value.tobytes()
-    if isinstance(value, list | tuple):
-        return [bits(item) for item in value]
-    if isinstance(value, float):
-        return np.float64(value).tobytes()
-    return value if isinstance(value, str | int | bool | None) else type(value).__name__
+def bits(value: Any, *, but: tuple[str, ...] = ()) -> dict[str, Any]:
+    """All that was learned or computed, to the bit, but for times and the arguments of the call."""
+    left_out = {"params", "_edges", *but}
+    return {place: found for place, found in bits_of_all(value).items() if left_out.isdisjoint(place.split("."))}
 
 
 #: What a field of a model, or an entry of its history, may hold beside finite numbers, and why.

@@ -17,8 +17,9 @@ import pytest
 import threadpoolctl
 
 from fastpu.common._methods import DECLARED
+from input_recipes import FUNCTIONS, signature
 from interrupts import untraced
-from method_recipes import RECIPES, bits, computing_functions, result
+from method_recipes import RECIPES, bits, result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,9 @@ def settles_at(tasks: int, python_threads: list[threading.Thread]) -> bool:
 
 
 def test_every_method_has_a_recipe():
-    missing = {*DECLARED, *computing_functions()} - {recipe.name for recipe in RECIPES.values()}
+    # An objective computes when a library calls it: tests/boosting/test_objectives.py has its threads and bits.
+    computing = {name for name in FUNCTIONS if "n_threads" in signature(name) and not name.startswith("objectives")}
+    missing = {*DECLARED, *computing} - {recipe.name for recipe in RECIPES.values()}
     assert not missing, f"tests/methods/method_recipes.py has no call of {sorted(missing)}"
 
 

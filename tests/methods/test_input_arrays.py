@@ -35,13 +35,7 @@ def learned(result: Any) -> Any:
     if isinstance(result, tuple) and isinstance(result[0], pd.DataFrame | pl.DataFrame | sp.csr_array | sp.csr_matrix):
         table = result[0].toarray() if sp.issparse(result[0]) else result[0].to_numpy()  # what was stacked
         result = (np.ascontiguousarray(table, dtype=float), *result[1:])
-    return _nameless(bits(result))
-
-
-def _nameless(found: Any) -> Any:
-    if isinstance(found, dict):
-        return {key: _nameless(item) for key, item in found.items() if key not in {"feature_names", "columns"}}
-    return [_nameless(item) for item in found] if isinstance(found, list) else found
+    return bits(result, but=("feature_names", "columns"))
 
 
 @each_function

@@ -15,11 +15,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fastpu.common._methods import DECLARED
 from fastpu.model import _model
 from fastpu.model._model import _from_parts, load
 from helpers import outcome, refused
-from method_cases import FORMS, fitted, formed, pu_rows
+from method_recipes import fitted, models_of_all_kinds, problem
 from toy_model import assert_same, toy
 
 if TYPE_CHECKING:
@@ -128,19 +127,15 @@ def test_claims_of_size_take_no_memory(tmp_path):
 
 def model_cases() -> dict[str, fastpu.Model]:
     """A model of every class and form that a file can hold."""
-    functions = ("fit_pnu_auc_boost", "fit_pnu_adaboost", "fit_bpsi", "fit_isvm", "fit_nu_svm", "fit_pual", "fit_smc")
-    X, y = pu_rows()
-    found = {name: fitted(name) for name in functions} | {form: formed(form) for form in FORMS}
-    classes = {type(model) for model in found.values()}
-    found |= {name: fitted(name) for name in DECLARED if type(fitted(name)) not in classes}
-    found["with probabilities"] = fitted("fit_bpsi").with_probabilities(prior=0.4, X=X, y=y, method="isotonic")
-    return found
+    X, y = problem(180)
+    calibrated = fitted("fit_bpsi").with_probabilities(prior=0.4, X=X, y=y, method="isotonic")
+    return {**models_of_all_kinds(), "with probabilities": calibrated}
 
 
 def test_every_class_is_here():
     known = {cls for cls in _model._CLASSES.values() if cls.__module__.startswith("fastpu.")}
     bases = {base for cls in known for base in cls.__mro__[1:]}
-    leaves = {cls for cls in known if cls not in bases} | {type(fitted(name)) for name in DECLARED}
+    leaves = {cls for cls in known if cls not in bases}
     # A score function of the user's is in no file.
     assert {cls.__name__ for cls in leaves} - {type(m).__name__ for m in model_cases().values()} == {"MappingScorer"}
 

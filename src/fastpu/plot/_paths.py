@@ -59,9 +59,11 @@ def draw_criterion(ax: Any, lams: NDArray[np.float64], curve: Curve, best: Mappi
 
 def is_numeric(values: Iterable[Any]) -> bool:
     """Tell whether all values are numbers that an axis can show."""
-    return all(
-        isinstance(value, numbers.Real) and type(value) is not bool and np.isfinite(float(value)) for value in values
-    )
+    return all(isinstance(value, numbers.Real) and _is_finite(value) for value in values)
+
+
+def _is_finite(value: Any) -> bool:
+    return not isinstance(value, bool) and bool(np.isfinite(float(value)))
 
 
 def best_by_value(
