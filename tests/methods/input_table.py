@@ -379,6 +379,7 @@ _set("plot.path", prior=share(none=True, under={"scoring": "err_star"}))
 _set("select", prior=share(none=True, under={"scoring": "err_star"}), k=replace(_K, under={"scoring": "lift"}))
 # Some folds of so few rows make models that call all of them the same.
 _set("select", random_state=Parameter("seed", none=True, changes=(1,), under={"admit": ["degenerate"]}))
+_set("select", n_threads=integer(1, none=True, patient="that many processes are started, up to 16"))
 _set("metrics.ranking_curve", prior=share(none=True))
 _set("priors.bbe priors.scar_test", fit=Parameter("callback", none=True, bad=_OBJECTS))
 _set("priors.scar_test", n_top=integer(10, 20, under={"prior": None}))
