@@ -80,6 +80,7 @@ def series(y):
         "objects": (plain.astype(object), [False, True]),
         "objects of NumPy": (np.array([np.bool_(label) for label in y.tolist()], dtype=object), [False, True]),
         "words": (words, ["other", "pos"]),
+        "a list": (np.where(y, 7, 3).tolist(), [3, 7]),
         "string": (words.astype("string"), ["other", "pos"]),
         "category": (words.astype("category"), ["other", "pos"]),
         "polars booleans": (pl.Series(y), [False, True]),

@@ -28,25 +28,6 @@ from method_recipes import bits as bits_of_all
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = [
-    "FUNCTIONS",
-    "METHODS",
-    "N_ROWS",
-    "arguments",
-    "attempt",
-    "bits",
-    "call",
-    "labels_for",
-    "names",
-    "problem",
-    "shows",
-    "signature",
-    "some",
-    "sound",
-    "watchdog",
-    "weights",
-]
-
 N_ROWS = 24
 _SECONDS = 120 if "asan" in os.environ.get("LD_PRELOAD", "") or sys.gettrace() is not None else 20
 

@@ -20,8 +20,6 @@ from fastpu.common._methods import function_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["PARAMETERS", "Bad", "Parameter", "bad_values", "edge_values", "huge_values", "parameter_of"]
-
 
 @dataclass(frozen=True)
 class Parameter:

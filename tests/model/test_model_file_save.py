@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import subprocess
 import sys
 from pathlib import Path
 from threading import Thread
@@ -64,47 +63,6 @@ def test_a_failure_leaves_the_old_file(path, place, error, monkeypatch):
         toy(n_iter=9).save(path)
     assert path.read_bytes() == old
     assert names_beside(path) == ["model.npz"]
-
-
-KILLED = """
-import os, random, signal, sys, time
-import numpy as np
-from toy_model import toy
-from fastpu.model._model import load
-
-folder, n_kills = sys.argv[1], int(sys.argv[2])
-path = os.path.join(folder, "model.npz")
-models = [toy(n_iter=i, objective=np.full(5_000, float(i))) for i in (1, 2)]
-start = time.perf_counter()
-for model in models:
-    model.save(path)
-each = (time.perf_counter() - start) / 2
-random.seed(0)
-for kill in range(n_kills):
-    child = os.fork()
-    if child == 0:
-        while True:
-            for model in models:
-                model.save(path)
-    time.sleep(3 * each * random.random())
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    model = load(path)
-    assert model.n_iter in (1, 2) and (model.objective == model.n_iter).all()
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_killed_process_leaves_the_old_or_the_new_file(tmp_path):
-    n_kills = 25
-    command = [sys.executable, "-c", KILLED, str(tmp_path), str(n_kills)]
-    paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
-    done = subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    left = [name for name in names_beside(tmp_path / "model.npz") if name != "model.npz"]
-    assert all(name.startswith(".fastpu-") for name in left)
 
 
 # ---------------------------------------------------------------------------------------------------- places
