@@ -252,7 +252,7 @@ def grown(x, pu: np.ndarray, d: int):
     return _core.grow_forest, arguments, {**others, "callback": None, "n_threads": 1}
 
 
-def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
+def core_call(source: Bytes):
     """A function of _core and arguments that are right."""
     n, d = 2 + source.below(10), 1 + source.below(4)
     x = rows_of(source, n, d)
@@ -262,7 +262,7 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
     numbers = np.arange(n, dtype=np.int64)
     kernel = {"kernel": source.one_of(["linear", "rbf", "poly"]), "gamma": 0.5, "degree": 2, "coef0": 1.0}
     run = {"n_threads": 1}
-    which = source.below(15)
+    which = source.below(13)
     if which in (0, 1):
         setup = {**kernel, "function": None, "cache_bytes": source.one_of([0, 10_000]), **run}
         made = _core.SvmEngine(x, **setup)
@@ -318,13 +318,8 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
     if which == 7:
         return _core.knn_search, [x, 1], {**run, "method": source.one_of(["", "tree", "blocks"])}
     if which == 8:
-        return _core.knn_edges, [numbers[::-1].reshape(n, 1).copy(), np.ones((n, 1)), True, 1], {}
-    if which == 9:
-        starts = np.arange(n + 1, dtype=np.int64)
-        return _core.knn_similarity, [np.ones(n), np.arange(n, dtype=np.int32), starts, 1.0, 1], {}
-    if which == 10:
         return _core.kernel_matrix, [x, x], {**kernel, **run}
-    if which == 11:
+    if which == 9:
         start = {
             "hidden_coef": np.zeros((d, 0)),
             "hidden_intercept": np.zeros(0),
@@ -337,9 +332,9 @@ def core_call(source: Bytes):  # noqa: PLR0912 - a table of calls
             [x, pu, None, start, options],
             {"chosen": None, "eval_rows": None, "callback": None, **run},
         )
-    if which == 12:
+    if which == 10:
         return _core.fit_upu, [x, pu, None, _core.UpuOptions(lam=0.1, max_iter=5)], {"callback": None, **run}
-    if which == 13:
+    if which == 11:
         square = PLAIN[source.array(d * d)].reshape(d, d) + 20 * np.eye(d)
         return source.one_of(
             [
