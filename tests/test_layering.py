@@ -33,7 +33,7 @@ ROOMS = (
     ("baselines",),
     ("priors",),
     ("metrics",),
-    ("selection",),
+    ("selection", "audit"),
     ("path",),
     ("estimators", "plot", "dask"),
 )
