@@ -52,34 +52,19 @@ void BoxGram::apply(const double* x, double* out) const {
 void BoxGram::take(const std::vector<index_t>& rows, double* out) const {
   const std::size_t size = rows.size();
   for (std::size_t i = 0; i < size; ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      out[i * size + j] = is_dense() ? gram_[rows[i] * n_ + rows[j]]
-                                     : dot(factor_.data() + rows[i] * rank_, factor_.data() + rows[j] * rank_, rank_);
-    }
-    out[i * size + i] = diagonal_[rows[i]];
+    for (std::size_t j = 0; j <= i; ++j) out[i * size + j] = gram_[rows[i] * n_ + rows[j]];
   }
 }
 
 void BoxGram::descend(double cost, double* alpha, double* q_alpha) const {
-  std::vector<double> w;
-  if (!is_dense()) {
-    w.resize(at(rank_));
-    blas_.gemv(Op::transpose, 1.0, factor(), alpha, 0.0, w.data());
-  }
   for (index_t i = 0; i < n_; ++i) {
     if (!(diagonal_[i] > 0)) continue;
-    const double q_alpha_i = is_dense() ? q_alpha[i] : dot(factor_.data() + i * rank_, w.data(), rank_);
-    const double moved = std::clamp(alpha[i] - (q_alpha_i - 2) / diagonal_[i], 0.0, cost);
+    const double moved = std::clamp(alpha[i] - (q_alpha[i] - 2) / diagonal_[i], 0.0, cost);
     const double change = moved - alpha[i];
     if (change == 0) continue;
     alpha[i] = moved;
-    if (is_dense()) {
-      loops_.add(q_alpha, change, gram_.data() + i * n_, n_);
-    } else {
-      loops_.add(w.data(), change, factor_.data() + i * rank_, rank_);
-    }
+    loops_.add(q_alpha, change, gram_.data() + i * n_, n_);
   }
-  if (!is_dense()) blas_.gemv(Op::none, 1.0, factor(), w.data(), 0.0, q_alpha);
 }
 
 BoxValue box_value(double cost, const std::vector<double>& alpha, const std::vector<double>& q_alpha) {

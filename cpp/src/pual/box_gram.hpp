@@ -27,9 +27,9 @@ class BoxGram {
 
   // out = Q x
   void apply(const double* x, double* out) const;
-  // Writes the lower triangle of the block of Q that these rows and columns form, row-major.
+  // Only if is_dense(): writes the lower triangle of the block of Q that these rows and columns form, row-major.
   void take(const std::vector<index_t>& rows, double* out) const;
-  // One round of coordinate descent on alpha in [0, cost], with q_alpha = Q alpha kept up to date.
+  // Only if is_dense(): one round of coordinate descent on alpha in [0, cost], with q_alpha = Q alpha kept up to date.
   void descend(double cost, double* alpha, double* q_alpha) const;
 
  private:

@@ -250,10 +250,7 @@ BoxPoint box_interior_point(const BoxGram& gram, double cost, double tol, index_
       best.value = value;
       best.alpha = iteration.alpha();
     }
-    if (on_step(best.n_steps, best.value)) {
-      best.is_stopped = true;
-      break;
-    }
+    if (on_step(best.n_steps, best.value)) break;
   }
   return best;
 }

@@ -13,7 +13,6 @@ struct BoxPoint {
   std::vector<double> alpha;
   BoxValue value;
   index_t n_steps = 0;
-  bool is_stopped = false;  // by the caller's function
 };
 
 // Takes steps until P - D <= tol P, until max_steps, or until steps make no progress beyond rounding. `on_step` is

@@ -10,7 +10,6 @@
 #include "common/to_text.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/linalg/tiled_blas.hpp"
-#include "linalg/cholesky.hpp"
 #include "pual/box_gram.hpp"
 #include "pual/box_interior_point.hpp"
 
@@ -102,7 +101,7 @@ class Search {
   void search() {
     if (gram_.is_dense()) {
       move_to_best_multiple();
-      if (active_set(kFirstDescents, std::min(kActiveRounds, max_iter_))) return;
+      if (active_set()) return;
       if (result_.status == PualStatus::callback || result_.n_iter >= max_iter_) return;
     }
     const index_t before = result_.n_iter;
@@ -114,9 +113,6 @@ class Search {
         },
         team_);
     alpha_ = std::move(point.alpha);
-    if (point.is_stopped || is_solved(point.value) || result_.n_iter >= max_iter_) return;
-    clamp();
-    active_set(0, std::min(kActiveRounds, max_iter_ - result_.n_iter));
   }
 
   // ---- active set
@@ -137,10 +133,10 @@ class Search {
   }
 
   // Returns whether the problem is solved; alpha is the best point so far in any case.
-  bool active_set(index_t first_descents, index_t most_rounds) {
-    for (index_t round = 0; round < most_rounds; ++round) {
+  bool active_set() {
+    for (index_t round = 0; round < std::min(kActiveRounds, max_iter_); ++round) {
       team_.poll();
-      descend(round == 0 ? first_descents : kMoreDescents);
+      descend(round == 0 ? kFirstDescents : kMoreDescents);
       const bool is_better = solve_free();
       gram_.apply(alpha_.data(), q_alpha_.data());  // computed anew, to remove the rounding of all the updates
       ++result_.n_iter;
@@ -154,7 +150,7 @@ class Search {
 
   // One round of the active set. Alphas that a step of coordinate descent would leave strictly between their bounds are
   // free; the others are put at the bound that the step reaches. The free ones are computed from their linear
-  // equations. Returns whether alpha has moved.
+  // equations. Returns whether alpha has moved; it has not where these equations have no single solution.
   bool solve_free() {
     std::vector<index_t> free;
     Vector target(size());
@@ -173,7 +169,7 @@ class Search {
       gram_.apply(target.data(), q_target.data());
       Vector right(free.size());
       for (std::size_t k = 0; k < free.size(); ++k) right[k] = 2 - q_target[at(free[k])];
-      solve(free, right);
+      if (!solve(free, right)) return false;
       for (std::size_t k = 0; k < free.size(); ++k) {
         target[at(free[k])] = std::isfinite(right[k]) ? std::clamp(right[k], 0.0, cost_) : 0.0;
       }
@@ -206,25 +202,17 @@ class Search {
     return false;
   }
 
-  // Replaces right by a solution x of Q_FF x = right, for a Q_FF of any rank.
-  void solve(const std::vector<index_t>& free, Vector& right) {
+  // Replaces right by the solution x of Q_FF x = right; returns false if Q_FF is singular.
+  bool solve(const std::vector<index_t>& free, Vector& right) {
     const auto n = static_cast<index_t>(free.size());
     auto matrix = make_vector<double>(n * n, "the equations of the free alphas");
     gram_.take(free, matrix.data());
     const BlasMatrix<double> factor(matrix.data(), n, n);
-    if (TiledBlas(gram_.blas(), team_).cholesky(factor) == 0) {
-      const BlasMatrix<double> row(right.data(), 1, n);
-      gram_.blas().trsm(Op::transpose, factor, row);
-      gram_.blas().trsm(Op::none, factor, row);
-      return;
-    }
-    detail::Cholesky careful(n, team_.isa(), "the equations of the free alphas");
-    gram_.take(free, matrix.data());
-    for (index_t i = 0; i < n; ++i) {
-      for (index_t j = 0; j <= i; ++j) careful.matrix()[j * careful.stride() + i] = matrix[at(i * n + j)];
-    }
-    careful.factor();
-    careful.solve(right.data());
+    if (TiledBlas(gram_.blas(), team_).cholesky(factor) != 0) return false;
+    const BlasMatrix<double> row(right.data(), 1, n);
+    gram_.blas().trsm(Op::transpose, factor, row);
+    gram_.blas().trsm(Op::none, factor, row);
+    return true;
   }
 
   const BoxGram& gram_;
