@@ -60,6 +60,8 @@ def test_a_graph_of_the_users_own_is_checked():
         )
     twice = fastpu.models.KNNGraph(np.ones((3, 2), dtype=np.int64), np.ones((3, 2)))
     refused(ValueError, "indices must hold no row twice", twice.edges)
+    itself = fastpu.models.KNNGraph(np.arange(3)[:, None], np.ones((3, 1)))
+    refused(ValueError, "nor the row itself", itself.edges)
 
 
 @pytest.mark.parametrize(

@@ -64,12 +64,6 @@ void solve_rows(const Array<double>& factor, Array<double>& b, int n_threads) {
   in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.solve(l, rows); });
 }
 
-void back_solve_rows(const Array<double>& factor, Array<double>& b, int n_threads) {
-  const auto l = view(factor);
-  const auto rows = mutable_view(b);
-  in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.back_solve(l, rows); });
-}
-
 }  // namespace
 
 void bind_tiled_blas(py::module_& module) {
@@ -81,8 +75,6 @@ void bind_tiled_blas(py::module_& module) {
   module.def("tiled_cholesky", &cholesky, py::arg("a").noconvert(), py::kw_only(), py::arg("n_threads"));
   module.def("tiled_solve", &solve_rows, py::arg("factor").noconvert(), py::arg("b").noconvert(), py::kw_only(),
              py::arg("n_threads"));
-  module.def("tiled_back_solve", &back_solve_rows, py::arg("factor").noconvert(), py::arg("b").noconvert(),
-             py::kw_only(), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

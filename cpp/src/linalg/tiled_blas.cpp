@@ -1,7 +1,6 @@
 #include "fastpu/linalg/tiled_blas.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <limits>
 #include <stdexcept>
@@ -15,11 +14,6 @@ namespace fastpu {
 namespace {
 
 constexpr index_t kTile = 192;
-constexpr index_t kThin = 8;     // most rows or columns of a product for which gemv is faster than gemm
-constexpr index_t kStrip = 512;  // columns of a tile with few rows: long enough for gemv to stream the rows of B
-// Rows that all others are multiplied by while they are in the cache: those of B for thin A, those of A for thin B.
-constexpr index_t kDepth = 64;
-constexpr index_t kBand = 32;
 // Rows of a thin matrix are summed in at most so many groups, each by one thread.
 constexpr index_t kGroups = 32;
 constexpr index_t kLeastRows = 1024;  // of a group
@@ -67,8 +61,6 @@ void TiledBlas::product(BlasMatrix<const double> a, BlasMatrix<const double> b, 
     throw std::invalid_argument("A must have as many columns as B has rows, got " + std::to_string(a.n_cols) + " and " +
                                 std::to_string(b.n_rows) + ", and C the rows of A and the columns of B");
   }
-  if (c.n_rows <= kThin) return times_rows(a, b, c);
-  if (c.n_cols <= kThin) return times_columns(a, b, c);
   const index_t down = count_blocks(c.n_rows, kTile);
   const index_t across = count_blocks(c.n_cols, kTile);
   team_.for_each(down * across, workers(c.n_rows, c.n_cols, a.n_cols), [&](index_t block, int) {
@@ -78,39 +70,6 @@ void TiledBlas::product(BlasMatrix<const double> a, BlasMatrix<const double> b, 
     const index_t n_cols = extent(j, c.n_cols);
     blas_.gemm(Op::none, Op::none, 1.0, part(a, i, n_rows, 0, a.n_cols), part(b, 0, b.n_rows, j, n_cols), 0.0,
                part(c, i, n_rows, j, n_cols));
-  });
-}
-
-// A has few rows: a tile of C is each of them times the same columns of B, of which some rows at a time are read from
-// memory once for all.
-void TiledBlas::times_rows(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const {
-  team_.for_each(count_blocks(c.n_cols, kStrip), workers(c.n_rows, c.n_cols, a.n_cols), [&](index_t block, int) {
-    const index_t j = block * kStrip;
-    const index_t width = std::min(kStrip, c.n_cols - j);
-    for (index_t k = 0; k == 0 || k < b.n_rows; k += kDepth) {
-      const auto columns = part(b, k, std::min(kDepth, b.n_rows - k), j, width);
-      for (index_t i = 0; i < c.n_rows; ++i) {
-        blas_.gemv(Op::transpose, 1.0, columns, a.data + i * a.stride + k, k == 0 ? 0.0 : 1.0,
-                   c.data + i * c.stride + j);
-      }
-    }
-  });
-}
-
-// B has few columns, which are copied, since their entries are apart: a tile of C is the same rows of A times each.
-void TiledBlas::times_columns(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const {
-  AlignedBuffer<double> columns(b.n_cols * b.n_rows, "columns of a product");
-  for (index_t k = 0; k < b.n_rows; ++k) {
-    for (index_t j = 0; j < b.n_cols; ++j) columns[j * b.n_rows + k] = b.data[k * b.stride + j];
-  }
-  team_.for_each(count_blocks(c.n_rows, kBand), workers(c.n_rows, c.n_cols, a.n_cols), [&](index_t block, int) {
-    const index_t first = block * kBand;
-    const auto rows = part(a, first, std::min(kBand, c.n_rows - first), 0, a.n_cols);
-    std::array<double, kBand> sums{};
-    for (index_t j = 0; j < c.n_cols; ++j) {
-      blas_.gemv(Op::none, 1.0, rows, columns.data() + j * b.n_rows, 0.0, sums.data());
-      for (index_t i = 0; i < rows.n_rows; ++i) c.data[(first + i) * c.stride + j] = sums[at(i)];
-    }
   });
 }
 
@@ -215,25 +174,6 @@ void TiledBlas::solve(BlasMatrix<const double> l, BlasMatrix<double> b) const {
     const index_t row = block * kRows;
     blas_.trsm(Op::transpose, l, part(b, row, std::min(kRows, b.n_rows - row), 0, b.n_cols));
   });
-}
-
-void TiledBlas::back_solve(BlasMatrix<const double> l, BlasMatrix<double> b) const {
-  if (l.n_rows != b.n_cols || l.n_cols != b.n_cols) {
-    throw std::invalid_argument("L must be square, with a row for each of the " + std::to_string(b.n_cols) +
-                                " columns of B, got " + std::to_string(l.n_rows) + " x " + std::to_string(l.n_cols));
-  }
-  for (index_t end = b.n_cols; end > 0;) {
-    const index_t size = std::min(kDepth, end);
-    const index_t first = end - size;
-    team_.poll();
-    blas_.trsm(Op::none, part(l, first, size, first, size), part(b, 0, b.n_rows, first, size));
-    // These rows of L are read from memory once for all rows of B.
-    for (index_t i = 0; i < b.n_rows && first > 0; ++i) {
-      double* row = b.data + i * b.stride;
-      blas_.gemv(Op::transpose, -1.0, part(l, first, size, 0, first), row + first, 1.0, row);
-    }
-    end = first;
-  }
 }
 
 }  // namespace fastpu

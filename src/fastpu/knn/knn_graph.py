@@ -107,9 +107,9 @@ class KNNGraph:
         starts = np.arange(n + 1) * self.n_neighbors
         back = sp.csr_array((np.arange(1, size + 1), self.indices.ravel(), starts), shape=(n, n)).T.tocsr()
         places = back.T.tocsr()  # transposed twice, and so sorted
-        if not places.has_canonical_format:
-            raise ValueError("indices must hold no row twice among the neighbours of a row")
-        kept = places.maximum(back) if is_union else places.multiply(back.astype(bool))
+        if not places.has_canonical_format or places.diagonal().any():
+            raise ValueError("indices must hold no row twice among the neighbours of a row, nor the row itself")
+        kept = places.maximum(back) if is_union else places.minimum(back)
         lengths = self.squared_distances.ravel()[kept.data - 1]
         return sp.csr_array((lengths, kept.indices, kept.indptr), shape=(n, n))
 

@@ -62,7 +62,7 @@ class Neighbours:
 
     def laplacian(self, sigma: float) -> Any:
         """Return R as CSR."""
-        return self.R if self.graph is None else _check_laplacian(self.graph.similarity(sigma)[1], self.n_rows)
+        return self.R if self.graph is None else self.graph.similarity(sigma)[1]
 
     def strength(self, R: Any) -> float:
         """Return the mean weight of an edge, or 1 if it is not known."""
@@ -75,6 +75,8 @@ def open_graph(graph: Graph, rows: PualRows, kernel: Kernel) -> Neighbours:
     if graph.R is not None:
         return Neighbours(rows.n, R=_check_laplacian(graph.R, rows.n))
     if graph.searched is not None:
+        if graph.searched.n_rows != rows.n:
+            raise ValueError(f"graph must be that of the {rows.n} rows of X, got one of {graph.searched.n_rows}")
         return Neighbours(rows.n, graph.searched)
     if graph.n_neighbors == 0:
         return Neighbours(rows.n, R=sp.csr_array((rows.n, rows.n), dtype=np.float64))
@@ -88,8 +90,6 @@ def open_graph(graph: Graph, rows: PualRows, kernel: Kernel) -> Neighbours:
 
 def _check_laplacian(R: Any, n: int) -> Any:
     """Return R as CSR of float64 after checking that f'Rf can be a sum of squares of differences."""
-    if not is_sparse(R):
-        raise TypeError(f"graph must have an R that is a SciPy sparse matrix, got {describe(R)}")
     if R.shape != (n, n):
         raise ValueError(f"graph must be that of the {n} rows of X, got R of shape {tuple(R.shape)}")
     # Indices are checked here: SciPy's own routines trust them, and read outside of R's memory if they are wrong.

@@ -32,13 +32,7 @@ class TiledBlas {
   // B := B L^-T, L in the lower triangle.
   void solve(BlasMatrix<const double> l, BlasMatrix<double> b) const;
 
-  // B := B L^-1, for few rows of B.
-  void back_solve(BlasMatrix<const double> l, BlasMatrix<double> b) const;
-
  private:
-  void times_rows(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
-  void times_columns(BlasMatrix<const double> a, BlasMatrix<const double> b, BlasMatrix<double> c) const;
-
   const Blas& blas_;
   Team& team_;
 };
