@@ -177,22 +177,6 @@ def test_estimates_are_true_and_intervals_cover_the_truth_in_many_samples():
     assert_true(simulate(500, 200, 2), 3, low=0.85, high=0.95)
 
 
-@pytest.mark.filterwarnings("ignore:average_precision:fastpu.exceptions.EstimateWarning")  # of one sample in hundreds
-@pytest.mark.parametrize(
-    ("n_pos", "n_unl", "prior", "apart"), [(20, 300, 0.5, 1), (60, 500, 0.3, 2), (100, 2000, 0.1, 1.5)]
-)
-def test_the_mean_average_precision_of_few_rows_is_off_by_a_part_of_its_standard_error(n_pos, n_unl, prior, apart):
-    rng, repeats = np.random.default_rng(6), 200
-    truth = law(apart, prior)["average precision"]
-    found = [
-        average_precision(
-            rng.normal(apart, 1, n_pos), rng.normal(size=n_unl) + apart * (rng.random(n_unl) < prior), prior=prior
-        )
-        for _ in range(repeats)
-    ]
-    assert abs(np.mean(found) - truth) < (0.4 + 3 / sqrt(repeats)) * np.std(found)
-
-
 @pytest.mark.filterwarnings("ignore:average_precision:fastpu.exceptions.EstimateWarning")
 @pytest.mark.parametrize(
     ("apart", "prior", "n_pos", "n_unl"),

@@ -8,11 +8,9 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_info
 
 import fastpu
-from fastpu.common._sharing import shared_parameters, shares_together
 from method_recipes import model_bits
 from pual_cases import (
     FIT_TOL,
-    FITS,
     assert_same_but_for_rounding,
     each_fit,
     each_kernel,
@@ -56,28 +54,6 @@ def test_a_kernel_matrix_and_a_function_give_what_the_kernel_does(fit, data):
 
 
 # -- many points -------------------------------------------------------------------------------------------------------
-
-
-def test_select_fits_the_whole_grid_at_once(data):
-    X, y = data
-    for fit in FITS.values():
-        assert shared_parameters(fit.function)[:3] == ("C_pos", "C_unl", "lam")
-        assert shares_together(fit.function)
-    calls = []
-
-    def counted(X, y, **options):
-        calls.append(options)
-        return fastpu.fit_pual(X, y, kernel="rbf", **options)
-
-    counted.shares, counted.shares_together = fastpu.fit_pual.shares, True
-    grid = {"lam": [0.1, 1.0], "sigma": [1.0, 10.0], "C_unl": [0.1, 0.5]}
-    chosen = fastpu.select(counted, X, y, grid, cv=2, random_state=0, admit=["degenerate"])
-    assert [len(options["lam"]) for options in calls[:-1]] == [8, 8]
-    alone = fastpu.select(lambda X, y, *, lam, sigma, C_unl: fastpu.fit_pual(
-        X, y, kernel="rbf", lam=lam, sigma=sigma, C_unl=C_unl), X, y, grid, cv=2, random_state=0,
-        admit=["degenerate"])  # fmt: skip
-    np.testing.assert_allclose(alone.table["score"], chosen.table["score"], rtol=1e-9)
-    assert_same_but_for_rounding(chosen.model, fastpu.fit_pual(X, y, kernel="rbf", **chosen.best_params), X)
 
 
 def test_a_graph_that_was_searched_before_serves_any_sigma(data):
@@ -132,16 +108,6 @@ def test_the_callback_hears_of_every_step(fit, kernel, data):
         else:
             assert mine[-1].objective == model.objective[-1]
     assert [model_bits(model) for model in models] == [model_bits(model) for model in fit(X, y, **kernel, **POINTS)]
-
-
-@each_fit
-def test_a_true_callback_ends_the_fit_without_a_warning(fit, data):
-    X, y = data
-    model = fit(X, y, C_pos=0.3, callback=lambda _: True)
-    assert (model.status, model.converged) == ("callback", False)
-    few = fit(X, y, lam=[1.0, 2.0, 3.0], callback=lambda info: info.lam == 2.0)
-    assert [m.status == "callback" for m in few] == [False, True]
-    assert model_bits(few[0]) == model_bits(fit(X, y, lam=1.0))
 
 
 # -- warnings ----------------------------------------------------------------------------------------------------------

@@ -372,17 +372,6 @@ def test_running_out_of_steps_is_reported():
     assert (model.status, model.converged, model.n_iter) == ("max_iter", False, 1)
 
 
-def test_the_callback_sees_every_step_and_can_end_the_fit():
-    X, y, _ = pu_rows(100, 3)
-    heard: list[fastpu.models.RiskRound] = []
-    model = fastpu.fit_upu(X, y, prior=0.4, loss="logistic", callback=heard.append)
-    assert [info.round for info in heard] == list(range(1, model.n_iter + 1))
-    np.testing.assert_array_equal(np.minimum.accumulate([info.risk for info in heard]), model.objective[1:])
-    assert all(info.eval_risk is None and info.n_rounds == 200 for info in heard)
-    stopped = fastpu.fit_upu(X, y, prior=0.4, loss="logistic", callback=lambda info: info.round == 2)
-    assert (stopped.status, stopped.converged, stopped.n_iter) == ("callback", False, 2)
-
-
 def test_squares_that_overflow_are_refused():
     X, y, _ = pu_rows(30, 2)
     refused(ValueError, "do not overflow", fastpu.fit_upu, X * 1e200, y, prior=0.4, lam=0.1, loss="squared")

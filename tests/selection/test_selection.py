@@ -7,9 +7,7 @@ import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -165,22 +163,6 @@ def test_costs_of_rows_go_with_the_rows(data):
 # ---- Forms of data ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "form",
-    [np.ndarray.tolist, lambda X: np.asfortranarray(X), pd.DataFrame, lambda X: pl.DataFrame(X, schema=["a", "b"]),
-     sp.csr_array, sp.csr_matrix, sp.coo_array, sp.csc_array],
-    ids=["list", "fortran", "pandas", "polars", "csr", "csr_matrix", "coo", "csc"],
-)  # fmt: skip
-def test_every_form_of_the_rows_gives_the_same_choice(form, data, unchanged):
-    X, y, _ = data
-    expected = fastpu.select(fastpu.fit_bsvm, X, y, GRID, random_state=1)
-    rows = form(X)
-    with unchanged(rows, y):
-        found = fastpu.select(fastpu.fit_bsvm, rows, y, GRID, random_state=1)
-    np.testing.assert_allclose(found.table["score"], expected.table["score"], atol=1e-12)
-    assert dict(found.best_params) == dict(expected.best_params)
-
-
 def test_names_of_columns_reach_the_model_and_the_fits():
     X, y, _ = pu_data()
     frame = pd.DataFrame(X, columns=["a", "b"], index=np.arange(y.size)[::-1])
@@ -236,14 +218,6 @@ def test_folds_share_out_every_kind_of_label_evenly(n_pos, n_unl, n_neg, n_folds
         np.testing.assert_array_equal(np.sort(np.concatenate([train, held])), np.arange(labels.size))
         assert np.all(np.diff(train) > 0)
         assert np.all(np.diff(held) > 0)
-
-
-def test_seeds(data):
-    X, y, _ = data
-    first, same, other = (fastpu.select(fastpu.fit_bsvm, X, y, GRID, random_state=seed) for seed in (5, 5, 6))
-    assert without_seconds(first.table) == without_seconds(same.table)
-    assert without_seconds(first.table) != without_seconds(other.table)
-    fastpu.select(fastpu.fit_bsvm, X, y, GRID)
 
 
 def test_a_fit_that_draws_is_given_one_seed_which_makes_the_model_by_hand(data):

@@ -9,7 +9,6 @@ import pytest
 
 import fastpu
 from fastpu.common._methods import function_of
-from fastpu.common._sharing import shared_parameters
 from selection_cases import pu_data, without_seconds
 
 pytestmark = pytest.mark.skipif(not hasattr(fastpu, "fit_isvm"), reason="needs fit_isvm")
@@ -21,24 +20,6 @@ COSTS = (10.0 ** np.linspace(-3, 2, 6)).tolist()
 def data():
     X, y, truth = pu_data(200, 15, seed=3)
     return X, y, truth
-
-
-@pytest.mark.parametrize("name", ["fit_isvm", "fit_ipsi"])
-def test_all_costs_are_fitted_at_once_and_chosen_from_as_one_by_one(name, data):
-    X, y, truth = data
-    fit = function_of(name)
-    assert shared_parameters(fit) == ("C",)
-
-    def alone(X, y, *, C):
-        return fit(X, y, C=C)
-
-    options = {"scoring": "err_star", "prior": float(np.mean(truth[y == 0] == 1)), "random_state": 0}
-    together, single = (fastpu.select(f, X, y, {"C": COSTS}, **options) for f in (fit, alone))
-    assert dict(together.best_params) == dict(single.best_params)
-    first, second = without_seconds(together.table), without_seconds(single.table)
-    for column in ("status", "score"):
-        assert first[column] == second[column]
-    np.testing.assert_array_equal(together.model.coef, single.model.coef)
 
 
 def test_seconds_of_shared_fits_add_up_to_no_more_than_the_search_took(data):
@@ -77,14 +58,6 @@ def test_models_that_call_too_many_rows_positive_are_judged_as_others_are(name):
         assert found.table["status"].tolist() == ["ok", "ok"]
         tables.append(without_seconds(found.table))
     assert tables[0] == tables[1]
-
-
-def test_err_star_finds_a_cost_that_is_good_on_the_true_labels(data):
-    X, y, truth = data
-    found = fastpu.select(fastpu.fit_isvm, X, y, {"C": COSTS}, scoring="err_star", prior=0.46, refine="greedy",
-                          random_state=0)  # fmt: skip
-    assert np.mean(found.model.predict(X) != truth) < 0.22
-    assert found.best_score <= found.table["score"].min() + 1e-12
 
 
 def test_a_default_among_other_values_is_fitted_by_itself(data):

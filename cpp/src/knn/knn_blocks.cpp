@@ -1,5 +1,3 @@
-#include "knn/knn_blocks.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -11,6 +9,7 @@
 #include "fastpu/common/aligned_buffer.hpp"
 #include "knn/distance_filter.hpp"
 #include "knn/distance_kernels.hpp"
+#include "knn/knn_searches.hpp"
 #include "knn/row_key.hpp"
 
 namespace fastpu::detail {

@@ -8,9 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "knn/knn_blocks.hpp"
-#include "knn/knn_sparse.hpp"
-#include "knn/knn_tree.hpp"
+#include "knn/knn_searches.hpp"
 #include "knn/nearest_rows.hpp"
 
 namespace fastpu {

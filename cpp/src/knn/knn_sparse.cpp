@@ -1,5 +1,3 @@
-#include "knn/knn_sparse.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,6 +8,7 @@
 
 #include "common/pacer.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
+#include "knn/knn_searches.hpp"
 
 namespace fastpu::detail {
 

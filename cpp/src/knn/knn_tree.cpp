@@ -1,5 +1,3 @@
-#include "knn/knn_tree.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -7,6 +5,7 @@
 
 #include "fastpu/common/aligned_buffer.hpp"
 #include "knn/distance_kernels.hpp"
+#include "knn/knn_searches.hpp"
 #include "knn/row_key.hpp"
 
 namespace fastpu::detail {
