@@ -80,10 +80,6 @@ class Features(ABC):
     def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
         """Return Z'o - lam beta for each row o of `on_rows`, numbers for all training rows, and its row of `betas`."""
 
-    def square(self, beta: NDArray[np.float64]) -> float:
-        """Return |w|^2 of the function z'beta."""
-        return float(beta @ beta)
-
     # Linear features override this, and need the arguments.
     def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:  # noqa: ARG002
         """Return the root of the decrease by the best step along one feature of X, for losses of this weight."""

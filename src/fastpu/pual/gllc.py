@@ -152,7 +152,7 @@ def solve_least_squares(
         offset = (of_pos - of_unl) / total - quadratic.mean(minimum.f)
         scores = minimum.f + offset
         lacks = np.where(rows.is_unl, -1.0, 1.0) - scores
-        objective = 0.5 * (point.lam * features.square(minimum.beta) + float(weights @ (lacks * lacks)))
+        objective = 0.5 * (point.lam * float(minimum.beta @ minimum.beta) + float(weights @ (lacks * lacks)))
         objective += neighbour_term.value(minimum.f)
         gap = 0.5 * minimum.excess
         record = _closed_form(objective, gap, is_right=is_right(gap, objective, total, minimum.misfit, 0.0))

@@ -231,7 +231,7 @@ class _DualSolver:
         scores = minimum.f + offset
         lacks, of_unl = 1 - scores[rows.pos], 1 + scores[rows.unl]
         hinge = point.C_pos * np.maximum(lacks, 0)
-        ridge = 0.5 * point.lam * features.square(minimum.beta)
+        ridge = 0.5 * point.lam * float(minimum.beta @ minimum.beta)
         objective = ridge + float(hinge.sum()) + C_unl * float(of_unl @ of_unl) + neighbour_term.value(minimum.f)
         gap = max(float((hinge - alpha * lacks).sum()), 0.0) + 0.5 * minimum.excess
         size = point.C_pos * alpha.size + C_unl * n_unl
