@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
-#include "fastpu/risk/upu.hpp"
+#include "fastpu/risk/upu_problem.hpp"
 #include "linalg/cholesky.hpp"
 #include "linalg/row_pass.hpp"
 

@@ -8,7 +8,7 @@
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
-#include "fastpu/risk/nnpu.hpp"
+#include "fastpu/risk/nnpu_problem.hpp"
 #include "risk/net_kernels.hpp"
 
 namespace fastpu::detail {

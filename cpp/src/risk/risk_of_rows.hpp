@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
-#include "fastpu/risk/nnpu.hpp"
+#include "fastpu/risk/nnpu_problem.hpp"
 #include "risk/net_layers.hpp"
 
 namespace fastpu::detail {
