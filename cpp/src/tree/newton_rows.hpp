@@ -88,9 +88,11 @@ class NewtonRows {
   static NewtonRange root_of(const std::vector<std::uint32_t>& rows);
 
  private:
+  template <class Add>
+  void add_blocks(const NewtonRange& node, double row_work, std::uint64_t* histogram, Add&& add);
   template <class Code>
-  void add_dense(const NewtonRange& node, std::uint64_t* histogram, int n_workers);
-  void add_sparse(const NewtonRange& node, std::uint64_t* histogram) const;
+  void add_dense(const NewtonRange& node, std::uint64_t* histogram);
+  void set_sparse(const NewtonRange& node, std::uint64_t* histogram);
   void make_words();
   void check_own_sums() const;
   template <class Body>
@@ -125,6 +127,7 @@ class NewtonRows {
   std::vector<index_t> first_bin_;                 // of each of them
   std::vector<std::vector<std::uint64_t>> parts_;  // the histograms of the workers other than worker 0
   std::vector<std::uint32_t> codes_;               // of sparse features: the codes of one, for the rows of a node
+  std::vector<std::uint16_t> short_bins_;  // BinnedFeatures::row_bins in half the bytes, where there are few bins
 };
 
 }  // namespace fastpu::detail
