@@ -44,12 +44,7 @@ NewtonRows::NewtonRows(const TreeFeatures& features, const double* weights, Team
       words_(binned_.n_rows, "the gradients of rows"),
       parts_(at(n_workers - 1)) {
   for (auto& list : lists_) list = make_vector<std::uint32_t>(binned_.n_rows, "the rows of a tree");
-  if (!binned_.is_sparse()) return;
-  codes_ = make_vector<std::uint32_t>(binned_.n_rows, "the codes of a feature");
-  if (binned_.total_bins() > 65536) return;
-  short_bins_ = make_vector<std::uint16_t>(static_cast<index_t>(binned_.row_bins.size()), "the bins of entries");
-  std::ranges::transform(binned_.row_bins, short_bins_.begin(),
-                         [](std::uint32_t bin) { return static_cast<std::uint16_t>(bin); });
+  if (binned_.is_sparse()) codes_ = make_vector<std::uint32_t>(binned_.n_rows, "the codes of a feature");
 }
 
 int NewtonRows::workers(index_t work) const {
@@ -174,7 +169,7 @@ void NewtonRows::set_sparse(const NewtonRange& node, std::uint64_t* histogram) {
     std::fill_n(histogram + first_bin_[k], binned_.n_bins(split_features_[k]), std::uint64_t{0});
   }
   const double entries = static_cast<double>(binned_.row_bins.size()) / static_cast<double>(binned_.n_rows);
-  const auto add = [&](const auto& bins) {
+  features_.with_row_bins([&](const auto& bins) {
     add_blocks(node, entries, histogram, [&](index_t first, index_t end, std::uint64_t* to) {
       constexpr index_t kAhead = 8;  // rows
       for (index_t i = first; i < end; ++i) {
@@ -187,8 +182,7 @@ void NewtonRows::set_sparse(const NewtonRange& node, std::uint64_t* histogram) {
         for (const auto* bin = bins.data() + binned_.row_start[row]; bin != row_end; ++bin) to[*bin] += word;
       }
     });
-  };
-  short_bins_.empty() ? add(binned_.row_bins) : add(short_bins_);
+  });
   std::uint64_t all = 0;
   for (index_t i = node.first; i < node.end; ++i) all += words_[node.list[i]];
   for (std::size_t k = 0; k < split_features_.size(); ++k) {

@@ -127,7 +127,6 @@ class NewtonRows {
   std::vector<index_t> first_bin_;                 // of each of them
   std::vector<std::vector<std::uint64_t>> parts_;  // the histograms of the workers other than worker 0
   std::vector<std::uint32_t> codes_;               // of sparse features: the codes of one, for the rows of a node
-  std::vector<std::uint16_t> short_bins_;  // BinnedFeatures::row_bins in half the bytes, where there are few bins
 };
 
 }  // namespace fastpu::detail
