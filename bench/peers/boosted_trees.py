@@ -1,6 +1,8 @@
 """fit_boosted_trees against LightGBM and XGBoost on the same bins, leaves and rounds, and bags against a loop.
 
-Rows: n x 50 normal float32. Times of one thread are processor time, which neighbours on the machine disturb least.
+Rows: n x 50 normal float32; `bags` also 20,000 x 768 embeddings, of which 200 are labelled, and `sparse` 100,000 x
+2,048 binary fingerprints in CSR, of which 2,000 are. Times of one thread are processor time, which neighbours on the
+machine disturb least.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from running import Case, Row, Timed, alternate, peak_bytes, timed
-from workload import make_rows
+from workload import labelled, make_rows
 
 import fastpu
 
@@ -22,8 +24,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NEEDS = ("lightgbm", "xgboost")
-SETTINGS = {"n": [200_000, 1_000_000], "rounds": 20, "bag_rows": 200_000, "repeats": 3}
-QUICK = {"n": [600], "rounds": 3, "bag_rows": 600, "repeats": 1}
+SETTINGS = {
+    "n": [200_000, 1_000_000],
+    "rounds": 20,
+    "bag_rows": 200_000,
+    "wide": 20_000,
+    "sparse": 100_000,
+    "repeats": 3,
+}
+QUICK = {"n": [600], "rounds": 3, "bag_rows": 600, "wide": 400, "sparse": 400, "repeats": 1}
 _LEAVES, _RATE, _BINS = 31, 0.1, 255
 
 
@@ -33,7 +42,9 @@ def cases(run: SimpleNamespace) -> Iterator[Case]:
         for n in run.n:
             yield Case(trees, n=n, rounds=run.rounds, **shared)
             yield Case(scores, n=n, **shared)
-        yield Case(bags, n=run.bag_rows, **shared)
+        yield Case(bags, table="normal", n=run.bag_rows, n_pos=min(1500, run.bag_rows // 20), **shared)
+        yield Case(bags, table="embeddings", n=run.wide, n_pos=run.wide // 100, **shared)
+        yield Case(sparse, n=run.sparse, rounds=run.rounds, **shared)
     yield Case(memory, n=run.n[-1], n_threads=run.threads[-1])
 
 
@@ -116,36 +127,52 @@ def scores(*, n: int, repeats: int, n_threads: int) -> list[Row]:
     return alternate({name: partial(timed, work, _clock(n_threads)) for name, work in works.items()}, repeats)
 
 
-def bags(*, n: int, repeats: int, n_threads: int) -> list[Row]:
-    """20 bags of 100 trees of 8 leaves on 1,500 positive rows and 4,500 of U each, from raw rows.
+def bags(*, table: str, n: int, n_pos: int, repeats: int, n_threads: int) -> list[Row]:
+    """20 bags of 100 trees of 8 leaves on all positive rows and three times as many of U each, from raw rows.
 
     Binning and out-of-bag scores are ours; the loop over LightGBM makes these scores or not.
     """
     import lightgbm  # noqa: PLC0415 (only where it is measured)
 
-    rows = make_rows(n)
+    X, y = labelled(table, n, n_pos)
     rng = np.random.default_rng(0)
-    positives = rng.permutation(np.flatnonzero(rows.truth > 0))[: min(1500, n // 20)]
-    y = np.zeros(n, np.int8)
-    y[positives] = 1
-    others = np.flatnonzero(y == 0)
+    positives, others = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
     drawn = [np.concatenate([positives, rng.choice(others, 3 * positives.size, replace=False)]) for _ in range(20)]
     options = {"objective": "binary", "num_leaves": 8, "learning_rate": 0.05, "verbose": -1, "num_threads": n_threads}
 
     def loop(*, with_scores: bool) -> None:
         for bag in drawn:
-            data = lightgbm.Dataset(rows.X[bag], y[bag], params={"verbose": -1, "num_threads": n_threads})
+            data = lightgbm.Dataset(X[bag], y[bag], params={"verbose": -1, "num_threads": n_threads})
             model = lightgbm.train(options, data, 100)
             if with_scores:
                 left_out = np.ones(n, np.bool_)
                 left_out[bag] = False
-                model.predict(rows.X[left_out], raw_score=True, num_threads=n_threads)
+                model.predict(X[left_out], raw_score=True, num_threads=n_threads)
 
     works: dict[str, Callable[[], Any]] = {
-        "fastpu": partial(fastpu.fit_boosted_trees, rows.X, y, loss="logistic", n_bags=20, bag_ratio=3.0,
+        "fastpu": partial(fastpu.fit_boosted_trees, X, y, loss="logistic", n_bags=20, bag_ratio=3.0,
                           random_state=0, n_threads=n_threads),
         "loop over LightGBM": partial(loop, with_scores=False),
         "loop with scores": partial(loop, with_scores=True),
+    }  # fmt: skip
+    return alternate({name: partial(timed, work, _clock(n_threads)) for name, work in works.items()}, repeats)
+
+
+def sparse(*, n: int, rounds: int, repeats: int, n_threads: int) -> list[Row]:
+    """Trees of 31 leaves on binary fingerprints in CSR, from raw rows."""
+    import lightgbm  # noqa: PLC0415 (only where it is measured)
+    import xgboost  # noqa: PLC0415
+
+    X, y = labelled("fingerprints", n, n // 50)
+    light = {"objective": "binary", "num_leaves": _LEAVES, "learning_rate": _RATE, "verbose": -1,
+             "num_threads": n_threads}  # fmt: skip
+    extreme = {"objective": "binary:logistic", "tree_method": "hist", "grow_policy": "lossguide", "max_depth": 0,
+               "max_leaves": _LEAVES, "eta": _RATE, "nthread": n_threads}  # fmt: skip
+    works: dict[str, Callable[[], Any]] = {
+        "fastpu": partial(fastpu.fit_boosted_trees, X, y, loss="logistic", n_rounds=rounds, learning_rate=_RATE,
+                          max_leaves=_LEAVES, n_threads=n_threads),
+        "LightGBM": lambda: lightgbm.train(light, lightgbm.Dataset(X, y, params=light), rounds),
+        "XGBoost": lambda: xgboost.train(extreme, xgboost.QuantileDMatrix(X, y, nthread=n_threads), rounds),
     }  # fmt: skip
     return alternate({name: partial(timed, work, _clock(n_threads)) for name, work in works.items()}, repeats)
 

@@ -1,6 +1,7 @@
 """fit_forest against scikit-learn's trees in a loop: times, and quality beside LightGBM on real tables.
 
-fits: n x 50 normal float32. A loop grows scikit-learn's extra trees on the bags of fit_forest.
+fits: n x 50 normal float32. `wide`: 20,000 x 768 embeddings, of which 200 are labelled, and 100,000 x 2,048 binary
+fingerprints in CSR, of which 2,000 are. A loop grows scikit-learn's extra trees on the bags of fit_forest.
 quality: on the sets of --data, half of the rows (at most max_rows) to fit and half to test, a share of the positive
 rows labelled and all others unlabelled; AUC and average precision against the true classes. `variants` adds fit_forest
 with other arguments: --set 'variants=[{"bag_ratio": 1.0}]'.
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from quality import SETS, judge, lightgbm_learner, summary
 from running import Case, Row, alternate
+from scipy.sparse import issparse
 from shared import draw, load
-from workload import make_rows
+from workload import labelled, make_rows
 
 import fastpu
 
@@ -33,6 +35,7 @@ NEEDS = ("sklearn", "joblib", "lightgbm")
 SETTINGS = {
     "n": [20_000, 200_000],  # rows of a fit, of which a twentieth is labelled, or a tenth of more than 20,000
     "n_trees": 500,  # of timed forests
+    "wide": {"embeddings": 20_000, "fingerprints": 100_000},
     "sets": SETS,
     "shares": [0.05, 0.3],  # of the positives, labelled
     "splits": 5,
@@ -42,7 +45,15 @@ SETTINGS = {
     "variants": [],
     "repeats": 3,
 }
-QUICK = {"n": [400], "n_trees": 5, "splits": 1, "shares": [0.3], "max_rows": 60, "repeats": 1}
+QUICK = {
+    "n": [400],
+    "wide": {"embeddings": 400, "fingerprints": 400},
+    "n_trees": 5,
+    "splits": 1,
+    "shares": [0.3],
+    "max_rows": 60,
+    "repeats": 1,
+}
 _BAG_RATIO, _MIN_LEAF_ROWS = 3, 3
 _AS_THE_LOOP = {"bag_ratio": float(_BAG_RATIO), "min_leaf_rows": _MIN_LEAF_ROWS, "random_state": 0}
 
@@ -53,6 +64,8 @@ def cases(run: SimpleNamespace) -> Iterator[Case]:
     for n_threads in run.threads:
         for n, positives in zip(run.n, n_pos, strict=True):
             yield Case(fits, n=n, n_pos=positives, n_threads=n_threads, **shared)
+        for table, n in run.wide.items():
+            yield Case(wide, table=table, n=n, n_threads=n_threads, **shared)
     for split in range(run.first_split, run.first_split + run.splits) if run.data else ():
         for name, positive in run.sets.items():
             for share in run.shares:
@@ -69,7 +82,7 @@ def _loop_of_trees(X: Any, is_labelled: NDArray[np.bool_], n_threads: int, seed:
     from joblib import Parallel, delayed  # noqa: PLC0415 (only where it is measured)
     from sklearn.tree import ExtraTreeClassifier  # noqa: PLC0415
 
-    rows = np.ascontiguousarray(X, dtype=np.float32)
+    rows = X if issparse(X) else np.ascontiguousarray(X, dtype=np.float32)
     positives, unlabelled = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
     n_unl = min(unlabelled.size, _BAG_RATIO * positives.size)
     labels = np.repeat([1, 0], [positives.size, n_unl])
@@ -154,4 +167,18 @@ def fits(*, n: int, n_pos: int, n_trees: int, repeats: int, n_threads: int) -> l
         repeats,
         warm_up={name: partial(work, 2) for name, work in works.items()},
         judge=lambda _, score: {"AUC": fastpu.metrics.auc(test.truth, score(test.X))},
+    )
+
+
+def wide(*, table: str, n: int, n_trees: int, repeats: int, n_threads: int) -> list[Row]:
+    """A fit on many columns, and a loop over scikit-learn's trees on such bags."""
+    X, y = labelled(table, n, n // 100 if table == "embeddings" else n // 50)
+    works: dict[str, Callable[[int], Any]] = {
+        "fit_forest": lambda trees: fastpu.fit_forest(X, y, n_trees=trees, n_threads=n_threads, **_AS_THE_LOOP),
+        "loop over ExtraTreeClassifier": lambda trees: _loop_of_trees(X, y == 1, n_threads, 0, n_trees=trees),
+    }
+    return alternate(
+        {name: partial(work, n_trees) for name, work in works.items()},
+        repeats,
+        warm_up={name: partial(work, 2) for name, work in works.items()},
     )

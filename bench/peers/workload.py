@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["N_FEATURES", "Rows", "classes", "make_rows"]
+__all__ = ["N_FEATURES", "Rows", "classes", "labelled", "make_rows"]
 
 N_FEATURES = 50
 _LABELLED = 0.15  # share of the rows whose label is known
@@ -47,6 +47,38 @@ def make_rows(n: int, *, seed: int = 0) -> Rows:
         truth[rows] = np.where(score > 0, 1, -1)
         y[rows] = np.where(rng.random(len(part)) < _LABELLED, truth[rows], 0)
     return Rows(X, truth, y)
+
+
+def _embeddings(n: int, rng: np.random.Generator) -> tuple[Any, NDArray[np.float32]]:
+    """Return 768 columns float32: 32 hidden numbers in all of them, and noise; the score is the first hidden number."""
+    hidden = rng.standard_normal((n, 32), dtype=np.float32)
+    mixing = rng.standard_normal((32, 768), dtype=np.float32) / 6
+    return hidden @ mixing + rng.standard_normal((n, 768), dtype=np.float32), hidden[:, 0]
+
+
+def _fingerprints(n: int, rng: np.random.Generator) -> tuple[Any, NDArray[np.float32]]:
+    """Return 2,048 binary columns in CSR, of which a row has 90 and some columns most; every 20th adds to the score."""
+    from scipy import sparse  # noqa: PLC0415 (only where it is wanted)
+
+    shares = 0.5 * rng.beta(0.3, 3.0, 2048)
+    rows = [sparse.csr_array(rng.random((min(5000, n - start), 2048), dtype=np.float32) < shares, dtype=np.float32)
+            for start in range(0, n, 5000)]  # fmt: skip
+    X = sparse.csr_matrix(sparse.vstack(rows))
+    return X, X[:, ::20] @ rng.standard_normal(103, dtype=np.float32)
+
+
+def labelled(table: str, n: int, n_pos: int) -> tuple[Any, NDArray[np.int8]]:
+    """Return "normal" rows, "embeddings" or "fingerprints", of which n_pos of the positive ones are labelled."""
+    rng = np.random.default_rng(0)
+    if table == "normal":
+        rows = make_rows(n)
+        X, truth = rows.X, rows.truth > 0
+    else:
+        X, score = {"embeddings": _embeddings, "fingerprints": _fingerprints}[table](n, rng)
+        truth = score > np.quantile(score, 0.8)
+    y = np.zeros(n, np.int8)
+    y[rng.permutation(np.flatnonzero(truth))[:n_pos]] = 1
+    return X, y
 
 
 def classes(n: int, n_features: int) -> tuple[NDArray[np.float64], NDArray[np.int8]]:

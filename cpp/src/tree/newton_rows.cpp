@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "common/compiler_hints.hpp"
 #include "tree/grown_tree.hpp"
 #include "tree/split_list.hpp"
 
@@ -121,33 +122,23 @@ std::vector<index_t> NewtonRows::count_entries(const std::vector<std::uint32_t>&
 // ---- Histograms ----
 
 void NewtonRows::set_histogram(const NewtonRange& node, std::uint64_t* histogram) {
-  if (binned_.is_sparse()) return add_sparse(node, histogram);
+  if (binned_.is_sparse()) return set_sparse(node, histogram);
   std::fill_n(histogram, histogram_size(), std::uint64_t{0});
-  const int n_workers = workers(static_cast<index_t>(node.n_rows()) * static_cast<index_t>(split_features_.size()));
-  if (binned_.width == CodeWidth::two_bytes) return add_dense<std::uint16_t>(node, histogram, n_workers);
-  add_dense<std::uint8_t>(node, histogram, n_workers);
+  if (binned_.width == CodeWidth::two_bytes) return add_dense<std::uint16_t>(node, histogram);
+  add_dense<std::uint8_t>(node, histogram);
 }
 
-template <class Code>
-void NewtonRows::add_dense(const NewtonRange& node, std::uint64_t* histogram, int n_workers) {
-  const CodeTable<Code> table{reinterpret_cast<const Code*>(binned_.by_row.data()), binned_.row_stride};
-  const HistogramColumns columns{split_features_.data(), first_bin_.data(),
-                                 static_cast<index_t>(split_features_.size())};
-  const auto add = [&](index_t first, index_t end, std::uint64_t* to) {
-    kernels_.add_rows<Code>()(table, node.list + first, end - first, words_.data(), columns, to);
-  };
-  if (n_workers == 1) {
-    for (index_t first = node.first; first < node.end; first += kAddedRows) {
-      team_.poll();
-      add(first, std::min<index_t>(node.end, first + kAddedRows), histogram);
-    }
-    return;
-  }
+// Calls add(first, end, to) for the places of the node's rows, as many at a time as there is work for, which is
+// row_work for a row; `to` is the histogram, or one of another worker that is then added to it.
+template <class Add>
+void NewtonRows::add_blocks(const NewtonRange& node, double row_work, std::uint64_t* histogram, Add&& add) {
+  const int n_workers = workers(static_cast<index_t>(row_work * node.n_rows()));
   const auto size = at(histogram_size());
   std::vector<char> is_used(parts_.size());
   team_.for_each(count_blocks(node.n_rows(), kAddedRows), n_workers, [&](index_t block, int worker) {
+    team_.poll();
     std::uint64_t* to = histogram;
-    if (worker > 0) {
+    if (worker > 0 && n_workers > 1) {
       std::vector<std::uint64_t>& part = parts_[at(worker - 1)];
       if (is_used[at(worker - 1)] == 0) part.assign(size, 0);
       is_used[at(worker - 1)] = 1;
@@ -162,19 +153,38 @@ void NewtonRows::add_dense(const NewtonRange& node, std::uint64_t* histogram, in
   }
 }
 
-void NewtonRows::add_sparse(const NewtonRange& node, std::uint64_t* histogram) const {
+template <class Code>
+void NewtonRows::add_dense(const NewtonRange& node, std::uint64_t* histogram) {
+  const CodeTable<Code> table{reinterpret_cast<const Code*>(binned_.by_row.data()), binned_.row_stride};
+  const auto n_features = static_cast<index_t>(split_features_.size());
+  const HistogramColumns columns{split_features_.data(), first_bin_.data(), n_features};
+  add_blocks(node, static_cast<double>(n_features), histogram, [&](index_t first, index_t end, std::uint64_t* to) {
+    kernels_.add_rows<Code>()(table, node.list + first, end - first, words_.data(), columns, to);
+  });
+}
+
+// Adds the entries of the rows; what is left of the sum of all rows is that of the rows without one.
+void NewtonRows::set_sparse(const NewtonRange& node, std::uint64_t* histogram) {
   for (std::size_t k = 0; k < split_features_.size(); ++k) {
     std::fill_n(histogram + first_bin_[k], binned_.n_bins(split_features_[k]), std::uint64_t{0});
   }
+  const double entries = static_cast<double>(binned_.row_bins.size()) / static_cast<double>(binned_.n_rows);
+  features_.with_row_bins([&](const auto& bins) {
+    add_blocks(node, entries, histogram, [&](index_t first, index_t end, std::uint64_t* to) {
+      constexpr index_t kAhead = 8;  // rows
+      for (index_t i = first; i < end; ++i) {
+        const auto* const next = bins.data() + binned_.row_start[node.list[std::min(i + kAhead, end - 1)]];
+        FASTPU_PREFETCH(next);
+        FASTPU_PREFETCH(next + 64 / sizeof *next);
+        const std::uint32_t row = node.list[i];
+        const std::uint64_t word = words_[row];
+        const auto* const row_end = bins.data() + binned_.row_start[row + 1];
+        for (const auto* bin = bins.data() + binned_.row_start[row]; bin != row_end; ++bin) to[*bin] += word;
+      }
+    });
+  });
   std::uint64_t all = 0;
-  for (index_t i = node.first; i < node.end; ++i) {
-    if (i % kBlockRows == 0) team_.poll();
-    const std::uint32_t row = node.list[i];
-    all += words_[row];
-    for (index_t p = binned_.row_start[row]; p < binned_.row_start[row + 1]; ++p) {
-      histogram[binned_.row_bins[at(p)]] += words_[row];
-    }
-  }
+  for (index_t i = node.first; i < node.end; ++i) all += words_[node.list[i]];
   for (std::size_t k = 0; k < split_features_.size(); ++k) {
     std::uint64_t* bins = histogram + first_bin_[k];
     std::uint64_t& zero = bins[binned_.zero_code[split_features_[k]]];

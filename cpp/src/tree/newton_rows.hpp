@@ -88,9 +88,11 @@ class NewtonRows {
   static NewtonRange root_of(const std::vector<std::uint32_t>& rows);
 
  private:
+  template <class Add>
+  void add_blocks(const NewtonRange& node, double row_work, std::uint64_t* histogram, Add&& add);
   template <class Code>
-  void add_dense(const NewtonRange& node, std::uint64_t* histogram, int n_workers);
-  void add_sparse(const NewtonRange& node, std::uint64_t* histogram) const;
+  void add_dense(const NewtonRange& node, std::uint64_t* histogram);
+  void set_sparse(const NewtonRange& node, std::uint64_t* histogram);
   void make_words();
   void check_own_sums() const;
   template <class Body>

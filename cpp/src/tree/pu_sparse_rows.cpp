@@ -15,22 +15,25 @@ void PuSparseRows::for_entries(const PuRange& node, Visit&& visit) const {
   const std::vector<std::uint32_t>& list = lists_[node.list];
   const PuCounts p{1, 0};
   const PuCounts u{0, 1};
-  for (std::uint32_t i = node.first; i < node.end; ++i) {
-    const std::size_t row = list[i];
-    const PuCounts& one = (i >= node.middle) == (node.unl_first != 0) ? p : u;
-    for (index_t k = binned_.row_start[row]; k < binned_.row_start[row + 1]; ++k) visit(binned_.row_bins[at(k)], one);
-  }
+  features_.with_row_bins([&](const auto& bins) {
+    for (std::uint32_t i = node.first; i < node.end; ++i) {
+      const std::size_t row = list[i];
+      const PuCounts& one = (i >= node.middle) == (node.unl_first != 0) ? p : u;
+      const auto* const end = bins.data() + binned_.row_start[row + 1];
+      for (const auto* bin = bins.data() + binned_.row_start[row]; bin != end; ++bin) visit(std::uint32_t{*bin}, one);
+    }
+  });
 }
 
 void PuSparseRows::count(const PuRange& node) {
   remove(counted_);
   touched_.clear();
   for_entries(node, [&](std::uint32_t bin, const PuCounts& one) {
-    const std::uint32_t feature = features_.feature_of(bin);
-    Entries& entries = entries_[feature];
-    if (entries.n == 0) touched_.push_back(feature);
-    if (bins_[bin].rows() == 0) ++entries.n_bins;
-    ++entries.n;
+    if (bins_[bin].rows() == 0) {
+      const std::uint32_t feature = features_.feature_of(bin);
+      if (entries_[feature].n_bins++ == 0) touched_.push_back(feature);
+      entries_[feature].sum += bin;
+    }
     bins_[bin] += one;
   });
   std::ranges::sort(touched_);
@@ -39,21 +42,22 @@ void PuSparseRows::count(const PuRange& node) {
 
 void PuSparseRows::remove(const PuRange& node) {
   for_entries(node, [&](std::uint32_t bin, const PuCounts& one) {
-    Entries& entries = entries_[features_.feature_of(bin)];
     bins_[bin] = bins_[bin] - one;
-    if (bins_[bin].rows() == 0) --entries.n_bins;
-    --entries.n;
+    if (bins_[bin].rows() > 0) return;
+    Entries& entries = entries_[features_.feature_of(bin)];
+    --entries.n_bins;
+    entries.sum -= bin;
   });
 }
 
 void PuSparseRows::find_varying(const PuRange& node, std::vector<std::uint32_t>& varying) {
   if (node.first != counted_.first || node.end != counted_.end) count(node);
   const std::uint32_t n_rows = node.n_rows();
-  std::erase_if(touched_, [&](std::uint32_t feature) { return entries_[feature].n == 0; });
+  std::erase_if(touched_, [&](std::uint32_t feature) { return entries_[feature].n_bins == 0; });
   varying.clear();
   for (const std::uint32_t feature : touched_) {
     const Entries& entries = entries_[feature];
-    if (entries.n_bins + (entries.n < n_rows ? 1U : 0U) > 1) varying.push_back(feature);
+    if (entries.n_bins > 1 || bins_[entries.sum].rows() < n_rows) varying.push_back(feature);
   }
 }
 
@@ -71,7 +75,7 @@ PuCounts PuSparseRows::of_code(std::uint32_t feature, std::uint32_t code) const 
 
 bool PuSparseRows::has_code(std::uint32_t feature, std::uint32_t code) const {
   if (bins_[at(binned_.first_bin(feature) + index_t{code})].rows() > 0) return true;
-  return code == binned_.zero_code[feature] && entries_[feature].n < counted_.n_rows();
+  return code == binned_.zero_code[feature] && without_entry(feature).rows() > 0;
 }
 
 std::uint32_t PuSparseRows::low(std::uint32_t feature) const {
@@ -103,11 +107,19 @@ void PuSparseRows::count_codes(const PuRange& /*node*/, std::uint32_t feature, s
 
 std::uint32_t PuSparseRows::code_of(std::uint32_t row, std::uint32_t feature) const {
   const auto first = static_cast<std::uint32_t>(binned_.first_bin(feature));
-  const std::uint32_t* bins = binned_.row_bins.data();
-  const std::uint32_t* end = bins + binned_.row_start[row + 1U];
-  const std::uint32_t* bin = std::lower_bound(bins + binned_.row_start[row], end, first);
   const auto n_bins = static_cast<std::uint32_t>(binned_.n_bins(feature));
-  return bin != end && *bin - first < n_bins ? *bin - first : binned_.zero_code[feature];
+  const index_t start = binned_.row_start[row];
+  index_t n = binned_.row_start[row + 1U] - start;
+  if (n == 0) return binned_.zero_code[feature];
+  return features_.with_row_bins([&](const auto& bins) -> std::uint32_t {
+    const auto* bin = bins.data() + start;
+    while (n > 1) {  // without branches: which half is searched cannot be predicted
+      const index_t half = n / 2;
+      bin += bin[half - 1] < first ? half : 0;
+      n -= half;
+    }
+    return *bin >= first && *bin - first < n_bins ? *bin - first : binned_.zero_code[feature];
+  });
 }
 
 void PuSparseRows::partition(const PuRange& node, const PuSplit& split, PuRange& left, PuRange& right) {

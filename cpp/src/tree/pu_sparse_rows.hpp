@@ -39,10 +39,11 @@ class PuSparseRows {
   void partition(const PuRange& node, const PuSplit& split, PuRange& left, PuRange& right);
 
  private:
-  // How many entries of a feature the counted rows have, and in how many bins these are.
+  // In how many bins of a feature the counted rows have entries, and the sum of the numbers of these bins: that of the
+  // bin itself if there is one.
   struct Entries {
-    std::uint32_t n = 0;
     std::uint32_t n_bins = 0;
+    std::uint32_t sum = 0;
   };
 
   // Counts the entries of this node, in place of the node that was counted before.

@@ -168,16 +168,24 @@ class SparseBinnedRowCodes {
  public:
   SparseBinnedRowCodes(const BinnedFeatures& x, const SplitColumns& columns) : x_(x), columns_(columns) {}
 
-  void fill(index_t first, index_t end, index_t stride, std::uint32_t* codes) const {
+  // Whether all codes fit a byte.
+  bool are_bytes() const {
+    return std::ranges::all_of(columns_.columns(),
+                               [&](const auto& column) { return x_.n_bins(column.feature) <= 256; });
+  }
+
+  template <class Code>
+  void fill(index_t first, index_t end, index_t stride, Code* codes) const {
     for (index_t c = 0; c < columns_.size(); ++c) {
       const std::size_t feature = at(columns_.columns()[at(c)].feature);
-      std::uint32_t* column = codes + c * stride;
-      std::fill_n(column, end - first, x_.zero_code[feature]);
+      Code* column = codes + c * stride;
+      std::fill_n(column, end - first, static_cast<Code>(x_.zero_code[feature]));
       const auto rows = x_.column_rows.begin();
       const auto stored_end = rows + x_.column_start[feature + 1];
       const auto begin =
           std::lower_bound(rows + x_.column_start[feature], stored_end, static_cast<std::uint32_t>(first));
-      for (auto p = begin; p != stored_end && *p < end; ++p) column[*p - first] = x_.column_codes[at(p - rows)];
+      for (auto p = begin; p != stored_end && *p < end; ++p)
+        column[*p - first] = static_cast<Code>(x_.column_codes[at(p - rows)]);
     }
   }
 

@@ -32,6 +32,10 @@ TreeFeatures::TreeFeatures(const BinnedFeatures& binned, const std::uint8_t* cat
       throw std::invalid_argument("feature " + std::to_string(f) + " was not binned as a categorical one");
     }
   }
+  if (binned.total_bins() > index_t{1} << 16) return;
+  short_row_bins_ = make_vector<std::uint16_t>(static_cast<index_t>(binned.row_bins.size()), "the bins of entries");
+  std::ranges::transform(binned.row_bins, short_row_bins_.begin(),
+                         [](std::uint32_t bin) { return static_cast<std::uint16_t>(bin); });
 }
 
 void TreeFeatures::make_grid(index_t feature, double* values, std::uint32_t* cell_start) {

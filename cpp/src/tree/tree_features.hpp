@@ -23,6 +23,11 @@ class TreeFeatures {
   bool any_missing() const { return any_missing_; }
   // Of sparse features: the feature that a bin belongs to, bins being numbered through all features.
   std::uint32_t feature_of(std::uint32_t bin) const { return feature_of_bin_[bin]; }
+  // Returns body(BinnedFeatures::row_bins), or of the same numbers in half the bytes where there are few bins.
+  template <class Body>
+  auto with_row_bins(Body&& body) const {
+    return short_row_bins_.empty() ? body(binned_.row_bins) : body(short_row_bins_);
+  }
   // The value that stands for a bin (Cuts::bin_value).
   double bin_value(index_t feature, std::uint32_t code) const { return grids_[at(feature)].values[code]; }
   // How many bins of the feature have a value of at most x.
@@ -68,6 +73,7 @@ class TreeFeatures {
   std::vector<std::uint8_t> missing_;
   std::vector<std::uint8_t> categorical_;
   std::vector<std::uint32_t> feature_of_bin_;
+  std::vector<std::uint16_t> short_row_bins_;
   bool any_missing_ = false;
 };
 

@@ -211,7 +211,11 @@ void score_sparse_binned(const TreesView& trees, const BinnedFeatures& x, double
         trees, first, end, team.isa(),
         [&](const TreeNode& node) { return columns.column_of(categorical_feature(x, node)); },
         [&](const TreeNode& node) { return binned_cut(x, node); });
-    walk_coded<std::uint32_t>(walk, codes, columns.size(), x.n_rows, scores, team);
+    if (codes.are_bytes()) {
+      walk_coded<std::uint8_t>(walk, codes, columns.size(), x.n_rows, scores, team);
+    } else {
+      walk_coded<std::uint32_t>(walk, codes, columns.size(), x.n_rows, scores, team);
+    }
   });
 }
 
