@@ -52,7 +52,8 @@ COMMANDS = {
         "| fastpu, exact thresholds |",
     ),
     "peers svm": ("--quick --threads 1 --only fits scores bagging", "sklearn pulearn", "### Scores of other rows"),
-    "peers isvm": ("--quick --threads 1 --only text", "sklearn", "### An SVM with hinge loss on CSR rows"),
+    "peers isvm": ("--quick --threads 1 --only text shipped", "sklearn", "### An SVM with hinge loss on CSR rows"),
+    "peers svm_wide": ("--quick --threads 1", "sklearn pulearn", "| fingerprints | [300, 100] | loop over LinearSVC |"),
     "peers forest": (
         '--quick --threads 1 --set sets={"some":"yes"} --data',
         "sklearn joblib lightgbm",

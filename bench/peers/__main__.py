@@ -36,8 +36,8 @@ from shared import cpus
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-AREAS = ("stump_boost", "forest", "boosted_trees", "svm", "isvm", "knn_graph", "pual", "nnpu", "svm_path", "svm_grid",
-         "objectives", "pairwise_numpy")  # fmt: skip
+AREAS = ("stump_boost", "forest", "boosted_trees", "svm", "isvm", "svm_wide", "knn_graph", "pual", "nnpu", "svm_path",
+         "svm_grid", "objectives", "pairwise_numpy")  # fmt: skip
 LONG = ("boosted_trees_quality",)  # takes many hours: measured where it is named
 
 

@@ -141,7 +141,8 @@ def measure(case: Case) -> list[Row]:
     options = dict(case.options)
     with _neighbour() if options.pop("neighbour", False) else nullcontext():
         command = [sys.executable, __file__, area, case.name, json.dumps(options)]
-        child = subprocess.run(command, env=os.environ | pinned, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
+        env = os.environ | pinned
+        child = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
     if child.returncode != 0:
         print(f"{area}: the measurement {case.name} failed ({text})", file=sys.stderr)
         raise SystemExit(1)

@@ -84,6 +84,7 @@ class LargeMarginEngine:
         *,
         solver: str,
         tol: float,
+        violation: float = ...,
         max_iter: int,
         start: MarginSolution | None,
         callback: Callable[[int, float, float], bool] | None,

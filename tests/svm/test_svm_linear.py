@@ -85,6 +85,32 @@ def test_wide_and_sparse_rows_go_to_the_same_engine_and_only_a_max_iter_to_pairs
         np.testing.assert_allclose(model.decision_function(rows), expected, atol=3e-3)  # by gap and tol
 
 
+@pytest.mark.parametrize("C", [0.1, 1.0])
+def test_sparse_rows_are_solved_to_tol_and_no_further(C):
+    rng = np.random.default_rng(9)
+    X = sp.random_array((1000, 400), density=0.03, rng=rng, format="csr")
+    y = np.where(X @ rng.normal(size=400) + rng.normal(size=1000) > 0, 1, -1)
+    exact = fastpu.baselines.fit_svm(X, y, C=C, kernel="linear", tol=1e-9)
+    gaps = []
+    for tol in (1e-1, 1e-3):
+        model = fastpu.baselines.fit_svm(X, y, C=C, kernel="linear", tol=tol)
+        scores = X @ model.coef + model.intercept
+        gradient, signed = scores - y, np.zeros(1000)
+        signed[model.support] = model.dual_coef
+        may_grow, may_shrink = signed < np.maximum(C * y, 0), signed > np.minimum(C * y, 0)
+        violation = gradient[may_shrink].max() - gradient[may_grow].min()
+        assert model.status == "tol"
+        assert violation <= tol
+        assert model.violation == pytest.approx(violation, abs=1e-12)
+        assert model.objective[-1] == pytest.approx(exact.objective[-1], rel=tol**2)
+        gaps.append(model.gap)
+        for n_threads in (1, 3):
+            assert model_bits(model, X) == model_bits(
+                fastpu.baselines.fit_svm(X, y, C=C, kernel="linear", tol=tol, n_threads=n_threads), X
+            )
+    assert gaps[0] > gaps[1] > 1e3 * exact.gap
+
+
 def test_rows_too_large_to_be_squared_are_left_to_pairs(data):
     X, y, _ = data
     scale = 1e120

@@ -49,11 +49,12 @@ struct ProblemArguments {
   MarginStart from;
 };
 
-MarginOptions options_of(const std::string& solver, double tol, index_t max_iter) {
+MarginOptions options_of(const std::string& solver, double tol, index_t max_iter, double violation = 0) {
   MarginOptions options;
   options.solver = margin_solver(solver);
   options.tol = tol;
   options.max_iter = max_iter;
+  options.violation = violation;
   return options;
 }
 
@@ -85,9 +86,10 @@ class PyMarginEngine {
   }
 
   py::dict solve(const py::object& labels, const py::object& costs, const py::object& slopes, const std::string& solver,
-                 double tol, index_t max_iter, const py::object& start, const py::object& callback) const {
+                 double tol, double violation, index_t max_iter, const py::object& start,
+                 const py::object& callback) const {
     const ProblemArguments given(labels, costs, slopes, start, engine_->n_rows());
-    const MarginOptions options = options_of(solver, tol, max_iter);
+    const MarginOptions options = options_of(solver, tol, max_iter, violation);
     const MarginCallback on_round =
         callback_of<MarginRound>(callback, &MarginRound::n_iter, &MarginRound::objective, &MarginRound::gap);
     Team team(n_threads_, interrupt_poll());
@@ -135,8 +137,8 @@ void bind_large_margin(const py::module_& module) {
   py::class_<PyMarginEngine>(module, "LargeMarginEngine")
       .def(py::init<py::object, int>(), py::arg("data"), py::kw_only(), py::arg("n_threads"))
       .def("solve", &PyMarginEngine::solve, py::arg("labels"), py::arg("costs"), py::arg("slopes").none(true),
-           py::kw_only(), py::arg("solver"), py::arg("tol"), py::arg("max_iter"), py::arg("start").none(true),
-           py::arg("callback").none(true))
+           py::kw_only(), py::arg("solver"), py::arg("tol"), py::arg("violation") = 0.0, py::arg("max_iter"),
+           py::arg("start").none(true), py::arg("callback").none(true))
       .def("solve_each", &PyMarginEngine::solve_each, py::arg("problems"), py::kw_only(), py::arg("solver"),
            py::arg("tol"), py::arg("max_iter"));
 }

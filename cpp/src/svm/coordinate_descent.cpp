@@ -111,6 +111,7 @@ void CoordinateDescent::go_over(const View& x) {
     sum_ += change;
     dual_ += change * (task_.label()[i] - product) - 0.5 * change * change * (curvature_[i] - gamma_);
   }
+  violation_ = 2 * std::max(most, -least);
   most_ = most > 0 ? most : kInfinity;
   least_ = least < 0 ? least : -kInfinity;
 }

@@ -27,6 +27,8 @@ class CoordinateDescent {
   // taken to add nothing.
   double gap() const { return gap_; }
   double dual() const { return dual_; }  // D
+  // The largest difference between the projected gradients of two rows of the last round.
+  double violation() const { return violation_; }
   bool is_all() const { return n_active_ == task_.n(); }
   void use_all();
   const double* v() const { return v_.data(); }
@@ -52,6 +54,7 @@ class CoordinateDescent {
   double most_ = 0;  // bounds of projected gradients in the last round
   double least_ = 0;
   double gap_ = 0;
+  double violation_ = 0;
   double dual_ = 0;
   XorShift random_;
 };

@@ -34,6 +34,9 @@ void check(const MarginOptions& options) {
   if (options.max_iter < 0) {
     throw std::invalid_argument("max_iter must be 0 or above, got " + std::to_string(options.max_iter));
   }
+  if (!(options.violation >= 0)) {
+    throw std::invalid_argument("violation must be 0 or above, got " + to_text(options.violation));
+  }
 }
 
 // The solution of one problem, which tries one method after the other.
@@ -225,9 +228,10 @@ bool Solve::is_solved_by_descent(index_t most_rounds) {
   const auto keep_descent = [&] {
     std::copy_n(descent.v(), n, v.data());
     make_feasible(task_, v.data());
-    return keep(v, certify(pass_, task_, v.data()));
+    return keep(v, certify(pass_, task_, v.data())) || best_.violation < options_.violation;
   };
   double tol = options_.tol;
+  double violation = options_.violation;
   const index_t stretch = std::max<index_t>(20, most_rounds / 150);
   double gap_before = kInfinity;
   for (index_t round = 1;; ++round) {
@@ -239,13 +243,15 @@ bool Solve::is_solved_by_descent(index_t most_rounds) {
       keep_descent();
       return true;
     }
-    if (descent.gap() <= tol * objective) {
+    if (descent.gap() <= tol * objective || descent.violation() < violation) {
       if (!was_all) {
         descent.use_all();
+        gap_before = kInfinity;  // the gap of more rows is larger
         continue;
       }
       if (keep_descent()) return true;
       tol *= 0.5;
+      violation *= 0.5;
     }
     if (round >= most_rounds) return keep_descent();
     if (round % stretch == 0) {

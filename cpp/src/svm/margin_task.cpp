@@ -120,17 +120,23 @@ namespace {
 struct Losses {
   double loss = 0;
   double slack = 0;
-  double rounding = 0;  // the largest lack among rows that are at their margin but for rounding
+  double rounding = 0;   // the largest lack among rows that are at their margin but for rounding
+  double violation = 0;  // the largest of the optimality conditions, by a pair of rows
 };
 
 // Measures the losses of scores `multiple` times f.
 Losses measure(const MarginTask& task, const double* v, const double* f, double multiple) {
   constexpr double kRoundingOfScores = 1e-10;
   Losses losses;
+  double most_up = -kInfinity;  // what a v that may grow gains by it
+  double least_down = kInfinity;
   for (index_t i = 0; i < task.n(); ++i) {
     // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): the analyzer does not know that a task keeps its size
     const double lack = task.lack(i, multiple * f[i]);
     const double inside = task.side()[i] * v[i];
+    const double gain = task.side()[i] * lack;
+    if (task.side()[i] > 0 ? inside < task.cost()[i] : inside > 0) most_up = std::max(most_up, gain);
+    if (task.side()[i] > 0 ? inside > 0 : inside < task.cost()[i]) least_down = std::min(least_down, gain);
     if (lack > 0) {
       losses.loss += task.cost()[i] * lack;
       losses.slack += (task.cost()[i] - inside) * lack;
@@ -139,6 +145,7 @@ Losses measure(const MarginTask& task, const double* v, const double* f, double 
       losses.slack -= inside * lack;
     }
   }
+  losses.violation = std::max(0.0, most_up - least_down);
   return losses;
 }
 
@@ -172,6 +179,7 @@ void complete(RowPass& pass, const MarginTask& task, const double* v, double* du
   Losses losses = measure(task, v, certificate.f.data(), 1);
   certificate.objective = 0.5 * squared_norm + losses.loss + task.constant();
   certificate.gap = 0.5 * squared_difference + losses.slack;
+  certificate.violation = losses.violation;
   // The gap assumes that w is the sum of v_i x_i. If entries differ so much in size that rounding changes the sum,
   // the gap certifies nothing. The worst such cases show in an objective far above that of w = 0, which the optimum
   // never exceeds.
@@ -187,6 +195,7 @@ void complete(RowPass& pass, const MarginTask& task, const double* v, double* du
   const double gap = 0.5 * squared_difference + more * (along + 0.5 * more * squared_norm) + losses.slack;
   if (!(gap < certificate.gap)) return;
   certificate.gap = gap;
+  certificate.violation = losses.violation;
   certificate.objective = 0.5 * (1 + more) * (1 + more) * squared_norm + losses.loss + task.constant();
   for (index_t f = 0; f <= p; ++f) certificate.w[f] *= 1 + more;
   for (index_t i = 0; i < n; ++i) certificate.f[i] *= 1 + more;

@@ -72,6 +72,7 @@ struct Certificate {
   double intercept_high = 0;
   double objective = 0;
   double gap = std::numeric_limits<double>::infinity();
+  double violation = std::numeric_limits<double>::infinity();  // the largest of a pair of rows
   // Returns whether the gap is within tol; an infinite gap certifies nothing.
   bool holds(double tol) const { return gap <= tol * objective && gap < std::numeric_limits<double>::infinity(); }
 };

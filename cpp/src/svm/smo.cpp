@@ -31,7 +31,8 @@ constexpr index_t kLeastActive = 4096;  // with fewer active variables, steps ar
 template <class T>
 class Smo {
  public:
-  // Where the kernel rows of `source` are rounded values of `exact`, the gradients by which the fit ends come from it.
+  // Where the kernel rows of `source` are rounded values of `exact`, which may be null, the fit ends by exact
+  // gradients.
   Smo(detail::CachedRows<T>& source, const Kernel<double>* exact, const SmoProblem& problem, const SmoOptions& options,
       const SmoCallback& callback, Team& team, double* solution)
       : source_(source),
@@ -41,11 +42,14 @@ class Smo {
         callback_(callback),
         team_(team),
         value_(solution),
+        step_tol_(exact == nullptr ? options.tol : kSafety * options.tol),
         state_(problem, solution) {}
 
   SmoResult run();
 
  private:
+  static constexpr double kSafety = 0.95;  // of the tolerance, so that exact gradients mostly meet it as well
+
   // Variables that were shrunk together, and the solution at that time, to which their gradients belong.
   struct Shrunk {
     std::vector<index_t> variables;
@@ -57,9 +61,10 @@ class Smo {
   void find_windows();
   void shrink();
   void update_all_gradients();
-  void update_exact_gradients();
+  void take_exact_gradients();
   void list_changes(const std::vector<double>& before);
   void unshrink();
+  void activate_pairs();
   bool may_have_drifted() const;
   bool has_moved_far() const { return watch_.has_moved_far(moved_, options_.tol); }
   void compute_gradients();
@@ -76,6 +81,7 @@ class Smo {
   const SmoCallback& callback_;
   Team& team_;
   double* value_;
+  double step_tol_;  // violation at which steps end
   detail::SmoState state_;
   detail::PrecisionWatch watch_;
 
@@ -83,9 +89,7 @@ class Smo {
   std::vector<index_t> all_;
   std::vector<index_t> active_;  // the number of the variable at each position
   std::vector<Shrunk> shrunk_;
-  std::vector<double> exact_value_;     // all variables when `exact_` was last asked,
-  std::vector<double> exact_gradient_;  // and their gradients by it
-  double rounding_ = 0;                 // largest error that was found then in the gradient of an active variable
+  double rounding_ = 0;  // largest error that the exact kernel has found in a gradient, the last time
   double objective_ = 0;
   index_t steps_when_computed_ = 0;
   double moved_ = 0;  // total distance of all steps since gradients were computed anew
@@ -103,17 +107,26 @@ class Smo {
 template <class T>
 SmoResult Smo<T>::run() {
   start();
+  bool is_exact = false;  // whether the gradients are those of the exact kernel
   for (index_t round = 0;; ++round) {
     team_.poll();
     find_windows();
-    if (state_.violation() <= options_.tol) {
-      if (active_.size() < all_.size() || exact_ != nullptr) unshrink();
-      if (state_.violation() <= options_.tol && !may_have_drifted()) break;
+    if (state_.violation() <= step_tol_) {
+      if (active_.size() < all_.size()) unshrink();
+      if (state_.violation() > options_.tol) continue;
+      if (may_have_drifted()) {
+        compute_gradients();
+        continue;
+      }
+      if (exact_ == nullptr) break;
+      take_exact_gradients();
+      is_exact = state_.violation() <= options_.tol;
+      if (is_exact) break;
       if (rounding_ > options_.tol) {
         result_.status = SmoStatus::precision;
         break;
       }
-      if (state_.violation() <= options_.tol) compute_gradients();
+      activate_pairs();
       continue;
     }
     if (watch_.is_reached(state_.violation(), objective_, is_stuck_, value_, problem_.n)) {
@@ -138,9 +151,13 @@ SmoResult Smo<T>::run() {
       break;
     }
   }
-  update_all_gradients();
-  if (has_moved_far()) compute_gradients();
-  state_.find_windows(all_, result_.gradient);
+  if (exact_ == nullptr) {
+    update_all_gradients();
+    if (has_moved_far()) compute_gradients();
+    state_.find_windows(all_, result_.gradient);
+  } else if (!is_exact) {
+    take_exact_gradients();
+  }
   result_.violation = state_.violation();
   result_.moved = moved_;
   if (result_.status == SmoStatus::tol && !(result_.violation <= options_.tol)) result_.status = SmoStatus::precision;
@@ -156,11 +173,6 @@ void Smo<T>::start() {
   if (problem_.start != nullptr) {
     for (index_t i = 0; i < n; ++i) result_.gradient[at(i)] += problem_.start->product[i];
     moved_ = problem_.start->moved;
-  }
-  if (exact_ != nullptr) {
-    exact_gradient_ = result_.gradient;
-    exact_value_.assign(at(n), 0.0);
-    if (problem_.start != nullptr) exact_value_.assign(value_, value_ + n);
   }
   solver_ = std::make_unique<detail::PairSolver<T>>(n, state_.n_groups(), options_.isa, team_);
   diagonal_.resize(at(n));
@@ -228,10 +240,6 @@ void Smo<T>::update_all_gradients() {
   for (std::size_t p = 0; p < active_.size(); ++p) {
     result_.gradient[at(active_[p])] = solver_->gradient()[p];
   }
-  if (exact_ != nullptr) {
-    update_exact_gradients();
-    return;
-  }
   for (const Shrunk& shrunk : shrunk_) {
     list_changes(shrunk.value);
     source_.update_others(changes_, shrunk.variables, result_.gradient.data());
@@ -239,18 +247,31 @@ void Smo<T>::update_all_gradients() {
   shrunk_.clear();
 }
 
-// Adds the changes since the exact kernel was last asked, and compares its gradients with those of rounded values.
+// Takes gradients by the exact kernel for all variables that the solution's value, violation or intercept depends on:
+// those that are not 0, and those that might be in a violating pair. Others keep theirs, unless steps are to go on by
+// exact values.
 template <class T>
-void Smo<T>::update_exact_gradients() {
-  list_changes(exact_value_);
-  source_.update_others(*exact_, changes_, all_, exact_gradient_.data());
-  exact_value_.assign(value_, value_ + problem_.n);
-  rounding_ = 0;
-  for (const index_t i : active_) {
-    rounding_ = std::max(rounding_, std::abs(result_.gradient[at(i)] - exact_gradient_[at(i)]));
+void Smo<T>::take_exact_gradients() {
+  constexpr double kRounding = 4e-6;  // more than rounding changes a kernel value
+  update_all_gradients();
+  state_.find_windows(all_, result_.gradient);
+  list_changes(std::vector<double>(at(problem_.n)));
+  double slack = options_.tol;
+  for (const double value : changes_.differences) slack += kRounding * std::abs(value);
+  std::vector<index_t> near;
+  for (index_t i = 0; i < problem_.n; ++i) {
+    const bool is_near = value_[i] != 0 || result_.status == SmoStatus::precision ||
+                         !state_.is_likely_to_stay(i, result_.gradient[at(i)], slack);
+    if (is_near) near.push_back(i);
   }
-  result_.gradient = exact_gradient_;
-  shrunk_.clear();
+  std::vector<double> exact(problem_.linear, problem_.linear + problem_.n);
+  source_.update_others(*exact_, changes_, near, exact.data());
+  rounding_ = 0;
+  for (const index_t i : near) {
+    rounding_ = std::max(rounding_, std::abs(result_.gradient[at(i)] - exact[at(i)]));
+    result_.gradient[at(i)] = exact[at(i)];
+  }
+  state_.find_windows(all_, result_.gradient);
 }
 
 // Lists the differences of the solution from an earlier one.
@@ -279,15 +300,9 @@ void Smo<T>::compute_gradients() {
   moved_ = 0;
   ++n_computed_;
   shrunk_.clear();
-  if (exact_ != nullptr) {
-    exact_gradient_.assign(problem_.linear, problem_.linear + problem_.n);
-    exact_value_.assign(at(problem_.n), 0.0);
-    update_exact_gradients();
-  } else {
-    result_.gradient.assign(problem_.linear, problem_.linear + problem_.n);
-    list_changes(std::vector<double>(at(problem_.n)));
-    source_.update_others(changes_, all_, result_.gradient.data());
-  }
+  result_.gradient.assign(problem_.linear, problem_.linear + problem_.n);
+  list_changes(std::vector<double>(at(problem_.n)));
+  source_.update_others(changes_, all_, result_.gradient.data());
   activate(all_);
 }
 
@@ -296,12 +311,17 @@ template <class T>
 void Smo<T>::unshrink() {
   update_all_gradients();
   state_.find_windows(all_, result_.gradient);
+  if (state_.violation() > options_.tol) activate_pairs();
+}
+
+// Makes those variables active that may be in a violating pair.
+template <class T>
+void Smo<T>::activate_pairs() {
   std::vector<index_t> stay;
   Shrunk shrunk;
   for (index_t i = 0; i < problem_.n; ++i) {
     (options_.shrinks && state_.is_likely_to_stay(i, result_.gradient[at(i)]) ? shrunk.variables : stay).push_back(i);
   }
-  if (state_.violation() <= options_.tol) return;
   if (!shrunk.variables.empty()) {
     shrunk.value.assign(value_, value_ + problem_.n);
     shrunk_.push_back(std::move(shrunk));
@@ -320,7 +340,7 @@ void Smo<T>::make_pair_steps() {
   if (team_.n_threads() > 1 && n_active >= kLeastActive && source_.may_compute_ahead(n_ahead)) {
     make_steps_beside_rows(most_steps, n_ahead, progress);
   } else {
-    solver_->go_on(progress, options_.tol, most_steps, [&](index_t p) {
+    solver_->go_on(progress, step_tol_, most_steps, [&](index_t p) {
       const T* values = source_.find(p);
       return values == nullptr ? source_.row(p, rows_wanted_soon(p, kRowsTogether)) : values;
     });
@@ -354,11 +374,11 @@ void Smo<T>::make_steps_beside_rows(index_t most_steps, index_t n_ahead, detail:
       return is_missing ? nullptr : source_.row(p, rows_wanted_soon(p, kRowsTogether));
     };
     if (ahead.empty()) {
-      solver_->go_on(progress, options_.tol, most_steps, find_row);
+      solver_->go_on(progress, step_tol_, most_steps, find_row);
     } else {
       team_.for_each(1 + pending.n_blocks(), [&](index_t block, int worker) {
         if (block == 0) {
-          solver_->go_on(progress, options_.tol, most_steps, find_row);
+          solver_->go_on(progress, step_tol_, most_steps, find_row);
         } else {
           source_.compute(pending, block - 1, worker);
           n_left.fetch_sub(1, std::memory_order_relaxed);

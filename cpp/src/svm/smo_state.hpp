@@ -47,10 +47,12 @@ class SmoState {
   double violation() const { return std::max(windows_[0].violation(), windows_[1].violation()); }
 
   // Returns whether a variable at a bound has a gradient outside of the window of its group, so that it is in no
-  // violating pair.
-  bool is_likely_to_stay(index_t i, double gradient) const {
+  // violating pair, and would be in none if its gradient changed by less than `slack`.
+  bool is_likely_to_stay(index_t i, double gradient, double slack = 0) const {
     const Window& window = windows_[group(i)];
-    const bool may_pair = (may_grow(i) && gradient <= window.low_max) || (may_shrink(i) && gradient >= window.up_min);
+    if (slack > 0 && !std::isfinite(window.low_max - window.up_min)) return false;
+    const bool may_pair =
+        (may_grow(i) && gradient - slack <= window.low_max) || (may_shrink(i) && gradient + slack >= window.up_min);
     return !may_pair;
   }
 

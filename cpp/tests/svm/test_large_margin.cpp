@@ -117,9 +117,43 @@ void check_certificate(const Classes<T>& classes, const MarginProblem& problem, 
   CHECK(result.gap <= tol * result.objective);
 }
 
+// The largest violation of the optimality conditions by a pair of rows: v = beta y, whose gradient is f - y, of one row
+// could grow and that of the other one shrink.
+double violation_of(const MarginProblem& problem, const MarginResult& result) {
+  double least_up = std::numeric_limits<double>::infinity();
+  double most_down = -least_up;
+  for (std::size_t i = 0; i < result.beta.size(); ++i) {
+    const bool is_down = problem.slopes != nullptr && problem.slopes[i] != 0;
+    const double bound = (is_down ? -1 : 1) * problem.labels[i] * problem.costs[i];
+    const double v = problem.labels[i] * result.beta[i];
+    const double gradient = result.decision[i] - problem.labels[i];
+    if (v < std::max(bound, 0.0)) least_up = std::min(least_up, gradient);
+    if (v > std::min(bound, 0.0)) most_down = std::max(most_down, gradient);
+  }
+  return most_down - least_up;
+}
+
 bool same_bits(const MarginResult& a, const MarginResult& b) {
   return a.coef == b.coef && a.beta == b.beta && a.decision == b.decision && a.intercept == b.intercept &&
          a.gap == b.gap && a.objective == b.objective && a.n_iter == b.n_iter && a.method == b.method;
+}
+
+template <class T>
+void check_ends_by_violation(const Classes<T>& classes, bool with_slopes) {
+  const MarginProblem problem = classes.problem(with_slopes);
+  const MarginResult exact = solve(classes.csr_view(), problem, {});
+  for (const double violation : {1e-1, 1e-3}) {
+    MarginOptions options;
+    options.violation = violation;
+    const MarginResult found = solve(classes.csr_view(), problem, options);
+    CHECK(found.method == MarginMethod::coordinate_descent);
+    CHECK(violation_of(problem, found) <= violation);
+    CHECK(found.gap > 1e-9 * found.objective);
+    CHECK(found.n_iter < exact.n_iter);
+    check_certificate(classes, problem, found, violation);
+    CHECK(check::close(found.objective - found.gap, exact.objective, violation * violation));
+    CHECK(same_bits(found, solve(classes.csr_view(), problem, options, Isa{}, 3)));
+  }
 }
 
 std::vector<Isa> levels() {
@@ -165,6 +199,19 @@ CASE("all methods find the same optimum") {
   CHECK(of_wide.method != MarginMethod::interior_point);
   check_certificate(wide, wide.problem(), of_wide, 1e-9);
   check_certificate(wide, wide.problem(), solve(wide.csr_view(), wide.problem(), options), 1e-7);
+}
+
+CASE("descents over sparse rows end where no pair of rows violates more than is asked") {
+  const Classes<double> wide(1000, 400, 11, 0.1, 0.03);
+  const Classes<float> narrow(1000, 400, 12, 0.2, 0.03);
+  for (const bool with_slopes : {false, true}) {
+    check_ends_by_violation(wide, with_slopes);
+    check_ends_by_violation(narrow, with_slopes);
+  }
+  const Classes<double> few(300, 12, 3);  // columns, for which descents are not tried
+  MarginOptions options;
+  options.violation = 0.1;
+  CHECK(same_bits(solve(few.dense_view(), few.problem(), options), solve(few.dense_view(), few.problem(), {})));
 }
 
 CASE("threads and instruction sets do not change a bit") {
@@ -299,6 +346,9 @@ CASE("bad problems and options are named") {
   options = {};
   options.max_iter = -3;
   refused(options, "max_iter must be 0 or above, got -3");
+  options = {};
+  options.violation = -1;
+  refused(options, "violation must be 0 or above, got -1");
   options = {};
   classes.labels[5] = 0;
   refused(options, "label of row 5 must be 1 or -1, got 0");

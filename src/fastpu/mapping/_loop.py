@@ -218,7 +218,9 @@ def _reject(outcome: Outcome, h: Boundary, unlabeled: Rows, iteration: int) -> R
 
 def _forgotten(outcome: Outcome, h: Boundary, unlabeled: Rows, negative: Rows) -> Rows:
     """Return the rejected rows that are no longer in N although h calls them positive."""
-    outside = np.setdiff1d(unlabeled[outcome.rejected_by >= 0], negative)
+    is_inside = np.zeros(unlabeled.max() + 1, dtype=np.bool_)
+    is_inside[negative] = True
+    outside = unlabeled[(outcome.rejected_by >= 0) & ~is_inside[unlabeled]]
     return outside[h.score(outside) >= 0] if outside.size else outside
 
 

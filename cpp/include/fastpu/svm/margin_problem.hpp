@@ -21,6 +21,8 @@ enum class MarginSolver { exact, iadmm };
 struct MarginOptions {
   MarginSolver solver = MarginSolver::exact;
   double tol = 1e-9;  // of P - D, relative to P
+  // Coordinate descent also ends where no pair of rows violates the optimality conditions by more; 0: it does not.
+  double violation = 0;
   // The most steps of the interior point, pairs of SMO or iterations of IADMM; 0 stands for 200, max(10^7, 100 n) and
   // 10^5.
   index_t max_iter = 0;
@@ -33,7 +35,7 @@ struct MarginStart {
 };
 
 enum class MarginStatus {
-  gap,        // P - D <= tol P
+  gap,        // P - D <= tol P, or the violation is met
   max_iter,   // most iterations reached
   precision,  // as good as rounding allows, but not within tol
   callback

@@ -57,7 +57,7 @@ struct SvmResult {
   double margin = 1;             // rho
   double objective = 0;          // of the dual, which is minimised: 1/2 alpha'Q alpha, less sum alpha for C-SVM
   double gap = 0;                // primal minus dual
-  std::vector<double> decision;  // f of the rows
+  std::vector<double> decision;  // f of the rows; for those far beyond their margins as exact as the solver's rows are
   SmoResult smo;
 };
 
