@@ -15,7 +15,7 @@ from fastpu import audit
 if TYPE_CHECKING:
     import argparse
 
-GOALS = ("count", "precision", "find")
+GOALS = ("count", "find")
 _FDR = 0.1
 
 
@@ -50,7 +50,7 @@ def measure(task: tuple[str, float], runs: int, n: int) -> Cell:
         truth = np.diff(people.found, prepend=0) > 0  # in the order of the ranking
         oracle[run] = first[first - people.found <= _FDR * first].max(initial=0)
         for i, goal in enumerate(GOALS):
-            plan = audit.plan(scores, n, goal=goal, k=2 * people.k if goal == "precision" else None, random_state=rng)
+            plan = audit.plan(scores, n, goal=goal, random_state=rng)
             rows = audit.discoveries(scores, plan, truth[plan.rows], fdr=_FDR).rows
             lengths[run, i] = rows.size
             negatives[run, i] = 1 - truth[rows].mean() if rows.size else 0.0

@@ -60,8 +60,7 @@ def discoveries(scores: object, plan: Plan, answers: object, *, fdr: float = 0.1
     scores : array-like of shape (n_rows,)
         Those that the plan was made for.
     plan : Plan
-        Of any goal. That of "find" ends few lists too early, whatever the share of positives is. One for the precision
-        of more rows than the list will have gives the longest.
+        Of any goal; take "find", with which short lists are possible, too.
     answers : array-like of shape (m,)
         As in `estimate`. "Could not tell" counts as negative.
     fdr : float, default 0.1
@@ -118,8 +117,8 @@ def discoveries(scores: object, plan: Plan, answers: object, *, fdr: float = 0.1
     if not np.any(prefixes.one_more <= share * prefixes.first):
         least = math.ceil(plan.rows.size * float(np.min(prefixes.one_more / prefixes.first)) / share)
         raise ValueError(
-            f"answers must be of about {least} rows or more for fdr={share:g}, got {plan.rows.size}: even if all of them "
-            f"were positive, no list could be promised so few negatives"
+            f"answers must be of about {least} rows or more for fdr={share:g}, got {plan.rows.size}: were they all "
+            f"positive, no list could be promised so few negatives"
         )
     last = prefixes.longest(share)
     first = ranking(values, plan.seed)[:last]
