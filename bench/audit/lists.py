@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,15 @@ from populations import KINDS, N_ROWS, drawn
 from shared import run_tasks, table
 
 from fastpu import audit
+from fastpu.audit._discoveries import Prefixes
+from fastpu.audit._draw import draw_places
 
 if TYPE_CHECKING:
     import argparse
 
 GOALS = ("count", "find")
 _FDR = 0.1
+_DRAWS = 10  # of rows from one population
 
 
 @dataclass(frozen=True)
@@ -44,16 +47,22 @@ def measure(task: tuple[str, float], runs: int, n: int) -> Cell:
     kind, share = task
     rng = np.random.default_rng([list(KINDS).index(kind), round(share * N_ROWS), 1])
     scores, first = -np.arange(N_ROWS, dtype=float), np.arange(1, N_ROWS + 1)
+    plans = [audit.plan(scores, n, goal=goal, random_state=rng) for goal in GOALS]  # one draw of each; more follow
     oracle, negatives, lengths = np.zeros(runs), np.zeros((runs, len(GOALS))), np.zeros((runs, len(GOALS)))
     for run in range(runs):
-        people = drawn(kind, share, rng)
-        truth = np.diff(people.found, prepend=0) > 0  # in the order of the ranking
-        oracle[run] = first[first - people.found <= _FDR * first].max(initial=0)
-        for i, goal in enumerate(GOALS):
-            plan = audit.plan(scores, n, goal=goal, random_state=rng)
-            rows = audit.discoveries(scores, plan, truth[plan.rows], fdr=_FDR).rows
-            lengths[run, i] = rows.size
-            negatives[run, i] = 1 - truth[rows].mean() if rows.size else 0.0
+        if run % _DRAWS == 0:
+            people = drawn(kind, share, rng)
+            truth = np.diff(people.found, prepend=0) > 0  # in the order of the ranking
+            longest = first[first - people.found <= _FDR * first].max(initial=0)
+        oracle[run] = longest
+        for i, plan in enumerate(plans):
+            nothing = np.zeros(0, dtype=np.int64)
+            place = draw_places(plan.ends, plan.drawn, np.zeros_like(plan.drawn), nothing, rng)
+            again = replace(plan, place=place, stratum=np.searchsorted(plan.ends, place, side="right"))
+            last = Prefixes.of(again, ~truth[place]).longest(_FDR)
+            refuted = np.count_nonzero(~truth[place] & (place < last))
+            lengths[run, i] = last - refuted
+            negatives[run, i] = (last - people.found[last - 1] - refuted) / lengths[run, i] if last else 0.0
     errors = negatives.std(axis=0) / np.sqrt(runs)
     parts = (tuple(part.tolist()) for part in (negatives.mean(axis=0), errors, lengths.mean(axis=0)))
     return Cell(kind, share, float(oracle.mean()), *parts)

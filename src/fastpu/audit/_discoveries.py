@@ -113,7 +113,7 @@ def discoveries(scores: object, plan: Plan, answers: object, *, fdr: float = 0.1
     check_plan("plan", plan, fingerprint(values), values.size)
     given = check_answers(answers, plan.rows.size)
     share = check_float("fdr", fdr, low=0, high=1, open_low=True, open_high=True)
-    prefixes = _Prefixes.of(plan, given != 1)
+    prefixes = Prefixes.of(plan, given != 1)
     if not np.any(prefixes.one_more <= share * prefixes.first):
         least = math.ceil(plan.rows.size * float(np.min(prefixes.one_more / prefixes.first)) / share)
         raise ValueError(
@@ -129,7 +129,7 @@ def discoveries(scores: object, plan: Plan, answers: object, *, fdr: float = 0.1
 
 
 @dataclass(frozen=True)
-class _Prefixes:
+class Prefixes:
     """Beginnings of the ranking, that end before a checked negative or with a stratum.
 
     Attributes
@@ -150,7 +150,7 @@ class _Prefixes:
     one_more: NDArray[np.float64]
 
     @classmethod
-    def of(cls, plan: Plan, is_negative: NDArray[np.bool_]) -> _Prefixes:
+    def of(cls, plan: Plan, is_negative: NDArray[np.bool_]) -> Prefixes:
         with np.errstate(divide="ignore"):
             weight = plan.sizes / plan.drawn - 1
         order = np.argsort(plan.place[is_negative])
