@@ -39,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add("--checks", "rows that are checked", 200)
     parser.add("--kinds", "of rankings", list(KINDS), nargs="+", choices=list(KINDS))
     parser.add("--shares", "of positives", list(SHARES), nargs="+", choices=list(SHARES))
+    parser.add("--tables", "of the rounds", list(rounds.TABLES), nargs="+", choices=list(rounds.TABLES))
     parser.add("--splits", "of each table", 3)
     parser.add_common("folder of tables, for the rounds", jobs=True)
     options = parser.parsed(argv, "runs", "checks", "splits", "jobs")

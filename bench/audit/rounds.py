@@ -145,7 +145,7 @@ def report(options: argparse.Namespace) -> tuple[str, list[Result]]:
     """Return the tables, and their numbers."""
     if options.data is None:
         return "The rounds need --data.", []
-    names = [name for name in TABLES if name == "digits" or (options.data / f"{name}.csv.gz").is_file()]
+    names = [name for name in options.tables if name == "digits" or (options.data / f"{name}.csv.gz").is_file()]
     tasks = [(name, seed) for name in names for seed in range(options.splits)]
     results = run_tasks(partial(measure, folder=options.data), tasks, options.jobs, "rounds")
     rows, means = [], []
