@@ -36,6 +36,11 @@ COMMANDS = {
     ),
     "papers/pu_svm_path": ("--tables 2 --draws 2 --splits 2 --shares 0.6", "", "Table 2, PU_toy1"),
     "priors": ("--sets some --splits 2 --data", "", "| some | 120 x 3 |"),
+    "audit": (
+        "--runs 20 --splits 1 --tables digits --kinds worthless --shares 0.3 --jobs 1 --data",
+        "sklearn",
+        "| digits | 164 |",
+    ),
     "ranking": ("--repeats 2 --boot 10 --apart 4 --priors 0.3", "", "| 4 | 0.3 | 0.99 |"),
     "defaults": ("--sets some=yes --splits 1 --shares 0.3 --limit 60 --data", "sklearn", "| fit_bagging_svm rbf |"),
     "dask/growth.py": (

@@ -129,7 +129,8 @@ def test_functions_by_task_name_every_public_function_and_class():
     text = read(DOCS / "functions.md")
     callables = {name for name in fastpu.__all__ if callable(getattr(fastpu, name))} - set(DECLARED)
     assert {name for name in callables if f"`{name}`" not in text} == set()
-    for module in (fastpu.models, fastpu.metrics, fastpu.datasets, fastpu.objectives, fastpu.plot, fastpu.priors):
+    names = ("audit", "models", "metrics", "datasets", "objectives", "plot", "priors")
+    for module in (getattr(fastpu, name) for name in names):
         assert [name for name in module.__all__ if not re.search(rf"`(\w+\.)?{name}`", text)] == []
 
 

@@ -51,6 +51,16 @@ scores = model.decision_function(held)
 fastpu.plot.ranking(scores[held_truth == 1], scores, k=0.1)
 
 # %%
+# What do checked rows say?
+# -------------------------
+#
+# `fastpu.plot.audit` shows precision and recall by rows that somebody has looked at, with intervals that need no
+# assumption, and these rows at their places: the positive ones at the top, the negative ones at the bottom.
+
+plan = fastpu.audit.plan(scores, 60, random_state=0)
+fastpu.plot.audit(fastpu.audit.estimate(plan, held_truth[plan.rows] == 1))
+
+# %%
 # Which columns matter?
 # ---------------------
 #

@@ -62,6 +62,13 @@ def test_names_are_safe_for_a_spreadsheet(tmp_path, plan):
         audit.write_csv(plan, tmp_path / "plan.csv", names=["a"])
 
 
+def test_a_table_in_another_encoding_is_read(tmp_path, plan):
+    audit.write_csv(plan, tmp_path / "plan.csv", names=["Zoë"] * 300)
+    text = (tmp_path / "plan.csv").read_text(encoding="utf-8-sig")
+    (tmp_path / "back.csv").write_text(text, encoding="latin-1")
+    assert np.array_equal(audit.read_csv(tmp_path / "back.csv")[0].rows, plan.rows)
+
+
 def changed(lines, how):
     if how == "a line is gone":
         return lines[1:]

@@ -25,7 +25,9 @@ def drawn() -> dict[str, tuple]:
     y = np.where((truth > 0) & (np.arange(160) % 2 == 0), 1, 0)
     machine = fastpu.fit_isvm(X, y)
     scores = machine.decision_function(X)
+    plan = fastpu.audit.plan(scores, 40, random_state=0)
     return {
+        "audit": (fastpu.audit.estimate(plan, truth[plan.rows] > 0, k=50),),
         "boosting_curves": (fastpu.fit_pnu_auc_boost(X, y, n_rounds=3),),
         "decision_regions": (machine, X, y),
         "importances": (fastpu.fit_pnu_auc_boost(X, y, n_rounds=3),),
@@ -58,7 +60,7 @@ def test_figure_is_ours_alone_and_goes_with_its_last_name(name):
     assert gone() is None
 
 
-@pytest.mark.parametrize("name", [name for name in CALLS if name != "ranking"])  # it takes a pair: its own tests
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in {"audit", "ranking"}])  # these take a pair
 def test_axes_of_the_caller_are_drawn_into(name):
     draw = getattr(fastpu.plot, name)
     figure = Figure(figsize=(4, 3), layout="constrained")
@@ -83,7 +85,7 @@ def test_legend_has_an_entry_for_all_that_it_names(name):
 
 
 def test_options_are_keyword_only():
-    data = {"model", "chosen", "X", "y", "score_pos", "score_unl"}
+    data = {"model", "chosen", "found", "X", "y", "score_pos", "score_unl"}
     for name in fastpu.plot.__all__:
         parameters = inspect.signature(getattr(fastpu.plot, name)).parameters.values()
         assert all((p.kind is p.KEYWORD_ONLY) == (p.name not in data) for p in parameters), name

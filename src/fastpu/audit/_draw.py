@@ -139,7 +139,7 @@ def plan(
     sizes = np.diff(ends, prepend=0)
     already = np.bincount(np.searchsorted(ends, places, side="right"), minlength=ends.size)
     counts = allocate(draws.expected(ends), sizes, total, np.where(ends <= top, sizes, already), more)
-    new = _draw(ends, counts, already, places, generator)
+    new = draw_places(ends, counts, already, places, generator)
     if wanted == "find":
         new = np.concatenate([np.sort(new[new < top]), new[new >= top]])
     place = np.concatenate([places, new])
@@ -173,7 +173,7 @@ def fingerprint(scores: NDArray[np.float64]) -> str:
     return hashlib.blake2b((scores + 0.0).tobytes(), digest_size=8).hexdigest()
 
 
-def _draw(
+def draw_places(
     ends: NDArray[np.int64],
     counts: NDArray[np.int64],
     already: NDArray[np.int64],

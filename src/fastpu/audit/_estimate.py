@@ -54,6 +54,7 @@ class AuditCurve:
     n_flagged : ndarray of int64, shape (m,)
         Numbers of first rows, rising to all rows.
     precision, recall : ndarray of float64, shape (m,)
+        NaN where no checked row counts: none above, or no positive one.
     precision_interval, recall_interval : ndarray of float64, shape (m, 2)
         For each point by itself.
     """
@@ -83,7 +84,10 @@ class Audit(PriorEstimate):
     interval : tuple of two floats
         The same as a share.
     samples : ndarray of float64
-        Quantiles of the confidence distribution of the share, at even distances.
+        Quantiles of the confidence distribution of the share, at even distances. Bootstrap intervals of
+        `fastpu.metrics` draw from them.
+    allowed : tuple of two floats
+        The same as `interval`.
     precision, recall : AuditEstimate, or None without `k`
         Of the first k rows.
     k : int, or None
@@ -92,6 +96,11 @@ class Audit(PriorEstimate):
         How many rows have an answer.
     n_found : int
         How many of these are positive.
+    plan : Plan
+    answers : ndarray of float64
+        1, 0 and NaN, in the order of the rows of the plan.
+    unclear : {"bounds", "missing"}
+        What NaN means.
     """
 
     interval: tuple[float, float]
@@ -102,7 +111,14 @@ class Audit(PriorEstimate):
     level: float
     n_checked: int
     n_found: int
-    _checked: Checked
+    plan: Plan
+    answers: NDArray[np.float64]
+    unclear: str
+
+    @property
+    def only_upper_bound(self) -> bool:
+        """False: an audit has seen both classes."""
+        return False
 
     @property
     def share(self) -> AuditEstimate:
@@ -112,10 +128,11 @@ class Audit(PriorEstimate):
     @cached_property
     def curve(self) -> AuditCurve:
         """Precision and recall of up to 200 numbers of first rows, each with its interval."""
-        n = self._checked.plan.n_rows
+        checked = Checked(self.plan, self.answers, self.level, self.unclear == "bounds")
+        n = self.plan.n_rows
         even = np.linspace(1, n, _MOST_POINTS // 2), np.geomspace(1, n, _MOST_POINTS // 2)
         cuts = np.arange(1, n + 1) if n <= _MOST_POINTS else np.unique(np.rint(np.concatenate(even)).astype(np.int64))
-        precision, recall = self._checked.precision(cuts), self._checked.recall(cuts)
+        precision, recall = checked.precision(cuts), checked.recall(cuts)
         return AuditCurve(cuts, precision.value, precision.interval, recall.value, recall.interval)
 
     def __repr__(self) -> str:
@@ -170,9 +187,10 @@ def estimate(
     Normal intervals fail where few answers are positive: a stratum without any has a variance of 0. Each interval
     here is made of two beta distributions, after Fay and Kim: one with the mean and variance of the ratio if one more
     negative row had been drawn, with the largest weight N_h / n_h that it can have, one with a positive row more. Its
-    ends are quantiles of the mean of both. In simulations (``bench/audit``) 90 % intervals held the truth in 87 to 95 %
-    of the runs, and in more where fewer than about five positives are to be expected among the answers: then no
-    interval can do otherwise.
+    ends are quantiles of the mean of both. In simulations of 200 checks (``bench/audit``) 90 % intervals held the truth
+    in 88 to 97 % of the runs where five answers or more were to be expected of either kind, and in up to all of them
+    where there were fewer: then no interval can do otherwise. With 8 to 20 checks it is 93 % on the mean over all
+    truths of a small population, and 75 % for some.
 
     A plan for "precision" has drawn nothing below k. There the count and the recall are NaN, with the intervals that
     follow from this alone.
@@ -202,7 +220,8 @@ def estimate(
         raise ValueError(f"answers must not all be NaN, got {given.size} of them")
     first = plan.k if k is None else check_k(k, plan.n_rows)
     wanted = check_float("level", level, low=0, high=1, open_low=True, open_high=True)
-    checked = Checked(plan, given, wanted, check_choice("unclear", unclear, UNCLEAR) == "bounds")
+    way = check_choice("unclear", unclear, UNCLEAR)
+    checked = Checked(plan, given, wanted, way == "bounds")
     everything = np.array([plan.n_rows])
     share = _only(checked.precision(everything))
     low, high = share.interval
@@ -211,6 +230,7 @@ def estimate(
         value=share.value,
         interval=share.interval,
         samples=checked.samples(),
+        allowed=share.interval,
         count=AuditEstimate(share.value * plan.n_rows, (low * plan.n_rows, high * plan.n_rows)),
         precision=None if cut is None else _only(checked.precision(cut)),
         recall=None if cut is None else _only(checked.recall(cut)),
@@ -218,7 +238,9 @@ def estimate(
         level=wanted,
         n_checked=int(np.count_nonzero(~np.isnan(given))),
         n_found=int(np.nansum(given)),
-        _checked=checked,
+        plan=plan,
+        answers=given,
+        unclear=way,
     )
 
 

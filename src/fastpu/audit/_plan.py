@@ -62,6 +62,10 @@ class Plan:
     seed: int
     fingerprint: str
 
+    def __post_init__(self) -> None:
+        for array in (self.rows, self.probability, self.stratum, self.place, self.score, self.ends, self.lowest):
+            array.flags.writeable = False
+
     @property
     def sizes(self) -> NDArray[np.int64]:
         """How many rows each stratum has."""

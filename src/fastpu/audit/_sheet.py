@@ -115,7 +115,8 @@ def read_csv(path: object) -> tuple[Plan, NDArray[np.float64]]:
     See `write_csv`.
     """
     name = file_name(path)
-    text = Path(name).read_text(encoding="utf-8-sig")
+    # Some spreadsheets save in an encoding of their own: it is names alone that suffer, and nobody reads them here.
+    text = Path(name).read_text(encoding="utf-8-sig", errors="replace")
     header = text.partition("\n")[0]
     lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
     lacking = [column for column in _HEAD if column not in (lines.fieldnames or ())]

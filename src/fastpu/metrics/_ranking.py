@@ -14,14 +14,12 @@ from fastpu.common._warn import warn
 from fastpu.exceptions import EstimateWarning
 from fastpu.metrics._ranked_rows import Ranked, check_k, mean_precision, perfect_counts, recall_of
 from fastpu.metrics._ranking_results import RankingCurve, RankingEstimate
-from fastpu.model._prior import check_prior_in, check_scenario, proper_prior
+from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, proper_prior
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-
-    from fastpu.model._prior import PriorEstimate
 
 
 _ENDS = (0.05, 0.95)  # of an interval, as quantiles of the samples
@@ -162,7 +160,8 @@ def precision_at_k(
         How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
         labelled. `prior` is then converted, :math:`\theta = (\pi (n_p + n_u) - n_p) / n_u`.
     n_boot, random_state
-        As in `recall_at_k`. The interval takes the prior for exact.
+        As in `recall_at_k`. The interval takes a number for exact, as `prior`, and draws anew from the `samples` of an
+        estimate that has some, such as that of `fastpu.audit.estimate`.
 
     Returns
     -------
@@ -189,8 +188,13 @@ def precision_at_k(
     ranked, theta = _ranked_with_prior(score_pos, score_unl, check_prior_in(scenario, prior))
     flagged = np.array([check_k(k, ranked.unl.size)])
     share = float(flagged[0]) / ranked.unl.size
+    n_samples, generator = _check_boot(n_boot, random_state)
+    thetas = iter(_priors(prior, theta, n_samples, generator).tolist())
     estimate = _estimated(
-        ranked, lambda p, u: min(1.0, theta * (float(recall_of(p, u, flagged)[0]) / share)), n_boot, random_state
+        ranked,
+        lambda p, u: min(1.0, next(thetas) * (float(recall_of(p, u, flagged)[0]) / share)),
+        n_samples,
+        generator,
     )
     recall = float(recall_of(*ranked.counts(), flagged)[0])
     _warn_if_impossible("precision_at_k", f"{flagged[0]} rows", recall, share, theta, ranked)
@@ -264,7 +268,8 @@ def average_precision(
     """
     ranked, theta = _ranked_with_prior(score_pos, score_unl, check_prior_in(scenario, prior))
     n_samples, generator = _check_boot(n_boot, random_state)
-    estimate = _estimated(ranked, lambda p, u: mean_precision(p, u, theta), n_samples, generator)
+    thetas = iter(_priors(prior, theta, n_samples, generator).tolist())
+    estimate = _estimated(ranked, lambda p, u: mean_precision(p, u, next(thetas)), n_samples, generator)
     if isinstance(estimate, RankingEstimate):
         estimate = replace(estimate, interval=_wider(estimate, ranked, theta, generator))
     p, u = (np.cumsum(part) for part in ranked.counts())
@@ -325,13 +330,16 @@ def ranking_curve(
     else:
         even = np.linspace(1, n_unl, most - most // 2), np.geomspace(1, n_unl, most // 2)
         flagged = np.unique(np.rint(np.concatenate(even)).astype(np.int64))
-    interval = None
+    interval = of_precision = None
     if n_samples:
+        thetas = _priors(prior, theta, n_samples, generator)[1:]
         samples = np.array([recall_of(*ranked.redrawn(generator), flagged) for _ in range(n_samples)])
         interval = np.quantile(samples, _ENDS, axis=0).T
-    return RankingCurve(
-        flagged, flagged / n_unl, recall_of(*ranked.counts(), flagged), interval, None if prior is None else theta
-    )
+        if prior is not None:
+            precisions = thetas[:, None] * (samples / (flagged / n_unl))
+            of_precision = np.minimum(1.0, np.quantile(precisions, _ENDS, axis=0).T)
+    recall = recall_of(*ranked.counts(), flagged)
+    return RankingCurve(flagged, flagged / n_unl, recall, interval, None if prior is None else theta, of_precision)
 
 
 def _ranked_with_prior(score_pos: object, score_unl: object, given: tuple[float | None, str]) -> tuple[Ranked, float]:
@@ -341,6 +349,13 @@ def _ranked_with_prior(score_pos: object, score_unl: object, given: tuple[float 
     """
     ranked = Ranked.of(score_pos, score_unl)
     return ranked, proper_prior(*given, n_pos=ranked.pos.size, n_unl=ranked.unl.size)
+
+
+def _priors(prior: object, theta: float, n_samples: int, generator: np.random.Generator) -> NDArray[np.float64]:
+    """Return the prior for the estimate, and then one for each sample of the bootstrap: drawn, if it has samples."""
+    if isinstance(prior, PriorEstimate) and prior.samples.size:
+        return np.append(theta, generator.choice(prior.samples, n_samples))
+    return np.full(1 + n_samples, theta)
 
 
 def _wider(

@@ -52,6 +52,8 @@ class RankingCurve:
         For each point by itself the middle 90 % of the estimates of the bootstrap; None without one.
     prior : float, or None
         The share of positives among the unlabelled rows, as it was given or follows from what was given.
+    precision_interval : ndarray of float64, shape (m, 2), or None
+        As `recall_interval`; None without a prior.
     """
 
     n_flagged: NDArray[np.int64]
@@ -59,6 +61,7 @@ class RankingCurve:
     recall: NDArray[np.float64]
     recall_interval: NDArray[np.float64] | None
     prior: float | None
+    precision_interval: NDArray[np.float64] | None
 
     @property
     def lift(self) -> NDArray[np.float64]:
@@ -74,13 +77,6 @@ class RankingCurve:
     def precision(self) -> NDArray[np.float64] | None:
         """The prior times the lift, at most 1; None without a prior."""
         return None if self.prior is None else np.minimum(1.0, self.prior * self.lift)
-
-    @property
-    def precision_interval(self) -> NDArray[np.float64] | None:
-        """As `recall_interval`; None without a prior."""
-        if self.prior is None or self.lift_interval is None:
-            return None
-        return np.minimum(1.0, self.prior * self.lift_interval)
 
     def __repr__(self) -> str:
         prior = "" if self.prior is None else f", prior={self.prior:.4g}"

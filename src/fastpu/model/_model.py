@@ -22,7 +22,7 @@ from fastpu.model._calibration import METHODS, Scored, by_group, calibrate, chec
 from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
 from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
 from fastpu.model._lazy import is_lazy, of_partitions
-from fastpu.model._prior import check_prior, check_prior_in, prior_among_unlabeled
+from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, prior_among_unlabeled
 from fastpu.model._threshold import matched_threshold
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Model(ABC):
         signs: NDArray[np.int64] = np.where(scores > self.threshold, np.int64(1), np.int64(-1))
         return signs
 
-    def with_threshold(self, *, prior: float, X_unl: object, n_threads: int | None = None) -> Self:
+    def with_threshold(self, *, prior: float | PriorEstimate, X_unl: object, n_threads: int | None = None) -> Self:
         """Return this model with the threshold that matches a class prior.
 
         The share of the rows of `X_unl` that the new model calls positive is as near to `prior`
@@ -188,8 +188,9 @@ class Model(ABC):
 
         Parameters
         ----------
-        prior : float
-            P(Y = 1) among the unlabelled rows, in (0, 1).
+        prior : float or PriorEstimate
+            P(Y = 1) among the unlabelled rows, in (0, 1). Of an estimate with an interval `threshold_rule` says how
+            many rows the ends of the interval would call positive.
         X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features)
             Unlabelled rows, a sample of the population that `prior` speaks of. Best rows that the model was not fitted
             to: with more features than rows it may score those of its training as it scores no other.
@@ -211,17 +212,20 @@ class Model(ABC):
         TypeError, ValueError
             If `prior` is not in (0, 1), or `X_unl` is refused by `decision_function`.
         """
-        prior = check_prior(prior)
+        share = check_prior(prior)
         threads = resolve_n_threads(n_threads)
         scores = self._checked_scores(X_unl, "X_unl", threads)
-        threshold, positive = matched_threshold(scores, prior)
-        rule = f"prior {prior:g}: {positive} of {scores.size} unlabelled rows positive"
+        threshold, positive = matched_threshold(scores, share)
+        rule = f"prior {share:g}: {positive} of {scores.size} unlabelled rows positive"
+        if isinstance(prior, PriorEstimate) and prior.interval is not None:
+            fewest, most = (round(end * scores.size) for end in prior.interval)
+            rule += f" ({fewest} to {most} by the interval of the prior)"
         return dataclasses.replace(self, threshold=threshold, threshold_rule=rule)
 
     def with_probabilities(
         self,
         *,
-        prior: float,
+        prior: float | PriorEstimate,
         X: object,
         y: object,
         scenario: str = "case_control",
@@ -245,7 +249,7 @@ class Model(ABC):
 
         Parameters
         ----------
-        prior : float
+        prior : float or PriorEstimate
             P(Y = 1), in (0, 1): :math:`\pi` itself, the share of positives among the unlabelled rows, in
             ``"case_control"``; the share among all rows of `X`, the labelled ones included, in ``"single_set"``.
         X : array-like, sparse matrix or DataFrame of shape (n, n_features)

@@ -15,7 +15,7 @@ from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._calibration import METHODS, by_group
 from fastpu.model._model import Model
-from fastpu.model._prior import check_prior_in
+from fastpu.model._prior import PriorEstimate, check_prior_in
 from fastpu.tree._lightgbm import make_booster
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ class TreeEnsemble(Model):
     def with_probabilities(
         self,
         *,
-        prior: float,
+        prior: float | PriorEstimate,
         y: object,
         X: object = None,
         scenario: str = "case_control",

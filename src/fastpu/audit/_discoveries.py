@@ -1,0 +1,167 @@
+"""The longest list whose share of negatives is bounded, by conformal selection against checked negatives."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu.audit._answers import check_answers
+from fastpu.audit._draw import fingerprint, ranking
+from fastpu.audit._plan import check_plan
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float
+from fastpu.metrics._ranked_rows import check_scores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from fastpu.audit._plan import Plan
+
+_FACTORS = (1.25, 1.5, 2.0, 3.0, 5.0, 10.0)  # by which the number of checks is raised to see whether lists get longer
+_LONGER = 1.1  # by which a list must be longer to be worth saying so
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Discoveries:
+    """A list of rows, most of which are positive: what `discoveries` returns.
+
+    Attributes
+    ----------
+    rows : ndarray of int64
+        Numbers of rows, from the top of the ranking: those that have not been checked, and those found positive.
+    n_first : int
+        So many first rows of the ranking they are, less those found negative.
+    fdr : float
+        Of the lists of many plans, the mean share of negatives is at most this.
+    more_checks : int, or None
+        About how many further checks would make the list longer by a tenth at least; None where no number would, since
+        it is the ranking that ends the list.
+    """
+
+    rows: NDArray[np.int64]
+    n_first: int
+    fdr: float
+    more_checks: int | None
+
+    def __repr__(self) -> str:
+        more = "" if self.more_checks is None else f", longer with {self.more_checks} more checks"
+        return f"Discoveries({self.rows.size} rows, fdr={self.fdr:g}{more})"
+
+
+@answers_unknown_keywords
+def discoveries(scores: object, plan: Plan, answers: object, *, fdr: float = 0.1) -> Discoveries:
+    r"""Return the longest list from the top of the ranking of which at most a share `fdr` is negative, on average.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_rows,)
+        Those that the plan was made for.
+    plan : Plan
+        Of any goal; take "find", with which short lists are possible, too.
+    answers : array-like of shape (m,)
+        As in `estimate`. "Could not tell" counts as negative.
+    fdr : float, default 0.1
+        In (0, 1). The mean is over draws of plans: a single list may have a larger share.
+
+    Returns
+    -------
+    Discoveries
+        `rows`, which may be none.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `plan` was made for other scores, or an argument is not as described; if there are too few checks for any
+        list to be possible, even if none had been negative.
+
+    Notes
+    -----
+    The first k rows are listed, less those that were found negative, for the largest k with
+
+    .. math:: \\sum_j \\left(\\frac{1}{\\pi_j} - 1\\right) + \\max_h \\left(\\frac{1}{\\pi_h} - 1\\right)
+        \\le \\mathrm{fdr} \\; \\cdot \\; \\mathrm{length},
+
+    where j goes through the negatives checked above k, :math:`\\pi_j` is the probability with which each was drawn, and
+    h goes through the strata that begin above k: the negatives that have not been seen are estimated, with one more of
+    the largest weight. That is the procedure of Benjamini and Hochberg with conformal p-values against the checked
+    negatives, weighted for the design. Where all rows had one probability the bound is exact; else simulations hold it
+    (``bench/audit``).
+
+    O(n_rows log n_rows) time.
+
+    References
+    ----------
+    Bates, Candès, Lei, Romano and Sesia (2023), Testing for outliers with conformal p-values, Annals of Statistics 51;
+    Jin and Candès (2023), Selection by prediction with conformal p-values, Journal of Machine Learning Research 24.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastpu import audit
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(20_000) < 0.1
+    >>> scores = rng.normal(size=20_000) + 2.5 * truth
+    >>> plan = audit.plan(scores, 400, goal="find", random_state=0)
+    >>> found = audit.discoveries(scores, plan, truth[plan.rows], fdr=0.1)
+    >>> found.rows.size > 500, bool(truth[found.rows].mean() > 0.85)
+    (True, True)
+    """
+    values = check_scores(("scores", scores))[0]
+    check_plan("plan", plan, fingerprint(values), values.size)
+    given = check_answers(answers, plan.rows.size)
+    share = check_float("fdr", fdr, low=0, high=1, open_low=True, open_high=True)
+    prefixes = Prefixes.of(plan, given != 1)
+    if not np.any(prefixes.one_more <= share * prefixes.first):
+        least = math.ceil(plan.rows.size * float(np.min(prefixes.one_more / prefixes.first)) / share)
+        raise ValueError(
+            f"answers must be of about {least} rows or more for fdr={share:g}, got {plan.rows.size}: were they all "
+            f"positive, no list could be promised so few negatives"
+        )
+    last = prefixes.longest(share)
+    first = ranking(values, plan.seed)[:last]
+    refuted = plan.rows[given != 1]
+    longer = [factor for factor in _FACTORS if prefixes.longest(share, factor) > _LONGER * last]
+    more = math.ceil((longer[0] - 1) * plan.rows.size) if longer else None
+    return Discoveries(first[~np.isin(first, refuted)], last, share, more)
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """Beginnings of the ranking, that end before a checked negative or with a stratum.
+
+    Attributes
+    ----------
+    first : ndarray of int64
+        How many rows of the ranking each has.
+    listed : ndarray of int64
+        The same less the checked negatives.
+    unseen : ndarray of float64
+        The estimated number of negatives among `listed`.
+    one_more : ndarray of float64
+        What one further checked negative would add to it at most.
+    """
+
+    first: NDArray[np.int64]
+    listed: NDArray[np.int64]
+    unseen: NDArray[np.float64]
+    one_more: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, plan: Plan, is_negative: NDArray[np.bool_]) -> Prefixes:
+        with np.errstate(divide="ignore"):
+            weight = plan.sizes / plan.drawn - 1
+        order = np.argsort(plan.place[is_negative])
+        place, stratum = plan.place[is_negative][order], plan.stratum[is_negative][order]
+        first = np.unique(np.concatenate([place[place > 0], plan.ends]))
+        count = np.searchsorted(place, first)
+        unseen = np.concatenate([[0.0], np.cumsum(weight[stratum])])[count]
+        one_more = np.maximum.accumulate(weight)[np.searchsorted(plan.ends, first)]
+        return cls(first, first - count, unseen, one_more)
+
+    def longest(self, share: float, factor: float = 1.0) -> int:
+        """Return how many first rows may be listed, if one more negative added so many times less."""
+        possible = (self.unseen + self.one_more / factor <= share * self.listed) & (self.listed > 0)
+        return int(self.first[possible].max(initial=0))

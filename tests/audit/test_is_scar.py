@@ -1,0 +1,80 @@
+"""Checked positives are compared with labelled ones."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from fastpu import audit
+from fastpu.audit._scar import _Pool
+
+
+def made(rng, *, shift=0.0, goal="count", n_labeled=300):
+    """Return a plan with its answers, and scores of labelled positives that are `shift` larger than the others'."""
+    truth = rng.permutation(np.arange(5000) < 1000)
+    scores = rng.normal(size=5000) + 1.5 * truth
+    plan = audit.plan(scores, 150, goal=goal, k=800, random_state=rng)
+    return plan, truth[plan.rows], rng.normal(size=n_labeled) + 1.5 + shift
+
+
+@pytest.mark.parametrize("goal", ["count", "precision", "find"])
+def test_p_values_hold_their_level_where_labels_are_at_random(goal):
+    rng = np.random.default_rng(0)
+    p = [audit.is_scar(*made(rng, goal=goal), n_permutations=59, random_state=rng).p_value for _ in range(60)]
+    assert np.mean(np.array(p) <= 0.1) < 0.1 + 3 * np.sqrt(0.09 / 60)
+    assert 0.35 < np.mean(p) < 0.75  # it is careful where a stratum is mostly positive, as above k
+
+
+@pytest.mark.parametrize("shift", [-1.0, 1.0])
+def test_labels_that_depend_on_the_score_are_found(shift):
+    rng = np.random.default_rng(1)
+    found = [audit.is_scar(*made(rng, shift=shift), random_state=rng) for _ in range(5)]
+    assert max(one.p_value for one in found) < 0.02
+    for one in found:
+        assert np.sign(one.difference) == np.sign(shift) == np.sign(one.recall_error.value)
+        assert one.k == 800
+        assert (one.factor > 1) == (shift > 0)
+        assert one.recall_error.interval[0] < one.recall_error.value < one.recall_error.interval[1]
+
+
+def test_draws_have_odds_in_proportion_to_probabilities():
+    stratum, chance = np.array([0, 0, 1, 1, 1]), np.array([0.5, 0.1])
+    pool = _Pool(np.arange(5.0), stratum, chance)
+    draws = pool.draws(2, 6000, np.random.default_rng(0))
+    sets = list(combinations(range(5), 2))
+    wanted = np.array([np.prod(chance[stratum[list(rows)]]) for rows in sets])
+    times = np.array([sum(set(draw.tolist()) == set(rows) for draw in draws) for rows in sets])
+    assert np.all(np.abs(times / 6000 - wanted / wanted.sum()) < 0.025)
+
+
+def test_the_difference_is_that_of_weighted_shares():
+    pool = _Pool(np.array([3.0, 1.0, 2.0, 1.0]), np.array([0, 1, 0, 1]), np.array([1.0, 0.25]))
+    # Checked: 3 with weight 1 and 1 with weight 4; labelled: 2 and 1.
+    difference, cut = pool.furthest(np.array([0, 1]))
+    assert (difference, cut) == (pytest.approx(0.5 - 0.2), 2.0)
+
+
+def test_the_interval_of_the_recall_error_holds_the_truth():
+    rng, held = np.random.default_rng(3), 0
+    for _ in range(60):
+        found = audit.is_scar(*made(rng), n_permutations=1, random_state=rng)
+        low, high = found.recall_error.interval
+        held += low <= 0 <= high  # labels are at random
+    assert held / 60 > 0.8
+
+
+def test_wrong_input_is_refused():
+    plan, answers, labeled = made(np.random.default_rng(0))
+    with pytest.raises(ValueError, match="answers must have at least 5 positive ones, got 0"):
+        audit.is_scar(plan, np.zeros(150), labeled)
+    with pytest.raises(ValueError, match="scores_of_labelled must not hold NaN"):
+        audit.is_scar(plan, answers, [np.nan])
+    with pytest.raises(ValueError, match="n_permutations must be an integer in"):
+        audit.is_scar(plan, answers, labeled, n_permutations=0)
+    with pytest.raises(TypeError, match="plan must be"):
+        audit.is_scar(None, answers, labeled)
+    narrow, few, _ = made(np.random.default_rng(0), goal="precision")
+    with pytest.raises(ValueError, match="scores_of_labelled must hold scores of strata in which rows were checked"):
+        audit.is_scar(narrow, few, [-9.0])
