@@ -191,14 +191,6 @@ void ElbowFactor::solve(const double* b, double total, double* u, double& mu, do
   mu = shifted + shift_ * total;
 }
 
-void ElbowFactor::fit(const double* weights, double total, double* u) const {
-  std::fill_n(solution_.data(), width_in_use(), 0.0);
-  for (const index_t r : slots_) {
-    solution_[r] = loops_->dot(vector(r), weights, n_features_) + vector(r)[n_features_] * std::sqrt(shift_) * total;
-  }
-  backward(u);
-}
-
 void ElbowFactor::express_last(double* u) const {
   std::copy_n(work_.data(), width_in_use(), solution_.data());
   backward(u);

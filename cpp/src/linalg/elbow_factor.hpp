@@ -48,8 +48,6 @@ class ElbowFactor {
   void solve_labels(double* u, double& mu, double* weights = nullptr) const;
   // Solves for any b.
   void solve(const double* b, double total, double* u, double& mu, double* weights = nullptr) const;
-  // Minimises |X'u - weights|^2 + shift (1'u - total)^2, of rows given by their features.
-  void fit(const double* weights, double total, double* u) const;
   // After add() has returned that a row depends on the others: the combination u of them, with sum 1, that equals it.
   void express_last(double* u) const;
 

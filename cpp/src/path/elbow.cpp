@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <utility>
 
 namespace fastpu::detail {
 
@@ -18,8 +17,6 @@ constexpr double kNegative = -1e-10;      // a pivot below this is negative beyo
 Elbow::Elbow(PathRows& rows, const PathPoint& point, double shift, Isa isa)
     : rows_(rows),
       point_(point),
-      shift_(shift),
-      isa_(isa),
       factor_(shift, isa, rows.n_features()),
       place_(point.alpha.size(), -1),
       reached_(point.alpha.size(), 0.0) {}
@@ -39,19 +36,6 @@ void Elbow::leave(index_t i) {
   moving_.erase(moving_.begin() + k);
   for (std::size_t j = at(k); j < moving_.size(); ++j) --place_[at(moving_[j])];
   place_[at(i)] = -1;
-}
-
-bool Elbow::refactor() {
-  const std::vector<index_t> moving = moving_;
-  ElbowFactor factor = std::exchange(factor_, ElbowFactor(shift_, isa_, rows_.n_features()));
-  moving_.clear();
-  for (const index_t i : moving) place_[at(i)] = -1;
-  for (const index_t i : moving) enter(i);
-  if (moving_.size() == moving.size()) return true;
-  factor_ = std::move(factor);
-  moving_ = moving;
-  for (std::size_t k = 0; k < moving.size(); ++k) place_[at(moving[k])] = static_cast<index_t>(k);
-  return false;
 }
 
 // If no row moves, one row of each class with a = c has to start moving together.

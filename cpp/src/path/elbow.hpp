@@ -57,23 +57,6 @@ class Elbow {
   void correct(const std::vector<double>& residual, double total, std::vector<double>& change, double& offset,
                std::vector<double>& weights) const;
 
-  // Computes the change of beta that comes nearest to adding `weights` to X'beta and `total` to the sum of beta; K must
-  // be linear.
-  void fit(const std::vector<double>& weights, double total, std::vector<double>& change) const {
-    change.resize(moving_.size());
-    factor_.fit(weights.data(), total, change.data());
-  }
-
-  // Computes the combination of the moving rows, with coefficients of sum 1, that equals the row just found to depend
-  // on them.
-  void express_last(std::vector<double>& factors) const {
-    factors.resize(moving_.size());
-    factor_.express_last(factors.data());
-  }
-
-  // Factors the system anew. Returns false, and leaves all as it was, if some row now depends on the others.
-  bool refactor();
-
  private:
   void start_from_bound(index_t i);
   bool enter_pair(const std::vector<index_t>& weak);
@@ -83,8 +66,6 @@ class Elbow {
 
   PathRows& rows_;
   const PathPoint& point_;
-  double shift_;
-  Isa isa_;
   ElbowFactor factor_;
   std::vector<index_t> moving_;
   std::vector<index_t> place_;  // of each row among the moving ones, -1 if it does not move

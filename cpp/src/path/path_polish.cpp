@@ -1,4 +1,4 @@
-// Corrections of the points of a path: removes rounding errors, repairs ties, and tests whether a point is optimal.
+// Corrections of the points of a path: removes rounding errors, and tests whether a point is optimal.
 
 #include <algorithm>
 #include <cmath>
@@ -14,10 +14,8 @@ namespace {
 
 constexpr double kResidual = 1e-11;  // largest residual of the margin, relative to lam, that is left uncorrected
 constexpr int kMostPolishes = 3;
-constexpr int kMostTries = 3;            // repairs of one row at one point
 constexpr double kMostGap = 1e-6;        // largest relative duality gap of a point of the path
 constexpr double kMostViolation = 1e-6;  // largest violation of the optimality conditions
-constexpr int kSettle = 20;              // breakpoints between two calls of settle()
 constexpr int kMostUpdates = 100;        // calls of weights_of_alpha() from one sum over all rows to the next
 
 }  // namespace
@@ -52,7 +50,7 @@ void PathWalk::polish(Elbow& elbow) {
     if (worst <= kResidual * lam_ && std::abs(sum) <= kRounding * sum_alpha_) break;
     elbow.correct(residual, -sum, change, offset, weights);
     if (!std::isfinite(offset) || !std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) break;
-    const FirstBound first = is_linear ? first_bound(moving, change, 1) : FirstBound{1};
+    const FirstBound first = is_linear ? first_bound(moving, change) : FirstBound{};
     for (double& each : change) each *= first.length;
     for (double& each : weights) each *= first.length;
     put(moving, change);
@@ -61,63 +59,11 @@ void PathWalk::polish(Elbow& elbow) {
     add(moving, change, weights, h_);
     if (first.row >= 0) put_at_bound(elbow, first);
   }
-  if (is_linear) settle(elbow);
 }
 
-// Rows that met the margin together up to rounding, or too close to each other, are on its wrong side as lam decreases:
-// each in turn is put on the margin and made a moving row. The rows whose a may have changed are appended to `changed`.
-void PathWalk::repair(Elbow& elbow, std::vector<index_t>& changed) {
-  std::vector<int> tries(at(problem_.n));
-  for (;;) {
-    index_t worst = -1;
-    double most = tolerance();
-    for (index_t i = 0; i < problem_.n; ++i) {
-      const double past = side_[at(i)] * lam_ - weight_[at(i)] * (h_[at(i)] + a0_);
-      if (side_[at(i)] == 0 || tries[at(i)] == kMostTries || !(past > most)) continue;
-      worst = i;
-      most = past;
-    }
-    if (worst < 0) return;
-    ++tries[at(worst)];
-    team_.poll();
-    speed_is_known_ = false;
-    while (!elbow.is_moving(worst) && ElbowFactor::is_dependent(elbow.enter(worst))) {
-      changed.insert(changed.end(), elbow.moving().begin(), elbow.moving().end());
-      changed.push_back(worst);
-      if (elbow.moving().empty() || !exchange(elbow, worst)) break;
-    }
-    if (elbow.is_moving(worst)) set_side(worst, true);
-    changed.insert(changed.end(), elbow.moving().begin(), elbow.moving().end());
-    polish(elbow);
-  }
-}
-
-// Moves a row together with the rows that it depends on, without changing any score, until one of them is at a bound;
-// returns true if that is another row.
-bool PathWalk::exchange(Elbow& elbow, index_t i) {
-  std::vector<double> change;
-  elbow.express_last(change);
-  const std::vector<index_t> moving = elbow.moving();
-  const double sign = point_.bound(i) * point_.label[at(i)];  // the sign of the change of y a
-  for (double& each : change) each *= -sign;
-  const FirstBound first = first_bound(moving, change, room_along(i, point_.bound(i)));
-  if (!std::isfinite(first.length)) return false;
-  for (double& each : change) each *= first.length;
-  std::vector<double> own{sign * first.length};
-  put(moving, change);
-  put({i}, own);
-  if (first.row < 0) {
-    set_side(i, false);
-    return false;
-  }
-  put_at_bound(elbow, first);
-  return true;
-}
-
-// Returns which row meets a bound first if y a changes by `change` times a length that grows up to `longest`.
-PathWalk::FirstBound PathWalk::first_bound(const std::vector<index_t>& rows, const std::vector<double>& change,
-                                           double longest) const {
-  FirstBound first{longest};
+// Returns which row meets a bound first if y a changes by `change` times a length that grows up to 1.
+PathWalk::FirstBound PathWalk::first_bound(const std::vector<index_t>& rows, const std::vector<double>& change) const {
+  FirstBound first;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const double slope = change[k] * point_.label[at(rows[k])];
     const double room = room_along(rows[k], slope);
@@ -152,19 +98,6 @@ void PathWalk::set_alpha(index_t row, double value) {
   point_.alpha[i] = value;
   beta_[i] = value * point_.label[i];
   if (rows_->is_linear()) unweighed_.push_back(row);
-}
-
-// If the path keeps weights, they are accurate, and y a is corrected to match them: its sum must be 0, and X'(y a) must
-// equal the weights.
-void PathWalk::settle(Elbow& elbow) {
-  const double sum = loops_.dot(beta_.data(), ones_.data(), problem_.n);
-  if (std::abs(sum) <= kRounding * sum_alpha_ && ++n_unsettled_ < kSettle) return;
-  n_unsettled_ = 0;
-  std::vector<double> lack = weights_of_alpha();  // a copy
-  for (std::size_t f = 0; f < w_.size(); ++f) lack[f] = w_[f] - lack[f];
-  std::vector<double> change;
-  elbow.fit(lack, -sum, change);
-  if (std::ranges::all_of(change, [](double x) { return std::isfinite(x); })) put(elbow.moving(), change);
 }
 
 // Returns X'(y a). Only a few rows have changed since the last call, so their changes are added to what it returned;

@@ -35,7 +35,7 @@ class PathWalk {
  private:
   // How far rows can move until a row meets a bound; no row does if the number is -1.
   struct FirstBound {
-    double length;
+    double length = 1;
     index_t row = -1;
     bool is_cost = false;  // the bound is the row's cost, not 0
   };
@@ -46,7 +46,7 @@ class PathWalk {
   void cross_gap(const Elbow& elbow);
   void find_weak(const Elbow& elbow);
   void find_speed(Elbow& elbow);
-  void look_at_all(const Elbow& elbow, bool with_speed);
+  void look_at_all(const Elbow& elbow);
   PathStep find_step(const Elbow& elbow, index_t& exit);
   bool choose_step(Elbow& elbow, double& step, index_t& exit);
   void move(Elbow& elbow, double step, index_t first_exit);
@@ -56,12 +56,9 @@ class PathWalk {
            std::vector<double>& sums);
   void set_alpha(index_t row, double value);
   void put(const std::vector<index_t>& rows, std::vector<double>& change);
-  void settle(Elbow& elbow);
   const std::vector<double>& weights_of_alpha();
   bool is_optimal(const PathCheck& check);
-  void repair(Elbow& elbow, std::vector<index_t>& changed);
-  bool exchange(Elbow& elbow, index_t i);
-  FirstBound first_bound(const std::vector<index_t>& rows, const std::vector<double>& change, double longest) const;
+  FirstBound first_bound(const std::vector<index_t>& rows, const std::vector<double>& change) const;
   void put_at_bound(Elbow& elbow, const FirstBound& reached);
   double room_along(index_t i, double slope) const;
   void release(Elbow& elbow, index_t i);
@@ -100,7 +97,6 @@ class PathWalk {
   std::vector<double> ones_;
   std::vector<double> loss_cost_;      // the cost of each row, 0 for a row without a limit
   std::vector<index_t> unlimited_;     // rows without a limit: their loss counts with a in place of the cost
-  int n_unsettled_ = 0;                // breakpoints since y a was last made to match the weights
   std::vector<double> alpha_weights_;  // X'(y a) of the y a that is kept beside it
   std::vector<double> weighed_beta_;
   std::vector<index_t> unweighed_;  // rows whose y a may differ from it
@@ -119,7 +115,6 @@ class PathWalk {
   double on_margin_ = kOnMargin;
   int n_no_steps_ = 0;
   bool speed_is_known_ = false;  // whether v belongs to the present moving rows
-  bool has_new_speed_ = false;   // whether look_at_all() has just computed v for them
   double work_ = 0;              // kernel rows added to h and v since h was computed anew
   double lam_of_scores_ = 0;     // the lam at which h was computed
   std::vector<index_t> weak_;    // rows on the margin that are not moving

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -20,13 +19,12 @@ constexpr double kTrivial = 1e-9;          // a first breakpoint below this shar
 constexpr double kVanishing = 1e-290;      // below such a first breakpoint 1 / lam overflows, now or soon
 constexpr double kPrecision = 1e-8;        // below this share of reach(), lam is too small to tell the margin
 constexpr double kOnMarginOfRows = 1e-12;  // kOnMargin with known rows, whose scores have smaller rounding errors
-constexpr double kMostOnMargin = 1e-6;     // kOnMargin after many steps without progress
 constexpr double kAtBound = 1e-11;         // a value this close to a bound, as a share of its box, is at the bound
 constexpr double kSlopeResidual = 1e-9;    // a larger residual of the slopes, relative to max(|d0|, 1), is corrected
 constexpr int kMostPauses = 12;            // most successive pauses within one segment
 constexpr double kLongestStep = 0.999;     // with known rows, the longest step but the last, as a share of lam
 constexpr double kNoStep = 1e-13;          // a shorter step, as a share of lam, is no progress
-constexpr int kMostNoSteps = 20;           // after so many steps without progress more rows count as on the margin
+constexpr int kMostNoSteps = 20;           // after more steps without progress a path is stalled
 constexpr double kRecompute = 20;          // h is computed anew when updates have cost so many times as much
 constexpr double kLeastWatched = 1e-4;     // rows are watched only while lam exceeds this share of reach()
 
@@ -154,9 +152,8 @@ void PathWalk::find_weak(const Elbow& elbow) {
   }
 }
 
-// Computes the scores of all rows at this point if only some have been watched, and their speeds if the slopes are
-// known.
-void PathWalk::look_at_all(const Elbow& elbow, bool with_speed) {
+// Computes the scores of all rows at this point if only some have been watched.
+void PathWalk::look_at_all(const Elbow& elbow) {
   if (!watch_->is_partial()) return;
   watch_->end();
   if (work_ > kRecompute * static_cast<double>(problem_.n)) {
@@ -165,21 +162,13 @@ void PathWalk::look_at_all(const Elbow& elbow, bool with_speed) {
     const auto& before = watch_->first_beta();
     std::vector<index_t> changed;
     std::vector<double> by;
-    std::vector<double> slopes;
     for (index_t i = 0; i < problem_.n; ++i) {
-      if (beta_[at(i)] == before[at(i)] && !elbow.is_moving(i)) continue;
+      if (beta_[at(i)] == before[at(i)]) continue;
       changed.push_back(i);
       by.push_back(beta_[at(i)] - before[at(i)]);
-      slopes.push_back(elbow.slope_of(i));
     }
     h_ = watch_->first_scores();
-    if (with_speed) {
-      std::ranges::fill(v_, 0.0);
-      rows_->add_two(changed, by.data(), slopes.data(), h_.data(), v_.data());
-      has_new_speed_ = true;
-    } else {
-      rows_->add(changed, by.data(), h_.data());
-    }
+    rows_->add(changed, by.data(), h_.data());
     work_ += static_cast<double>(changed.size());
   }
   norm_ = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
@@ -197,18 +186,14 @@ void PathWalk::find_speed(Elbow& elbow) {
   const auto& moving = elbow.moving();
   std::vector<double> residual(moving.size());
   for (int time = 0; time < 3; ++time) {
-    if (!has_new_speed_) {
-      std::ranges::fill(v_, 0.0);
-      add(moving, elbow.slopes(), elbow.slope_weights(), v_);
-    }
-    has_new_speed_ = false;
+    std::ranges::fill(v_, 0.0);
+    add(moving, elbow.slopes(), elbow.slope_weights(), v_);
     double worst = 0;
     for (std::size_t k = 0; k < moving.size(); ++k) {
       residual[k] = v_[at(moving[k])] + elbow.offset_slope() + point_.label[at(moving[k])];
       worst = std::max(worst, std::abs(residual[k]));
     }
     if (worst <= kSlopeResidual * std::max(1.0, std::abs(elbow.offset_slope())) || time == 2) break;
-    if (time == 1 && !elbow.refactor()) break;
     elbow.refine(residual);
   }
 }
@@ -249,7 +234,7 @@ void PathWalk::move(Elbow& elbow, double step, index_t first_exit) {
 
 // Only a0 can move, within an interval that closes where a row of either class with a = c meets the margin.
 void PathWalk::cross_gap(const Elbow& elbow) {
-  look_at_all(elbow, false);
+  look_at_all(elbow);
   index_t top = -1;
   index_t bottom = -1;
   for (index_t i = 0; i < problem_.n; ++i) {
@@ -313,7 +298,7 @@ bool PathWalk::choose_step(Elbow& elbow, double& step, index_t& exit) {
   PathStep next = find_step(elbow, exit);
   const auto moment = [&] { return PathMoment{lam_, a0_, beta_.data(), h_.data(), v_.data()}; };
   if (watch_->is_partial() && !watch_->covers(moment(), elbow, std::min(next.step, lam_))) {
-    look_at_all(elbow, true);
+    look_at_all(elbow);
     polish(elbow);
   }
   if (!watch_->is_partial()) {
@@ -380,7 +365,6 @@ bool PathWalk::take_step(Elbow& elbow) {
   }
   const double before = lam_;
   std::vector<index_t> changed;
-  std::optional<PathCheck> check;
   bool is_at_floor = false;
   if (outcome == Elbow::Outcome::nothing_moves) {
     cross_gap(elbow);
@@ -403,30 +387,17 @@ bool PathWalk::take_step(Elbow& elbow) {
       const bool has_lost = rows_->is_linear() && lam_ < lam_of_scores_ / 2;  // the digits that sums far larger had
       if (lam_ > 0 && (has_lost || work_ > kRecompute * static_cast<double>(problem_.n))) recompute(false);
       polish(elbow);
-      if (rows_->is_linear() && lam_ > 0) {
-        check = check_rows();
-        if (check->worst >= tolerance()) {
-          repair(elbow, changed);
-          check.reset();
-        }
-      }
     }
   }
   if (lam_ > 0 && !watch_->is_partial()) {
-    if (!check) check = check_rows();
-    if (!is_optimal(*check)) return finish(PathStatus::stalled);  // the path ends at the breakpoint before this one
-    result_.violation = std::max(result_.violation, check->worst / lam_);
+    const PathCheck check = check_rows();
+    if (!is_optimal(check)) return finish(PathStatus::stalled);  // the path ends at the breakpoint before this one
+    result_.violation = std::max(result_.violation, check.worst / lam_);
   }
   note_knot(changed);
   if (is_at_floor) return finish(PathStatus::precision);
-  if (before - lam_ > kNoStep * before) {
-    n_no_steps_ = 0;
-  } else if (++n_no_steps_ > kMostNoSteps) {
-    n_no_steps_ = 0;
-    on_margin_ *= 10;
-    if (on_margin_ > kMostOnMargin) return finish(PathStatus::stalled);
-  }
-  return true;
+  n_no_steps_ = before - lam_ > kNoStep * before ? 0 : n_no_steps_ + 1;
+  return n_no_steps_ <= kMostNoSteps || finish(PathStatus::stalled);
 }
 
 SvmPathResult PathWalk::run() {

@@ -30,7 +30,7 @@ from fastpu.kernels._centring import shifted_csr
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -71,19 +71,12 @@ class GroupedRows:
         return share
 
 
-def open_grouped_rows(
-    function: str,
-    groups: tuple[int, ...],
-    X: object,
-    y: object,
-    sample_weight: object,
-    random_state: object,
-    n_threads: object,
-) -> GroupedRows:
-    threads, generator = resolve_n_threads(n_threads), check_random_state(random_state)
-    require_rows(X, function)
-    matrix = check_matrix(X)
-    rows = open_training_rows(matrix, y, sample_weight, function, groups=groups, is_relative=False)
+def open_grouped_rows(function: str, groups: tuple[int, ...], given: Mapping[str, Any]) -> GroupedRows:
+    """Check the rows of a function's arguments, and keep those of these groups."""
+    threads, generator = resolve_n_threads(given["n_threads"]), check_random_state(given["random_state"])
+    require_rows(given["X"], function)
+    matrix = check_matrix(given["X"])
+    rows = open_training_rows(matrix, given["y"], given["sample_weight"], function, groups=groups, is_relative=False)
     return GroupedRows(function, rows.matrix, rows.labels, rows.weights, generator, threads)
 
 

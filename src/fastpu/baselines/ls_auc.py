@@ -34,7 +34,7 @@ from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabel
 from fastpu.model._threshold import balanced_accuracy_threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -85,12 +85,8 @@ def fit_ls_auc(
         Ridge weights >= 0. A sequence gives a list of models, and means and covariances are computed once.
     model : {"linear", "gauss"}, default "linear"
         phi: the features themselves, or exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
-    n_centers : int, default 200
-        Most centres, drawn from the rows that are used by `random_state`, no two of them equal.
-    centers : array-like or CSR matrix of shape (n_centers, d), optional
-        The centres, in place of drawn ones.
-    bandwidth : float, optional
-        > 0; by default the median distance between the rows and the centres.
+    n_centers, centers, bandwidth
+        As in `fastpu.fit_upu`; centres are drawn from the rows that are used.
     tol : float, default 1e-10
         > 0. With more than 2000 features the linear system is solved by conjugate gradients, which end when the norm of
         its residual is at most `tol` times that of d.
@@ -146,8 +142,8 @@ def fit_ls_auc(
     >>> model.predict([[1.4], [1.6]])
     array([-1,  1])
     """
-    options = _check_options(lam, model, n_centers, centers, bandwidth, tol, max_iter)
-    rows = open_grouped_rows("fit_ls_auc", (1, -1), X, y, sample_weight, random_state, n_threads)
+    options = _check_options(locals())
+    rows = open_grouped_rows("fit_ls_auc", (1, -1), locals())
     require_groups(rows, (1, -1))
     return _fit(rows, options, [(1.0, 1, -1)])
 
@@ -220,8 +216,8 @@ def fit_samult(
     array([0.357143])
     """
     share = check_float("gamma", gamma, low=0, high=1)
-    options = _check_options(lam, model, n_centers, centers, bandwidth, tol, max_iter)
-    rows = open_grouped_rows("fit_samult", (1, 0, -1), X, y, sample_weight, random_state, n_threads)
+    options = _check_options(locals())
+    rows = open_grouped_rows("fit_samult", (1, 0, -1), locals())
     require_groups(rows, (1, 0, -1))
     terms = [(share, 1, -1), (1 - share, 1, 0), (1 - share, 0, -1)]
     return _fit(rows, options, terms, params={"gamma": share})
@@ -332,8 +328,8 @@ def fit_pnu_auc(
     """
     given, drawn_as = check_prior(prior), check_scenario(scenario)
     mix = check_float("eta", eta, low=-1, high=1)
-    options = _check_options(lam, model, n_centers, centers, bandwidth, tol, max_iter)
-    rows = open_grouped_rows("fit_pnu_auc", (1, 0, -1), X, y, sample_weight, random_state, n_threads)
+    options = _check_options(locals())
+    rows = open_grouped_rows("fit_pnu_auc", (1, 0, -1), locals())
     needed = tuple(g for g, is_needed in ((1, mix > -1), (0, mix != 0), (-1, mix < 1)) if is_needed)
     require_groups(rows, needed, f" with eta = {mix:g}")
     n_pos, n_unl, n_neg = (rows.mass(g) for g in (1, 0, -1))
@@ -381,22 +377,21 @@ class _Options:
         return {**params, "tol": self.tol, "max_iter": self.max_iter}
 
 
-def _check_options(
-    lam: object, model: object, n_centers: object, centers: object, bandwidth: object, tol: object, max_iter: object
-) -> _Options:
-    lams: list[Any] = list(lam) if is_sequence(lam) else []  # type: ignore[call-overload] # it is a sequence
+def _check_options(given: Mapping[str, Any]) -> _Options:
+    lam, centers = given["lam"], given["centers"]
+    lams: list[Any] = list(lam) if is_sequence(lam) else []
     if is_sequence(lam) and not lams:
         raise ValueError(f"lam must be a number >= 0 or a sequence of at least one of them, got {describe(lam)}")
-    kind = check_choice("model", model, ("linear", "gauss"))
+    kind = check_choice("model", given["model"], ("linear", "gauss"))
     return _Options(
         lams=[check_float(f"lam[{i}]", one, low=0) for i, one in enumerate(lams)] or [check_float("lam", lam, low=0)],
         is_one=not lams,
         model=kind,
-        n_centers=min(check_int("n_centers", n_centers, low=1), MANY),
+        n_centers=min(check_int("n_centers", given["n_centers"], low=1), MANY),
         centers=centers,
-        bandwidth=check_bandwidth("model", kind, centers, bandwidth),
-        tol=check_float("tol", tol, low=0, open_low=True),
-        max_iter=min(check_int("max_iter", max_iter, low=1), MANY),
+        bandwidth=check_bandwidth("model", kind, centers, given["bandwidth"]),
+        tol=check_float("tol", given["tol"], low=0, open_low=True),
+        max_iter=min(check_int("max_iter", given["max_iter"], low=1), MANY),
     )
 
 

@@ -16,17 +16,8 @@ class RankMachine(RiskMachine):
 
     Attributes
     ----------
-    basis : str
-        "linear" or "gauss".
-    coef : ndarray of float64, shape (n_features,) or (number of centres,)
-    intercept : float
-        0.
-    bandwidth : float, or None
-        The number that was used; None for the linear basis.
-    centers : ndarray, SciPy CSR array or None
-        The centres, in the form of the training rows; None for the linear basis.
-    centers_dense, centers_data, centers_indices, centers_indptr : ndarray or None
-        The arrays that `centers` is made of: the first for dense rows, the others for CSR.
+    basis, coef, intercept, bandwidth, centers, centers_dense, centers_data, centers_indices, centers_indptr
+        As in `RiskMachine`; the intercept is 0.
     n_iter : int
         Steps of the conjugate gradients; 0 for a system that was solved directly.
     status : str
@@ -41,8 +32,4 @@ class RankMachine(RiskMachine):
     history : mapping
         "residual": |b - (A + lam) coef| / |b| for every entry of `objective`. For an indefinite system that was solved
         directly also "smallest_eigenvalue": that of A + lam, which is < 0.
-
-    Notes
-    -----
-    Scoring n rows costs O(n d), times the number of centres for the Gaussian basis.
     """

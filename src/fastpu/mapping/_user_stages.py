@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -76,8 +75,6 @@ def user_mapping(psi1: object, table: Table) -> Stage:
     """Return a user's psi1 as a stage over the rows of `table`."""
     is_estimator = _is_estimator("psi1", psi1)
     users: Any = psi1
-    if is_estimator:
-        _check_needs_no_labels(psi1)
 
     def stage(positive: Rows, unlabeled: Rows) -> Boundary:
         if not is_estimator:
@@ -143,21 +140,6 @@ def _is_estimator(name: str, psi: object) -> bool:
     if not callable(psi):
         raise TypeError(f"{expected}, got {describe(psi)}")
     return False
-
-
-def _check_needs_no_labels(psi1: Any) -> None:
-    try:
-        parameters = list(inspect.signature(psi1.fit).parameters.values())
-    except (TypeError, ValueError):  # not every callable has a signature
-        return
-    needed = [
-        p.name for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-    ]
-    if len(needed) > 1:
-        raise TypeError(
-            f"psi1 must be an estimator that is fitted on P alone, such as a one-class SVM, got {type(psi1).__name__}, "
-            f"whose fit wants {needed[1]} too; pass a function psi1(P, U) that fits it"
-        )
 
 
 def _scorer(name: str, fitted: object) -> UserScorer:
