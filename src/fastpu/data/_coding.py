@@ -23,14 +23,7 @@ ROLES: Mapping[str, int] = {"positive": 1, "unlabeled": 0, "negative": -1}
 MAX_LISTED = 10
 
 
-class _Missing:
-    """The one value that None, NaN, NA and NaT are read as."""
-
-    def __repr__(self) -> str:
-        return "missing"
-
-
-MISSING = _Missing()
+MISSING = object()  #: the one value that None, NaN, NA and NaT are read as
 
 
 def is_missing(value: object) -> bool:
