@@ -22,11 +22,12 @@ WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight
 # scikit-learn 1.6 makes two classes of three by the first label of each of the two targets, which are ordered unlike.
 BROKEN = WEIGHTS if parse_version(sklearn.__version__) < parse_version("1.7") else ()
 
-# What a class needs beside its estimator; fewer bags and iterations than by default, for the time that they take.
+# What a class needs beside its estimator; fewer bags, folds and iterations than by default, for their time.
 NEEDED = {
-    "PUBaggingClassifier": {"n_bags": 5},
+    "ElkanNotoClassifier": {"cv": 2},
+    "PUBaggingClassifier": {"n_bags": 2},
     "SARClassifier": {"tol": 1e-2},
-    "WeightedUnlabeledClassifier": {"prior": 0.4},
+    "WeightedUnlabeledClassifier": {"prior": 0.4, "cv": 2},
 }
 
 

@@ -16,6 +16,7 @@ import pytest
 import scipy.sparse as sp
 
 from fastpu.model import _model
+from fastpu.model._calibration import METHODS
 from fastpu.model._model import _from_parts, load
 from helpers import outcome, refused
 from method_recipes import fitted, models_of_all_kinds, problem
@@ -128,8 +129,10 @@ def test_claims_of_size_take_no_memory(tmp_path):
 def model_cases() -> dict[str, fastpu.Model]:
     """A model of every class and form that a file can hold."""
     X, y = problem(180)
-    calibrated = fitted("fit_bpsi").with_probabilities(prior=0.4, X=X, y=y, method="isotonic")
-    return {**models_of_all_kinds(), "with probabilities": calibrated}
+    with_probabilities = {
+        method: fitted("fit_bpsi").with_probabilities(prior=0.4, X=X, y=y, method=method) for method in METHODS
+    }
+    return {**models_of_all_kinds(), **with_probabilities}
 
 
 def test_every_class_is_here():

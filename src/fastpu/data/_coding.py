@@ -23,14 +23,7 @@ ROLES: Mapping[str, int] = {"positive": 1, "unlabeled": 0, "negative": -1}
 MAX_LISTED = 10
 
 
-class _Missing:
-    """The one value that None, NaN, NA and NaT are read as."""
-
-    def __repr__(self) -> str:
-        return "missing"
-
-
-MISSING = _Missing()
+MISSING = object()  #: the one value that None, NaN, NA and NaT are read as
 
 
 def is_missing(value: object) -> bool:
@@ -50,7 +43,7 @@ def read_labels(y: object, name: str) -> NDArray[Any]:
     """
     if isinstance(y, np.ma.MaskedArray):
         raise TypeError(f"{name} must not be a masked array; mark missing labels by NaN")
-    source = _read_series(y)
+    source = read_series(y)
     try:
         array = np.asarray(source)
         if array.dtype.kind in "US" and not isinstance(source, np.ndarray):
@@ -86,8 +79,8 @@ def _only_column(y: object, array: NDArray[Any], name: str) -> object:
     return column
 
 
-def _read_series(y: object) -> object:
-    """Unwrap a pandas or polars Series: numbers with gaps as floats, everything else as it is."""
+def read_series(y: object) -> object:
+    """Unwrap a pandas or polars Series: numbers of types with gaps as floats, everything else as it is."""
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     series: Any = y
     kinds = (getattr(pandas, "Series", None), getattr(pandas, "Index", None))
@@ -95,8 +88,7 @@ def _read_series(y: object) -> object:
         if isinstance(series.dtype, np.dtype):
             return series.to_numpy()
         if series.dtype.kind in "biuf" and not hasattr(series.dtype, "categories"):
-            gaps = bool(series.isna().any())
-            return series.to_numpy(dtype=np.float64, na_value=np.nan) if gaps else series.to_numpy()
+            return series.to_numpy(dtype=np.float64, na_value=np.nan)
         return series.to_numpy(dtype=object)
     if (kind := getattr(polars, "Series", None)) is not None and isinstance(y, kind):
         if series.dtype.is_numeric() or str(series.dtype) == "Boolean":

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -23,7 +22,7 @@ from fastpu.common._params import (  # noqa: F401 - offered beside the checks of
     check_random_state,
 )
 from fastpu.common._text import describe, short, variable, where_column
-from fastpu.data._coding import default_codes, read_labels
+from fastpu.data._coding import default_codes, read_labels, read_series
 from fastpu.data._frames import check_frame, column_names, frame_kind, read_frame
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix
 from fastpu.data._sparse import is_sparse, read_sparse
@@ -238,7 +237,7 @@ def check_vector(
 
     `of_nan` is what the message about a NaN or infinite entry ends with: where it may come from.
     """
-    array = as_real_array(_series_values(value), name)
+    array = as_real_array(read_series(value), name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got {describe(value)}")
     if n is not None and array.size != n:
@@ -253,19 +252,6 @@ def check_vector(
             f"got {vector[position]} at position {position}{of_nan}"
         )
     return vector
-
-
-def _series_values(value: object) -> object:
-    """Return the values of a pandas or polars Series with missing entries as NaN."""
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
-    if (kind := getattr(pandas, "Series", None)) is not None and isinstance(value, kind):
-        dtype: Any = value.dtype
-        if isinstance(dtype, np.dtype) or getattr(dtype, "kind", "O") not in "biuf":
-            return value
-        return value.to_numpy(dtype=np.float64, na_value=np.nan)
-    if (kind := getattr(polars, "Series", None)) is not None and isinstance(value, kind):
-        return value.to_numpy()
-    return value
 
 
 def check_sample_weight(

@@ -24,7 +24,7 @@ from fastpu.model._prior import check_scenario
 from fastpu.path._selection import best_of, curve_on_path
 from fastpu.path.svm_path_model import SVMPath
 from fastpu.plot._audit import audit
-from fastpu.plot._axes import check_axes, open_axes, with_legends
+from fastpu.plot._axes import open_axes, with_legends
 from fastpu.plot._importances import importances
 from fastpu.plot._paths import draw_criterion, draw_lines, draw_selection, is_numeric
 from fastpu.plot._ranking import ranking
@@ -98,12 +98,12 @@ def boosting_curves(model: StumpEnsemble, X: object = None, y: object = None, *,
     _check_pair(X, y)
     judged = {"eval_set": "eval_auc", "folds": "fold_auc"}
     aucs = [(name, model.history[key]) for name, key in judged.items() if key in model.history]
-    given = check_axes(ax, 1 + (bool(aucs) or X is not None))
+    n_panels = 1 + (bool(aucs) or X is not None)
+    axes, figure = open_axes(ax, n_panels, (7, 2 + 1.5 * n_panels))
     if X is not None:
         aucs.append(("X, y", _auc_per_round(model, X, y)))
-    axes, figure = open_axes(given, 1 + bool(aucs), (7, 5 if aucs else 3.5))
     draw_boosting(axes, objective, aucs, model.n_iter)
-    return with_legends(axes, figure, is_ours=given is None)
+    return with_legends(axes, figure, is_ours=ax is None)
 
 
 def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any:
@@ -155,10 +155,9 @@ def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any
             f"model must be a LinearMachine, MappingMachine or MappingScorer, whose history holds label changes, got "
             f"{describe(model)}"
         )
-    given = check_axes(ax, len(panels))
-    axes, figure = open_axes(given, len(panels), (7, 1.5 + 2 * len(panels)))
+    axes, figure = open_axes(ax, len(panels), (7, 1.5 + 2 * len(panels)))
     draw_changes(axes, panels, "iteration", model.n_iter)
-    return with_legends(axes, figure, is_ours=given is None)
+    return with_legends(axes, figure, is_ours=ax is None)
 
 
 # ---- Parameters ----
@@ -230,13 +229,12 @@ def path(
         raise ValueError(f"what='coef' needs the linear kernel, got a path of kernel={model.kernel!r}")
     if shown == "auto":
         shown = "coef" if model.kernel == "linear" else "alpha"
-    given = check_axes(ax, 1 if X is None else 2)
+    axes, figure = open_axes(ax, 1 if X is None else 2, (7, 3.5 if X is None else 5.5))
     kept = np.unique(np.linspace(0, model.lams.size - 1, min(model.lams.size, _MOST_POINTS)).astype(int))
     lams = model.lams[kept]
     values = _lines(model, shown, kept)
     order = np.sort(np.argsort(-np.ptp(values, axis=0), kind="stable")[:most])
     curve = None if X is None else curve_on_path(model, name, X, y, prior=prior, scenario=scenario)
-    axes, figure = open_axes(given, 1 if X is None else 2, (7, 3.5 if X is None else 5.5))
     draw_lines(axes[0], lams, values[:, order], [_line_name(model, shown, int(column)) for column in order])
     some = "" if order.size == values.shape[1] else f" ({order.size} of {values.shape[1]})"
     axes[0].set_ylabel(("coefficient" if shown == "coef" else "a / c") + some)
@@ -248,7 +246,7 @@ def path(
             each.invert_xaxis()
     axes[-1].tick_params(axis="x", which="minor", labelsize=7)  # those of a short path would touch each other
     axes[-1].set_xlabel("lam")
-    return with_legends(axes, figure, is_ours=given is None, entry=1.2)
+    return with_legends(axes, figure, is_ours=ax is None, entry=1.2)
 
 
 def _lines(model: SVMPath, shown: str, kept: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -306,11 +304,10 @@ def selection(chosen: Selection, *, param: str | None = None, ax: Any = None) ->
         n_values = [len(np.unique(column)) if is_numeric(list(column)) else 0 for column in columns.values()]
         param = list(columns)[int(np.argmax(n_values))]
     name = check_choice("param", param, list(columns))
-    given = check_axes(ax, 1)
-    axes, figure = open_axes(given, 1, (7, 4))
+    axes, figure = open_axes(ax, 1, (7, 4))
     sign = -1 if chosen.scoring in ("err_star", "error") else 1
     draw_selection(axes[0], chosen.table, name, chosen.scoring, sign, chosen.best_index)
-    return with_legends(axes, figure, is_ours=given is None)
+    return with_legends(axes, figure, is_ours=ax is None)
 
 
 # ---- Checks and values ----

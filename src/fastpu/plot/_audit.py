@@ -9,7 +9,7 @@ import numpy as np
 from fastpu.audit import Audit
 from fastpu.common._text import describe
 from fastpu.metrics import RankingCurve
-from fastpu.plot._axes import CYCLE, check_axes, open_axes, with_legends
+from fastpu.plot._axes import CYCLE, open_axes, with_legends
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,8 +59,7 @@ def audit(found: Audit, *, before: RankingCurve | None = None, ax: Any = None) -
         raise TypeError(f"found must be an Audit, from fastpu.audit.estimate, got {describe(found)}")
     if before is not None and not isinstance(before, RankingCurve):
         raise TypeError(f"before must be a RankingCurve, from fastpu.metrics.ranking_curve, got {describe(before)}")
-    given = check_axes(ax, 2)
-    axes, figure = open_axes(given, 2, (7, 5.5))
+    axes, figure = open_axes(ax, 2, (7, 5.5))
     curve, band = found.curve, f"{100 * found.level:g} % intervals"
     _draw(axes[0], curve.n_flagged, curve.precision, curve.precision_interval, "precision by checked rows", band)
     _draw(axes[1], curve.n_flagged, curve.recall, curve.recall_interval, "recall by checked rows", band)

@@ -48,19 +48,14 @@ def groups_of(labels: NDArray[np.int8]) -> Iterator[tuple[Group, NDArray[np.intp
             yield group, rows
 
 
-def check_axes(ax: object, n: int) -> list[Any] | None:
-    """Return the user's Axes as a list of `n`, or None if there are none."""
-    if ax is None:
-        return None
-    axes = list(ax.ravel()) if isinstance(ax, np.ndarray) else list(ax) if isinstance(ax, list | tuple) else [ax]
-    if len(axes) != n or not all(hasattr(each, "plot") and hasattr(each, "axvline") for each in axes):
-        raise TypeError(f"ax must be {'one of matplotlib' if n == 1 else 'two'} Axes, got {describe(ax)}")
-    return axes
-
-
-def open_axes(axes: list[Any] | None, n: int, size: tuple[float, float]) -> tuple[list[Any], Any]:
-    """Return Axes, one below the other, and their Figure: the user's, or new ones without pyplot."""
-    if axes is not None:
+def open_axes(ax: object, n: int, size: tuple[float, float]) -> tuple[list[Any], Any]:
+    """Return `n` Axes, one below the other, and their Figure: the user's `ax`, or new ones without pyplot."""
+    if ax is not None:
+        axes: list[Any] = (
+            list(ax.ravel()) if isinstance(ax, np.ndarray) else list(ax) if isinstance(ax, list | tuple) else [ax]
+        )
+        if len(axes) != n or not all(hasattr(each, "plot") and hasattr(each, "axvline") for each in axes):
+            raise TypeError(f"ax must be {'one of matplotlib' if n == 1 else 'two'} Axes, got {describe(ax)}")
         figure = axes[0].figure
         return axes, getattr(figure, "figure", figure)  # of Axes in a SubFigure the whole
     try:

@@ -9,7 +9,7 @@ import numpy as np
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import check_int
 from fastpu.common._text import describe
-from fastpu.plot._axes import CYCLE, check_axes, open_axes
+from fastpu.plot._axes import CYCLE, open_axes
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 _INCHES = 0.22  # of a bar
@@ -53,9 +53,8 @@ def importances(model: StumpEnsemble | TreeEnsemble, *, n_lines: int = 20, ax: A
     used = int(np.count_nonzero(shares))
     if not used:
         raise ValueError(f"model must use features, got one without (status {model.status!r})")
-    given = check_axes(ax, 1)
     order = np.argsort(-shares, kind="stable")[: min(most, used)]
-    axes, figure = open_axes(given, 1, (7, 1.2 + _INCHES * order.size))
+    axes, figure = open_axes(ax, 1, (7, 1.2 + _INCHES * order.size))
     names = model.feature_names or tuple(f"feature {column}" for column in range(model.n_features))
     axes[0].barh(np.arange(order.size), shares[order], color=CYCLE[0], height=0.7)
     axes[0].set_yticks(np.arange(order.size), [names[column] for column in order])

@@ -8,7 +8,7 @@ from fastpu.data._validate import check_vector
 from fastpu.metrics._ranked_rows import check_k
 from fastpu.metrics._ranking import ranking_curve, recall_at_k
 from fastpu.metrics._ranking_results import RankingEstimate
-from fastpu.plot._axes import CYCLE, check_axes, open_axes, with_legends
+from fastpu.plot._axes import CYCLE, open_axes, with_legends
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,8 +62,7 @@ def ranking(
     curve = ranking_curve(score_pos, score_unl, n_boot=n_boot, random_state=random_state)
     n_unl = int(curve.n_flagged[-1])
     marked = None if k is None else check_k(k, n_unl)
-    given = check_axes(ax, 2)
-    axes, figure = open_axes(given, 2, (7, 5.5))
+    axes, figure = open_axes(ax, 2, (7, 5.5))
     n_pos = check_vector("score_pos", score_pos, inf="allow").size
     sizes = f"{n_pos:,} positive, {n_unl:,} unlabelled rows"
     _draw(axes[0], curve.share, curve.recall, curve.recall_interval, f"recall ({sizes})")
@@ -85,7 +84,7 @@ def ranking(
         each.set_ylim(bottom=0)
     axes[1].set_ylim(top=1.05 * max(highest, 1.0))
     axes[-1].set_xlabel("share of the unlabelled rows that is flagged")
-    return with_legends(axes, figure, is_ours=given is None, entry=3.2)
+    return with_legends(axes, figure, is_ours=ax is None, entry=3.2)
 
 
 def _draw(

@@ -10,7 +10,7 @@ from fastpu.common._params import check_int
 from fastpu.common._text import columns_named, describe
 from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_labels, check_matrix
-from fastpu.plot._axes import check_axes, groups_of, open_axes, with_legends
+from fastpu.plot._axes import groups_of, open_axes, with_legends
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,19 +69,18 @@ def decision_regions(
     labels = check_labels(y, matrix.n_rows)
     resolution = check_int("resolution", resolution, low=2, high=2000)
     max_rows = check_int("max_rows", max_rows, low=1)
-    given = check_axes(ax, 1)
     known = getattr(model, "n_features", 2)
     if known != 2:
         raise ValueError(f"model must be one of 2 features, got one of {known}")
     known_names = matrix.feature_names or getattr(model, "feature_names", None)
     names = known_names or ("feature 0", "feature 1")
     points: NDArray[Any] = matrix.convert(matrix.dtype, sparse=False).table()
-    axes, figure = open_axes(given, 1, (6, 5))
+    axes, figure = open_axes(ax, 1, (6, 5))
     with columns_named(known_names):
         _draw_regions(
             axes[0], lambda grid: _score_rows(model, _like(X, grid)), points, labels, names, resolution, max_rows
         )
-    return with_legends(axes, figure, is_ours=given is None, entry=1.6)
+    return with_legends(axes, figure, is_ours=ax is None, entry=1.6)
 
 
 def score_histogram(model: Any, X: object, y: object, *, bins: int = 50, ax: Any = None) -> Any:
@@ -121,12 +120,11 @@ def score_histogram(model: Any, X: object, y: object, *, bins: int = 50, ax: Any
     """
     _check_scorer(model)
     n_bins = check_int("bins", bins, low=1, high=10_000)
-    given = check_axes(ax, 1)
     scores, threshold = _score_rows(model, X)
     labels = check_labels(y, scores.size)
-    axes, figure = open_axes(given, 1, (7, 4))
+    axes, figure = open_axes(ax, 1, (7, 4))
     _draw_histogram(axes[0], scores, threshold, labels, n_bins)
-    return with_legends(axes, figure, is_ours=given is None)
+    return with_legends(axes, figure, is_ours=ax is None)
 
 
 def _check_scorer(model: Any) -> None:
