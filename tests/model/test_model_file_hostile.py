@@ -19,7 +19,7 @@ import scipy.sparse as sp
 import fastpu
 from fastpu.common._methods import DECLARED
 from fastpu.model import _model
-from fastpu.model._model import _from_parts, load
+from fastpu.model._model import Model, load
 from helpers import outcome, refused
 from method_cases import FORMS, fitted, formed, pu_rows
 from toy_model import assert_same, toy
@@ -272,7 +272,7 @@ def uses(model):
 def loaded(header, arrays):
     """What `load` makes of the content of a file: a model, or None where it is refused."""
     try:
-        return _from_parts(header, dict(arrays))
+        return Model._from_parts(header, dict(arrays))
     except (KeyError, OverflowError, RecursionError, TypeError, ValueError):
         return None
 

@@ -1,0 +1,1 @@
+"""Several models in one: candidates, folds and weights. `fastpu.fit_ensemble`."""
