@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import warnings
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+import fastpu
 from fastpu.common._methods import DECLARED, function_of
-
-if TYPE_CHECKING:
-    import fastpu
 
 #: What a function wants beside rows and labels, and what makes a fit the same every time.
 _WANTED = {"prior": 0.4, "random_state": 0}
 _REQUIRED = {"C_pos": 1.0, "C_unl": 0.5}
+#: Candidates of an ensemble that are quick: one takes rows as they are and negative ones, one takes numbers.
+_CANDIDATES = {"stumps": functools.partial(fastpu.fit_pnu_auc_boost, n_rounds=20), "line": fastpu.fit_isvm}
 
 #: Forms of a model beside the one of the defaults: options of the fit, and whether rows are CSR.
 _GAUSS = {"model": "gauss", "n_centers": 5}
@@ -70,6 +71,8 @@ def fit(name: str, X: Any, y: Any, **options: Any) -> Any:
     given = {key: value for key, value in _WANTED.items() if key in parameters}
     if name in {"fit_forest", "fit_boosted_trees"} and not {"loss"} & set(options):
         del given["prior"]  # the defaults have none
+    if name == "fit_ensemble":
+        given = {"random_state": 0, "candidates": _CANDIDATES}
     given |= {key: value for key, value in _REQUIRED.items() if key in parameters and _is_required(parameters[key])}
     return function(X, y, **{**given, **options}) if DECLARED[name].groups != "P" else function(X, **options)
 

@@ -12,6 +12,7 @@ import numpy as np
 from fastpu.data._matrix import DenseMatrix
 from fastpu.data._validate import label_counts
 from fastpu.ensemble._columns import Columns, as_table
+from fastpu.model._prior import proper_prior
 from fastpu.selection._parts import Rows
 
 if TYPE_CHECKING:
@@ -58,6 +59,12 @@ class Data:
         self.is_other = labels == (-1 if n_neg else 0)
         #: By the scores of these those of different models are made comparable.
         self.is_usual = labels == (0 if n_unl else -1)
+
+    def prior_among_unlabeled(self, prior: float, scenario: str) -> float:
+        """Return a prior as the share of positives among the unlabelled rows, by the weights of the groups."""
+        mass = np.ones(self.labels.size) if self.weights is None else self.weights
+        n_pos, n_unl, n_neg = (float(mass[self.labels == label].sum()) for label in (1, 0, -1))
+        return proper_prior(prior, scenario, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg)
 
     def columns(self, rows: NDArray[np.intp] | None) -> Columns | None:
         """Return how numbers are made of some rows, or of all: None if they are left as they are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from fastpu.ensemble._model import Ensemble
 from fastpu.ensemble._trials import Data, run
 from fastpu.ensemble._weights import auc_and_covariance, normed, weights_of
 from fastpu.exceptions import DegenerateModelWarning
-from fastpu.model._prior import check_prior
+from fastpu.model._prior import check_prior_in, check_scenario, needs_prior_where
 from fastpu.model._threshold import balanced_accuracy_threshold, prior_threshold
 from fastpu.selection._parts import Rows
 from fastpu.svm._arguments import seed_param
@@ -41,6 +41,7 @@ _MOST_LABELLED = 5000  # rows, from which on a kernel machine takes too long to 
 
 
 @answers_unknown_keywords
+@needs_prior_where("candidates", ())
 def fit_ensemble(
     X: object,
     y: object,
@@ -48,6 +49,7 @@ def fit_ensemble(
     candidates: Mapping[str, Any] | None = None,
     n_folds: int = 5,
     prior: float | None = None,
+    scenario: Literal["case_control", "single_set"] = "case_control",
     sample_weight: object = None,
     groups: object = None,
     random_state: int | np.random.Generator | None = None,
@@ -93,8 +95,10 @@ def fit_ensemble(
     n_folds : int, default 5
         Most folds, >= 2, drawn separately from the rows of each kind of label; fewer if there are fewer labelled rows.
     prior : float, optional
-        P(Y = 1) among the unlabelled rows, in (0, 1). The threshold then matches it, and candidates that need a prior
-        get it.
+        P(Y = 1), in (0, 1), among the unlabelled rows or, in ``"single_set"``, among all rows. The threshold then
+        matches it, and candidates that need a prior get it.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        What `prior` speaks of; in ``"single_set"`` it is converted, (prior n - n_pos) / n_unl.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 of the rows in the fits and in the AUCs. Rows of weight 0 count as absent.
     groups : array-like of shape (n,), optional
@@ -155,7 +159,7 @@ def fit_ensemble(
     require_rows(X, "fit_ensemble")
     tried = default_candidates() if candidates is None else check_candidates(candidates)
     most_folds = check_int("n_folds", n_folds, low=2)
-    share = None if prior is None else check_prior(prior)
+    wanted = (0.5, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
     threads = resolve_n_threads(n_threads)
     matrix = check_matrix(X, nan="allow", categories="learn")
     given = open_training_rows(matrix, y, sample_weight, "fit_ensemble", groups=(1, 0, -1))
@@ -166,6 +170,7 @@ def fit_ensemble(
         tried = [candidate for candidate in tried if candidate.name != "bagging_svm_rbf"]
     if data.weights is not None:
         tried = with_weights(tried, are_default=candidates is None)
+    share = None if prior is None else data.prior_among_unlabeled(*wanted)
     generator = check_random_state(random_state)
     folds = _folds(data, most_folds, _check_groups(groups, given.n_given), kept, generator)
     usual = [
@@ -192,7 +197,8 @@ def fit_ensemble(
         params={
             "method": "fit_ensemble",
             "n_folds": most_folds,
-            "prior": share,
+            "prior": prior,
+            "scenario": wanted[1],
             "random_state": seed_param(random_state),
         },
         candidates=tuple(trials.names),
