@@ -227,6 +227,8 @@ def _extras(name: str) -> dict[str, Any]:
         return {"C_unl": 0.5, "n_threads": 1}
     if name == "fit_boosted_trees":
         return {"min_leaf_rows": 2, "prior": None}
+    if name == "fit_ensemble":
+        return {"candidates": {"stumps": partial(fastpu.fit_pnu_auc_boost, n_rounds=4), "line": fastpu.fit_isvm}}
     if name == "priors.scar_test":
         return {"prior": 0.4, "n_permutations": 9}
     if name == "stack":

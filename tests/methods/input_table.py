@@ -10,10 +10,12 @@ import decimal
 import inspect
 import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastpu import fit_forest
 from fastpu.boosting import _boosted_trees
 from fastpu.common._methods import function_of
 
@@ -318,7 +320,28 @@ _set(
     subsample_unl=real(0, 1, open_low=True, changes=(0.5,)),
     max_bins=integer(1, _MOST_CUTS, none=True, changes=(2,)),
 )
-_set("TreeEnsemble.with_probabilities", X=Parameter("matrix", none=True, bad=_NO_SCALARS[:-1]))
+_set(
+    "fit_ensemble",
+    candidates=Parameter(
+        "object",
+        none=True,
+        bad=((3, TypeError), ([], TypeError), ({}, ValueError), ({3: fit_forest}, TypeError), ({"a": 3}, TypeError)),
+        changes=({"forest": partial(fit_forest, n_trees=3)},),
+    ),
+    n_folds=integer(2, changes=(2,)),
+    prior=share(none=True, changes=(0.2,)),
+    scenario=choice("case_control", "single_set", under={"prior": 0.5}, changes=("single_set",), where={"prior": 0.5}),
+    groups=Parameter(
+        "object",
+        none=True,
+        bad=((3, ValueError), (np.zeros(3), ValueError), (np.zeros(24), ValueError)),
+        changes=(np.arange(24) // 3,),
+    ),
+)
+_set(
+    "TreeEnsemble.with_probabilities Ensemble.with_probabilities",
+    X=Parameter("matrix", none=True, bad=_NO_SCALARS[:-1]),
+)
 _many: dict[str, Any] = {"many": True, "bad": (([], ValueError), ([1.0, 0.0], ValueError))}
 _set("fit_svm fit_bsvm", C=positive(changes=(0.01,), **_many))
 _set("fit_bsvm", C_pos=positive(changes=(0.02,), **_many), C_unl=positive(changes=(0.02,), **_many))

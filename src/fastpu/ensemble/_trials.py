@@ -60,11 +60,14 @@ class Data:
         #: By the scores of these those of different models are made comparable.
         self.is_usual = labels == (0 if n_unl else -1)
 
-    def prior_among_unlabeled(self, prior: float, scenario: str) -> float:
+    def prior_among_unlabeled(self, prior: float | None, scenario: str) -> float | None:
         """Return a prior as the share of positives among the unlabelled rows, by the weights of the groups."""
         mass = np.ones(self.labels.size) if self.weights is None else self.weights
         n_pos, n_unl, n_neg = (float(mass[self.labels == label].sum()) for label in (1, 0, -1))
-        return proper_prior(prior, scenario, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg)
+        if prior is not None and not n_unl:
+            raise ValueError(f"prior must be None where no row is unlabelled, got {prior:g}")
+        share = proper_prior(prior, scenario, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg)
+        return None if prior is None else share
 
     def columns(self, rows: NDArray[np.intp] | None) -> Columns | None:
         """Return how numbers are made of some rows, or of all: None if they are left as they are."""

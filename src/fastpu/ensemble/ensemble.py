@@ -159,7 +159,8 @@ def fit_ensemble(
     require_rows(X, "fit_ensemble")
     tried = default_candidates() if candidates is None else check_candidates(candidates)
     most_folds = check_int("n_folds", n_folds, low=2)
-    wanted = (0.5, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
+    given_prior = None if prior is None else check_prior_in(scenario, prior)[0]
+    drawn_as = check_scenario(scenario)
     threads = resolve_n_threads(n_threads)
     matrix = check_matrix(X, nan="allow", categories="learn")
     given = open_training_rows(matrix, y, sample_weight, "fit_ensemble", groups=(1, 0, -1))
@@ -170,7 +171,7 @@ def fit_ensemble(
         tried = [candidate for candidate in tried if candidate.name != "bagging_svm_rbf"]
     if data.weights is not None:
         tried = with_weights(tried, are_default=candidates is None)
-    share = None if prior is None else data.prior_among_unlabeled(*wanted)
+    share = data.prior_among_unlabeled(given_prior, drawn_as)
     generator = check_random_state(random_state)
     folds = _folds(data, most_folds, _check_groups(groups, given.n_given), kept, generator)
     usual = [
@@ -197,8 +198,8 @@ def fit_ensemble(
         params={
             "method": "fit_ensemble",
             "n_folds": most_folds,
-            "prior": prior,
-            "scenario": wanted[1],
+            "prior": given_prior,
+            "scenario": drawn_as,
             "random_state": seed_param(random_state),
         },
         candidates=tuple(trials.names),
