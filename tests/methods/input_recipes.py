@@ -408,6 +408,8 @@ def bits(value: Any, *, params: bool = False) -> Any:
 _MAY_BE_NAN = {
     "oob_decision_function": "a row in every bag is out of none",
     "history['nu']": "psi2 may be no nu-SVM",
+    "Ensemble.objective": "there may be no row to hold out",
+    "Ensemble.history": "there may be no row to hold out",
     "MappingScorer.objective": "stages of the user's report none",
     "MappingScorer.history": "stages of the user's report none",
     "history['eval_risk']": "there may be no set to judge by",

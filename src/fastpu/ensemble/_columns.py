@@ -55,7 +55,7 @@ class Columns:
         place: list[int] = []
         for column in range(table.n_features):
             places = [-1]
-            if (kept := table.categories.get(str(column))) is not None:
+            if kept := table.categories.get(str(column)):  # else numbers, or a column of categories without an entry
                 codes = table.values[:, column]
                 counts = np.bincount(codes[~np.isnan(codes)].astype(np.intp), minlength=len(kept))
                 places = np.sort(np.argsort(-counts, kind="stable")[:_MOST_CATEGORIES]).tolist()
@@ -69,7 +69,7 @@ class Columns:
             known = values[~np.isnan(values)]
             if not known.size:
                 continue
-            fill[column] = np.median(known)
+            fill[column] = np.sort(known)[(known.size - 1) // 2]  # one of them: a mean of two could overflow
             filled = np.where(np.isnan(values), fill[column], values)
             size = float(np.abs(filled).max())
             spread = float(np.std(filled / size)) * size if size else 0.0

@@ -31,8 +31,8 @@ class Given:
     matrix: Matrix
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.matrix.shape
+    def n_rows(self) -> int:
+        return self.matrix.n_rows
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from fastpu.ensemble._candidates import Candidate
     from fastpu.model._model import Model
 
+_ALIKE = 1e-12  # a smaller deviation, as a share of the largest score, is rounding
+
 
 @dataclass(frozen=True)
 class EnsembleRound:
@@ -164,30 +166,37 @@ def run(
             if found.is_stopped:
                 break
         if not found.is_stopped or candidate is fitted[-1]:
-            moments.append(_moments(scores[:, data.is_usual[held]]))
+            moments.append(_moments(scores, data.is_usual[held]))
             found.scores[:, held] = (scores - moments[-1][0][:, None]) / moments[-1][1][:, None]
     if not moments:
-        moments.append(_moments(_of_training(found, data, n_threads)))
+        moments.append(_moments(_of_training(found, data, n_threads), data.is_usual))
     found.locations, found.scales = np.mean(moments, axis=0)
     return found
 
 
 def _of_training(found: Trials, data: Data, n_threads: int) -> NDArray[np.float64]:
-    """Return the scores of the usual rows by models that were fitted to them, where no fold has been done."""
-    scores = np.zeros((len(found.models), int(data.is_usual.sum())))
-    X, numbers = data.take(np.flatnonzero(data.is_usual), found.columns)
+    """Return the scores of all rows by models that were fitted to them, where no fold has been done."""
+    scores = np.zeros((len(found.models), data.labels.size))
+    X, numbers = data.take(None, found.columns)
     for k, model in enumerate(found.models):
         if model is not None:
             scores[k], found.flaws[k] = _scores(model, numbers.table() if found.takes_numbers[k] else X, n_threads)
     return scores
 
 
-def _moments(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of each candidate's scores and their standard deviation, 1 where they are all the same."""
-    size = np.maximum(np.abs(scores).max(axis=1, initial=0.0), np.finfo(np.float64).tiny)[:, None]  # no overflow
-    mean, spread = (scores / size).mean(axis=1), (scores / size).std(axis=1)
-    spread = np.where(spread > 1e-12, spread, 1.0)
-    return np.array([mean * size[:, 0], np.maximum(spread * size[:, 0], np.finfo(np.float64).tiny)])
+def _moments(scores: NDArray[np.float64], is_usual: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the mean of the usual rows' scores and their standard deviation, for each candidate.
+
+    If these are all the same the deviation is that of all scores, or 1.
+    """
+    usual = is_usual if is_usual.any() else np.full_like(is_usual, True)
+    size = np.abs(scores).max(axis=1, initial=0.0)
+    size = np.where(size > 0, size, 1.0)
+    shares = scores / size[:, None]  # so that no sum overflows
+    mean, spread = shares[:, usual].mean(axis=1), shares[:, usual].std(axis=1)
+    spread = np.where(spread > _ALIKE, spread, shares.std(axis=1))
+    spread = np.where(spread > _ALIKE, spread, 1.0)
+    return np.array([mean * size, np.maximum(spread * size, np.finfo(np.float64).tiny)])
 
 
 def _fitted(

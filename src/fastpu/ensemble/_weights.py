@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _SPREAD = 0.05  # standard deviation of AUCs of candidates of one table
 _NOISE = 2.5  # the variance of the AUCs' errors as a multiple of DeLong's
 _TEMPERATURE = 0.02  # a difference in AUC by which weights differ by a factor of e
+_EPS = 1e-12  # one row has all the weight but for such a share: its spread is not known
 
 
 def placements(
@@ -70,7 +71,7 @@ def _mean_and_its_covariance(
     apart = (values - mean[:, None]) * share
     unbiased = 1.0 - float((share**2).sum())
     products = np.array([[float((a * b).sum()) for b in apart] for a in apart])
-    return mean, products / unbiased if unbiased > 0 else np.full_like(products, np.nan)
+    return mean, products / unbiased if unbiased > _EPS else np.full_like(products, np.nan)
 
 
 def weights_of(

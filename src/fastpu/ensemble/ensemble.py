@@ -228,7 +228,7 @@ def _check_groups(groups: object, n_rows: int) -> NDArray[np.intp] | None:
     except TypeError as error:
         raise TypeError(f"groups must hold numbers or strings, not both, got {describe(groups)}") from error
     if found.size < 2:
-        raise ValueError(f"groups must hold at least two groups, got {found.size}")
+        raise ValueError(f"groups must hold at least two groups, got one in {describe(groups)}")
     return numbers.reshape(-1)
 
 
