@@ -84,11 +84,11 @@ class Candidate:
 def default_candidates() -> list[Candidate]:
     """Return what is tried if nothing is said: five methods that err in different ways."""
     return [
-        Candidate("forest", fit_forest, 2.0),
+        Candidate("forest", fit_forest, 3.0),
         Candidate("boosted_trees", functools.partial(fit_boosted_trees, n_bags=20), 1.0),
         Candidate("bagging_svm_rbf", functools.partial(fit_bagging_svm, kernel="rbf"), 2.0),
-        Candidate("bagging_svm_linear", functools.partial(fit_bagging_svm, kernel="linear"), 0.3),
-        Candidate("isvm", fit_isvm, 0.3),
+        Candidate("bagging_svm_linear", functools.partial(fit_bagging_svm, kernel="linear"), 0.2),
+        Candidate("isvm", fit_isvm, 0.2),
     ]
 
 

@@ -5,7 +5,7 @@ increasing function of the AUC, where :math:`\theta` is the share of positives a
 good candidates from bad ones without a negative row. Its noise is that of few labelled rows, which all candidates
 share. The placement of a labelled row is the share of the other group with lower scores; the means of the placements
 are the AUCs, and their covariance, together with that of the other group's placements, is that of the AUCs [1]. In
-tables whose classes are known the errors are larger by a factor: folds and models vary, too.
+tables whose classes are known the errors are larger, and most so for few labels: folds and models vary, too.
 
 A candidate's weight is that by which it starts times :math:`e^{d_k / T}`. There d is the mean, given what was seen, of
 the candidates' differences from their own mean, which are normal with a standard deviation that is usual for tables.
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 # Chosen on one half of the 65 tables of docs/does_it_help.md, and confirmed on the other.
 _SPREAD = 0.05  # standard deviation of AUCs of candidates of one table
-_NOISE = 2.5  # the variance of the AUCs' errors as a multiple of DeLong's
-_TEMPERATURE = 0.02  # a difference in AUC by which weights differ by a factor of e
+_NOISE, _NOISE_OF_ONE = 2.0, 30.0  # the variance of errors is DeLong's times the first + the second / n_pos
+_TEMPERATURE = 0.015  # a difference in AUC by which weights differ by a factor of e
 _EPS = 1e-12  # one row has all the weight but for such a share: its spread is not known
 
 
@@ -75,14 +75,17 @@ def _mean_and_its_covariance(
 
 
 def weights_of(
-    auc: NDArray[np.float64], covariance: NDArray[np.float64], start: NDArray[np.float64]
+    auc: NDArray[np.float64], covariance: NDArray[np.float64], n_pos: int, start: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the weights of candidates that have the weights `start` before anything is seen; their sum is 1."""
+    """Return the weights of candidates that have the weights `start` before anything is seen; their sum is 1.
+
+    `n_pos` is the number of positive rows that the AUCs are of.
+    """
     m = auc.size
     if m == 1 or not np.isfinite(covariance).all():
         return normed(start)
     centre = np.eye(m) - 1.0 / m
-    noise = _NOISE * centre @ covariance @ centre + 1e-10 * np.eye(m)
+    noise = (_NOISE + _NOISE_OF_ONE / n_pos) * centre @ covariance @ centre + 1e-10 * np.eye(m)
     apart = _SPREAD**2 * np.linalg.solve(_SPREAD**2 * np.eye(m) + noise, auc - auc.mean())
     return normed(start * np.exp((apart - apart.max()) / _TEMPERATURE))
 

@@ -70,11 +70,13 @@ def fit_ensemble(
     true AUC, :math:`(1 - \theta) \mathrm{AUC} + \theta / 2` for a share :math:`\theta` of positives among the
     unlabelled rows. The model is the mean of the standardised scores, with the weights
 
-    .. math:: w_k \propto v_k e^{d_k / 0.02}, \qquad d = S (S + 2.5 N)^{-1} (A - \bar A), \qquad S = 0.05^2 I,
+    .. math:: w_k \propto v_k e^{d_k / 0.015}, \qquad
+        d = S (S + (2 + 30 / n_P) N)^{-1} (A - \bar A), \qquad S = 0.05^2 I,
 
     where N is the covariance of the differences :math:`A_k - \bar A`, by the placements of the rows, and v are the
-    weights without any evidence: 2 for the forest and the bagging SVM with the kernel "rbf", 1 for boosted trees and
-    for each candidate of yours, 0.3 for the two lines. So few labels leave the weights near v, and many find the best.
+    weights without any evidence: 3 for the forest, 2 for the bagging SVM with the kernel "rbf", 1 for boosted trees,
+    0.2 for the two lines, and the same for each candidate of yours. So few labels leave the weights near v, and many
+    find the best.
 
     Parameters
     ----------
@@ -268,7 +270,7 @@ def _judged(trials: Trials, data: Data) -> tuple[NDArray[np.float64], dict[str, 
         known["auc"][fine] = auc
         known["standard_error"][fine] = np.sqrt(variances)
         known["error_of_difference"][fine] = np.sqrt(np.maximum(apart, 0.0))
-        weights[fine] = weights_of(auc, covariance, start)
+        weights[fine] = weights_of(auc, covariance, int(positive.sum()), start)
     weights[weights < _LEAST_WEIGHT] = 0.0
     return normed(weights), known
 
