@@ -77,6 +77,7 @@ def _public(module: ModuleType, prefix: str = "") -> dict[str, Any]:
 #: Functions whose bad arguments are tried in files of their own.
 _ELSEWHERE = {
     "plot.boosting_curves": "test_plot_rounds.py",
+    "plot.candidates": "test_plot_candidates.py",
     "plot.decision_regions": "test_plot_rows.py",
     "plot.importances": "test_importances.py",
     "plot.label_changes": "test_plot_rounds.py",

@@ -82,9 +82,10 @@ class Candidate:
 
 
 def default_candidates() -> list[Candidate]:
-    """Return what is tried if nothing is said: five methods that err in different ways."""
+    """Return what is tried if nothing is said: methods that err in different ways."""
     return [
-        Candidate("forest", fit_forest, 3.0),
+        Candidate("forest", fit_forest, 2.0),
+        Candidate("forest_best_splits", functools.partial(fit_forest, splitter="best"), 1.0),
         Candidate("boosted_trees", functools.partial(fit_boosted_trees, n_bags=20), 1.0),
         Candidate("bagging_svm_rbf", functools.partial(fit_bagging_svm, kernel="rbf"), 2.0),
         Candidate("bagging_svm_linear", functools.partial(fit_bagging_svm, kernel="linear"), 0.2),

@@ -60,7 +60,7 @@ def fit_ensemble(
     r"""Ensemble: several methods in one model, weighted by how well they rank held-out rows.
 
     Take it for the best ranking that can be had in one call, for tables, text and embeddings alike, where seconds do
-    not matter: it costs six fits of each of five methods. `Ensemble.oob_decision_function` ranks the unlabelled rows,
+    not matter: it costs six fits of each of six methods. `Ensemble.oob_decision_function` ranks the unlabelled rows,
     and `Ensemble.report` says which methods were tried and how sure the choice is. `fit_forest` alone is some fifty
     times as fast, and nearly as good on most tables.
 
@@ -74,8 +74,8 @@ def fit_ensemble(
         d = S (S + (2 + 30 / n_P) N)^{-1} (A - \bar A), \qquad S = 0.05^2 I,
 
     where N is the covariance of the differences :math:`A_k - \bar A`, by the placements of the rows, and v are the
-    weights without any evidence: 3 for the forest, 2 for the bagging SVM with the kernel "rbf", 1 for boosted trees,
-    0.2 for the two lines, and the same for each candidate of yours. So few labels leave the weights near v, and many
+    weights without any evidence: 2 for the forest and for the bagging SVM with the kernel "rbf", 1 for the forest
+    with the best splits and for boosted trees, 0.2 for the two lines, and the same for each candidate of yours. So few labels leave the weights near v, and many
     find the best.
 
     Parameters
@@ -91,9 +91,9 @@ def fit_ensemble(
     candidates : dict, optional
         Names, and what is fitted: a `fit_*` function, ``functools.partial`` of one with its keywords, a function of
         yours ``fit(X, y)`` that returns an object with `decision_function`, or an estimator like those of scikit-learn,
-        which gets the rows as they are and the labels 1 and 0. By default "forest" (`fit_forest`), "boosted_trees"
-        (`fit_boosted_trees` with ``n_bags=20``), "bagging_svm_rbf" (left out with more than 5,000 labelled rows),
-        "bagging_svm_linear" and "isvm". With `sample_weight` those that take no weights are left out.
+        which gets the rows as they are and the labels 1 and 0. By default "forest" (`fit_forest`),
+        "forest_best_splits" (with ``splitter="best"``), "boosted_trees" (`fit_boosted_trees` with ``n_bags=20``),
+        "bagging_svm_rbf" (left out with more than 5,000 labelled rows), "bagging_svm_linear" and "isvm". With `sample_weight` those that take no weights are left out.
     n_folds : int, default 5
         Most folds, >= 2, drawn separately from the rows of each kind of label; fewer if there are fewer labelled rows.
     prior : float, optional
@@ -153,7 +153,7 @@ def fit_ensemble(
     >>> y = truth & (np.arange(400) < 100)
     >>> model = fastpu.fit_ensemble(X, y, random_state=0)
     >>> model.candidates
-    ('forest', 'boosted_trees', 'bagging_svm_rbf', 'bagging_svm_linear', 'isvm')
+    ('forest', 'forest_best_splits', 'boosted_trees', 'bagging_svm_rbf', 'bagging_svm_linear', 'isvm')
     >>> hidden, others = truth & ~y, ~truth
     >>> bool(model.oob_decision_function[hidden].mean() > model.oob_decision_function[others].mean())
     True

@@ -42,6 +42,7 @@ _OF_ROWS = {
     "sample_weight": "array-like of shape (n,), optional\n"
     "    Weights >= 0; equal to repeating rows, but for forests the chances of rows to be drawn.",
     "sample_cost": "array-like of shape (n,), optional\n    Costs >= 0 of the rows; they multiply `C` if there is one.",
+    "groups": "array-like of shape (n,), optional\n    Rows of one group are held out together.",
     "eval_set": "(X, y), optional\n    Rows to judge the rounds by, with labels like those of `y`.",
     "graph": "(W, R), optional\n"
     "    The neighbours of the rows of `X`, from `fastpu.knn_similarity`, in place of a search.",
