@@ -1,1 +1,1 @@
-"""Several models in one: candidates, folds and weights. `fastpu.fit_ensemble`."""
+"""Ensembles: several methods in one model, weighted by how well they rank held-out rows."""

@@ -74,9 +74,9 @@ def fit_ensemble(
         d = S (S + (2 + 30 / n_P) N)^{-1} (A - \bar A), \qquad S = 0.05^2 I,
 
     where N is the covariance of the differences :math:`A_k - \bar A`, by the placements of the rows, and v are the
-    weights without any evidence: 2 for the forest and for the bagging SVM with the kernel "rbf", 1 for the forest
-    with the best splits and for boosted trees, 0.2 for the two lines, and the same for each candidate of yours. So few labels leave the weights near v, and many
-    find the best.
+    weights without any evidence: 2 for the forest and for the bagging SVM with the kernel "rbf", 1 for the forest with
+    the best splits and for boosted trees, 0.2 for the two lines, and the same for each candidate of yours. So few
+    labels leave the weights near v, and many find the best. Weights below 0.01 become 0.
 
     Parameters
     ----------
@@ -91,9 +91,10 @@ def fit_ensemble(
     candidates : dict, optional
         Names, and what is fitted: a `fit_*` function, ``functools.partial`` of one with its keywords, a function of
         yours ``fit(X, y)`` that returns an object with `decision_function`, or an estimator like those of scikit-learn,
-        which gets the rows as they are and the labels 1 and 0. By default "forest" (`fit_forest`),
-        "forest_best_splits" (with ``splitter="best"``), "boosted_trees" (`fit_boosted_trees` with ``n_bags=20``),
-        "bagging_svm_rbf" (left out with more than 5,000 labelled rows), "bagging_svm_linear" and "isvm". With `sample_weight` those that take no weights are left out.
+        which gets the rows as they are and the labels 1 and 0. By default "forest" (`fit_forest`), "forest_best_splits"
+        (with ``splitter="best"``), "boosted_trees" (`fit_boosted_trees` with ``n_bags=20``), "bagging_svm_rbf" (left
+        out with more than 5,000 labelled rows), "bagging_svm_linear" and "isvm". With `sample_weight` those that take
+        no weights are left out.
     n_folds : int, default 5
         Most folds, >= 2, drawn separately from the rows of each kind of label; fewer if there are fewer labelled rows.
     prior : float, optional

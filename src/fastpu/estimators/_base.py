@@ -130,7 +130,7 @@ class FastpuClassifier(CallbackSupport, PUClassifier):
         self, fitted: Mapping[str, Any], rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any]
     ) -> tuple[Model, PriorEstimate | None]:
         """Return the model with probabilities, and the estimate of the prior if one was made for them."""
-        for name in ("graph", "init_model"):
+        for name in ("graph", "groups", "init_model"):
             if arguments.get(name) is not None:
                 raise ValueError(f"{name} must be left out with a calibration, which fits to parts of the rows, got it")
         fit_prior = fitted.get("prior_")
