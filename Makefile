@@ -250,7 +250,7 @@ mutants-cpp: $(VENV)/.has-build
 	@status=0; \
 	$(VENV_PYTHON) cmake/mutate_cpp.py build/dev cpp/src/boosting/stump_search.cpp test_stump_boost $(MUTANTS_CPP) \
 	  || status=1; \
-	$(VENV_PYTHON) cmake/mutate_cpp.py build/dev cpp/src/knn/knn_edges.cpp test_knn_graph $(MUTANTS_CPP) \
+	$(VENV_PYTHON) cmake/mutate_cpp.py build/dev cpp/src/knn/knn_graph.cpp test_knn_graph $(MUTANTS_CPP) \
 	  || status=1; \
 	exit $$status
 

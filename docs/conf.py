@@ -122,6 +122,7 @@ MODULES = {
     "baselines": fastpu.baselines,
     "dask": fastpu.dask,
     "datasets": fastpu.datasets,
+    "audit": fastpu.audit,
     "estimators": fastpu.estimators,
     "exceptions": fastpu.exceptions,
     "metrics": fastpu.metrics,

@@ -44,7 +44,7 @@ COMMANDS = {
         "### Predicted, 50 columns, 16 threads a worker",
     ),
     "dask/peers.py": ("--rows 3000 --rounds 1 2 --repeats 1", "distributed lightgbm xgboost", "| fastpu, trees |"),
-    "peers pairwise_numpy": ("--quick", "", "| 60 | pairs, sorted |"),
+    "peers pairwise_numpy": ("--quick --neighbour", "", "| yes | 60 | pairs, sorted |"),
     "peers objectives": ("--quick --threads 1", "lightgbm xgboost", "| xgboost | upu | the objective |"),
     "peers stump_boost": (
         "--quick --threads 1 --only rounds memory",

@@ -1,12 +1,14 @@
 """The same work by fastpu and by other libraries, in one run: times beside quality.
 
     python bench/peers [AREA ...] [--data DIR] [--threads 1 2] [--repeats N] [--only MEASURE ...] [--set NAME=VALUE ...]
-                       [--quick] [--output DIR] [--resume]
+                       [--quick] [--neighbour] [--output DIR] [--resume]
 
 An area is a file of this folder, whose head says what it compares; --help names them all, with their settings. Every
 case runs in a process of its own, in which the contenders take turns after each has been warmed up; all have the same
 number of threads, and BLAS has one where the area does not say another number. Nothing else should be at work on the
-machine. A line of a table is a contender; its time is a median, and is divided by that of the first line.
+machine, except with --neighbour, which measures every case twice: alone, and beside a process that copies memory in a
+loop on another core (with --threads 1 where there are two). A line of a table is a contender; its time is a median, and
+is divided by that of the first line.
 
 Prints Markdown. --output keeps it as AREA.md, with every single time in AREA.jsonl; --resume takes what an earlier run
 left there, and measures the rest. --quick tries everything on a few rows. An area whose libraries are not installed is
@@ -59,6 +61,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", metavar="MEASURE", help="functions of the areas (default: all)")
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="other settings of one area")
     parser.add_argument("--quick", action="store_true", help="try everything on a few rows; the times mean nothing")
+    parser.add_argument("--neighbour", action="store_true", help="measure also beside a process that copies memory")
     parser.add_argument("--output", type=Path, help="folder for AREA.md and AREA.jsonl")
     parser.add_argument("--resume", action="store_true", help="measure only what --output does not have yet")
     options = parser.parse_args(argv)
@@ -95,7 +98,10 @@ def _measured(area: ModuleType, options: argparse.Namespace) -> Iterator[tuple[C
             have = {json.dumps([line["measure"], line["options"]]): line["rows"] for line in lines}
         else:
             kept.write_text("")
-    for case in area.cases(_settings(area, options)):
+    cases = area.cases(_settings(area, options))
+    if options.neighbour:
+        cases = (case.beside(neighbour) for case in cases for neighbour in (False, True))
+    for case in cases:
         if options.only and case.name not in options.only:
             continue
         rows = have.get(json.dumps([case.name, case.options]))

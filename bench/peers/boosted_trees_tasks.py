@@ -5,7 +5,6 @@ A task makes rows, dense or a frame with categories, and which of them are posit
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,10 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from quality import SETS
 from shared import Problem, draw, load
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "does_it_help"))
-
-from tasks import TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -82,9 +77,7 @@ def _categories(n_categories: int) -> Rows:
     return frame, _positive(rng, log_odds, 0.3)
 
 
-#: The simulated tables. Two of them are those of bench/does_it_help.
 _SIMULATED: Mapping[str, Task] = {
-    **{f"{name}*": Task(TASKS[name].about, partial(TASKS[name].rows, Path())) for name in ("screening", "two normals")},
     "noise columns*": Task("55 of 60 columns tell nothing, 30 % positive", _noise_columns),
     "interactions*": Task("the signs of two products of columns, 30 % positive", _interactions),
     "rare*": Task("20 mixed columns, 4 % positive", _rare),

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import warnings
+from contextlib import contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 #: What was found of one contender: "" is its name, "seconds" its times, everything else says how good its result is.
 Row = dict[str, Any]
@@ -50,6 +51,11 @@ class Case:
     def title(self) -> str:
         """The first line of what the measure says of itself."""
         return (self.function.__doc__ or self.name).splitlines()[0].rstrip(".")
+
+    def beside(self, neighbour: bool) -> Case:
+        """Return the case with or without a neighbour (`_neighbour`) beside it."""
+        options = {"neighbour": neighbour, **self.options}
+        return Case(self.function, blas_threads=self.blas_threads, summary=self.summary, **options)
 
 
 class Timed(NamedTuple):
@@ -101,6 +107,29 @@ def peak_bytes() -> int:
     return peak if sys.platform == "darwin" else 1024 * peak
 
 
+# Two arrays of 512 MB, until the process that started it is gone.
+_COPIES = """
+import os
+import numpy as np
+parent, a, b = os.getppid(), np.ones(1 << 26), np.ones(1 << 26)
+print("copies", flush=True)
+while os.getppid() == parent:
+    np.copyto(a, b)
+"""
+
+
+@contextmanager
+def _neighbour() -> Iterator[None]:
+    """Keep the memory busy: a process on another core reads and writes 1 GB in a loop."""
+    with subprocess.Popen([sys.executable, "-c", _COPIES], stdout=subprocess.PIPE) as process:  # noqa: S603
+        try:
+            if process.stdout is not None:
+                process.stdout.readline()  # says that it has begun
+            yield
+        finally:
+            process.kill()
+
+
 def measure(case: Case) -> list[Row]:
     """Run a case in a process of its own, with its numbers of OpenMP and BLAS threads."""
     area = case.function.__module__
@@ -109,8 +138,10 @@ def measure(case: Case) -> list[Row]:
     n_threads = case.options.get("n_threads") or max(case.options.get("threads", [1]))
     blas = str(case.blas_threads)
     pinned = {"OMP_NUM_THREADS": str(n_threads), "OPENBLAS_NUM_THREADS": blas, "MKL_NUM_THREADS": blas}
-    command = [sys.executable, __file__, area, case.name, json.dumps(case.options)]
-    child = subprocess.run(command, env=os.environ | pinned, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
+    options = dict(case.options)
+    with _neighbour() if options.pop("neighbour", False) else nullcontext():
+        command = [sys.executable, __file__, area, case.name, json.dumps(options)]
+        child = subprocess.run(command, env=os.environ | pinned, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S603
     if child.returncode != 0:
         print(f"{area}: the measurement {case.name} failed ({text})", file=sys.stderr)
         raise SystemExit(1)

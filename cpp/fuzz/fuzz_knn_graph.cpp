@@ -1,4 +1,4 @@
-// Nearest neighbours by every method against all pairs, and the graph of them.
+// Nearest neighbours by every method against all pairs.
 #include <algorithm>
 #include <utility>
 
@@ -61,18 +61,6 @@ Found by_all_pairs(const Matrix<T>& x, index_t n_neighbors) {
   return found;
 }
 
-void check_graph(Input& input, const Found& found, index_t n, index_t n_neighbors, Team& team) {
-  const fastpu::KnnView view{found.indices.data(), found.squared.data(), n, n_neighbors};
-  const auto edges = knn_edges(view, input.flag(), team);
-  FUZZ_CHECK(static_cast<index_t>(edges.row_start.size()) == n + 1);
-  const double sigma = input.positive();
-  if (!std::isfinite(sigma)) return;
-  const auto similarity =
-      knn_similarity({edges.values.data(), edges.columns.data(), edges.row_start.data(), n}, sigma, team);
-  for (const double weight : similarity.weights.values) FUZZ_CHECK(weight > 0 && weight <= 1);
-  FUZZ_CHECK(all_finite(similarity.laplacian.values));
-}
-
 template <class T>
 void run(Input& input) {
   const index_t n = input.n_rows(0);
@@ -80,26 +68,18 @@ void run(Input& input) {
   KnnOptions options;
   options.n_neighbors =
       input.rarely(32) ? static_cast<std::int8_t>(input.byte()) : input.below(std::max<index_t>(n, 1));
-  options.isa = input.isa();
-  Team team(input.n_threads());
-  options.method = KnnMethod::automatic;
+  const fastpu::Isa isa = input.isa();
+  Team team(input.n_threads(), {}, isa);
   const Found found = search(x.dense_view(), options, team);
   options.method = KnnMethod::tree;
   FUZZ_CHECK(search(x.dense_view(), options, team) == found);
   options.method = KnnMethod::blocks;
-  options.isa = fastpu::Isa::baseline;
-  FUZZ_CHECK(search(x.dense_view(), options, team) == found);
+  Team plain(1, {}, fastpu::Isa::baseline);
+  FUZZ_CHECK(search(x.dense_view(), options, plain) == found);
   const Found sparse = search(x.csr_view(), options, team);
   if (found.is_there && sparse.is_there) FUZZ_CHECK(sparse == found);
   if (!found.is_there) return;
   FUZZ_CHECK(by_all_pairs(x, options.n_neighbors) == found);
-  check_graph(input, found, n, options.n_neighbors, team);
-  // Indices from outside.
-  Found spoilt = found;
-  if (!spoilt.indices.empty()) {
-    spoilt.indices[input.byte() % spoilt.indices.size()] = static_cast<std::int8_t>(input.byte());
-    accepted([&] { knn_edges({spoilt.indices.data(), spoilt.squared.data(), n, options.n_neighbors}, true, team); });
-  }
 }
 
 }  // namespace

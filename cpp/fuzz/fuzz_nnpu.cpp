@@ -67,9 +67,10 @@ void fit(Input& input, const View& view) {
   const PuNet<T> start = net_of<T>(input, view.n_cols);
   PuNet<T> net = start;
   const bool has_eval = input.rarely(4);
-  Team team(input.n_threads());
+  const fastpu::Isa isa = input.isa();
+  Team team(input.n_threads(), {}, isa);
   NnpuResult result;
-  if (!accepted([&] { result = fit_nnpu(rows, has_eval ? &rows : nullptr, options, {}, input.isa(), team, net); })) {
+  if (!accepted([&] { result = fit_nnpu(rows, has_eval ? &rows : nullptr, options, {}, team, net); })) {
     return;
   }
   FUZZ_CHECK(is_finite(net));
@@ -79,11 +80,11 @@ void fit(Input& input, const View& view) {
     FUZZ_CHECK(has_eval == !std::isnan(epoch.eval_risk));
   }
   PuNet<T> other = start;
-  Team two(input.rarely(16) ? 2 : 1);
-  fit_nnpu(rows, has_eval ? &rows : nullptr, options, {}, input.isa(), two, other);
+  Team two(input.rarely(16) ? 2 : 1, {}, fastpu::Isa::baseline);
+  fit_nnpu(rows, has_eval ? &rows : nullptr, options, {}, two, other);
   FUZZ_CHECK(same_bits(other.coef, net.coef) && same_bits(other.hidden_coef, net.hidden_coef));
   std::vector<double> scores(at(n));
-  nnpu_scores(view, net, input.isa(), team, scores.data());
+  nnpu_scores(view, net, team, scores.data());
 }
 
 template <class T>

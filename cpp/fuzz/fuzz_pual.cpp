@@ -35,10 +35,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   input.tame(Range::finite);
   const Matrix<double> h(input, input.n_rows(0), input.between(0, 6));
   const fastpu::Blas blas(reference_blas());
-  Team team(input.n_threads());
   const fastpu::Isa isa = input.isa();
+  Team team(input.n_threads(), {}, isa);
   accepted([&] {
-    const PualDual dual({h.dense.data(), h.n, h.d}, isa, blas, team);
+    const PualDual dual({h.dense.data(), h.n, h.d}, blas, team);
     const double cost = input.wrong(input.positive());
     const PualOptions options = options_of(input);
     const PualResult result = dual.solve({cost}, options, {}, team)[0];

@@ -38,9 +38,10 @@ void run(Input& input) {
   options.loss = input.flag() ? ConvexPuLoss::logistic : ConvexPuLoss::squared;
   options.tol = input.wrong(input.one_of<double, 3>({1e-10, 1e-4, 1e-15}));
   options.max_iter = input.one_of<index_t, 4>({0, 1, 20, 100});
-  Team team(input.n_threads());
+  const fastpu::Isa isa = input.isa();
+  Team team(input.n_threads(), {}, isa);
   UpuResult result;
-  if (!accepted([&] { result = fit_upu(problem, options, {}, input.isa(), team); })) return;
+  if (!accepted([&] { result = fit_upu(problem, options, {}, team); })) return;
   FUZZ_CHECK(is_prior);
   FUZZ_CHECK(all_finite(result.coef) && std::isfinite(result.intercept));
   FUZZ_CHECK(all_finite(result.risks) && !result.risks.empty());
@@ -57,8 +58,8 @@ void run(Input& input) {
   }
   if (result.status == UpuStatus::tol) FUZZ_CHECK(std::isfinite(result.decrement));
   if (input.rarely(8)) {
-    Team two(2);
-    const UpuResult same = fit_upu(problem, options, {}, fastpu::Isa::baseline, two);
+    Team two(2, {}, fastpu::Isa::baseline);
+    const UpuResult same = fit_upu(problem, options, {}, two);
     FUZZ_CHECK(same_bits(same.coef, result.coef) && same_bits(same.risks, result.risks));
   }
 }

@@ -7,7 +7,7 @@ is more positive. Every ``fit_*`` function returns an immutable model.
 from importlib import import_module as _import_module
 from importlib.metadata import version as _version
 
-from fastpu import baselines, datasets, exceptions, metrics, models, objectives, plot, priors
+from fastpu import audit, baselines, datasets, exceptions, metrics, models, objectives, plot, priors
 from fastpu.boosting.boosted_trees import fit_boosted_trees
 from fastpu.boosting.stump_boost import fit_pnu_auc_boost
 from fastpu.data.binned_features import bin_features
@@ -33,6 +33,7 @@ __all__ = [
     "Model",
     "__version__",
     "as_labels",
+    "audit",
     "baselines",
     "bin_features",
     "datasets",

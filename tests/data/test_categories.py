@@ -173,16 +173,11 @@ MENDED_COLUMNS = [
     pd.Series(pd.date_range("2020-01-02", periods=3)),
     pd.Series(pd.date_range("2020-01-02", periods=3, tz="UTC")),
     pd.Series(pd.date_range("2020-01-02", periods=3).date, dtype=object),
-    pd.Series(pd.date_range("2020-01-02 03:04", periods=3).time, dtype=object),
-    pd.Series(pd.period_range("2020-01", periods=3, freq="M")),
     pd.Series(pd.array(pd.date_range("2020-01-02", periods=3).date, dtype="date32[pyarrow]")),
     pd.Series(pd.array(pd.date_range("2020-01-02", periods=3), dtype="timestamp[us][pyarrow]")),
-    pd.Series(["a", 1, None], dtype=object),
     pl.Series(["2020-01-01"] * 3).str.to_date(),
     pl.Series(["2020-01-01"] * 3).str.to_datetime("%Y-%m-%d"),
     pl.Series(["2020-01-01"] * 3).str.to_datetime("%Y-%m-%d", time_zone="UTC"),
-    pl.Series(["03:04:05"] * 3).str.to_time(),
-    pl.Series([b"a", b"b", None]),
 ]
 
 
@@ -191,7 +186,7 @@ MENDED_COLUMNS = [
 def test_the_line_in_the_message_mends_the_column(column, categories):
     X = (pd if isinstance(column, pd.Series) else pl).DataFrame({"when": column})
     text = refused(TypeError, "in column 'when'; make", check_matrix, X, categories=categories)
-    line = re.findall(r"X(?:\['when'\])? = .*?(?=, or, if|$)", text)[0]
+    line = re.findall(r"X(?:\['when'\])? = .*", text)[0]
     names = {"pandas": pd, "polars": pl, "X": X}
     exec(line, names)  # noqa: S102
     assert check_matrix(names["X"], nan="allow", categories="learn").n_rows == 3

@@ -140,7 +140,6 @@ def test_codings(y, codes, expected):
         ([1, -1], {}, ValueError, "y holds -1 and no unlabelled row, which is ambiguous"),
         ([-1, -1], {}, ValueError, "as_labels(y, unlabeled=-1) or as_labels(y, negative=-1)"),
         ([1, -1], {"positive": 1}, ValueError, "which is ambiguous"),
-        (np.array([1.0, -1.0]), {}, ValueError, "which is ambiguous"),
         ([1, 0, NAN], {}, ValueError, "y holds both 0 and missing entries"),
         ([1, 0, NAN], {}, ValueError, "if both do, pass as_labels(y, unlabeled=[0, numpy.nan]); if 0 means negative, "),
         ([1, 0, NAN], {}, ValueError, "as_labels(y, unlabeled=numpy.nan, negative=0)"),
@@ -167,9 +166,12 @@ def test_codings(y, codes, expected):
             "positive must be a value of y or a collection of them, got [1] (list)",
         ),
         ([1, 0], {"negative": {"a": 1}}, TypeError, "negative must be a value of y"),
-        ([], {}, ValueError, "y must not be empty"),
-        (1, {}, ValueError, "y must be one-dimensional, got 1 (int)"),
-        (None, {}, ValueError, "y must be one-dimensional, got None (NoneType)"),
+        (
+            [10**400, 0],
+            {"positive": 0},
+            ValueError,
+            "y must hold labels within the range of float64, got a larger inte",
+        ),
         (np.zeros((0, 1)), {}, ValueError, "y must not be empty"),
         (
             np.zeros((1, 3)),
@@ -180,12 +182,9 @@ def test_codings(y, codes, expected):
         (np.zeros((3, 2)), {}, ValueError, "y must be one-dimensional"),
         (pd.DataFrame({"y": [1, 0], "z": [1, 0]}), {}, ValueError, "y must be one-dimensional"),
         ([[1, 0], [1]], {}, ValueError, "y cannot be read as a list of labels"),
-        ([1j, 0], {}, TypeError, "got dtype complex128"),
         (np.array([1j, 0], dtype=object), {}, TypeError, "got 1j (complex) at position 0"),
         (np.array([np.complex64(1), 0], dtype=object), {}, TypeError, "at position 0"),
-        (np.array(["2020-01-01"], "M8[D]"), {}, TypeError, "got dtype datetime64[D]"),
         (np.array([{}, 1], dtype=object), {}, TypeError, "got {} (dict) at position 0"),
-        (np.ma.masked_array([1, 0]), {}, TypeError, "y must not be a masked array"),
         (sp.csr_array(np.eye(2)), {}, ValueError, "y must be one-dimensional, got csr_array of shape (2, 2)"),
     ],
 )
@@ -302,14 +301,11 @@ def test_polars_parts_stay_polars():
         ({}, ValueError, "at least two of P, U and N must be given, got none"),
         ({"P": np.ones((1, 1))}, ValueError, "at least two of P, U and N must be given, got ['P']"),
         ({"P": np.ones((1, 2)), "U": np.ones((1, 3))}, ValueError, "U must have as many columns as P (2), got 3"),
-        ({"P": np.ones(2), "U": np.ones((1, 2))}, ValueError, "P must be two-dimensional"),
-        ({"P": np.ones((0, 2)), "U": np.ones((1, 2))}, ValueError, "P must have at least 1 row"),
         (
             {"P": np.ones((1, 2)), "U": sp.csr_array(np.ones((1, 2)))},
             TypeError,
             "P, U and N must be of one kind, got P dense, U sparse",
         ),
-        ({"P": np.ones((1, 1)), "N": pd.DataFrame({"a": [1.0]})}, TypeError, "got P dense, N pandas"),
         ({"P": pl.DataFrame({"a": [1.0]}), "U": pd.DataFrame({"a": [1.0]})}, TypeError, "got P polars, U pandas"),
         (
             {"P": pd.DataFrame({"a": [1.0], "b": [1.0]}), "U": pd.DataFrame({"b": [1.0], "a": [1.0]})},
@@ -345,13 +341,3 @@ def test_polars_parts_stay_polars():
 )
 def test_parts_that_do_not_fit(parts, error, text):
     refused(error, text, stack, **parts)
-
-
-def test_numbers_that_no_float_holds_are_no_labels():
-    refused(
-        ValueError,
-        "y must hold labels within the range of float64, got a larger integer",
-        as_labels,
-        [10**400, 0],
-        positive=0,
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from math import erf, sqrt
 
 import numpy as np
@@ -277,46 +276,3 @@ def test_the_variance_is_checked_and_scales_the_second_feature():
     np.testing.assert_array_equal(a[0][:, 0], b[0][:, 0])
     np.testing.assert_array_equal(a[1], b[1])
     assert not np.array_equal(a[0][:, 1], b[0][:, 1])
-
-
-MAKERS = [make_two_normals, make_four_normals, make_trifurcate, make_pu_toy1, make_pu_toy2]
-
-
-class NeverDrawn(np.random.Generator):
-    """Data that are not to be drawn."""
-
-    def standard_normal(self, *args, **kwargs):
-        raise AssertionError
-
-    random = integers = standard_normal
-
-
-@pytest.mark.parametrize("make", MAKERS)
-def test_rows_that_memory_has_no_room_for_are_refused_before_any_is_drawn(make):
-    with pytest.raises(MemoryError, match=rf"cannot allocate \d+ bytes for n = {2**40} rows"):
-        make(2**40, random_state=NeverDrawn(np.random.PCG64(0)))
-    with pytest.raises(ValueError, match=rf"n must be an integer in \[\d, {2**40}\], got 1000"):
-        make(10**400)
-
-
-@pytest.mark.parametrize("make", MAKERS)
-def test_the_bytes_that_are_asked_for_are_those_that_are_taken(make, monkeypatch):
-    asked = []
-    empty = np.empty
-
-    def count(size, dtype):
-        asked.append(size * np.dtype(dtype).itemsize)
-        return empty(size, dtype=dtype)
-
-    n = 100_000
-    with monkeypatch.context() as patch:
-        patch.setattr(np, "empty", count)
-        make(n, random_state=0)
-    tracemalloc.start()
-    try:
-        made = make(n, random_state=0)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert len(made) == 2
-    assert asked[0] <= peak <= 1.1 * asked[0]

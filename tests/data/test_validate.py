@@ -41,10 +41,6 @@ def test_integers_of_any_kind_become_int(value):
         (0, ValueError, "n_rounds must be an integer >= 1, got 0"),
         (-(10**30), ValueError, "n_rounds must be an integer >= 1, got -1000"),
         (3.0, TypeError, "n_rounds must be an integer >= 1, got 3.0 (float)"),
-        (True, TypeError, "n_rounds must be an integer >= 1, got True (bool)"),
-        (np.True_, TypeError, "n_rounds must be an integer >= 1, got True"),
-        ("3", TypeError, "n_rounds must be an integer >= 1, got '3' (str)"),
-        (None, TypeError, "got None (NoneType)"),
         (np.array([3]), TypeError, "got ndarray of shape (1,) and dtype int64"),
     ],
 )
@@ -69,13 +65,9 @@ def test_numbers_of_any_kind_become_float(value):
     [
         (1.5, ValueError, "rho must be a number in [0, 1), got 1.5"),
         (1, ValueError, "rho must be a number in [0, 1), got 1.0"),
-        (-1e-300, ValueError, "got -1e-300"),
         (np.nan, ValueError, "rho must be a number in [0, 1), got nan"),
         (np.float32("nan"), ValueError, "got nan"),
         (10**400, ValueError, "rho must be a number in [0, 1), got 1000"),
-        (False, TypeError, "rho must be a number in [0, 1), got False (bool)"),
-        ("0.5", TypeError, "got '0.5' (str)"),
-        (0.5j, TypeError, "got 0.5j (complex)"),
         (decimal.Decimal("0.5"), TypeError, "(Decimal)"),
     ],
 )
@@ -149,18 +141,13 @@ def test_weights_of_which_ratios_matter_are_enlarged_only_where_they_are_tiny():
         (np.float64(1), TypeError, "got the scalar 1.0"),
         (np.array(1.0), ValueError, "sample_weight must be one-dimensional"),
         ([1.0], ValueError, "sample_weight must have one entry per row (2), got 1"),
-        ([[1.0], [1.0]], ValueError, "sample_weight must be one-dimensional"),
         ([0.0, 0.0], ValueError, "sample_weight must have a positive entry, got zeros only"),
         ([1.0, -0.5], ValueError, "sample_weight must be >= 0, got -0.5 at position 1"),
         ([1.0, np.nan], ValueError, "must not hold NaN or infinite entries, got nan at position 1"),
         ([np.inf, 1.0], ValueError, "got inf at position 0"),
         ([1e308, 1e308], ValueError, "sample_weight must have a finite sum"),
-        (["a", "b"], TypeError, "sample_weight must hold real numbers"),
-        ([1j, 1], TypeError, "sample_weight must hold real numbers"),
-        (np.array([1, None]), TypeError, "dtype object"),
         (pd.Series([1, None], dtype="Int64"), ValueError, "got nan at position 1"),
         (pd.Series(["a", "b"]), TypeError, "sample_weight must hold real numbers"),
-        ([], ValueError, "sample_weight must not be empty"),
     ],
 )
 def test_bad_weights(weights, error, text):

@@ -12,21 +12,21 @@ import pytest
 pytest.importorskip("sklearn", minversion="1.6")
 pytest.importorskip("pyarrow")
 import sklearn
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.fixes import parse_version
 
 import fastpu
 from estimator_cases import CLASSIFIERS, labels_for, make, pu_rows
 from fastpu import estimators
 from fastpu.common._methods import DECLARED
-from fastpu.estimators import labeled_scorer, puf_scorer
+from fastpu.estimators import puf_scorer
 from helpers import refused
 from meta_cases import NAMES as METAS
 from meta_cases import around
 
 NAMES = [kind.__name__ for kind in CLASSIFIERS] + METAS
 every = pytest.mark.parametrize("name", NAMES)
+#: One of each kind that reads labels and columns in a way of its own.
+some = pytest.mark.parametrize("name", ["ISVMClassifier", "BoostedTreesClassifier", "TwoStepClassifier"])
 needs_polars = pytest.mark.skipif(
     parse_version(sklearn.__version__) < parse_version("1.8"),
     reason="older versions do not read younger polars' frames",
@@ -80,6 +80,7 @@ def series(y):
         "objects": (plain.astype(object), [False, True]),
         "objects of NumPy": (np.array([np.bool_(label) for label in y.tolist()], dtype=object), [False, True]),
         "words": (words, ["other", "pos"]),
+        "a list": (np.where(y, 7, 3).tolist(), [3, 7]),
         "string": (words.astype("string"), ["other", "pos"]),
         "category": (words.astype("category"), ["other", "pos"]),
         "polars booleans": (pl.Series(y), [False, True]),
@@ -88,7 +89,7 @@ def series(y):
     }
 
 
-@every
+@some
 def test_labels_of_any_column_are_the_same_and_keep_their_kind(name):
     y = labels(name)
     frame = table()
@@ -101,9 +102,11 @@ def test_labels_of_any_column_are_the_same_and_keep_their_kind(name):
         np.testing.assert_array_equal(fitted.decision_function(frame), scores)
         np.testing.assert_array_equal(fitted.predict(frame) == classes[1], predicted)
         assert fitted.score(frame, column) == np.mean(predicted == y)
+        if name == "ISVMClassifier":
+            assert puf_scorer()(fitted, frame, column) == puf_scorer()(expected, frame, y)
 
 
-@every
+@some
 def test_missing_labels_are_refused_with_a_way_out(name):
     y = labels(name)
     words = pd.Series(np.where(y, "pos", None))
@@ -127,33 +130,10 @@ def test_missing_labels_are_refused_with_a_way_out(name):
         np.testing.assert_array_equal(fresh(name).fit(table(), read).decision_function(table()), expected)
 
 
-@every
-def test_words_that_say_unlabelled_are_told_of(name):
-    """However few rows they are: "unl" comes after "pos"."""
-    y = labels(name)
-    other_is_negative = own(name) and fresh(name)._read_labels(np.where(y, "y", "n"), 80)[0].other
-    column = pd.Series(np.where(np.arange(80) % 2 == 0, "pos", "unl"))
-    if y is not LABELLED or other_is_negative:
-        return
-    with pytest.warns(
-        fastpu.exceptions.LabelWarning, match="'unl', which 50 % of the rows have, and 'pos' as unlabelled"
-    ):
-        fresh(name)._read_labels(column, 80)
-
-
-def test_scorers_read_the_same_labels():
-    y = pd.Series(LABELLED)
-    fitted = fresh("ISVMClassifier").fit(table(), y.astype("boolean"))
-    for scorer in (puf_scorer(), labeled_scorer("roc_auc")):
-        assert scorer(fitted, table(), y.astype("boolean")) == scorer(fitted, table(), y)
-    with pytest.raises(ValueError, match="Input y contains NaN or other missing labels"):
-        puf_scorer()(fitted, table(), y.astype("boolean").where(y, pd.NA))
-
-
 # ------------------------------------------------------------------------------------------------------------- columns
 
 
-@every
+@some
 def test_columns_of_any_dtype_are_the_same(name):
     y = labels(name)
     frame = table()
@@ -201,7 +181,7 @@ def test_missing_entries_are_named_or_taken(name):
             refused(ValueError, "Input X contains NaN", fresh(name).fit, frame, y)
 
 
-@every
+@some
 def test_columns_of_other_names_or_numbers_are_refused(name):
     y = labels(name)
     frame = table()
@@ -244,13 +224,3 @@ def test_columns_that_are_no_numbers_are_named_with_what_to_do(name):
     assert fresh(name).fit(objects, y).n_features_in_ == objects.shape[1]
     dates = table().assign(day=pd.date_range("2020-01-01", periods=80))
     refused(TypeError, "in column 'day'", fresh(name).fit, dates, y)
-
-
-@every
-@pytest.mark.parametrize("library", ["pandas", pytest.param("polars", marks=needs_polars)])
-def test_names_go_through_a_pipeline(name, library):
-    y, frame = labels(name), table()
-    pipeline = make_pipeline(StandardScaler(), fresh(name)).set_output(transform=library).fit(frame, y)
-    assert pipeline[-1].feature_names_in_.tolist() == frame.columns.tolist()
-    plain = make_pipeline(StandardScaler(), fresh(name)).fit(frame, y)
-    np.testing.assert_allclose(pipeline.decision_function(frame), plain.decision_function(frame), rtol=0, atol=1e-9)

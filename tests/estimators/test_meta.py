@@ -43,22 +43,6 @@ NEEDS_PROBABILITIES = ("ElkanNotoClassifier", "SARClassifier", "WeightedUnlabele
 
 
 @every_meta
-def test_labels_are_read_as_by_the_other_classifiers(name):
-    X, truth, labelled = pu_rows()
-    expected = around(name).fit(X, labelled)
-    scores = expected.decision_function(X)
-    assert np.mean(expected.predict(X) == truth) > 0.9
-    codings = {"str": np.where(labelled, "yes", "no"), "int": np.where(labelled, 7, 3)}
-    for coded in (codings["str"], codings["str"].astype(object), codings["int"].tolist(), np.where(labelled, 1.0, -1)):
-        fitted = around(name).fit(X, coded)
-        np.testing.assert_array_equal(fitted.decision_function(X), scores)
-        np.testing.assert_array_equal(fitted.classes_, np.unique(coded))
-        np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[(scores > 0).astype(int)])
-    with pytest.warns(fastpu.exceptions.LabelWarning, match="'churned' as unlabelled"):
-        around(name).fit(X, np.where(labelled & (np.arange(120) % 2 == 0), "churned", "unknown"))
-
-
-@every_meta
 def test_labelled_negatives_are_used(name):
     X, truth, labelled = pu_rows(apart=1.0)
     y = pnu_codes(truth, labelled)
@@ -107,21 +91,6 @@ def test_any_classifier_is_a_base(name, base):
     copied = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(copied.predict(X), fitted.predict(X))
     assert str(clone(fitted)) == str(around(name, estimator))
-
-
-@every_meta
-@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
-def test_boosting_libraries_are_bases(name, library):
-    module = pytest.importorskip(library)
-    quiet = {"verbose": -1, "min_child_samples": 5} if library == "lightgbm" else {"verbosity": 0}
-    kind = module.LGBMClassifier if library == "lightgbm" else module.XGBClassifier
-    estimator = kind(n_estimators=10, n_jobs=1, max_depth=3, **quiet)
-    X, truth, labelled = pu_rows(n=200)
-    for y in (labelled, pnu_codes(truth, labelled)):
-        fitted = around(name, estimator).fit(X, y)
-        assert right(name, fitted, X, truth) > 0.85
-        weighted = around(name, estimator).fit(X, y, sample_weight=np.where(X[:, 1] > 0, 1.0, 0.2))
-        assert not np.array_equal(weighted.decision_function(X), fitted.decision_function(X))
 
 
 @every_meta

@@ -11,8 +11,6 @@ import atheris
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["instrumented", "start"]
-
 
 def instrumented() -> object:
     """Return a context in which what is imported of fastpu reports its edges."""

@@ -19,7 +19,7 @@ from fastpu.common._methods import DECLARED
 from fastpu.data._validate import check_matrix
 from fastpu.kernels import _scales
 from fastpu.kernels._scales import warn_of_scales
-from method_recipes import RECIPES, bits
+from method_recipes import RECIPES
 
 FITS = {name: recipe for name, recipe in RECIPES.items() if name.startswith("fit_")}
 
@@ -74,17 +74,6 @@ def test_the_warning_names_columns_their_scales_and_the_remedy(make, wages):
 def test_the_warning_about_one_column_speaks_of_one(wages):
     text = said(wages[:, :2])
     assert "this method sees little of the one of 2 columns that varies least: values vary in column 0 by" in text
-
-
-def test_it_comes_before_the_fit():
-    X = np.random.default_rng(0).normal(size=(4000, 3)) * [1e6, 1, 1]
-    y = np.arange(4000) % 3 == 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(fastpu.exceptions.ScaleWarning):
-            fastpu.fit_bsvm(
-                X, y, C_pos=1e6, C_unl=1e6, kernel="rbf", callback=lambda _: pytest.fail("the fit had begun")
-            )
 
 
 def test_dense_and_sparse_rows_are_judged_alike(rng):
@@ -171,14 +160,6 @@ def test_where_the_scale_does_not_matter_nothing_is_said(wages):
     y = np.arange(300) % 3 - 1
     fastpu.fit_upu(wages, y >= 0, prior=0.5, loss="squared", lam=0.0)
     fastpu.baselines.fit_ls_auc(wages, y, lam=0.0)
-
-
-def test_the_model_does_not_depend_on_the_warning(wages, monkeypatch):
-    y = np.arange(300) % 3 == 0
-    with pytest.warns(fastpu.exceptions.ScaleWarning):
-        told = fastpu.fit_bsvm(wages, y, C_pos=1, C_unl=0.5, kernel="rbf")
-    monkeypatch.setattr("fastpu.kernels._scales.warn_of_scales", lambda matrix, kernel: matrix)
-    assert bits(told) == bits(fastpu.fit_bsvm(wages, y, C_pos=1, C_unl=0.5, kernel="rbf"))
 
 
 def test_the_remedy_works(wages):

@@ -58,6 +58,8 @@ def test_a_graph_of_the_users_own_is_checked():
         refused(
             ValueError, f"indices must be in [0, 3), got {bad} for row 1", fastpu.models.KNNGraph(wrong, squared).edges
         )
+    twice = fastpu.models.KNNGraph(np.ones((3, 2), dtype=np.int64), np.ones((3, 2)))
+    refused(ValueError, "indices must hold no row twice", twice.edges)
 
 
 @pytest.mark.parametrize(
@@ -72,16 +74,6 @@ def test_a_graph_of_the_users_own_is_checked():
 def test_the_core_checks_what_it_is_given(arguments, error):
     with pytest.raises(error):
         _core.knn_search(*arguments, n_threads=1)
-
-
-def test_the_core_checks_edges_and_names():
-    starts, columns, values = np.array([0, 1, 2]), np.array([1, 0], dtype=np.int32), np.ones(2)
-    refused(ValueError, "row_start", _core.knn_similarity, values, columns, starts + 1, 1.0, 1)
-    refused(ValueError, "row_start", _core.knn_similarity, values, columns, np.array([0, 3, 2]), 1.0, 1)
-    refused(ValueError, "columns", _core.knn_similarity, values, columns[:1], starts, 1.0, 1)
-    refused(TypeError, "columns", _core.knn_similarity, values, starts[1:], starts, 1.0, 1)
-    refused(ValueError, "row_start", _core.knn_similarity, values[:0], columns[:0], starts[:0], 1.0, 1)
-    refused(ValueError, "one shape", _core.knn_edges, np.zeros((2, 1), dtype=np.int64), np.zeros((1, 1)), False, 1)
     refused(ValueError, "method", _core.knn_search, np.zeros((2, 1)), 1, n_threads=1, method="x")
 
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fastpu
-from helpers import through_odd_bytes
 from knn_cases import HARD
 from oracles import knn_graph as oracle
 
@@ -21,17 +20,6 @@ each_kind = pytest.mark.parametrize("kind", HARD)
 
 #: exp of a negative number and a sum of few terms, relative to the largest weight, 1.
 ROUNDING = 1e-15
-
-#: Distances of rows that were moved or turned, relative: their coordinates are rounded again.
-MOVED = 1e-9
-
-
-@each_mode
-def test_neighbours_in_arrays_that_begin_at_any_byte(mode, rng):
-    graph = fastpu.knn_graph(rng.normal(size=(50, 2)))
-    moved = fastpu.models.KNNGraph(*through_odd_bytes((graph.indices, graph.squared_distances)))
-    for found, expected in zip(moved.similarity(mode=mode), graph.similarity(mode=mode), strict=True):
-        np.testing.assert_array_equal(found.toarray(), expected.toarray())
 
 
 def grid(rng, n, d):
@@ -77,30 +65,6 @@ def test_w_and_r_are_those_of_the_oracle(kind, mode, rng):
         np.testing.assert_allclose(W.toarray(), expected_W, rtol=1e-13, atol=0)
         np.testing.assert_allclose(R.toarray(), expected_R, rtol=1e-13, atol=ROUNDING)
         assert_valid(W, R, 120, k, mode)
-
-
-@each_mode
-def test_graphs_of_several_blocks_are_those_of_the_formula(mode, rng):
-    """Rows without an edge, and weights that vanish in some rows only, leave no gap."""
-    X = rng.standard_cauchy(size=(3000, 3))
-    graph = fastpu.knn_graph(X, n_neighbors=7)
-    n = graph.n_rows
-    starts = np.arange(n + 1) * 7
-    one_way = sp.csr_array((graph.squared_distances.ravel() + 1, graph.indices.ravel(), starts), shape=(n, n))
-    joined = one_way.minimum(one_way.T) if mode == "mutual" else one_way.maximum(one_way.T)
-    joined.sort_indices()
-    np.testing.assert_allclose(graph.edges(mode).data, joined.data - 1, rtol=1e-9, atol=1e-15)
-    np.testing.assert_array_equal(graph.edges(mode).indices, joined.indices)
-    for sigma in (1.0, 1e-3):
-        W, R = graph.similarity(sigma, mode)
-        expected = joined.copy()
-        expected.data = np.exp(-graph.edges(mode).data / sigma)
-        expected.eliminate_zeros()
-        np.testing.assert_array_equal(W.indices, expected.indices)
-        np.testing.assert_array_equal(W.indptr, expected.indptr)
-        np.testing.assert_allclose(W.data, expected.data, rtol=1e-13)
-        assert abs(R - (sp.dia_array((W.sum(axis=1)[None], [0]), shape=(n, n)) - W) / n).max() <= ROUNDING
-        assert W.nnz < joined.nnz
 
 
 @each_mode
@@ -151,11 +115,6 @@ def test_weights_that_underflow_are_dropped():
     assert W.nnz == R.nnz == 0
 
 
-def test_a_wide_sigma_gives_the_unweighted_graph(rng):
-    W, _ = fastpu.knn_similarity(rng.normal(size=(50, 2)), sigma=1e300)
-    assert set(W.data) == {1.0}
-
-
 @each_mode
 def test_median_is_that_of_the_edges_and_one_if_it_is_zero(mode, rng):
     graph = fastpu.knn_graph(rng.normal(size=(60, 2)))
@@ -171,25 +130,6 @@ def test_median_is_that_of_the_edges_and_one_if_it_is_zero(mode, rng):
 
 
 @each_mode
-def test_moving_all_rows_changes_nothing(mode, rng):
-    X = grid(rng, 150, 5)
-    for found, expected in zip(
-        fastpu.knn_similarity(X + 7.0, mode=mode), fastpu.knn_similarity(X, mode=mode), strict=True
-    ):
-        np.testing.assert_array_equal(found.toarray(), expected.toarray())
-
-
-@each_mode
-def test_turning_all_rows_changes_nothing_but_rounding(mode, rng):
-    X = rng.normal(size=(150, 5))
-    Q = np.linalg.qr(rng.normal(size=(5, 5)))[0]
-    for found, expected in zip(
-        fastpu.knn_similarity(X @ Q, mode=mode), fastpu.knn_similarity(X, mode=mode), strict=True
-    ):
-        np.testing.assert_allclose(found.toarray(), expected.toarray(), atol=MOVED)
-
-
-@each_mode
 @pytest.mark.parametrize("t", [2.0**-30, 0.5, 2.0**40])
 def test_scaling_rows_by_t_and_sigma_by_its_square_changes_nothing(mode, t, rng):
     X = grid(rng, 150, 5)
@@ -199,16 +139,6 @@ def test_scaling_rows_by_t_and_sigma_by_its_square_changes_nothing(mode, t, rng)
         strict=True,
     ):
         np.testing.assert_array_equal(found.toarray(), expected.toarray())
-
-
-@each_mode
-def test_a_constant_column_changes_nothing(mode, rng):
-    X = rng.normal(size=(150, 3))
-    wider = np.hstack([X, np.full((150, 1), 3.0)])
-    for found, expected in zip(
-        fastpu.knn_similarity(wider, mode=mode), fastpu.knn_similarity(X, mode=mode), strict=True
-    ):
-        np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-14)
 
 
 @each_mode

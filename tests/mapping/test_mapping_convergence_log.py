@@ -17,7 +17,6 @@ from mapping_cases import (
     each_kernel,
     forgetful,
     groups,
-    never_rejected,
     zeros_and_all,
 )
 from method_recipes import model_bits
@@ -111,15 +110,6 @@ def test_an_iteration_that_is_none_is_refused(data):
     refused(ValueError, f"iteration must be an integer in [0, {model.n_iter}], got 99", model.at, 99)
     refused(ValueError, "iteration must be an integer in", model.at, -1)
     refused(TypeError, "iteration must be an integer in", model.at, 1.0)
-
-
-def test_membership_and_the_last_boundary_may_differ():
-    X, y, options = forgetful()
-    model = fastpu.fit_svmc(X, y, repair=False, **options)
-    by_sign = model.predict(X[model.unlabeled_rows])
-    assert (by_sign == 1).sum() > (model.unlabeled_set == 1).sum() + 30
-    np.testing.assert_array_equal(model.unlabeled_rows[model.unlabeled_set == 1], never_rejected(model))
-    assert model.unlabeled_set.dtype == np.int64
 
 
 # -- endings -----------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from sklearn.svm import SVC, LinearSVC, OneClassSVM
 import fastpu
 from fastpu.mapping._loop import Boundary, Groups, converge
 from helpers import refused
-from mapping_cases import FITS, TIGHT, below, each_fit, groups, line, never_rejected, rejected_in
+from mapping_cases import FITS, TIGHT, below, each_fit, groups, line
 from method_recipes import model_bits
 
 pytestmark = pytest.mark.filterwarnings("ignore:the last boundary of:fastpu.exceptions.DegenerateModelWarning")
@@ -98,13 +98,6 @@ def test_reset_keeps_the_support_vectors_alone():
     found = stages.run(1, reset=True)
     assert found.rejected_by.tolist() == [0, 0, 1, 2, 3]
     assert stages.trained_on == [[0, 1], [1, 2], [2, 3], [3, 4]]
-
-
-def test_rows_left_by_no_boundary_end_the_loop_after_one_more_fit():
-    found = Line([0, 1, 2, 10], first=0.5).run(1)
-    assert found.rejected_by.tolist() == [0, 1, 1]
-    assert (found.status, found.kept) == ("converged", 2)
-    assert found.log["n_left"] == [2, 0, 0]
 
 
 class Forgetful(Line):
@@ -456,22 +449,3 @@ def test_support_vectors_that_are_no_rows_are_refused():
     for by in (1000, -1000):
         words = "support_ of what psi2 made must number the 2 rows of P followed by the 56 of N, from 0 to 57, got "
         refused(ValueError, words, fastpu.fit_svmc, X, y, psi2=Off(coef0=by))
-
-
-def test_infinite_scores_have_a_sign():
-    X, y = line()
-    model = fastpu.fit_smc(
-        X, y, psi1=below(3.0), psi2=lambda P, N: lambda rows: np.where(rows[:, 0] < 9, -np.inf, np.inf)
-    )
-    np.testing.assert_array_equal(never_rejected(model), np.flatnonzero((y == 0) & (X[:, 0] > 9)))
-    assert len(rejected_in(model)) == 3
-
-
-def test_an_error_in_a_stage_is_passed_on():
-    X, y, _ = groups(0, n=60)
-
-    def broken(P, other):
-        raise ZeroDivisionError("of the user's")
-
-    for stage in ("psi1", "psi2"):
-        refused(ZeroDivisionError, "of the user's", fastpu.fit_smc, X, y, **{stage: broken})

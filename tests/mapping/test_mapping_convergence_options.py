@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 
 import fastpu
-from helpers import refused
 from mapping_cases import each_fit, rbf, zeros_and_all
 from method_recipes import model_bits
 
@@ -38,21 +35,7 @@ def test_a_kernel_is_the_same_by_name_by_function_and_as_a_matrix(fit, data):
     assert by_matrix.support_vectors is None
 
 
-def test_gamma_follows_the_variance_of_all_rows(data):
-    X, y = data
-    model = fastpu.fit_svmc(X, y, C=100)
-    assert model.gamma == pytest.approx(1 / (X.shape[1] * X.var()))
-    assert model.params["gamma"] == "scale"
-
-
 # -- copies and files --------------------------------------------------------------------------------------------------
-
-
-def test_a_model_of_the_callers_kernel_can_be_pickled_but_not_saved(data, tmp_path):
-    X, y = data
-    model = fastpu.fit_svmc(X, y, kernel=rbf, C=10)
-    assert model_bits(pickle.loads(pickle.dumps(model)), X) == model_bits(model, X)
-    refused(TypeError, "function", model.save, tmp_path / "model.npz")
 
 
 def test_a_precomputed_kernel_is_saved_too(data, tmp_path):
@@ -61,15 +44,6 @@ def test_a_precomputed_kernel_is_saved_too(data, tmp_path):
     model = fastpu.fit_svmc(K, y, kernel="precomputed", C=10)
     model.save(tmp_path / "model.npz")
     assert model_bits(fastpu.load(tmp_path / "model.npz"), K) == model_bits(model, K)
-
-
-def test_with_threshold_keeps_the_log(data):
-    X, y = data
-    model = fastpu.fit_svmc(X, y, C=10)
-    other = model.with_threshold(prior=0.4, X_unl=X[y == 0])
-    assert abs(np.mean(other.predict(X[y == 0]) == 1) - 0.4) < 0.02
-    moved = {"but": ("threshold", "threshold_rule")}
-    assert model_bits(other, X, **moved) == model_bits(model, X, **moved)
 
 
 def test_the_model_says_how_it_was_made(data):

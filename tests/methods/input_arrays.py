@@ -16,8 +16,6 @@ import scipy.sparse as sp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["BAD_SPARSE", "NO_MATRIX", "SAME", "SAME_SPARSE", "sparse_of", "stored_zeros"]
-
 
 class Measured(np.ndarray):
     """A subclass whose own operators would spoil whatever used them."""

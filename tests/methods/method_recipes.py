@@ -10,9 +10,9 @@ import dataclasses
 import functools
 import hashlib
 import inspect
-import types
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -178,19 +178,33 @@ RECIPES = {
 }
 
 
-def computing_functions() -> list[str]:
-    """The public functions that do parallel work, by their signatures, so that a new one cannot escape."""
-    found = []
-    for module in (fastpu, *(m for m in vars(fastpu).values() if isinstance(m, types.ModuleType))):
-        prefix = "" if module is fastpu else module.__name__.removeprefix("fastpu.") + "."
-        # An objective computes when a library calls it: tests/boosting/test_objectives.py has its threads and bits.
-        if prefix.startswith(("_", "objectives")) or (prefix and prefix[:-1] not in fastpu.__all__):
-            continue
-        for name in module.__all__:
-            item = getattr(module, name)
-            if inspect.isfunction(item) and "n_threads" in inspect.signature(item).parameters:
-                found.append(name if name in DECLARED else prefix + name)
-    return found
+#: The recipes of methods.
+FITS = {name: recipe for name, recipe in RECIPES.items() if recipe.name in DECLARED}
+
+
+def plain(name: str) -> Recipe:
+    """The recipe of a method with its defaults."""
+    return _of_method(name, 800, {})
+
+
+@cache
+def fitted(name: str, form: str = "float64") -> fastpu.Model:
+    """The model of a recipe of a method, of few rows; it is a model even where the fit ends early."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return FITS[name].call(*FITS[name].arguments(80, form=form))
+
+
+@cache
+def models_of_all_kinds() -> dict[str, fastpu.Model]:
+    """A model of every class, and of every set of fields that its models fill."""
+    found: dict[Any, str] = {}
+    for name, recipe in FITS.items():
+        for form in (form for form in recipe.forms if form != "float32"):
+            model = fitted(name, form)
+            filled = frozenset(key for key, value in vars(model).items() if value is not None and np.size(value))
+            found.setdefault((type(model), filled), f"{name}, {form}")
+    return {name: fitted(*name.split(", ")) for name in found.values()}
 
 
 def contents(value: Any) -> dict[str, np.ndarray]:

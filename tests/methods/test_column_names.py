@@ -57,15 +57,14 @@ def test_bad_entries_are_named(name, frame):
     refused(TypeError, "in column 'visits'", recipe.call, dates, *labels)
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e-20, 1e20, 1e80, 1e154, 1e160, 1e200, 1e307])
 @pytest.mark.parametrize("name", TAKING_ROWS)
-def test_every_message_about_a_column_names_it(name, size):
+def test_every_message_about_a_column_names_it(name):
     recipe = TAKING_ROWS[name]
     X, *labels = recipe.arguments(40)
-    X = X.copy()
-    X[:, 3] *= size
-    for text in messages(lambda: recipe.call(named(pd.DataFrame, X), *labels)):
-        assert not NAMELESS.search(text), text
+    for size in (1e-300, 1e20, 1e160, 1e307):
+        frame = named(pd.DataFrame, X * np.where(np.arange(6) == 3, size, 1.0))
+        for text in messages(lambda frame=frame: recipe.call(frame, *labels)):
+            assert not NAMELESS.search(text), text
 
 
 @each_frame

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import fastpu
 from fastpu.common._methods import DECLARED
 from helpers import outcome
-from method_cases import fit, rows_for
+from method_recipes import LABELS, plain
 
 #: Options under which a model of rows that differ calls them all the same. The costs of the others do not weigh one
 #: group more than another, or their threshold lies between the groups.
@@ -29,10 +29,19 @@ ONE_SIDED = {
 }
 
 
+def rows_for(name, n=40):
+    """Two columns and labels of the groups that a function takes: positives lie 1.5 higher in both columns."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([LABELS[group] for group in DECLARED[name].groups], n)
+    truth = np.where(y == 0, rng.random(y.size) < 0.4, y == 1)
+    return rng.normal(size=(y.size, 2)) + 1.5 * truth[:, None], y
+
+
 def outcome_of(name, X, y, **options):
+    recipe = plain(name)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = fit(name, X, y, **options)
+        model = recipe.call(*((X, y) if recipe.takes("y") else (X,)), **options)
     signs = model.predict(X)
     found = [w for w in caught if issubclass(w.category, fastpu.exceptions.DegenerateModelWarning)]
     return model, np.unique(signs).size == 1, found
@@ -47,7 +56,7 @@ def test_rows_that_are_all_the_same(name, value, sparse):
     _, is_one_sided, found = outcome_of(name, sp.csr_array(X) if sparse else X, y)
     assert is_one_sided
     assert found
-    assert all(warning.filename == __file__.replace("test_degenerate", "method_cases") for warning in found)
+    assert all(warning.filename == __file__.replace("test_degenerate", "method_recipes") for warning in found)
 
 
 @pytest.mark.parametrize("name", ONE_SIDED)
@@ -72,12 +81,11 @@ def test_stumps_whose_sum_has_one_sign():
 @pytest.mark.parametrize("name", DECLARED)
 def test_no_small_problem_gives_a_one_sided_model_in_silence(name):
     """Groups of any sizes, classes near and far, rounded features: the warning is there whenever it should be."""
-    codes = {"P": 1, "U": 0, "N": -1}
     n_one_sided = 0
     for seed in range(25):
         rng = np.random.default_rng(seed)
         groups = DECLARED[name].groups
-        y = np.repeat([codes[group] for group in groups], [int(rng.choice([2, 5, 30])) for _ in groups])
+        y = np.repeat([LABELS[group] for group in groups], [int(rng.choice([2, 5, 30])) for _ in groups])
         truth = np.where(y == 0, rng.random(y.size) < 0.4, y == 1)
         X = rng.normal(size=(y.size, 2)) + rng.choice([-2, -0.1, 0, 0.1, 2]) * truth[:, None]
         X = np.round(X) if rng.random() < 0.5 else X

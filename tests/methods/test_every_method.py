@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
 import gc
-import signal
 import threading
-import time
 import weakref
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import threadpoolctl
 
 from fastpu.common._methods import DECLARED
-from interrupts import untraced
-from method_recipes import RECIPES, bits, computing_functions, result
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-TASKS = Path("/proc/self/task")
+from input_recipes import FUNCTIONS, signature
+from interrupts import n_tasks, settles_at
+from method_recipes import RECIPES, bits, result
 
 pytestmark = [
     # An estimate of few rows says so.
@@ -36,25 +27,10 @@ each_recipe = pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES.ke
 with_callback = [pytest.param(r, id=name) for name, r in RECIPES.items() if r.takes("callback")]
 
 
-def n_tasks() -> int:
-    """The threads of this process, Python's or not; those of a call that has returned may be listed for a moment."""
-    return len(list(TASKS.iterdir())) if TASKS.is_dir() else threading.active_count()
-
-
-def settles_at(tasks: int, python_threads: list[threading.Thread]) -> bool:
-    """Whether there are no other threads than these, once those that are about to end have done so."""
-
-    def is_settled() -> bool:
-        return n_tasks() <= tasks and set(threading.enumerate()) <= set(python_threads)
-
-    deadline = time.monotonic() + 60
-    while not is_settled() and time.monotonic() < deadline:
-        time.sleep(0.005)
-    return is_settled()
-
-
 def test_every_method_has_a_recipe():
-    missing = {*DECLARED, *computing_functions()} - {recipe.name for recipe in RECIPES.values()}
+    # An objective computes when a library calls it: tests/boosting/test_objectives.py has its threads and bits.
+    computing = {name for name in FUNCTIONS if "n_threads" in signature(name) and not name.startswith("objectives")}
+    missing = {*DECLARED, *computing} - {recipe.name for recipe in RECIPES.values()}
     assert not missing, f"tests/methods/method_recipes.py has no call of {sorted(missing)}"
 
 
@@ -152,52 +128,3 @@ def test_a_stop_iteration_of_a_callback_comes_out_as_it_is(recipe):
     with pytest.raises(StopIteration) as raised:
         recipe.call(*recipe.arguments(100), callback=fail)
     assert raised.value is error
-
-
-class Interrupted(BaseException):
-    """What the handler of the alarm raises, as that of Ctrl-C raises KeyboardInterrupt."""
-
-
-def interrupted(call: Callable[[], object], seconds: float) -> bool:
-    """Whether an alarm after so many seconds ended the call; if not, the call was over or past its last look."""
-    armed = [True]
-
-    def handler(number: int, frame: object) -> None:
-        if armed:
-            armed.clear()
-            raise Interrupted
-
-    previous = signal.signal(signal.SIGALRM, handler)
-    gc.disable()  # hypothesis has a callback there, and what is raised in one is swallowed
-    try:
-        with contextlib.suppress(Interrupted):
-            signal.setitimer(signal.ITIMER_REAL, seconds)
-            call()
-            armed.clear()
-            return False
-        return True
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        gc.enable()
-        signal.signal(signal.SIGALRM, previous)
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
-@untraced
-@pytest.mark.parametrize(
-    "share", [pytest.param(0.05, marks=pytest.mark.slow), 0.3, pytest.param(0.6, marks=pytest.mark.slow)]
-)
-@each_recipe
-def test_a_call_that_is_interrupted_anywhere_leaves_nothing_behind(recipe, share):
-    """How soon it ends is measured by bench/interrupts.py and tested by the methods' own tests."""
-    arguments = recipe.arguments()
-    start = time.perf_counter()
-    n_threads = 1 if recipe.name == "select" else 2
-    expected = bits(result(recipe, *arguments, n_threads=n_threads))
-    took = time.perf_counter() - start
-    limits = threadpoolctl.threadpool_info()
-    python_threads, tasks = threading.enumerate(), n_tasks()
-    interrupted(lambda: recipe.call(*arguments, n_threads=n_threads), share * took)
-    assert settles_at(tasks, python_threads)
-    assert threadpoolctl.threadpool_info() == limits
-    assert bits(result(recipe, *arguments, n_threads=n_threads)) == expected

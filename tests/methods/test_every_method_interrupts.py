@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import gc
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import threadpoolctl
 
 import fastpu
 from fastpu.common._methods import DECLARED, function_of
-from interrupts import INTERRUPT_SECONDS, interrupted_after, posix, untraced
-from method_recipes import LABELS, RECIPES
+from interrupts import INTERRUPT_SECONDS, interrupted_after, n_tasks, posix, settles_at, untraced
+from method_recipes import LABELS, RECIPES, bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,20 +63,29 @@ def problem(n: int, d: int, groups: str) -> tuple[np.ndarray, np.ndarray]:
     return X, np.array([LABELS[group] for group in groups])[rng.integers(0, len(groups), n)]
 
 
+def blas_threads() -> dict[str, int]:
+    return {library["filepath"]: library["num_threads"] for library in threadpoolctl.threadpool_info()}
+
+
 def assert_ends(call: Callable[[], object]) -> None:
+    """Soon, and without a thread or a limit of BLAS that stays behind."""
     gc.collect()  # or the interrupt may come out of the end of something that other tests have left
+    limits, python_threads, tasks = blas_threads(), threading.enumerate(), n_tasks()
     delay = interrupted_after(call)
     assert delay < INTERRUPT_SECONDS, f"stopped {delay:.3f} s after Ctrl-C"
+    assert settles_at(tasks, python_threads)
+    assert limits.items() <= blas_threads().items()
 
 
 @pytest.mark.parametrize("name", DECLARED)
 def test_ctrl_c_ends_a_fit_and_the_next_one_works(name):
     recipe = RECIPES[name]
+    expected = bits(recipe.call(*recipe.arguments(60)))
     n, d, options = ENDLESS.get(name, (20_000, 20, recipe.options))
     X, y = problem(n, d, DECLARED[name].groups)
     arguments = (X,) if name == "fit_one_class_svm" else (X, y)
     assert_ends(lambda: function_of(name)(*arguments, n_threads=2, **options))
-    recipe.call(*recipe.arguments(60))
+    assert bits(recipe.call(*recipe.arguments(60))) == expected
 
 
 @pytest.mark.parametrize("d", [12, 40], ids=["by a tree", "by blocks of products"])

@@ -14,12 +14,11 @@ import pytest
 
 import fastpu
 from helpers import refused
-from method_recipes import RECIPES, bits
+from method_recipes import FITS, bits
 
 if TYPE_CHECKING:
     from method_recipes import Recipe
 
-FITS = {name: recipe for name, recipe in RECIPES.items() if name.startswith("fit_")}
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
 NAMES = ("age", "income", "height", "weight", "visits", "score")
 

@@ -13,9 +13,8 @@ import scipy.sparse as sp
 import fastpu
 from fastpu.common._methods import DECLARED
 from fastpu.common._sharing import shared_parameters
-from method_recipes import FORMS, LABELS, RECIPES, Recipe, bits
+from method_recipes import FITS, FORMS, LABELS, Recipe, bits
 
-FITS = {name: recipe for name, recipe in RECIPES.items() if name.startswith("fit_")}
 WEIGHTED = {name: recipe for name, recipe in FITS.items() if DECLARED[recipe.name].weights}
 
 #: Scores of one model from other forms of its rows, relative to the largest: kernel values of float32 rows are float32.

@@ -17,7 +17,6 @@ from input_recipes import (
     arguments,
     attempt,
     bits,
-    labels_for,
     names,
     problem,
     signature,
@@ -180,7 +179,3 @@ def test_metrics_of_extreme_scores_depend_on_their_order_alone(name):
         assert isinstance(found, ValueError), repr(found)
     else:
         sound(found)
-
-
-def test_labels_of_the_extremes_are_those_of_the_fits():
-    assert set(labels_for("PUN").tolist()) == {1, 0, -1}

@@ -98,18 +98,6 @@ def test_a_callback_sees_every_round_changes_no_bit_and_can_stop(name):
     assert len(heard) == 1 or len(heard) < len(seen)
 
 
-@with_parameter("callback")
-def test_what_a_callback_raises_comes_through_and_nonsense_is_refused(name):
-    def fail(_: Any) -> bool:
-        raise LookupError("from the callback")
-
-    assert isinstance(attempt(name, callback=fail), LookupError)
-    found = attempt(name, callback=lambda _: "no")
-    assert isinstance(found, TypeError)
-    assert "callback" in str(found)
-    assert bits(call(name)) == bits(call(name))
-
-
 @with_parameter("eval_set")
 def test_a_set_to_judge_by_is_read(name):
     X = arguments(name)["X"]

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from fastpu.common._methods import DECLARED
-from input_recipes import FUNCTIONS, METHODS, arguments, attempt, bits, call, names, problem, signature, sound
+from input_recipes import FUNCTIONS, METHODS, arguments, attempt, bits, call, names, problem, signature, some, sound
 from input_table import parameter_of
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def test_the_same_labels_in_another_form_give_the_same_bits(name, parameter, unc
     labels = given(name, parameter)
     is_pu = set(labels.tolist()) == {0, 1}
     expected = bits(call(name))
-    for kind, make in {**SAME_LABELS, **(SAME_PU if is_pu else {})}.items():
+    for kind, make in some({**SAME_LABELS, **(SAME_PU if is_pu else {})}, name).items():
         value = make(labels)
         with unchanged(value):
             assert bits(call(name, **{parameter: value})) == expected, kind
@@ -93,7 +93,7 @@ def test_the_same_labels_in_another_form_give_the_same_bits(name, parameter, unc
 @having("vector")
 def test_the_same_scores_in_another_form_give_the_same_bits(name, parameter, unchanged):
     expected = bits(call(name))
-    for kind, make in SAME.items():
+    for kind, make in some(SAME, name).items():
         value = make(given(name, parameter))
         with unchanged(value):
             assert bits(call(name, **{parameter: value})) == expected, kind
@@ -105,7 +105,7 @@ def test_the_same_weights_in_another_form_give_the_same_bits(name, parameter, un
         return
     weights = given(name, parameter)
     expected = bits(call(name, **{parameter: weights}))
-    for kind, make in SAME.items():
+    for kind, make in some(SAME, name).items():
         value = make(weights)
         with unchanged(value):
             assert bits(call(name, **{parameter: value})) == expected, kind
@@ -149,7 +149,7 @@ NO_WEIGHTS = {
 def refusals(name: str, parameter: str, cases: dict[str, Any], unchanged: Any) -> dict[str, Any]:
     """What is not refused, or not by an error that names the argument."""
     faults = {}
-    for kind, (make, error) in cases.items():
+    for kind, (make, error) in some(cases, name).items():
         value = make(given(name, parameter))
         with unchanged(value):
             found = attempt(name, **{parameter: value})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from input_recipes import FUNCTIONS, METHODS, attempt, bits, call, names, shows, signature, sound
+from input_recipes import FUNCTIONS, METHODS, attempt, names, shows, signature, sound
 from input_table import PARAMETERS, bad_values, edge_values, huge_values, parameter_of
 
 if TYPE_CHECKING:
@@ -36,11 +36,6 @@ def test_every_parameter_of_every_public_function_is_in_the_table():
 def test_the_table_has_no_parameter_that_nothing_takes():
     used = {p for _, p in CASES} | {f"{name}.{p}" for name, p in CASES}
     assert [key for key in PARAMETERS if key not in used] == []
-
-
-def test_every_public_function_has_a_valid_call():
-    for name in NAMES:
-        assert bits(call(name)) == bits(call(name)), name
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------

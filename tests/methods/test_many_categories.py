@@ -15,14 +15,10 @@ from fastpu.metrics import auc
 N_ROWS = 20_000
 FITS = {
     "forest": lambda X, y: fastpu.fit_forest(X, y, n_trees=60, random_state=0),
-    "forest, best splits": lambda X, y: fastpu.fit_forest(X, y, n_trees=60, splitter="best", random_state=0),
     "boosted trees": lambda X, y: fastpu.fit_boosted_trees(X, y, n_rounds=60),
-    "bags": lambda X, y: fastpu.fit_boosted_trees(X, y, n_rounds=20, n_bags=20, random_state=0),
     "stumps": lambda X, y: fastpu.fit_pnu_auc_boost(X, y, n_rounds=100),
 }
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
-SMALL = {"forest": FITS["forest"], "boosted trees": FITS["boosted trees"], "stumps": FITS["stumps"]}
-each_small_fit = pytest.mark.parametrize("fit", SMALL.values(), ids=SMALL)
 
 
 def shops(n_rows, n_shops, rng):
@@ -65,7 +61,7 @@ def small(n=1200, n_shops=400):
     return X, (number < n_shops / 3) & (rng.random(n) < 0.5)
 
 
-@each_small_fit
+@each_fit
 def test_saved_models_keep_their_categories(fit, tmp_path):
     X, y = small()
     model = fit(X, y)
@@ -75,7 +71,7 @@ def test_saved_models_keep_their_categories(fit, tmp_path):
         np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
 
 
-@pytest.mark.parametrize("fit", [FITS["forest"], FITS["boosted trees"], FITS["bags"]], ids=["forest", "trees", "bags"])
+@pytest.mark.parametrize("fit", [FITS["forest"], FITS["boosted trees"]], ids=["forest", "trees"])
 def test_lightgbm_gives_the_same_scores(fit):
     X, y = small()
     model = fit(X, y)
@@ -84,7 +80,7 @@ def test_lightgbm_gives_the_same_scores(fit):
     np.testing.assert_allclose(booster.predict(in_order, num_threads=1), model.decision_function(X), rtol=1e-12)
 
 
-@each_small_fit
+@each_fit
 def test_a_hundred_thousand_categories_are_taken(fit):
     n = 100_000
     X = pd.DataFrame({"x": np.arange(n) % 17, "id": np.arange(n).astype(str).astype(object)})

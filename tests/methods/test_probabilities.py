@@ -8,34 +8,29 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu.common._methods import DECLARED
 from fastpu.model._calibration import METHODS as CALIBRATIONS
 from fastpu.path._selection import path_of_fold
-from method_cases import FORMS, fitted, formed, pu_rows
+from method_recipes import fitted, models_of_all_kinds, problem
 from toy_model import toy
 
 PRIOR = 0.4
-CASES = [*DECLARED, *FORMS]
-
-
-def model_of(case):
-    return fitted(case) if case in DECLARED else formed(case)
+MODELS = models_of_all_kinds()
 
 
 @pytest.fixture(scope="module")
 def rows():
-    return pu_rows()
+    return problem(180, seed=1)
 
 
-def calibrated(case, rows, method="sigmoid"):
+def calibrated(model, rows, method="sigmoid"):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", fastpu.exceptions.EstimateWarning)  # some of these small models rank badly
-        return model_of(case).with_probabilities(prior=PRIOR, X=rows[0], y=rows[1], method=method)
+        return model.with_probabilities(prior=PRIOR, X=rows[0], y=rows[1], method=method)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", MODELS)
 def test_the_share_of_positive_rows_is_as_near_to_the_prior_as_can_be(case, rows):
-    model, X = model_of(case), rows[0][rows[1] == 0]
+    model, X = MODELS[case], rows[0][rows[1] == 0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", fastpu.exceptions.DegenerateModelWarning)
         moved = model.with_threshold(prior=PRIOR, X_unl=X)
@@ -47,9 +42,9 @@ def test_the_share_of_positive_rows_is_as_near_to_the_prior_as_can_be(case, rows
 
 
 @pytest.mark.parametrize("method", CALIBRATIONS)
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", MODELS)
 def test_probabilities_rise_with_the_scores_and_are_kept_in_files(case, method, rows, tmp_path):
-    model = calibrated(case, rows, method)
+    model = calibrated(MODELS[case], rows, method)
     X = np.concatenate([rows[0], 100 * rows[0]])
     found = model.predict_proba(X)
     assert found.dtype == np.float64
@@ -67,17 +62,11 @@ def test_probabilities_rise_with_the_scores_and_are_kept_in_files(case, method, 
 
 def test_one_solution_of_a_path_has_no_probabilities_of_the_whole(rows):
     """They are of other scores."""
-    path = calibrated("path, rbf", rows)
+    path = calibrated(fitted("fit_pu_svm_path"), rows)
     assert path.at(float(path.lams[3])).calibration is None
     assert path_of_fold(path, np.arange(60), 1).calibration is None
-    mapping = calibrated("fit_svmc", rows)
+    mapping = calibrated(fitted("fit_svmc"), rows)
     assert mapping.at(0).calibration is None
-
-
-def test_probabilities_of_a_selected_solution(rows):
-    machine = formed("path, rbf").select("puf", *pu_rows(seed=5))
-    machine = machine.with_probabilities(prior=PRIOR, X=rows[0], y=rows[1])
-    assert machine.predict_proba(rows[0])[rows[1] == 0, 1].mean() == pytest.approx(PRIOR, rel=1e-10)
 
 
 # ------------------------------------------------------------------------------------------------------ files
@@ -104,7 +93,7 @@ def test_good_fields_are_taken():
 
 def test_a_score_function_of_the_users():
     """Its model is in no file, but it has a threshold and probabilities like the others."""
-    X, y = pu_rows(200, 400)
+    X, y = problem(600)
 
     def fit_direction(positive, negative):
         direction = positive.mean(axis=0) - negative.mean(axis=0)

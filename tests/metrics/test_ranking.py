@@ -19,7 +19,6 @@ from fastpu.metrics import (
     ranking_curve,
     recall_at_k,
 )
-from helpers import refused
 from oracles import ranking as oracle
 
 TIED = st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=12)
@@ -263,46 +262,6 @@ def test_an_impossible_precision_is_told():
     ):
         assert average_precision(np.full(50, 9.0), np.arange(-99, 1.0), prior=0.3) == 1
     assert precision_at_k([1.0], unl, 50, prior=0.9) <= 1  # one row shows nothing
-
-
-CASES = {
-    "no row": ({"k": 0}, ValueError, "k must be a whole number of unlabelled rows from 1 to 5, or a share of them in"),
-    "too many": ({"k": 6}, ValueError, "in (0, 1], got 6"),
-    "negative": ({"k": -1}, ValueError, "in (0, 1], got -1"),
-    "no share": ({"k": 0.0}, ValueError, "in (0, 1], got 0.0"),
-    "more than all": ({"k": 1.5}, ValueError, "in (0, 1], got 1.5"),
-    "nan": ({"k": float("nan")}, ValueError, "in (0, 1], got nan"),
-    "a word": ({"k": "all"}, TypeError, "in (0, 1], got 'all' (str)"),
-    "true": ({"k": True}, TypeError, "in (0, 1], got True"),
-    "nothing": ({"k": None}, TypeError, "in (0, 1], got None"),
-    "nan score": ({"score_pos": [0.1, np.nan]}, ValueError, "score_pos"),
-    "nan of U": ({"score_unl": [np.nan]}, ValueError, "score_unl"),
-    "no positive": ({"score_pos": []}, ValueError, "score_pos"),
-    "no unlabelled": ({"score_unl": []}, ValueError, "score_unl"),
-    "a table": ({"score_unl": [[1.0]]}, ValueError, "score_unl"),
-    "n_boot": ({"n_boot": -1}, ValueError, "n_boot must be an integer"),
-    "random_state": ({"random_state": "x"}, TypeError, "random_state must be None, an integer >= 0"),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_bad_arguments(case):
-    options, error, text = CASES[case]
-    for function in (recall_at_k, lift_at_k, precision_at_k, average_precision, ranking_curve):
-        call = {"score_pos": POS, "score_unl": UNL, "k": 2, **options}
-        if function in (average_precision, ranking_curve) and call.pop("k") != 2:
-            continue
-        if function in (precision_at_k, average_precision):
-            call["prior"] = 0.3
-        refused(error, text, function, call.pop("score_pos"), call.pop("score_unl"), **call)
-
-
-def test_a_prior_is_a_share_of_the_unlabelled_rows():
-    for prior in (0.0, 1.0, 1.5, float("nan")):
-        refused(ValueError, "prior must be a number in (0, 1), got", precision_at_k, POS, UNL, 2, prior=prior)
-        refused(ValueError, "prior must be a number in (0, 1), got", average_precision, POS, UNL, prior=prior)
-        refused(ValueError, "prior must be a number in (0, 1), got", ranking_curve, POS, UNL, prior=prior)
-    refused(ValueError, "n_points must be an integer in [2, 1000000], got 1", ranking_curve, POS, UNL, n_points=1)
 
 
 def test_a_precision_is_impossible_from_three_standard_errors_of_two_shares_on():

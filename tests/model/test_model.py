@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import copy
-import enum
 import json
 import pickle
 import re
-import sys
 from dataclasses import FrozenInstanceError, dataclass, fields
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -125,20 +122,6 @@ def test_scalars_become_plain():
     assert type(model.params["gamma"]) is float
     assert model.params["k"] == (1, 2)
     assert toy(threshold=1).threshold == 1.0
-
-
-class Colour(str, enum.Enum):
-    RED = "red"
-
-
-class Level(enum.IntEnum):
-    HIGH = 3
-
-
-def test_scalars_of_other_types_become_plain_too():
-    params = toy(params={"a": Colour.RED, "b": Level.HIGH, "c": Fraction(1, 4), "d": np.longdouble(0.5)}).params
-    assert list(params.values()) == ["red", 3, 0.25, 0.5]
-    assert [type(value) for value in params.values()] == [str, int, float, float]
 
 
 def test_a_field_of_a_kind_that_no_file_holds_is_refused():
@@ -346,46 +329,12 @@ def test_names_are_taken_as_given(name, tmp_path):
         assert_same(toy(), load(path))
 
 
-def test_relative_names_and_links(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    toy().save("model")
-    assert_same(toy(), load("model"))
-    (tmp_path / "link").symlink_to(tmp_path / "model")
-    toy(n_iter=7).save("link")
-    assert (tmp_path / "link").is_symlink()
-    assert load("model").n_iter == 7
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
-def test_a_file_gets_the_permissions_of_any_new_file(tmp_path):
-    toy().save(tmp_path / "model")
-    (tmp_path / "plain").write_text("")
-    assert (tmp_path / "model").stat().st_mode == (tmp_path / "plain").stat().st_mode
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
-def test_a_file_keeps_its_permissions(tmp_path):
-    path = tmp_path / "model"
-    toy().save(path)
-    path.chmod(0o600)
-    toy(n_iter=7).save(path)
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert load(path).n_iter == 7
-
-
 def test_bad_paths(tmp_path):
     for function in (toy().save, load):
         for path in (3, None, tmp_path.open):
             with pytest.raises(TypeError, match="path must be a string or a path, got"):
                 function(path)
-        with pytest.raises(IsADirectoryError):
-            function(tmp_path)
-        with pytest.raises(FileNotFoundError):
-            function(tmp_path / "absent" / "model")
         for path in ("a\0b", b"a\0b"):
             with pytest.raises(ValueError, match=r"path must not hold a null character, got 'a\\x00b'"):
                 function(path)
-    if sys.platform != "win32":
-        with pytest.raises(ValueError, match="path must name a regular file, got '/dev/null'"):
-            toy().save("/dev/null")
     assert list(tmp_path.iterdir()) == []

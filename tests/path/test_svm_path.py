@@ -148,17 +148,6 @@ def test_hard_rows_are_right_everywhere_and_large_costs_are_as_good():
     np.testing.assert_allclose(noisy.scores(X, lams), path.scores(X, lams), rtol=0, atol=CLOSE)
 
 
-def test_scaled_kernels_scale_the_path():
-    X, y = normal_rows(4, 40)
-    path = fit(X, y, sample_cost=costs_of("random", y), kernel="linear")
-    larger = fit(4 * X, y, sample_cost=costs_of("random", y), kernel="linear")
-    lams = np.geomspace(path.end, 2 * path.lams[0], 20)
-    np.testing.assert_allclose(larger.lams[:20], 16 * path.lams[:20], rtol=1e-9)
-    np.testing.assert_allclose(larger.scores(4 * X, 16 * lams), path.scores(X, lams), rtol=0, atol=CLOSE)
-    half = fit(X, y, sample_cost=costs_of("random", y) / 2, kernel="linear")
-    np.testing.assert_allclose(half.scores(X, lams / 2), path.scores(X, lams), rtol=0, atol=CLOSE)
-
-
 def test_a_start_that_rounding_moves_beyond_its_bounds_is_put_back():
     """Rows that an RBF kernel hardly tells apart: the start had an alpha of -6e-17, and the path was refused."""
     X = np.array(
@@ -168,24 +157,6 @@ def test_a_start_that_rounding_moves_beyond_its_bounds_is_put_back():
     assert (path.start_alpha >= 0).all()
     assert (path.start_alpha <= path.costs).all()
     assert path.start_alpha[:3].sum() == pytest.approx(1)
-
-
-def test_moved_rows_have_the_same_path():
-    """y'a = 0, so that the origin does not matter, but rounding left nothing of sums of rows far from it."""
-    X, y = normal_rows(5, 60)
-    path = fit(X, y, kernel="linear")
-    lams = np.geomspace(path.end, 2 * path.lams[0], 20)
-    for offset in (1e4, 1e7):
-        moved = fit(X + offset, y, kernel="linear")
-        tol = 1e-11 * offset / path.end  # what a digit of X is worth in a score
-        np.testing.assert_allclose(moved.scores(X + offset, lams), path.scores(X, lams), rtol=0, atol=tol)
-        for lam in lams[:3]:
-            machine = moved.at(lam)
-            np.testing.assert_allclose(
-                machine.decision_function(X + offset), path.scores(X, lam)[:, 0], rtol=0, atol=tol
-            )
-            np.testing.assert_allclose(machine.coef, path.at(lam).coef, rtol=0, atol=tol)
-        np.testing.assert_allclose(moved.coef[-1], path.coef[-1], rtol=0, atol=tol)
 
 
 def test_the_violation_is_that_of_the_scores_that_the_path_gives():
@@ -198,34 +169,6 @@ def test_the_violation_is_that_of_the_scores_that_the_path_gives():
         worst = max(-slack[alpha < 1].min(), slack[alpha > 0].max())
         assert worst <= path.violation <= max(1e-12, 1e-14 * offset)
         assert path.at(path.end).violation == path.violation
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_doubled_rows_at_half_the_cost_change_nothing(kernel):
-    X, y = normal_rows(6, 30)
-    path = fit(X, y, lam_min=1e-2, **KERNELS[kernel])
-    twice = fit(np.vstack([X, X]), np.tile(y, 2), sample_cost=np.full(2 * len(y), 0.5), lam_min=1e-2, **KERNELS[kernel])
-    lams = np.geomspace(max(path.end, twice.end), 2 * path.lams[0], 30)
-    np.testing.assert_allclose(twice.scores(X, lams), path.scores(X, lams), rtol=0, atol=CLOSE)
-
-
-def test_order_of_rows_changes_nothing():
-    X, y = normal_rows(7, 50)
-    path = fit(X, y, **KERNELS["rbf"], lam_min=1e-3)
-    order = np.random.default_rng(0).permutation(len(y))
-    other = fit(X[order], y[order], **KERNELS["rbf"], lam_min=1e-3)
-    lams = np.geomspace(path.end, 2 * path.lams[0], 30)
-    np.testing.assert_allclose(other.scores(X, lams), path.scores(X, lams), rtol=0, atol=CLOSE)
-
-
-def test_balanced_paths_are_mirrored_with_their_labels():
-    rng = np.random.default_rng(8)
-    X, y = rng.normal(size=(40, 2)), np.tile([1, -1], 20)
-    path, mirror = fit(X, y, **KERNELS["rbf"], lam_min=1e-3), fit(X, -y, **KERNELS["rbf"], lam_min=1e-3)
-    assert path.heavier == mirror.heavier == 0
-    np.testing.assert_allclose(mirror.lams, path.lams, rtol=1e-9)
-    lams = np.geomspace(path.end, path.lams[0], 30)
-    np.testing.assert_allclose(mirror.scores(X, lams), -path.scores(X, lams), rtol=0, atol=CLOSE)
 
 
 def test_trivial_paths_are_found():
@@ -251,16 +194,6 @@ def test_a_trivial_path_says_among_which_rows_the_mean_of_the_lighter_class_lies
     X = [[-1.0], [1.0], [0.0]] if len(y) == 3 else [[0.0], [0.0]]
     with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match=f"lies among {words}, "):
         fastpu.fit_svm_path(X, y, kernel="linear")
-
-
-def test_below_the_last_breakpoint_nothing_changes():
-    X, y = normal_rows(10, 30)
-    path = fit(X, y, kernel="linear")
-    assert path.status == "zero"
-    at_end = path.at(path.end).decision_function(X)
-    for share in (0.5, 0.1, 1e-3):
-        np.testing.assert_array_equal(path.at(share * path.end).decision_function(X), at_end)
-    np.testing.assert_array_equal(path.decision_function(X), at_end)
 
 
 @pytest.mark.parametrize("costs", ["equal", "random"])
@@ -299,16 +232,6 @@ def test_far_below_the_last_breakpoint_machines_are_not_rounding_errors(kind, co
     for lam in (0.3 * path.end, 0.01 * path.end):  # where a solver still has the digits
         solved = fastpu.baselines.fit_svm(X, y, C=1 / lam, sample_cost=c, tol=1e-8, n_threads=1, **kernel)
         np.testing.assert_allclose(solved.decision_function(X), f, rtol=0, atol=1e-5)
-
-
-def test_columns_a_hundred_million_times_as_large_have_the_labels_of_fit_svm():
-    """At lam = 1 the path is then 1e15 times below its last breakpoint."""
-    X, y = normal_rows(14, 150, 3)
-    machine = fit(1e8 * X, y, kernel="linear").at(1.0)
-    solved = fastpu.baselines.fit_svm(1e8 * X, y, C=1.0, kernel="linear", n_threads=1)
-    np.testing.assert_array_equal(machine.predict(1e8 * X), solved.predict(1e8 * X))
-    loss = np.maximum(0, 1 - y * machine.decision_function(1e8 * X)).sum()
-    assert loss == pytest.approx(np.maximum(0, 1 - y * solved.decision_function(1e8 * X)).sum(), rel=1e-6)
 
 
 def test_a_pu_path_of_rows_that_can_be_separated_keeps_its_machine_below_the_last_breakpoint():

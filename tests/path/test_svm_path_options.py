@@ -109,23 +109,6 @@ def test_a_path_ends_at_lam_min(data):
     np.testing.assert_allclose(above.scores(X, 2e6), whole.scores(X, 2e6), rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("fit", [fastpu.fit_svm_path, fastpu.fit_pu_svm_path])
-def test_bad_arguments_are_named(fit, data):
-    X, y = data
-    y = y if fit is fastpu.fit_svm_path else np.where(y > 0, 1, 0)
-    refused(ValueError, "lam_min must be a finite number >= 0", fit, X, y, lam_min=-1.0)
-    refused(ValueError, "max_events must be", fit, X, y, max_events=0)
-    refused(ValueError, "cache_mb must be", fit, X, y, cache_mb=0)
-    refused(ValueError, "kernel must be one of", fit, X, y, kernel="laplace")
-    refused(ValueError, "gamma must be", fit, X, y, gamma=0)
-    refused(ValueError, "n_threads must be", fit, X, y, n_threads=0)
-    refused(ValueError, "X must not hold NaN or infinite", fit, np.where(np.eye(50, 3) > 0, np.nan, X), y)
-    refused(ValueError, "y must have one entry per row", fit, X, y[1:])
-    refused(ValueError, "X must be square for kernel='precomputed'", fit, X, y, kernel="precomputed")
-    refused(TypeError, "BinnedFeatures", fit, fastpu.bin_features(X), y)
-    refused(TypeError, "progress must be", fit, X, y, progress=1)
-
-
 def test_bad_labels_and_costs_are_named(data):
     X, y = data
     costs = np.ones(len(y))

@@ -111,18 +111,6 @@ def test_a_column_of_another_scale_costs_nothing_dense_or_sparse(scale):
     np.testing.assert_array_equal(sparse.coef, path.coef)
 
 
-def test_many_random_paths_with_a_column_times_ten_thousand_are_whole():
-    rng = np.random.default_rng(1)
-    for _ in range(12):
-        n = int(rng.integers(6, 31))
-        X = rng.normal(size=(n, 3)) * [1.0, 1.0, 1e4]
-        y = rng.choice([-1, 1], n)
-        y[:2] = 1, -1
-        path = fit(X, y)
-        assert path.status in ("zero", "trivial")
-        assert worst_gap(path, X, 3) < FAR_BETTER
-
-
 @given(st.data())
 def test_any_scales_give_optimal_points_or_say_that_they_stop(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 10_000)))

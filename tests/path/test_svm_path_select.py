@@ -144,12 +144,6 @@ def test_what_folds_find_below_the_end_of_the_path_is_not_taken():
         assert path.select("puf", n_folds=5, random_state=seed).params["lam"] >= path.lams[-1]
 
 
-def test_training_rows_are_judged_where_no_others_are_given():
-    X, y, _, _ = pu_problem(2)
-    path = fastpu.fit_pu_svm_path(X, y, kernel="rbf", gamma=0.5, lam_min=1e-2)
-    assert path.select("puf").params["value"] == path.select("puf", X, y).params["value"]
-
-
 def test_trivial_paths_have_one_machine():
     X = np.vstack([np.eye(2), -np.eye(2), [[0.1, 0.0], [-0.1, 0.0]]])
     y = np.array([1, 1, 1, 1, 0, 0])
@@ -187,18 +181,6 @@ def issue_rows(seed: int, n: int = 240):
     return X, truth, np.where((truth > 0) & (rng.random(n) < 0.5), 1, 0)
 
 
-@pytest.mark.parametrize("options", [{}, {"n_folds": 5, "random_state": 0}])
-@pytest.mark.parametrize("seed", [0, 3, 8])
-def test_rounding_at_the_end_of_a_path_is_no_crossing(seed, options):
-    """lam f of some 1e-14 at lam = 0 was taken for changes of side, and lam of 1e-13 for the best."""
-    X, _, y = issue_rows(seed)
-    path = fastpu.fit_pu_svm_path(X, y, n_threads=1)
-    assert path.status == "zero"
-    machine = path.select("puf", **options)
-    assert machine.params["lam"] >= path.end * (1 - 1e-12)
-    assert machine.decision_function(X[y == 1]).min() >= 1 - 1e-9
-
-
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("lam_min", [0.0, 1e-2])
@@ -213,16 +195,6 @@ def test_no_candidate_lies_nearer_to_0_than_the_end_of_the_path(kernel, lam_min,
         assert curve.cuts.size > 3
         assert curve.cuts.min() >= path.end * (1 - 1e-12)
         assert path.select("puf", **options).params["lam"] >= path.end * (1 - 1e-12)
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_the_value_is_that_of_the_machine_and_no_grid_is_better(kernel):
-    X, _, y = issue_rows(0, 120)
-    path = fastpu.fit_pu_svm_path(X, y, C_pos=10.0, lam_min=1e-3, n_threads=1, **KERNELS[kernel])
-    machine = path.select("puf")
-    assert machine.params["value"] == criterion_at(machine.decision_function(X), y, "puf")
-    grid = path.scores(X, np.geomspace(path.end, 2 * path.lams[0], 300))
-    assert max(criterion_at(scores, y, "puf") for scores in grid.T) <= machine.params["value"] + 1e-12
 
 
 def test_f1_and_error_are_what_functions_of_the_labels_say():

@@ -182,6 +182,6 @@ def test_bad_selections_are_named(toy, chosen):
 
 def test_values_that_cannot_be_compared_are_told_apart_as_objects():
     centers = np.zeros(2)
-    values, ranked = best_by_value([centers, np.zeros(2), centers], np.array([1.0, 2.0, 3.0]), 1)
+    values, ranked = best_by_value([centers, np.ones(2), centers], np.array([1.0, 2.0, 3.0]), 1)
     assert [value is centers for value in values] == [True, False]
     assert [points.tolist() for points in ranked] == [[2, 0], [1]]

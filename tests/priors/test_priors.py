@@ -204,11 +204,6 @@ def test_the_fewest_rows(method):
     refused(ValueError, "y must have at least two unlabelled rows", method, [[0.0], [1.0], [2.0]], [1, 1, 0])
 
 
-def test_bad_options_of_their_own():
-    X, y, _ = draw(5, n_pos=10, n_unl=20)
-    refused(ValueError, "max_rows must be an integer >= 2, got 1", km2, X, y, max_rows=1)
-
-
 # -- sensitivity -------------------------------------------------------------------------------------------------------
 
 

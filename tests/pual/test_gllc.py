@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import fastpu
-from oracles import pual as oracle
 from pual_cases import CLOSED_TOL, KERNELS, each_kernel, graph, problem, pu_rows, quiet
 
 GRID = [
@@ -79,12 +78,3 @@ def test_a_far_labelled_positive_drags_it_along_and_not_pual():
     far[1] = 1000.0
     options = {"n_neighbors": 0, "C_pos": 10.0, "C_unl": 0.1, "lam": 0.01}
     assert abs(fastpu.fit_gllc(far, y, **options).coef[0]) < 0.1 * fastpu.fit_gllc(X, y, **options).coef[0]
-
-
-def test_the_oracle_has_neighbours():
-    """A check of the cases themselves."""
-    X, _ = pu_rows()
-    R = oracle.laplacian(X)
-    assert np.count_nonzero(R) > 2 * len(X)
-    np.testing.assert_allclose(R.sum(axis=1), 0, atol=1e-15)
-    np.testing.assert_array_equal(fastpu.knn_similarity(X)[1].toarray() != 0, R != 0)

@@ -229,14 +229,6 @@ def test_weights_are_repeated_rows_and_0_is_absence(kernel, form):
         assert model.objective[-1] == pytest.approx(other.objective[-1])
 
 
-def test_weights_in_extended_precision():
-    X, y = pu_rows(40, 4)
-    weights = np.random.default_rng(1).exponential(size=40) ** 3
-    model = fastpu.baselines.fit_bls_svm(X, y, lam=0.3, sample_weight=weights)
-    expected = bls_svm_scores(X, y, lam=0.3, weights=weights).astype(float)
-    np.testing.assert_allclose(model.decision_function(X), expected, atol=SCALE_TOL)
-
-
 def test_absent_rows_of_a_kernel_matrix():
     X, y = pu_rows(40, 4)
     K, kept = np.exp(-0.4 * ((X[:, None] - X[None]) ** 2).sum(axis=2)), np.arange(40) % 4 != 3

@@ -27,14 +27,10 @@ def test_sequences_of_different_lengths(fit, data):
 
 @each_fit
 def test_kernels_and_components(fit, data):
-    refused(ValueError, "kernel must be one of", fit, *data, kernel="laplace")
-    refused(ValueError, "gamma must be", fit, *data, kernel="rbf", gamma="wide")
     refused(ValueError, "n_components must be None for kernel='linear'", fit, *data, n_components=3)
-    refused(ValueError, "n_components must be", fit, *data, kernel="rbf", n_components=0)
     refused(ValueError, "kernel must return finite numbers", fit, *data, kernel=lambda A, B: A @ B.T * np.nan)
     refused(ValueError, "kernel must be positive semidefinite", fit, *data, kernel="sigmoid", gamma=2.0, coef0=1.0)
     refused(ValueError, "overflow", fit, np.full((30, 3), 1e200), data[1], kernel="poly", gamma=1.0)
-    refused(ValueError, "n_threads must be", fit, *data, n_threads=0)
 
 
 @pytest.mark.parametrize("size", [8e307, 1.5e308])
@@ -70,7 +66,6 @@ def test_graphs(data):
         refused(ValueError, "graph must be a Laplacian, R 1 = 0, got a sum of", fit, X, y, graph=(W, R + eye))
         refused(ValueError, "graph must be finite", fit, X, y, graph=(W, R * np.nan))
         refused(ValueError, "graph must be given with kernel='precomputed'", fit, X @ X.T, y, kernel="precomputed")
-        refused(ValueError, "n_neighbors must be", fit, X, y, n_neighbors=-1)
         with pytest.raises(ValueError, match="graph must be that of the 30 rows"):
             fit(X, y, graph=fastpu.knn_graph(X[:20]))
 

@@ -22,22 +22,11 @@ def data():
     return X, y
 
 
-def test_bad_options_of_their_own(data):
-    for name, value, words in (
-        ("beta", -1.0, "beta must be a finite number >= 0, got -1"),
-        ("gamma_nn", 1.5, "gamma_nn must be a number in [0, 1], got 1.5"),
-    ):
-        refused(ValueError, words, fastpu.fit_nnpu, *data, prior=0.5, **{name: value})
-        with pytest.raises(TypeError, match=name):
-            fastpu.fit_upu(*data, prior=0.5, **{name: value})
-    refused(ValueError, "tol must be a finite number > 0, got 0", fastpu.fit_upu, *data, prior=0.5, tol=0)
-    refused(ValueError, "max_iter must be an integer >= 1, got 0", fastpu.fit_upu, *data, prior=0.5, max_iter=0)
+def test_options_of_the_basis_without_it(data):
     for name, value in (("centers", np.ones((2, 3))), ("bandwidth", 1.0)):
         for model in ("linear", "mlp"):
             words = f"{name} is for model='gauss', got it with model='{model}'"
             refused(ValueError, words, fastpu.fit_nnpu, *data, prior=0.5, model=model, **{name: value})
-    with pytest.raises(TypeError, match="prior"):
-        fastpu.fit_upu(*data)
 
 
 def test_bad_centers_and_bandwidths(data):
@@ -48,7 +37,6 @@ def test_bad_centers_and_bandwidths(data):
 
     refused(ValueError, "centers must have 3 features (columns) like the training data, got 2", fit, centers=X[:5, :2])
     refused(ValueError, "centers must not hold NaN", fit, centers=[[np.nan, 0.0, 0.0]])
-    refused(ValueError, "bandwidth must be a finite number > 0, got 0", fit, bandwidth=0)
     for width in (1e-200, 1e200):
         refused(ValueError, "bandwidth must be such that its square is a number > 0", fit, bandwidth=width)
     refused(ValueError, "bandwidth=None is the median distance", fit, centers=np.full((3, 3), 1e200))
@@ -123,28 +111,6 @@ def train(x, labels, start, *, weights=None, evaluated=None, **options):
     return _core.fit_nnpu(
         x, labels, weights, start, made, chosen=None, eval_rows=evaluated, callback=None, n_threads=1
     )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("prior", 1.5),
-        ("beta", -1.0),
-        ("gamma_nn", 2.0),
-        ("loss", "hinge"),
-        ("lam", -1.0),
-        ("lam", np.inf),
-        ("learning_rate", 0.0),
-        ("scale", 0.0),
-        ("scale", np.inf),
-        ("n_epochs", 0),
-        ("batch_size", -1),
-        ("early_stopping_rounds", -1),
-    ],
-)
-def test_the_core_refuses_options_out_of_range(name, value, data):
-    X, y = data
-    refused(ValueError, name, train, X, y.astype(np.int8), net(), **{name: value})
 
 
 def test_the_core_refuses_arrays_that_do_not_fit(data):

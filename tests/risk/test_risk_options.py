@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -15,7 +13,6 @@ from helpers import refused
 from machine_cases import each_form
 from method_recipes import model_bits
 from risk_cases import (
-    FITS,
     ROUNDING,
     SINGLE,
     assert_same,
@@ -37,20 +34,6 @@ def data():
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
-
-
-@each_fit
-def test_one_feature_and_two_rows(fit):
-    model = fit([[0.5], [-1.0]], [1, 0], **({"lam": 0.1} if fit.function is fastpu.fit_upu else {}))
-    assert np.isfinite(model.decision_function([[0.0], [2.0]])).all()
-
-
-@each_fit
-def test_rows_that_are_all_the_same(fit):
-    y = np.arange(12) < 4
-    model = fit(np.ones((12, 2)), y, **({"lam": 0.1} if fit.function is fastpu.fit_upu else {}))
-    scores = model.decision_function(np.ones((3, 2)))
-    assert scores[0] == scores[1] == scores[2]
 
 
 @pytest.mark.parametrize("options", [{}, {"model": "mlp"}, {"model": "mlp", "n_epochs": 20, "batch_size": 30}], ids=str)
@@ -112,13 +95,6 @@ def test_weights_are_repeated_rows_in_batches_and_where_rows_are_held_out(form, 
     again = fastpu.fit_nnpu(form(np.repeat(X, repeats, axis=0)), np.repeat(y, repeats), **given)
     assert_same(model, again, 1e-8 if rows.dtype == np.float64 else 100 * SINGLE)
     assert ("eval_risk" in model.history) == ("n_epochs" not in options)
-
-
-def test_weights_of_any_size_are_trained_on_in_batches(data):
-    X, y = data
-    for weights in (np.linspace(1e-9, 1e-8, len(y)), np.linspace(0.1, 2.7, len(y)), np.linspace(1e11, 1e12, len(y))):
-        model = FITS["nnpu_batches"](X, y, sample_weight=weights, n_epochs=1)
-        assert np.isfinite(model.decision_function(X)).all()
 
 
 # -- the prior ---------------------------------------------------------------------------------------------------------
@@ -199,15 +175,6 @@ def test_the_evaluation_set_is_judged_by_the_risk_and_does_not_touch_the_fit(fit
     np.testing.assert_allclose(again.history["eval_risk"], model.history["eval_risk"], rtol=1e-12)
 
 
-def test_epochs_that_end_before_early_stopping_are_reported(data):
-    X, y = data
-    with pytest.warns(
-        fastpu.exceptions.ConvergenceWarning, match=r"all n_epochs = 3 epochs were run before early stopping"
-    ):
-        model = FITS["nnpu_mlp"](X, y, n_epochs=3, eval_set=(X, y), early_stopping_rounds=5)
-    assert (model.status, model.converged) == ("n_epochs", False)
-
-
 @pytest.mark.filterwarnings("default::fastpu.exceptions.DegenerateModelWarning")
 def test_a_model_that_calls_all_unlabelled_rows_the_same_is_reported():
     """Though some labelled row is called positive, and the prior says that every fifth unlabelled row is."""
@@ -220,14 +187,6 @@ def test_a_model_that_calls_all_unlabelled_rows_the_same_is_reported():
     assert f"between {scores.min():.3g} and {scores.max():.3g}. By" in str(told[0].message)
     assert (model.predict(X) == 1).any()
     assert (model.predict(X[y == 0]) == -1).all()
-
-
-def test_select_chooses_among_penalties():
-    X, y, _ = pu_rows(300, 3)
-    fit = functools.partial(fastpu.fit_upu, prior=0.4, loss="logistic")
-    chosen = fastpu.select(fit, X, y, {"lam": [1e-3, 0.1, 1e3]}, cv=3, random_state=0)
-    assert chosen.best_params["lam"] < 1e3
-    assert model_bits(chosen.model) == model_bits(fit(X, y, **chosen.best_params))
 
 
 # -- the model ---------------------------------------------------------------------------------------------------------

@@ -16,9 +16,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 import fastpu
-from fastpu import _core
 from fastpu.data._matrix import DenseMatrix
-from fastpu.data._sparse import read_sparse
 from fastpu.risk._columns import read_columns
 from helpers import outcome, refused
 from oracles import nnpu
@@ -234,14 +232,6 @@ def test_moving_the_rows_moves_the_intercept_alone(loss):
     np.testing.assert_allclose(moved.decision_function(X + shift), model.decision_function(X), atol=1e-8)
 
 
-@each_loss
-def test_without_a_penalty_the_scale_of_features_does_not_matter(loss):
-    X, y, _ = pu_rows(100, 3)
-    scale = np.array([1e-4, 1.0, 1e4])
-    model, scaled = (free(rows, y, prior=0.4, loss=loss) for rows in (X, X * scale))
-    np.testing.assert_allclose(scaled.coef * scale, model.coef, rtol=1e-7)
-
-
 # -- scales of columns -------------------------------------------------------------------------------------------------
 
 #: Error of the scores of one problem in other units: conditioning takes some of the 16 digits.
@@ -397,22 +387,6 @@ def test_squares_that_overflow_are_refused():
     X, y, _ = pu_rows(30, 2)
     refused(ValueError, "do not overflow", fastpu.fit_upu, X * 1e200, y, prior=0.4, lam=0.1, loss="squared")
     refused(ValueError, "do not overflow", fastpu.fit_upu, np.sign(X) * 1.7e308, y, prior=0.4, lam=0.1, loss="logistic")
-
-
-def test_the_core_refuses_what_it_cannot_use():
-    X, y, _ = pu_rows(30, 2)
-    labels = y.astype(np.int8)
-
-    def fit(x, labels, weights=None, **options):
-        made = _core.UpuOptions(**{"lam": 0.1, **options})
-        return _core.fit_upu(x, labels, weights, made, callback=None, n_threads=1)
-
-    for name, value in (("prior", 1.5), ("lam", -1.0), ("tol", 0.0), ("max_iter", 0), ("loss", "hinge")):
-        refused(ValueError, name, fit, X, labels, **{name: value})
-    refused(ValueError, "labels", fit, X, labels - 1)
-    refused(ValueError, "positive and unlabelled", fit, X, labels * 0)
-    refused(ValueError, "weights", fit, X, labels, np.zeros(30))
-    assert fit(read_sparse(sp.csr_array(X), "X"), labels)["status"] == "tol"
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared"])

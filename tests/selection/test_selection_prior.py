@@ -14,7 +14,7 @@ import fastpu
 from fastpu.common._methods import DECLARED, function_of
 from fastpu.forest._arguments import LOSSES
 from helpers import refused
-from method_cases import rows_for
+from method_recipes import problem
 from selection_cases import Recorder, Shifted, pu_data, without_seconds
 
 pytestmark = pytest.mark.filterwarnings(
@@ -39,7 +39,7 @@ def small(fit):
 @pytest.mark.parametrize("name", [name for name, method in DECLARED.items() if {"P", "U"} <= set(method.groups)])
 def test_every_method_is_chosen_by_every_criterion_with_a_prior(name, scoring):
     fit = function_of(name)
-    X, y = rows_for(name)
+    X, y = problem(120, DECLARED[name].groups)
     options = {"scoring": scoring, "prior": 0.4, "cv": 2, "random_state": 0, "admit": ["degenerate", "not_converged"]}
     forms = [{}] if name not in CHOICES else [{CHOICES[name][0]: value} for value in CHOICES[name][1]]
     for form in forms:

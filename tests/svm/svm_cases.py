@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 #: kernel explain: a few hundred operations in double.
 SUM_TOL = 1e-12
 
-#: The certificate of the oracle, against objective and largest possible loss.
-ORACLE_TOL = 1e-10
 
 THREADS = (1, 2, 3, 7)
 DTYPES = (np.float32, np.float64)
@@ -254,23 +252,6 @@ def problem_of(kind: str, rows: Rows, K: np.ndarray, *, c=1.0, nu: float | None 
 def without_kernel(kind: str, rows: Rows, *, c=1.0, nu=None) -> oracle.Problem:
     """A problem that only the engine will look at."""
     return problem_of(kind, rows, np.zeros((0, 0)), c=c, nu=nu)
-
-
-def sub_problem(problem: oracle.Problem, rows: np.ndarray) -> oracle.Problem:
-    """The same about these rows alone, in this order."""
-    nu = problem.nu
-    if problem.kind == "nu_svm":
-        shares = [problem.c[rows][problem.y[rows] == s].sum() / problem.c[rows].sum() for s in (1, -1)]
-        nu = float(min(shares))
-    K = problem.K[np.ix_(rows, rows)] if problem.K.size else problem.K
-    return oracle.Problem(problem.kind, K, problem.y[rows], problem.c[rows], nu)
-
-
-def result_bits(result) -> bytes:
-    """All that was learned, to the bit."""
-    parts = [result["alpha"].tobytes(), result["decision"].tobytes()]
-    parts += [np.float64(result[key]).tobytes() for key in ("intercept", "objective", "gap", "violation", "margin")]
-    return b"".join(parts) + str((result["n_steps"], result["status"])).encode()
 
 
 # -- what a result must fulfil -----------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 
 import fastpu
 from helpers import refused
-from machine_cases import KERNELS, TIGHT, each_form, each_kernel, two_groups
+from machine_cases import TIGHT, each_form, each_kernel, two_groups
 from method_recipes import model_bits
 
 #: Scores of models that are refitted from rows: what `tol` leaves open.
@@ -74,47 +74,6 @@ def test_the_model_is_the_mean_of_the_svms_of_the_bags(kernel, form, data):
         oob[i] = scores[i, out].mean() if out else np.nan
     np.testing.assert_allclose(model.oob_decision_function, oob, atol=atol)
     assert np.isnan(model.oob_decision_function[y == 1]).all()
-
-
-def test_one_bag_of_all_unlabelled_rows_is_the_biased_svm(data):
-    X, y = data
-    n_pos, n_unl = np.sum(y == 1), np.sum(y == 0)
-    for kernel in KERNELS.values():
-        model = fastpu.fit_bagging_svm(
-            X, y, n_bags=1, bag_ratio=None, random_state=Draws([np.arange(n_unl)]), tol=TIGHT, **kernel
-        )
-        biased = fastpu.fit_bsvm(X, y, C_pos=1.0, C_unl=n_pos / n_unl, tol=TIGHT, **kernel)
-        np.testing.assert_array_equal(model.support, biased.support)
-        np.testing.assert_allclose(model.dual_coef, biased.dual_coef, atol=REFIT_TOL)
-        np.testing.assert_allclose(model.decision_function(X), biased.decision_function(X), atol=REFIT_TOL)
-        assert np.isnan(model.oob_decision_function).all()
-
-
-def test_with_the_linear_kernel_a_bag_is_the_svm_of_its_rows_bit_by_bit(data):
-    X, y = data
-    model = fastpu.fit_bagging_svm(X, y, n_bags=3, bag_ratio=rows_of(y, 30), random_state=4, C=100.0)
-    alone = []
-    for bag in model.bags:
-        cost = np.where(y == 1, 1.0, 0.0)
-        np.add.at(cost, bag, np.sum(y == 1) / 30)
-        alone.append(fastpu.baselines.fit_svm(X, np.where(y == 1, 1, -1), C=100.0, sample_cost=cost, kernel="linear"))
-    np.testing.assert_array_equal(model.bag_intercepts, [m.intercept for m in alone])
-    np.testing.assert_array_equal(model.history["violation"], [m.violation for m in alone])
-    np.testing.assert_allclose(model.coef, np.mean([m.coef for m in alone], axis=0), rtol=1e-14)
-    assert model.status in {"tol", "gap"}
-    assert model.converged
-
-
-def test_a_row_drawn_twice_has_twice_the_cost(data):
-    X, y = data
-    unlabelled = np.flatnonzero(y == 0)
-    draws = np.array([[0, 0, 0, 1, 2, 2]])
-    model = fastpu.fit_bagging_svm(X, y, n_bags=1, bag_ratio=rows_of(y, 6), random_state=Draws(draws), tol=TIGHT)
-    np.testing.assert_array_equal(model.bags, unlabelled[draws])
-    cost = np.where(y == 1, 1.0, 0.0)
-    np.add.at(cost, model.bags[0], np.sum(y == 1) / 6)
-    alone = fastpu.baselines.fit_svm(X, np.where(y == 1, 1, -1), sample_cost=cost, kernel="linear", tol=TIGHT)
-    np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=REFIT_TOL)
 
 
 def test_defaults_are_those_of_the_paper(data):

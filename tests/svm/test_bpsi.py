@@ -55,25 +55,6 @@ def test_the_objective_never_increases(data):
         )
 
 
-@quiet
-def test_the_end_repeats_its_own_problem(data):
-    X, y, _ = data
-    for C in COSTS:
-        labels, costs = biased(y, 4 * C, C)
-        model = fit_bpsi(X, y, C_pos=4 * C, C_unl=C)
-        path = isvm.minimise_psi(X, labels, costs, classifier(model))
-        np.testing.assert_allclose(path[-1].w, model.coef, atol=FIT_TOL * (1 + np.abs(model.coef).max()))
-
-
-def test_the_first_step_is_the_biased_svm(data):
-    X, y, _ = data
-    options = {"C_pos": 5.0, "C_unl": 1.0}
-    first = stepped(fit_bpsi, X, y, **options)[0]
-    svm = fastpu.fit_bsvm(X, y, tol=1e-10, **options)
-    np.testing.assert_allclose(first.coef, svm.coef, atol=FIT_TOL)
-    np.testing.assert_allclose(first.intercept, svm.intercept, atol=FIT_TOL)
-
-
 def test_the_history_is_that_of_the_steps(data):
     X, y, _ = data
     options = {"C_pos": 40.0, "C_unl": 8.0}
@@ -101,18 +82,6 @@ def test_costs_multiply(data):
     np.testing.assert_array_equal(model.coef, same.coef)
     assert (same.params["C"], same.params["C_pos"], same.params["C_unl"]) == (1.0, 32.0, 8.0)
     assert same.params["method"] == "fit_bpsi"
-
-
-def test_it_moves_turns_and_scales_with_the_rows(data):
-    X, y, _ = data
-    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
-    model = fit_bpsi(X, y, C=10.0)
-    for rows, C, coef in (
-        (X + 100.0, 10.0, model.coef),
-        (X @ Q.T, 10.0, Q @ model.coef),
-        (8 * X, 10.0 / 64, model.coef / 8),
-    ):
-        np.testing.assert_allclose(fit_bpsi(rows, y, C=C).coef, coef, atol=FIT_TOL)
 
 
 def test_the_collapse_is_in_the_status_and_warned_of():

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.svm import SVC
 
 import fastpu
 from helpers import refused
-from machine_cases import FIT_TOL, TIGHT, each_form, each_kernel, two_groups
+from machine_cases import each_form, each_kernel, two_groups
 from method_recipes import model_bits
 
 
@@ -32,26 +31,6 @@ def test_it_is_the_svm_of_positive_against_unlabelled_rows_with_a_cost_for_each(
     assert model_bits(model, rows) == model_bits(supervised, rows)
 
 
-@each_kernel
-def test_it_agrees_with_scikit_learn(kernel, data):
-    X, _, y = data
-    model = fastpu.fit_bsvm(X, y, C_pos=2.0, C_unl=0.5, tol=TIGHT, **kernel)
-    peer = SVC(C=1.0, class_weight={1: 2.0, 0: 0.5}, tol=1e-6, **kernel).fit(X, y)
-    np.testing.assert_allclose(model.decision_function(X), peer.decision_function(X), atol=1e-3)
-
-
-def test_the_objective_is_the_printed_one(data):
-    """Primal value and dual value differ by the reported gap, at the given costs."""
-    X, _, y = data
-    model = fastpu.fit_bsvm(X, y, C=3.0, C_pos=2.0, C_unl=0.5, tol=TIGHT)
-    f = X @ model.coef + model.intercept
-    hinge = np.maximum(0, 1 - np.where(y == 1, f, -f))
-    primal = model.coef @ model.coef / 2 + 3 * 2 * hinge[y == 1].sum() + 3 * 0.5 * hinge[y == 0].sum()
-    dual = model.alpha.sum() - model.coef @ model.coef / 2
-    np.testing.assert_allclose(-model.objective[-1], dual, rtol=1e-9)
-    np.testing.assert_allclose(primal, dual, rtol=1e-6)
-
-
 def test_costs_multiply(data):
     X, _, y = data
     model = fastpu.fit_bsvm(X, y, C=4.0, C_pos=0.5, C_unl=0.25)
@@ -60,32 +39,6 @@ def test_costs_multiply(data):
     assert (same.params["C"], same.params["C_pos"], same.params["C_unl"]) == (1.0, 2.0, 1.0)
     assert same.params["method"] == "fit_bsvm"
     assert same.kernel == "linear"
-
-
-def test_cheap_unlabelled_rows_let_hidden_positives_through(data):
-    X, truth, y = data
-    strict = fastpu.fit_bsvm(X, y, C_pos=1.0, C_unl=1.0, kernel="rbf")
-    lenient = fastpu.fit_bsvm(X, y, C_pos=1.0, C_unl=0.2, kernel="rbf")
-    hidden = (truth == 1) & (y == 0)
-    assert np.sum(lenient.predict(X[hidden]) == 1) > np.sum(strict.predict(X[hidden]) == 1)
-    assert fastpu.metrics.auc(truth, lenient.decision_function(X)) > 0.85
-
-
-def test_scaling_the_rows_is_scaling_the_costs(data):
-    """X -> tX with C -> C / t^2: w -> w / t and the same scores."""
-    X, _, y = data
-    model = fastpu.fit_bsvm(X, y, C_pos=2.0, C_unl=0.5, tol=TIGHT)
-    scaled = fastpu.fit_bsvm(4 * X, y, C_pos=2.0 / 16, C_unl=0.5 / 16, tol=TIGHT)
-    np.testing.assert_allclose(scaled.coef, model.coef / 4, atol=FIT_TOL)
-    np.testing.assert_allclose(scaled.decision_function(4 * X), model.decision_function(X), atol=FIT_TOL)
-
-
-def test_moving_all_rows_moves_the_intercept_alone(data):
-    X, _, y = data
-    model = fastpu.fit_bsvm(X, y, C_pos=2.0, C_unl=0.5, tol=TIGHT)
-    moved = fastpu.fit_bsvm(X + 8.0, y, C_pos=2.0, C_unl=0.5, tol=TIGHT)
-    np.testing.assert_allclose(moved.coef, model.coef, atol=FIT_TOL)
-    np.testing.assert_allclose(moved.decision_function(X + 8.0), model.decision_function(X), atol=FIT_TOL)
 
 
 def test_labelled_negatives_are_refused_with_a_word_on_who_takes_them(data):

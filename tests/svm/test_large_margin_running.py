@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 
 from helpers import refused
-from interrupts import INTERRUPT_SECONDS, interrupted_after, posix
 from margin_engine_cases import case, certify, make_engine, problem_of, solve
 from oracles import large_margin as oracle
 from svm_cases import labels_of
@@ -29,22 +26,6 @@ def many() -> oracle.Problem:
 
 
 # -- the same bits -----------------------------------------------------------------------------------------------------
-
-
-def test_several_threads_may_use_one_engine(many):
-    engine = make_engine(many.X, n_threads=2)
-    expected = [bits(solve(engine, many, solver=solver, max_iter=40)) for solver in ("exact", "iadmm")]
-    found = []
-
-    def work():
-        found.append([bits(solve(engine, many, solver=solver, max_iter=40)) for solver in ("exact", "iadmm")])
-
-    workers = [threading.Thread(target=work) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert found == [expected] * 4
 
 
 @pytest.mark.parametrize("n_problems", [1, 5])
@@ -86,40 +67,6 @@ def test_neighbours_on_a_grid_of_costs_are_solved_from_each_other():
 # -- ends --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solver", ["exact", "iadmm"])
-def test_callback_sees_a_gap_that_closes_and_may_stop(solver):
-    rows = case("contradictory")
-    problem = problem_of("hinge", rows)
-    calls = []
-
-    def watch(n_iter, objective, gap):
-        calls.append((n_iter, objective, gap))
-        return False
-
-    result = solve(make_engine(rows.X), problem, solver=solver, callback=watch, tol=1e-8, max_iter=0)
-    certify(problem, result, tol=1e-8)
-    iterations = [call[0] for call in calls]
-    assert iterations == sorted(set(iterations))
-    assert calls[-1][2] < calls[0][2]
-
-    stopped = solve(make_engine(rows.X), problem, solver=solver, callback=lambda n_iter, *_: n_iter >= 2)
-    assert stopped["status"] == "callback"
-    assert stopped["n_iter"] == 2
-    best = solve(make_engine(rows.X), problem)["objective"]
-    assert stopped["objective"] - stopped["gap"] <= best <= stopped["objective"]
-
-
-def test_an_exception_of_the_callback_comes_back():
-    rows = case("random")
-
-    def fail(*_):
-        raise KeyError("mine")
-
-    for solver in ("exact", "iadmm"):
-        with pytest.raises(KeyError, match="mine"):
-            solve(make_engine(rows.X), problem_of("hinge", rows), solver=solver, callback=fail)
-
-
 def test_out_of_steps_says_so_and_is_certified_all_the_same():
     rows = case("contradictory")
     problem = problem_of("hinge", rows)
@@ -129,17 +76,6 @@ def test_out_of_steps_says_so_and_is_certified_all_the_same():
         assert (result["status"], result["n_iter"]) == ("max_iter", max_iter)
         assert result["objective"] - result["gap"] <= best * (1 + 1e-12)
         assert best <= result["objective"] * (1 + 1e-12)
-
-
-@posix
-@pytest.mark.parametrize("options", [{"solver": "iadmm"}, {"solver": "exact"}], ids=["iadmm", "exact"])
-def test_ctrl_c_stops_it(options):
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(60_000, 400) if options["solver"] == "exact" else (100_000, 50))
-    problem = oracle.Problem(X, labels_of(rng, X[:, 0]), np.full(len(X), 100.0), np.zeros(len(X)))
-    engine = make_engine(X, n_threads=2)
-    delay = interrupted_after(lambda: solve(engine, problem, tol=1e-14, max_iter=10**9, **options))
-    assert delay < INTERRUPT_SECONDS
 
 
 # -- bad arguments -----------------------------------------------------------------------------------------------------
@@ -175,20 +111,6 @@ def test_bad_arguments_are_named():
     attempt(
         ValueError, "beta of start of row 3 must be finite", start={"beta": with_value(c, np.nan), "intercept": 0.0}
     )
-
-
-@pytest.mark.parametrize("value", [1e120, 1e200, 1e308])
-@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
-def test_rows_that_cannot_be_squared_are_refused(sparse, value):
-    X = np.array([[1.0, value], [2.0, -value], [3.0, 0.0]])
-    refused(ValueError, "column 1 is more than can be computed with; scale X", make_engine, X, sparse=sparse)
-
-
-def test_costs_that_overflow_with_x_are_refused():
-    rows = case("random")
-    engine = make_engine(1e80 * rows.X)
-    text = "e+71, which is more than can be computed with for rows of this size; scale X"
-    refused(ValueError, text, solve, engine, problem_of("hinge", rows, 1e70))
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-30, 1e30, 1e90])

@@ -61,21 +61,3 @@ def test_scores_are_those_of_scikit_learn(name, kernel, is_weighted):
         assert_same_scores(fastpu.baselines.fit_nu_svm(X, y, nu=nu, sample_weight=w, **given), machine, X)
         machine = svm.OneClassSVM(nu=0.3, **options).fit(X, sample_weight=w)
         assert_same_scores(fastpu.baselines.fit_one_class_svm(X, nu=0.3, sample_weight=w, **given), machine, X)
-
-
-@pytest.mark.parametrize("name", ["moons", "iris", "noisy"])
-def test_the_same_rows_are_support_vectors(name):
-    X, y = rows(name)
-    theirs = svm.SVC(C=2.0, tol=TOL, **KERNELS["rbf"]).fit(X, y)
-    ours = fastpu.baselines.fit_svm(X, y, C=2.0, tol=TOL, n_threads=1, **KERNELS["rbf"])
-    np.testing.assert_array_equal(ours.support, np.sort(theirs.support_))
-
-
-@pytest.mark.parametrize("gamma", ["scale", "auto"])
-def test_gamma_by_name_is_sklearns(gamma):
-    X, y = rows("cancer")
-    X = X * 3 + 1
-    theirs = svm.SVC(gamma=gamma, tol=TOL).fit(X, y)
-    ours = fastpu.baselines.fit_svm(X, y, gamma=gamma, tol=TOL, n_threads=1)
-    np.testing.assert_allclose(ours.gamma, theirs._gamma, rtol=1e-12)
-    assert_same_scores(ours, theirs, X)

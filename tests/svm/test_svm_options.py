@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.svm._solver import Solved
 from machine_cases import (
     FIT_TOL,
     TIGHT,
@@ -29,17 +28,6 @@ def noisy():
     """A fit that takes many working sets."""
     X, y = two_groups(600, 5, seed=4, apart=0.3)
     return X, y, {"C": 300.0, "gamma": 2.0}
-
-
-# -- rows --------------------------------------------------------------------------------------------------------------
-
-
-def test_a_precomputed_kernel_stays_as_it_was(data, unchanged):
-    X, y = data
-    K = X @ X.T
-    K.flags.writeable = False
-    with unchanged(K):
-        fastpu.baselines.fit_svm(K, y, kernel="precomputed").predict(K)
 
 
 # -- gamma -------------------------------------------------------------------------------------------------------------
@@ -102,48 +90,7 @@ def test_weights_have_no_scale_in_nu_svm(data):
     np.testing.assert_allclose(heavy.decision_function(X), 8 * one.decision_function(X), atol=1e-4)
 
 
-@pytest.mark.parametrize("nu", [0.7, 0.85, 0.95])
-def test_nu_bounds_the_shares(nu):
-    """At most nu of the rows lie within the margin, at least nu are support vectors; 0.01 for those right on it."""
-    X, y = two_groups(400, 3, seed=7)
-    model = fastpu.baselines.fit_nu_svm(X, y, nu=nu, tol=1e-6)
-    assert model.margin > 0.1
-    assert np.mean(y * model.decision_function(X) < 1 - 1e-3) <= nu + 0.01
-    assert model.support.size / len(y) >= nu - 0.01
-    one = fastpu.baselines.fit_one_class_svm(X, nu=nu, gamma=0.2, tol=1e-6)
-    assert np.mean(one.decision_function(X) < -1e-3) <= nu + 0.01
-    assert one.support.size / len(y) >= nu - 0.01
-    np.testing.assert_allclose(one.alpha.sum(), nu * len(y))
-    assert one.margin == -one.intercept
-
-
-def test_the_largest_nu_that_is_feasible_is_taken(data):
-    X, y = data
-    kept = slice(0, 45)
-    model = fastpu.baselines.fit_nu_svm(X[kept], y[kept], nu=44 / 45, kernel="linear")
-    assert np.count_nonzero(y[model.support] == -1) == np.count_nonzero(y[kept] == -1) == 22
-    weights = np.random.default_rng(0).random(len(y))
-    bound = 2 * min(weights[y == 1].sum(), weights[y == -1].sum()) / weights.sum()
-    assert fastpu.baselines.fit_nu_svm(X, y, nu=bound * (1 + 1e-15), sample_weight=weights).converged
-
-
-def test_every_alpha_above_0_makes_a_support_vector():
-    alpha = np.array([0.0, 5e-324, 2e-8, 1.0])
-    solved = Solved(
-        rows=np.arange(4), labels=None, alpha=alpha, intercept=0.0, decision=alpha, objective=0.0, gap=0.0,
-        violation=0.0, margin=1.0, n_steps=1, status="tol", history={},
-    )  # fmt: skip
-    np.testing.assert_array_equal(solved.is_support, [False, True, True, True])
-
-
 # -- small problems ----------------------------------------------------------------------------------------------------
-
-
-def test_two_rows_have_the_known_solution():
-    model = fastpu.baselines.fit_svm([[1.0], [-1.0]], [1, -1], C=5, kernel="linear", tol=1e-12)
-    np.testing.assert_allclose([model.coef[0], model.intercept, *model.alpha], [1.0, 0.0, 0.5, 0.5], atol=1e-12)
-    np.testing.assert_allclose(model.objective[-1], -0.5)
-    np.testing.assert_allclose(model.gap, 0, atol=1e-12)
 
 
 def test_a_model_of_one_support_vector():
@@ -155,12 +102,6 @@ def test_a_model_of_one_support_vector():
     np.testing.assert_allclose(model.decision_function([[1.0, 2.0], [1.0, 3.0]]), [0.0, 0.5 * np.exp(-1) - 0.5])
     sparse = fastpu.baselines.fit_svm(sp.csr_array([[0.0, 1.0], [0.0, -1.0]]), [1, -1], gamma=1.0)
     np.testing.assert_allclose(sparse.decision_function([[0.0, 0.0]]), 0.0, atol=1e-12)
-
-
-def test_equal_rows_of_both_classes_are_called_alike():
-    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="calls all 6 training rows"):
-        model = fastpu.baselines.fit_svm(np.ones((6, 2)), [1, 1, 1, 1, -1, -1])
-    assert np.isfinite(model.decision_function(np.ones((1, 2)))).all()
 
 
 # -- threads, interruption, endings ------------------------------------------------------------------------------------

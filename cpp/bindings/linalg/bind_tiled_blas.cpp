@@ -22,7 +22,7 @@ BlasMatrix<double> mutable_view(Array<double>& array) {
 template <class Body>
 auto in_tiles(int n_threads, Body&& body) {
   const Blas& functions = blas();
-  Team team(n_threads, interrupt_poll());
+  Team team = team_of_call(n_threads);
   const py::gil_scoped_release nogil;
   return body(TiledBlas(functions, team));
 }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "common/arguments.hpp"
-#include "common/bind_isa.hpp"
 #include "fastpu/pual/pual.hpp"
 #include "linalg/bind_blas.hpp"
 
@@ -34,11 +33,10 @@ class PyPualDual {
   PyPualDual(const Array<double>& factor, int n_threads) : n_threads_(n_threads) {
     if (factor.ndim() != 2) throw py::value_error("a matrix must have 2 dimensions");
     const BlasMatrix<const double> view(factor.data(), factor.shape(0), factor.shape(1));
-    const Isa level = isa_of_call();
     const Blas& functions = blas();
-    Team team(n_threads_, interrupt_poll());
+    Team team = team_of_call(n_threads_);
     const py::gil_scoped_release nogil;
-    dual_ = std::make_unique<PualDual>(view, level, functions, team);
+    dual_ = std::make_unique<PualDual>(view, functions, team);
   }
 
   py::list solve(const std::vector<double>& costs, double tol, index_t max_iter, const py::object& callback) const {
@@ -47,7 +45,7 @@ class PyPualDual {
     options.max_iter = max_iter;
     const PualCallback on_round =
         callback_of<PualRound>(callback, &PualRound::cost, &PualRound::n_iter, &PualRound::objective, &PualRound::gap);
-    Team team(n_threads_, interrupt_poll());
+    Team team = team_of_call(n_threads_);
     const std::vector<PualResult> results = unlocked([&] { return dual_->solve(costs, options, on_round, team); });
     py::list out;
     for (const PualResult& result : results) out.append(to_dict(result));

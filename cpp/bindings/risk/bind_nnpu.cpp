@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "common/arguments.hpp"
-#include "common/bind_isa.hpp"
 #include "common/bind_options.hpp"
 #include "fastpu/risk/nnpu.hpp"
 
@@ -65,8 +64,7 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
              const py::object& callback, int n_threads) {
   const NnpuCallback on_epoch = callback_of<NnpuEpoch>(callback, &NnpuEpoch::epoch, &NnpuEpoch::risk,
                                                        &NnpuEpoch::n_reversed, &NnpuEpoch::eval_risk);
-  const Isa level = isa_of_call();
-  Team team(n_threads, interrupt_poll());
+  Team team = team_of_call(n_threads);
   const auto fit_view = [&]<class View>(const View& view) {
     using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
     PuRows<View> rows = rows_of(view, labels, weights);
@@ -84,7 +82,7 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
     }
     PuNet<T> net = net_of<T>(start);
     const PuRows<View>* const judges = eval_rows.is_none() ? nullptr : &judging;
-    const NnpuResult result = unlocked([&] { return fit_nnpu(rows, judges, options, on_epoch, level, team, net); });
+    const NnpuResult result = unlocked([&] { return fit_nnpu(rows, judges, options, on_epoch, team, net); });
     py::dict out;
     out["net"] = dict_of(net);
     out["risk"] = member_of<double>(result.epochs, &NnpuEpoch::risk);
@@ -100,14 +98,13 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
 }
 
 py::array_t<double> score_net(const py::object& x, const py::dict& parameters, int n_threads) {
-  const Isa level = isa_of_call();
-  Team team(n_threads, interrupt_poll());
+  Team team = team_of_call(n_threads);
   const auto score_view = [&]<class View>(const View& view) {
     using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
     const PuNet<T> net = net_of<T>(parameters);
     py::array_t<double> out(view.n_rows);
     double* const to = out.mutable_data();
-    unlocked([&] { nnpu_scores(view, net, level, team, to); });
+    unlocked([&] { nnpu_scores(view, net, team, to); });
     return out;
   };
   return std::visit(score_view, view_matrix(x));

@@ -1,7 +1,6 @@
 #include <pybind11/pybind11.h>
 
 #include "common/arguments.hpp"
-#include "common/bind_isa.hpp"
 #include "common/bind_options.hpp"
 #include "fastpu/risk/upu.hpp"
 
@@ -19,9 +18,8 @@ py::dict upu(const py::object& x, const py::object& labels, const py::object& we
   problem.labels = view_1d<std::int8_t>(labels, "labels", n);
   problem.weights = view_or_null<double>(weights, "weights", n);
   const UpuCallback on_step = callback_of<UpuStep>(callback, &UpuStep::n_iter, &UpuStep::risk);
-  const Isa level = isa_of_call();
-  Team team(n_threads, interrupt_poll());
-  const UpuResult result = unlocked([&] { return fit_upu(problem, options, on_step, level, team); });
+  Team team = team_of_call(n_threads);
+  const UpuResult result = unlocked([&] { return fit_upu(problem, options, on_step, team); });
   py::dict out;
   out["coef"] = to_array(result.coef);
   out["intercept"] = result.intercept;

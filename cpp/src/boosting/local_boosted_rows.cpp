@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "fastpu/common/random.hpp"
@@ -26,9 +27,7 @@ LocalBoostedRows::LocalBoostedRows(const BoostedTreesTrainingSet& train, const T
       features_(*train.features, train.categorical),
       loss_(make_tree_loss({train.labels, train.sample_weight, train.features->n_rows}, loss, team)),
       rows_(features_, train.sample_weight, team, n_workers),
-      scores_(make_vector<double>(train.features->n_rows, "the scores of rows")),
-      g_(make_vector<double>(train.features->n_rows, "the gradients of rows")),
-      h_(make_vector<double>(train.features->n_rows, "the gradients of rows")) {
+      scores_(make_vector<double>(train.features->n_rows, "the scores of rows")) {
   if (train.features->n_rows > kMostNewtonRows) {
     throw std::invalid_argument("X must have at most " + std::to_string(kMostNewtonRows) + " rows" +
                                 (place == nullptr ? "" : " on one worker") + ", got " +
@@ -96,12 +95,11 @@ std::vector<index_t> LocalBoostedRows::count_entries(bool of_drawn, const CountU
 
 TreeRoot LocalBoostedRows::start(const TreeStart& tree, std::uint64_t* histogram) {
   is_of_drawn_ = tree.of_drawn;
-  loss_->derive(scores(tree.of_drawn), tree.tops, tree.sums, g_.data(), h_.data(), team_);
   nodes_.assign(1, Node{});
   kept_bytes_ = 0;
-  nodes_[0].rows = rows_.start(
-      {g_.data(), h_.data(), tree.g_scale, tree.h_scale, tree.halvings, tree.repeated, tree.unit, &rows(tree.of_drawn)},
-      tree.features);
+  nodes_[0].rows = rows_.start({loss_->derivatives(scores(tree.of_drawn), tree.tops, tree.sums), tree.g_scale,
+                                tree.h_scale, tree.halvings, tree.repeated, tree.unit, &rows(tree.of_drawn)},
+                               tree.features);
   if (histogram != nullptr) {
     rows_.set_histogram(nodes_[0].rows, histogram);
     if (place_ != nullptr) keep(nodes_[0], histogram);
@@ -121,9 +119,7 @@ SplitRows LocalBoostedRows::split(std::uint32_t node, std::uint32_t left, const 
   Node& right_child = nodes_[left + 1];
   parent.split = split;
   parent.left = left;
-  const std::uint32_t end = parent.rows.end;
-  left_child.rows = rows_.partition(parent.rows, split);
-  right_child.rows = {left_child.rows.end, end};
+  std::tie(left_child.rows, right_child.rows) = rows_.partition(parent.rows, split);
   left_child.parent = right_child.parent = node;
   made.n_left = left_child.rows.n_rows();
   made.n_right = right_child.rows.n_rows();
@@ -175,7 +171,7 @@ void LocalBoostedRows::set_leaves(const std::vector<std::uint32_t>& leaves) {
   std::vector<NewtonRange> ranges;
   ranges.reserve(leaves.size());
   for (const std::uint32_t leaf : leaves) ranges.push_back(nodes_[leaf].rows);
-  rows_.set_leaves(ranges);
+  rows_.set_leaves(std::move(ranges));
 }
 
 std::vector<LeafSums> LocalBoostedRows::leaf_sums(const std::vector<std::uint32_t>& leaves) {
@@ -196,14 +192,11 @@ void LocalBoostedRows::add(const std::vector<std::uint32_t>& leaves, const std::
   for (const std::uint32_t leaf : leaves) is_leaf[leaf] = 1;
   std::vector<char> is_of_tree(nodes_.size(), 0);
   is_of_tree[0] = 1;
-  nodes_[0].rows = rows_.set_rows(left_out_);
+  nodes_[0].rows = NewtonRows::root_of(left_out_);
   for (std::size_t number = 0; number < nodes_.size(); ++number) {  // children come after their parents
     if (is_of_tree[number] == 0 || is_leaf[number] != 0) continue;
     const Node& node = nodes_[number];
-    const NewtonRange rows = node.rows;
-    const NewtonRange left = rows_.partition(rows, node.split);
-    nodes_[node.left].rows = left;
-    nodes_[node.left + 1].rows = {left.end, rows.end};
+    std::tie(nodes_[node.left].rows, nodes_[node.left + 1].rows) = rows_.partition(node.rows, node.split);
     is_of_tree[node.left] = is_of_tree[node.left + 1] = 1;
   }
   set_leaves(leaves);

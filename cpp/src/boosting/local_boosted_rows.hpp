@@ -66,8 +66,6 @@ class LocalBoostedRows final : public BoostedRows {
   std::unique_ptr<TreeLoss> loss_;
   NewtonRows rows_;
   std::vector<double> scores_;
-  std::vector<double> g_;
-  std::vector<double> h_;
   std::vector<std::uint32_t> all_;         // the rows of positive weight
   std::vector<std::uint32_t> unlabelled_;  // those of them in U
   std::vector<Node> nodes_;

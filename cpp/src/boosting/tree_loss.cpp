@@ -104,7 +104,9 @@ class RowLoss final : public TreeLoss {
   TreeLossTops tops(const TreeLossScores& scores, Team& team) const override {
     std::vector<TreeLossTops> tops_of_blocks(at(n_blocks()));
     team.for_each(n_blocks(), [&](index_t block, int /*worker*/) {
-      if (!passes_.tops(rows_of(scores, block), tops_of_blocks[at(block)].values.data())) refuse_scores(scores, block);
+      if (!passes_.tops(rows_of(scores, block), tops_of_blocks[at(block)].values.data())) {
+        refuse_scores(scores, block * kLossRows);
+      }
     });
     TreeLossTops all;
     for (const TreeLossTops& of_block : tops_of_blocks) all.extend(of_block);
@@ -138,6 +140,15 @@ class RowLoss final : public TreeLoss {
     derive_by(scores, scale, slopes_of(scale, means_of(tops, sums)), nullptr, g, h, team);
   }
 
+  Derivatives derivatives(const TreeLossScores& scores, const TreeLossTops& tops,
+                          const TreeLossSums& sums) const override {
+    const LossScale scale = scale_of(tops);
+    const LossSlopes slopes = slopes_of(scale, means_of(tops, sums));
+    return [=, this](index_t first, index_t n, double* g, double* h) {
+      derive_rows(scores, first, n, scale, slopes, nullptr, g, h);
+    };
+  }
+
   void derive_alone(const TreeLossScores& scores, double* g, double* h, Team& team) const override {
     if (scores.takes_part != nullptr) {
       TreeLoss::derive(scores, g, h, team);
@@ -168,10 +179,14 @@ class RowLoss final : public TreeLoss {
     team.for_each(n_blocks(), [&](index_t block, int /*worker*/) {
       const index_t first = block * kLossRows;
       const double* const of_block = kept == nullptr ? nullptr : kept + first;
-      if (!passes_.derive(rows_of(scores, block), scale, slopes, of_block, g + first, h + first)) {
-        refuse_scores(scores, block);
-      }
+      derive_rows(scores, first, std::min(kLossRows, rows_.n_rows - first), scale, slopes, of_block, g + first,
+                  h + first);
     });
+  }
+
+  void derive_rows(const TreeLossScores& scores, index_t first, index_t n, const LossScale& scale,
+                   const LossSlopes& slopes, const double* kept, double* g, double* h) const {
+    if (!passes_.derive(rows_of(scores, first, n), scale, slopes, kept, g, h)) refuse_scores(scores, first);
   }
 
   // The slopes of the loss; those of an exponential loss are turned into factors of exponentials with offsets.
@@ -235,6 +250,9 @@ class RowLoss final : public TreeLoss {
 
   LossRows rows_of(const TreeLossScores& scores, index_t block) const {
     const index_t first = block * kLossRows;
+    return rows_of(scores, first, std::min(kLossRows, rows_.n_rows - first));
+  }
+  LossRows rows_of(const TreeLossScores& scores, index_t first, index_t n) const {
     const auto from = [first](const auto* values) { return values == nullptr ? nullptr : values + first; };
     return {from(scores.scores),
             from(scores.narrow),
@@ -242,14 +260,15 @@ class RowLoss final : public TreeLoss {
             from(rows_.sample_weight),
             from(log_weight_.data()),
             from(scores.takes_part),
-            std::min(kLossRows, rows_.n_rows - first)};
+            n};
   }
 
-  static void refuse_scores(const TreeLossScores& scores, index_t block) {
+  // Throws because of a score in the row `start` or after it.
+  static void refuse_scores(const TreeLossScores& scores, index_t start) {
     const auto score = [&](index_t i) {
       return scores.scores != nullptr ? scores.scores[i] : static_cast<double>(scores.narrow[i]);
     };
-    index_t i = block * kLossRows;
+    index_t i = start;
     while (std::fabs(score(i)) < kMostSize) ++i;
     std::ostringstream text;
     text << "scores must be finite and below 2^900, got " << score(i) << " in row " << i;

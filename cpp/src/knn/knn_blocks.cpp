@@ -48,10 +48,10 @@ index_t block_rows(index_t n, index_t d) {
 template <class T>
 class BlockSearch {
  public:
-  BlockSearch(const DenseView<T>& x, Isa isa, Team& team, NearestRows& nearest)
+  BlockSearch(const DenseView<T>& x, Team& team, NearestRows& nearest)
       : x_(x),
-        filter_(distance_filter(isa)),
-        distances_(distance_kernels(isa).of_pairs<T>()),
+        filter_(distance_filter(team.isa())),
+        distances_(distance_kernels(team.isa()).of_pairs<T>()),
         team_(team),
         nearest_(nearest),
         n_(x.n_rows),
@@ -371,11 +371,11 @@ class BlockSearch {
 }  // namespace
 
 template <class T>
-bool search_blocks(const DenseView<T>& x, Isa isa, Team& team, NearestRows& nearest) {
-  return BlockSearch<T>(x, isa, team, nearest).run();
+bool search_blocks(const DenseView<T>& x, Team& team, NearestRows& nearest) {
+  return BlockSearch<T>(x, team, nearest).run();
 }
 
-template bool search_blocks(const DenseView<float>& x, Isa isa, Team& team, NearestRows& nearest);
-template bool search_blocks(const DenseView<double>& x, Isa isa, Team& team, NearestRows& nearest);
+template bool search_blocks(const DenseView<float>& x, Team& team, NearestRows& nearest);
+template bool search_blocks(const DenseView<double>& x, Team& team, NearestRows& nearest);
 
 }  // namespace fastpu::detail

@@ -2,7 +2,6 @@
 // distances of what it lets through.
 #pragma once
 
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "knn/nearest_rows.hpp"
@@ -12,6 +11,6 @@ namespace fastpu::detail {
 // Fills in and sorts the neighbours of all rows; 1 <= nearest.n_neighbors() < x.n_rows. Returns false, with `nearest`
 // in no defined state, if so many pairs pass the filter that the tree is faster.
 template <class T>
-bool search_blocks(const DenseView<T>& x, Isa isa, Team& team, NearestRows& nearest);
+bool search_blocks(const DenseView<T>& x, Team& team, NearestRows& nearest);
 
 }  // namespace fastpu::detail

@@ -108,8 +108,8 @@ void knn_search(const DenseView<T>& x, const KnnOptions& options, Team& team, in
   detail::NearestRows nearest(options.n_neighbors, indices, squared);
   const bool is_tree =
       options.method == KnnMethod::automatic ? prefers_tree(x.n_rows, x.n_cols) : options.method == KnnMethod::tree;
-  if (!is_tree && detail::search_blocks(x, options.isa, team, nearest)) return;
-  detail::search_tree(x, options.isa, team, nearest);
+  if (!is_tree && detail::search_blocks(x, team, nearest)) return;
+  detail::search_tree(x, team, nearest);
 }
 
 template <class T>

@@ -18,69 +18,33 @@ namespace {
 constexpr index_t kRowsPerBlock = 16;
 constexpr index_t kChunk = 64;  // rows whose distances are tested at once, before single ones are
 
-// The transposed matrix: each column with its rows in ascending order and their values. If X has few nonempty columns,
-// they are renumbered in ascending order and the empty ones left out.
+// The transposed matrix: each column with its rows in ascending order and their values.
 template <class T>
 struct Columns {
   std::vector<index_t> start;
   std::vector<std::int32_t> rows;
   std::vector<T> values;
-  const std::int32_t* column_of = nullptr;  // the number of each entry's column
-
-  Columns(const Columns&) = delete;  // not copyable, since column_of may point into this object
-  Columns& operator=(const Columns&) = delete;
-  Columns(Columns&&) = delete;
-  Columns& operator=(Columns&&) = delete;
-  ~Columns() = default;
 
   Columns(const CsrView<T>& x, Team& team) {
     const index_t n_entries = x.row_start[x.n_rows];
     Pacer pacer([&team] { team.poll(); });
-    number(x, n_entries, pacer);
+    start = make_vector<index_t>(x.n_cols + 1, "the columns of sparse rows");
     rows = make_long_vector<std::int32_t>(n_entries, "the transposed rows", pacer);
     values = make_long_vector<T>(n_entries, "the transposed rows", pacer);
     pacer.run(0, n_entries, [&](index_t first, index_t end) {
-      for (index_t e = first; e < end; ++e) ++start[at(column_of[e]) + 1];
+      for (index_t e = first; e < end; ++e) ++start[at(x.columns[e]) + 1];
     });
     for (std::size_t c = 1; c < start.size(); ++c) start[c] += start[c - 1];
     std::vector<index_t> next(start.begin(), start.end() - 1);
     for (index_t i = 0; i < x.n_rows; ++i) {
       for (index_t e = x.row_start[i]; e < x.row_start[i + 1]; ++e) {
-        const index_t to = next[at(column_of[e])]++;
+        const index_t to = next[at(x.columns[e])]++;
         rows[at(to)] = static_cast<std::int32_t>(i);
         values[at(to)] = x.values[e];
       }
       pacer.add(x.row_start[i + 1] - x.row_start[i]);
     }
   }
-
- private:
-  template <class Checkpoint>
-  void number(const CsrView<T>& x, index_t n_entries, Pacer<Checkpoint>& pacer) {
-    constexpr index_t kFew = index_t{1} << 20;  // so many columns need not be renumbered
-    if (x.n_cols <= std::max(kFew, 2 * n_entries)) {
-      column_of = x.columns;
-      start = make_vector<index_t>(x.n_cols + 1, "the columns of sparse rows");
-      return;
-    }
-    std::vector<std::int32_t> names;
-    pacer.run(0, n_entries, [&](index_t first, index_t end) {
-      names.insert(names.end(), x.columns + first, x.columns + end);
-      std::sort(names.begin(), names.end());
-      names.erase(std::unique(names.begin(), names.end()), names.end());
-    });
-    numbers_ = make_long_vector<std::int32_t>(n_entries, "the columns of sparse rows", pacer);
-    pacer.run(0, n_entries, [&](index_t first, index_t end) {
-      for (index_t e = first; e < end; ++e) {
-        const auto place = std::lower_bound(names.begin(), names.end(), x.columns[e]);
-        numbers_[at(e)] = static_cast<std::int32_t>(place - names.begin());
-      }
-    });
-    column_of = numbers_.data();
-    start = make_vector<index_t>(static_cast<index_t>(names.size()) + 1, "the columns of sparse rows");
-  }
-
-  std::vector<std::int32_t> numbers_;
 };
 
 template <class T>
@@ -138,7 +102,7 @@ class SparseSearch {
     std::fill_n(near, n, 0.0);
     for (index_t e = x_.row_start[i]; e < x_.row_start[i + 1]; ++e) {
       const auto value = static_cast<double>(x_.values[e]);
-      const auto column = at(columns_.column_of[e]);
+      const auto column = at(x_.columns[e]);
       const std::int32_t* rows = columns_.rows.data();
       const T* values = columns_.values.data();
       for (index_t k = columns_.start[column]; k < columns_.start[column + 1]; ++k)

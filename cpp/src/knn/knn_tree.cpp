@@ -46,9 +46,9 @@ constexpr index_t kMostDepth = 64;  // deeper than any tree: every split halves 
 template <class T>
 class Tree {
  public:
-  Tree(const DenseView<T>& x, Isa isa, Team& team)
+  Tree(const DenseView<T>& x, Team& team)
       : x_(x),
-        kernels_(distance_kernels(isa)),
+        kernels_(distance_kernels(team.isa())),
         d_(x.n_cols),
         leaf_points_(d_ <= kFewFeatures ? kPanelPoints : 4 * kPanelPoints),
         n_leaves_(count_blocks(x.n_rows, leaf_points_)),
@@ -226,12 +226,12 @@ class Tree {
 }  // namespace
 
 template <class T>
-void search_tree(const DenseView<T>& x, Isa isa, Team& team, NearestRows& nearest) {
-  const Tree<T> tree(x, isa, team);
+void search_tree(const DenseView<T>& x, Team& team, NearestRows& nearest) {
+  const Tree<T> tree(x, team);
   tree.search(team, nearest);
 }
 
-template void search_tree(const DenseView<float>& x, Isa isa, Team& team, NearestRows& nearest);
-template void search_tree(const DenseView<double>& x, Isa isa, Team& team, NearestRows& nearest);
+template void search_tree(const DenseView<float>& x, Team& team, NearestRows& nearest);
+template void search_tree(const DenseView<double>& x, Team& team, NearestRows& nearest);
 
 }  // namespace fastpu::detail

@@ -8,7 +8,6 @@
 #include "common/to_text.hpp"
 #include "fastpu/linalg/tiled_blas.hpp"
 #include "linalg/row_products.hpp"
-#include "linalg/vector_kernels.hpp"
 
 namespace fastpu::detail {
 
@@ -19,8 +18,8 @@ constexpr index_t kDenseRows = 2;
 
 }  // namespace
 
-BoxGram::BoxGram(BlasMatrix<const double> factor, Isa isa, const Blas& blas, Team& team)
-    : blas_(blas), isa_(isa), n_(factor.n_rows), rank_(factor.n_cols) {
+BoxGram::BoxGram(BlasMatrix<const double> factor, const Blas& blas, Team& team)
+    : blas_(blas), loops_(vector_kernels(team.isa())), n_(factor.n_rows), rank_(factor.n_cols) {
   if (n_ < 1 || rank_ < 1) throw std::invalid_argument("the factor must have at least one row and one column");
   factor_ = AlignedBuffer<double>(n_ * rank_, "the factor of the dual problem");
   diagonal_ = AlignedBuffer<double>(n_, "the dual problem");
@@ -62,7 +61,6 @@ void BoxGram::take(const std::vector<index_t>& rows, double* out) const {
 }
 
 void BoxGram::descend(double cost, double* alpha, double* q_alpha) const {
-  const VectorKernels& loops = vector_kernels(isa_);
   std::vector<double> w;
   if (!is_dense()) {
     w.resize(at(rank_));
@@ -76,9 +74,9 @@ void BoxGram::descend(double cost, double* alpha, double* q_alpha) const {
     if (change == 0) continue;
     alpha[i] = moved;
     if (is_dense()) {
-      loops.add(q_alpha, change, gram_.data() + i * n_, n_);
+      loops_.add(q_alpha, change, gram_.data() + i * n_, n_);
     } else {
-      loops.add(w.data(), change, factor_.data() + i * rank_, rank_);
+      loops_.add(w.data(), change, factor_.data() + i * rank_, rank_);
     }
   }
   if (!is_dense()) blas_.gemv(Op::none, 1.0, factor(), w.data(), 0.0, q_alpha);

@@ -4,22 +4,21 @@
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/linalg/blas.hpp"
+#include "linalg/vector_kernels.hpp"
 
 namespace fastpu::detail {
 
 class BoxGram {
  public:
-  BoxGram(BlasMatrix<const double> factor, Isa isa, const Blas& blas, Team& team);
+  BoxGram(BlasMatrix<const double> factor, const Blas& blas, Team& team);
 
   index_t n() const { return n_; }
   index_t rank() const { return rank_; }
   bool is_dense() const { return !gram_.empty(); }
   const Blas& blas() const { return blas_; }
-  Isa isa() const { return isa_; }
 
   BlasMatrix<const double> factor() const { return {factor_.data(), n_, rank_}; }
   BlasMatrix<const double> gram() const { return {gram_.data(), n_, n_}; }  // only if is_dense()
@@ -35,7 +34,7 @@ class BoxGram {
 
  private:
   const Blas& blas_;
-  Isa isa_;
+  const VectorKernels& loops_;
   index_t n_;
   index_t rank_;
   AlignedBuffer<double> factor_;

@@ -218,7 +218,7 @@ class Search {
       gram_.blas().trsm(Op::none, factor, row);
       return;
     }
-    detail::Cholesky careful(n, gram_.isa(), "the equations of the free alphas");
+    detail::Cholesky careful(n, team_.isa(), "the equations of the free alphas");
     gram_.take(free, matrix.data());
     for (index_t i = 0; i < n; ++i) {
       for (index_t j = 0; j <= i; ++j) careful.matrix()[j * careful.stride() + i] = matrix[at(i * n + j)];
@@ -241,8 +241,8 @@ class Search {
 
 }  // namespace
 
-PualDual::PualDual(BlasMatrix<const double> factor, Isa isa, const Blas& blas, Team& team)
-    : gram_(std::make_unique<BoxGram>(factor, isa, blas, team)) {}
+PualDual::PualDual(BlasMatrix<const double> factor, const Blas& blas, Team& team)
+    : gram_(std::make_unique<BoxGram>(factor, blas, team)) {}
 
 PualDual::~PualDual() = default;
 
@@ -272,7 +272,7 @@ std::vector<PualResult> PualDual::solve(const std::vector<double>& costs, const 
     std::stable_sort(order.begin(), order.end(), [&](index_t i, index_t j) { return costs[at(i)] > costs[at(j)]; });
     team.for_each(n_costs, [&](index_t rank, int) {
       const index_t k = order[at(rank)];
-      Team alone(1, [&team] { team.poll(); });
+      Team alone(1, [&team] { team.poll(); }, team.isa());
       results[at(k)] = Search(*gram_, costs, k, options, callback, alone).run();
     });
     return results;

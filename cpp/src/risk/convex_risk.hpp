@@ -53,12 +53,12 @@ inline double largest_size(const std::vector<double>& values) {
 // R with its derivatives at a point. A point holds a value for each feature, the intercept, and zeros.
 class ConvexRisk {
  public:
-  ConvexRisk(const UpuProblem& problem, const UpuOptions& options, Isa isa, Team& team)
+  ConvexRisk(const UpuProblem& problem, const UpuOptions& options, Team& team)
       : problem_(problem),
         options_(options),
-        centre_(centre_of(problem, isa, team)),
+        centre_(centre_of(problem, team)),
         largest_(largest_entries(problem.x, centre_, team)),
-        pass_(problem.x, nullptr, n_rows(problem.x), centre_.data(), isa, team),
+        pass_(problem.x, nullptr, n_rows(problem.x), centre_.data(), team.isa(), team),
         group_risks_(at(pass_.n_groups())),
         group_slopes_(group_risks_.size()) {
     scores_ = AlignedBuffer<double>(pass_.n(), "scores");
@@ -67,7 +67,7 @@ class ConvexRisk {
     per_unlabeled_ = 1 / mass[0];
     per_positive_ = options.prior / mass[1];
     if (pass_.has_gram()) {
-      cholesky_ = std::make_unique<Cholesky>(pass_.n_features() + 1, isa, "Newton's system");
+      cholesky_ = std::make_unique<Cholesky>(pass_.n_features() + 1, team.isa(), "Newton's system");
       gram_ = AlignedBuffer<double>(pass_.width() * pass_.width(), "a Gram matrix");
     } else {
       curvature_ = AlignedBuffer<double>(pass_.n(), "curvatures");
@@ -180,11 +180,11 @@ class ConvexRisk {
   // Returns the mean of each column. Centring changes the intercept alone, and makes the equations better
   // conditioned. The mean of the centred rows is then added to the first mean, which removes its rounding error: a
   // constant column has to become 0.
-  static AlignedBuffer<double> centre_of(const UpuProblem& problem, Isa isa, Team& team) {
+  static AlignedBuffer<double> centre_of(const UpuProblem& problem, Team& team) {
     const index_t n_features = n_columns(problem.x);
     auto mean = AlignedBuffer<double>::zeros(n_features + kPanelWidth, "means of columns");
     for (int time = 0; time < 2; ++time) {
-      const AlignedBuffer<double> rest = mean_from(mean.data(), problem, isa, team);
+      const AlignedBuffer<double> rest = mean_from(mean.data(), problem, team);
       for (index_t f = 0; f < n_features; ++f) mean[f] += rest[f];
     }
     for (index_t f = 0; f < n_features; ++f) {
@@ -222,9 +222,9 @@ class ConvexRisk {
   }
 
   // Returns the mean of each column less `origin`.
-  static AlignedBuffer<double> mean_from(const double* origin, const UpuProblem& problem, Isa isa, Team& team) {
+  static AlignedBuffer<double> mean_from(const double* origin, const UpuProblem& problem, Team& team) {
     const index_t n = n_rows(problem.x);
-    RowPass pass(problem.x, nullptr, n, origin, isa, team);
+    RowPass pass(problem.x, nullptr, n, origin, team.isa(), team);
     auto mean = AlignedBuffer<double>::zeros(pass.width(), "means of columns");
     double* const sums[] = {mean.data()};
     pass.run(nullptr, 1, sums, [&](const RowBlock& block) {

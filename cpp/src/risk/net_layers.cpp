@@ -19,11 +19,11 @@ index_t stride_of(index_t n_hidden) {
 }  // namespace
 
 template <class View>
-NetLayers<View>::NetLayers(index_t n_features, index_t n_hidden, Isa isa, Team& team)
+NetLayers<View>::NetLayers(index_t n_features, index_t n_hidden, Team& team)
     : n_features_(n_features),
       n_hidden_(n_hidden),
       stride_(stride_of<T>(n_hidden)),
-      kernels_(net_kernels<T>(isa)),
+      kernels_(net_kernels<T>(team.isa())),
       team_(team),
       scratch_(at(team.n_threads())),
       totals_(at(stride_)) {}

@@ -35,7 +35,7 @@ class NetLayers {
   using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
   static constexpr bool kIsDense = std::is_same_v<View, DenseView<T>>;
 
-  NetLayers(index_t n_features, index_t n_hidden, Isa isa, Team& team);
+  NetLayers(index_t n_features, index_t n_hidden, Team& team);
 
   // The length of a row of hidden values; 0 without a hidden layer.
   index_t stride() const { return stride_; }

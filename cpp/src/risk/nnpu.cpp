@@ -205,7 +205,7 @@ void refuse_overflow(const NnpuEpoch& seen, bool has_eval) {
 
 template <class View>
 NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const NnpuOptions& options,
-                    const NnpuCallback& callback, Isa isa, Team& team, PuNet<typename View::Value>& net) {
+                    const NnpuCallback& callback, Team& team, PuNet<typename View::Value>& net) {
   using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
   check(options);
   check(net);
@@ -217,7 +217,7 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
   const bool stops_early = options.early_stopping_rounds > 0;
   const bool keeps_best = eval != nullptr && stops_early;
 
-  NetLayers<View> layers(net.n_features, net.n_hidden, isa, team);
+  NetLayers<View> layers(net.n_features, net.n_hidden, team);
   NetArrays<T> now = layers.zeros("parameters");
   NetArrays<T> gradient = layers.zeros("the gradient");
   NetArrays<T> best;
@@ -279,11 +279,11 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
 }
 
 template <class View>
-void nnpu_scores(const View& x, const PuNet<typename View::Value>& net, Isa isa, Team& team, double* scores) {
+void nnpu_scores(const View& x, const PuNet<typename View::Value>& net, Team& team, double* scores) {
   using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
   check(net);
   check_features(x.n_cols, net.n_features);
-  NetLayers<View> layers(net.n_features, net.n_hidden, isa, team);
+  NetLayers<View> layers(net.n_features, net.n_hidden, team);
   auto arrays = layers.zeros("parameters");
   layers.read(net, arrays);
   const NetBatch batch{nullptr, x.n_rows};
@@ -296,10 +296,10 @@ void nnpu_scores(const View& x, const PuNet<typename View::Value>& net, Isa isa,
   });
 }
 
-#define FASTPU_NNPU_OF(View)                                                                                           \
-  template NnpuResult fit_nnpu(const PuRows<View>&, const PuRows<View>*, const NnpuOptions&, const NnpuCallback&, Isa, \
-                               Team&, PuNet<View::Value>&);                                                            \
-  template void nnpu_scores(const View&, const PuNet<View::Value>&, Isa, Team&, double*)
+#define FASTPU_NNPU_OF(View)                                                                                      \
+  template NnpuResult fit_nnpu(const PuRows<View>&, const PuRows<View>*, const NnpuOptions&, const NnpuCallback&, \
+                               Team&, PuNet<View::Value>&);                                                       \
+  template void nnpu_scores(const View&, const PuNet<View::Value>&, Team&, double*)
 
 FASTPU_NNPU_OF(DenseView<float>);
 FASTPU_NNPU_OF(DenseView<double>);

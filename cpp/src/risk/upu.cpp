@@ -56,10 +56,10 @@ void check(const UpuProblem& problem, const UpuOptions& options) {
 // Newton's method, and what it does where R hardly curves: careful steps, and a smoothed phi (upu.hpp).
 class NewtonMethod {
  public:
-  NewtonMethod(const UpuProblem& problem, const UpuOptions& options, const UpuCallback& callback, Isa isa, Team& team)
+  NewtonMethod(const UpuProblem& problem, const UpuOptions& options, const UpuCallback& callback, Team& team)
       : options_(options),
         callback_(callback),
-        risk_(problem, options, isa, team),
+        risk_(problem, options, team),
         point_(at(risk_.width()), 0.0),
         best_(point_),
         value_(risk_.derive(point_)),
@@ -251,10 +251,9 @@ class NewtonMethod {
 
 }  // namespace
 
-UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const UpuCallback& callback, Isa isa,
-                  Team& team) {
+UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const UpuCallback& callback, Team& team) {
   check(problem, options);
-  return NewtonMethod(problem, options, callback, isa, team).run();
+  return NewtonMethod(problem, options, callback, team).run();
 }
 
 }  // namespace fastpu

@@ -21,13 +21,16 @@ struct Tile {
   std::uint64_t word[kTile];
   index_t n = 0;  // rows so far
 
-  // Takes further rows until the tile has `end` of them, and prefetches their codes.
-  void take(const CodeTable<Code>& table, const std::uint32_t* rows, const std::uint64_t* words, index_t end) {
+  // Takes further rows until the tile has `end` of them, and prefetches their codes, as well as the words of the rows
+  // that the tile after it will take, of which there are n_after.
+  void take(const CodeTable<Code>& table, const std::uint32_t* rows, const std::uint64_t* words, index_t end,
+            index_t n_after) {
     for (; n < end; ++n) {
       const auto number = static_cast<index_t>(rows[n]);
       row[n] = table.codes + number * table.stride;
       word[n] = words[number];
       FASTPU_PREFETCH(row[n]);
+      if (n < n_after) FASTPU_PREFETCH(words + rows[n + kTile]);
     }
   }
 };
@@ -65,7 +68,7 @@ template <class Code>
 void add_rows(const CodeTable<Code>& table, const std::uint32_t* rows, index_t n, const std::uint64_t* words,
               const HistogramColumns& columns, std::uint64_t* histogram) {
   Tile<Code> tiles[2];
-  tiles[0].take(table, rows, words, n < kTile ? n : kTile);
+  tiles[0].take(table, rows, words, n < kTile ? n : kTile, n - kTile);
   for (index_t start = 0; start < n; start += kTile) {
     const Tile<Code>& tile = tiles[start / kTile % 2];
     Tile<Code>& next = tiles[(start / kTile + 1) % 2];
@@ -74,7 +77,7 @@ void add_rows(const CodeTable<Code>& table, const std::uint32_t* rows, index_t n
     next.n = 0;
     for (index_t k = 0; k < columns.n;) {
       k = add_features(tile, columns, k, histogram);
-      next.take(table, rows + start + kTile, words, n_next * k / columns.n);
+      next.take(table, rows + start + kTile, words, n_next * k / columns.n, left - kTile);
     }
   }
 }

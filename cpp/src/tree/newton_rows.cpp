@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 #include <sstream>
@@ -14,10 +15,10 @@ namespace fastpu::detail {
 
 namespace {
 
-constexpr index_t kBlockRows = 8192;  // rows of one parallel task
+constexpr index_t kBlockRows = 4096;  // rows of one parallel task
+constexpr index_t kLeafRows = 16384;  // rows of one task that visits leaves
 constexpr index_t kAddedRows = 2048;  // rows of one task that adds to a histogram
-// The work on a row, in units of adding one word to a bin: copying its number, splitting a node, visiting its leaf.
-constexpr index_t kCopyWork = 1;
+// The work on a row, in units of adding one word to a bin: splitting a node, visiting its leaf.
 constexpr index_t kSplitWork = 4;
 constexpr index_t kLeafWork = 4;
 
@@ -40,9 +41,8 @@ NewtonRows::NewtonRows(const TreeFeatures& features, const double* weights, Team
       team_(team),
       n_workers_(n_workers),
       words_(binned_.n_rows, "the gradients of rows"),
-      list_(make_vector<std::uint32_t>(binned_.n_rows, "the rows of a tree")),
-      scratch_(make_vector<std::uint32_t>(binned_.n_rows, "the rows of a node")),
       parts_(at(n_workers - 1)) {
+  for (auto& list : lists_) list = make_vector<std::uint32_t>(binned_.n_rows, "the rows of a tree");
   if (binned_.is_sparse()) codes_ = make_vector<std::uint32_t>(binned_.n_rows, "the codes of a feature");
 }
 
@@ -58,8 +58,11 @@ void NewtonRows::make_words() {
     const index_t first = block * kBlockRows;
     const index_t n = std::min(binned_.n_rows - first, kBlockRows);
     std::uint64_t* words = words_.data() + first;
-    kernels_.make_words(gradients_.g + first, gradients_.h + first, weights == nullptr ? nullptr : weights + first,
-                        gradients_.repeated, n, gradients_.g_scale, gradients_.h_scale, words);
+    std::array<double, kBlockRows> g;
+    std::array<double, kBlockRows> h;
+    gradients_.derive(first, n, g.data(), h.data());
+    kernels_.make_words(g.data(), h.data(), weights == nullptr ? nullptr : weights + first, gradients_.repeated, n,
+                        gradients_.g_scale, gradients_.h_scale, words);
     totals[at(block)] = std::accumulate(words, words + n, std::uint64_t{0});
   });
   total_ = std::accumulate(totals.begin(), totals.end(), std::uint64_t{0});
@@ -98,7 +101,11 @@ NewtonRange NewtonRows::start(const NewtonGradients& gradients, const std::vecto
   split_features_ = split_features;
   first_bin_.clear();
   for (const std::uint32_t f : split_features_) first_bin_.push_back(layout_.first_bin(f));
-  return set_rows(*gradients.rows);
+  return root_of(*gradients.rows);
+}
+
+NewtonRange NewtonRows::root_of(const std::vector<std::uint32_t>& rows) {
+  return {rows.data(), 0, static_cast<std::uint32_t>(rows.size())};
 }
 
 std::vector<index_t> NewtonRows::count_entries(const std::vector<std::uint32_t>& rows, const CountUnit& unit) const {
@@ -109,24 +116,6 @@ std::vector<index_t> NewtonRows::count_entries(const std::vector<std::uint32_t>&
     }
   }
   return counts;
-}
-
-NewtonRange NewtonRows::set_rows(const std::vector<std::uint32_t>& rows) {
-  rows_ = &rows;
-  for_rows(kCopyWork,
-           [&](index_t first, index_t n, int) { std::copy_n(rows.begin() + first, n, list_.begin() + first); });
-  return {0, static_cast<std::uint32_t>(rows.size())};
-}
-
-// Calls body(first, n, worker) for the rows of the tree, n of them from place `first` at a time; `work` is that on a
-// row.
-template <class Body>
-void NewtonRows::for_rows(index_t work, Body&& body) const {
-  const auto n_rows = static_cast<index_t>(rows_->size());
-  team_.for_each(count_blocks(n_rows, kBlockRows), workers(work * n_rows), [&](index_t block, int worker) {
-    const index_t first = block * kBlockRows;
-    body(first, std::min(kBlockRows, n_rows - first), worker);
-  });
 }
 
 // ---- Histograms ----
@@ -145,7 +134,7 @@ void NewtonRows::add_dense(const NewtonRange& node, std::uint64_t* histogram, in
   const HistogramColumns columns{split_features_.data(), first_bin_.data(),
                                  static_cast<index_t>(split_features_.size())};
   const auto add = [&](index_t first, index_t end, std::uint64_t* to) {
-    kernels_.add_rows<Code>()(table, list_.data() + first, end - first, words_.data(), columns, to);
+    kernels_.add_rows<Code>()(table, node.list + first, end - first, words_.data(), columns, to);
   };
   if (n_workers == 1) {
     for (index_t first = node.first; first < node.end; first += kAddedRows) {
@@ -180,7 +169,7 @@ void NewtonRows::add_sparse(const NewtonRange& node, std::uint64_t* histogram) c
   std::uint64_t all = 0;
   for (index_t i = node.first; i < node.end; ++i) {
     if (i % kBlockRows == 0) team_.poll();
-    const std::uint32_t row = list_[at(i)];
+    const std::uint32_t row = node.list[i];
     all += words_[row];
     for (index_t p = binned_.row_start[row]; p < binned_.row_start[row + 1]; ++p) {
       histogram[binned_.row_bins[at(p)]] += words_[row];
@@ -200,7 +189,7 @@ template <class Body>
 auto NewtonRows::with_codes(const NewtonRange& node, std::uint32_t feature, Body&& body) {
   const auto place = static_cast<index_t>(feature) * binned_.column_stride;
   if (binned_.is_sparse()) {
-    for (index_t i = node.first; i < node.end; ++i) codes_[list_[at(i)]] = binned_.zero_code[feature];
+    for (index_t i = node.first; i < node.end; ++i) codes_[node.list[i]] = binned_.zero_code[feature];
     for (index_t p = binned_.column_start[feature]; p < binned_.column_start[at(feature) + 1]; ++p) {
       codes_[binned_.column_rows[at(p)]] = binned_.column_codes[at(p)];
     }
@@ -226,7 +215,9 @@ auto NewtonRows::with_split(const NewtonRange& node, const NodeSplit& split, Bod
 void NewtonRows::count_codes(const NewtonRange& node, std::uint32_t feature, std::vector<index_t>& counts) {
   counts.assign(at(binned_.n_bins(feature)), 0);
   with_codes(node, feature, [&](auto code_of) {
-    for (std::uint32_t i = node.first; i < node.end; ++i) counts[code_of(list_[i])] += count(list_[i], gradients_.unit);
+    for (std::uint32_t i = node.first; i < node.end; ++i) {
+      counts[code_of(node.list[i])] += count(node.list[i], gradients_.unit);
+    }
   });
 }
 
@@ -235,81 +226,79 @@ SideCounts NewtonRows::count_sides(const NewtonRange& node, const NodeSplit& spl
     const index_t enough = gradients_.unit.enough;
     SideCounts counts;
     for (std::uint32_t i = node.first; i < node.end && (counts.left < enough || counts.right < enough); ++i) {
-      (goes_left(list_[i]) ? counts.left : counts.right) += count(list_[i], gradients_.unit);
+      (goes_left(node.list[i]) ? counts.left : counts.right) += count(node.list[i], gradients_.unit);
     }
     return counts;
   });
 }
 
-// Every block of rows is split by itself, and then the left sides of all blocks are put in front of the right ones.
-NewtonRange NewtonRows::partition(const NewtonRange& node, const NodeSplit& split) {
-  struct Block {
-    std::uint32_t first = 0;
-    std::uint32_t n = 0;
-    std::uint32_t n_left = 0;
-    std::uint32_t left = 0;  // where its two sides go
-    std::uint32_t right = 0;
-  };
-  std::vector<Block> blocks(at(count_blocks(node.n_rows(), kBlockRows)));
-  const auto for_blocks = [&](auto&& body) {
-    team_.for_each(static_cast<index_t>(blocks.size()), workers(kSplitWork * node.n_rows()),
-                   [&](index_t b, int) { body(blocks[at(b)]); });
-  };
-  std::uint32_t end = node.first;
-  for (Block& block : blocks) {
-    block.first = end;
-    block.n = std::min(static_cast<std::uint32_t>(kBlockRows), node.end - end);
-    end += block.n;
-  }
+// The left side is written from the first place on upwards, and the right one from the last place on downwards, so that
+// the place of a row depends on the rows before it alone: a block of rows waits for the count of the blocks before it.
+std::pair<NewtonRange, NewtonRange> NewtonRows::partition(const NewtonRange& node, const NodeSplit& split) {
+  constexpr std::uint32_t kUnknown = 0xffffffffU;
+  std::uint32_t* const to = lists_[node.list == lists_[0].data() ? 1 : 0].data();
+  const index_t n_blocks = count_blocks(node.n_rows(), kBlockRows);
+  std::vector<std::atomic<std::uint32_t>> n_left(at(n_blocks + 1));  // in all blocks before each
+  for (index_t b = 1; b <= n_blocks; ++b) n_left[at(b)] = kUnknown;
   with_split(node, split, [&](auto goes_left) {
-    for_blocks([&](Block& block) {
-      std::uint32_t* sides = scratch_.data() + block.first;
-      block.n_left = split_list(list_.data() + block.first, block.n, sides, sides, goes_left);
+    team_.for_each(n_blocks, workers(kSplitWork * node.n_rows()), [&](index_t block, int) {
+      const auto first = static_cast<std::uint32_t>(block * kBlockRows);
+      const std::uint32_t n = std::min(static_cast<std::uint32_t>(kBlockRows), node.n_rows() - first);
+      std::array<std::uint32_t, kBlockRows> sides;
+      const std::uint32_t own = split_list(node.list + node.first + first, n, sides.data(), sides.data(), goes_left);
+      const std::atomic<std::uint32_t>& known = n_left[at(block)];
+      team_.wait_until([&] { return known.load(std::memory_order_acquire) != kUnknown; });
+      const std::uint32_t before = known.load(std::memory_order_relaxed);
+      n_left[at(block + 1)].store(before + own, std::memory_order_release);
+      std::copy_n(sides.begin(), own, to + node.first + before);
+      std::copy(sides.begin() + own, sides.begin() + n, to + node.end - (first - before) - (n - own));
     });
   });
-  std::uint32_t next = node.first;
-  for (Block& block : blocks) {
-    block.left = next;
-    next += block.n_left;
-  }
-  const NewtonRange left{node.first, next};
-  for (Block& block : blocks) {
-    block.right = next;
-    next += block.n - block.n_left;
-  }
-  for_blocks([&](const Block& block) {
-    const std::uint32_t* rows = scratch_.data() + block.first;
-    std::copy_n(rows, block.n_left, list_.data() + block.left);
-    std::reverse_copy(rows + block.n_left, rows + block.n, list_.data() + block.right);
-  });
-  return left;
+  const std::uint32_t border = node.first + n_left.back();
+  return {{to, node.first, border}, {to, border, node.end}};
 }
 
 // ---- Leaves ----
 
-void NewtonRows::set_leaves(const std::vector<NewtonRange>& leaves) {
-  n_leaves_ = leaves.size();
-  const auto n_rows = static_cast<index_t>(rows_->size());
-  team_.for_each(static_cast<index_t>(leaves.size()), workers(kLeafWork * n_rows), [&](index_t leaf, int) {
-    const NewtonRange& rows = leaves[at(leaf)];
-    for (std::uint32_t i = rows.first; i < rows.end; ++i) scratch_[list_[i]] = static_cast<std::uint32_t>(leaf);
+// Calls begin(first, n, worker) for n rows from number `first` on, and then visit(leaf, some, end, worker) for each
+// leaf, of whose list [some, end) are those of these rows that are in it.
+template <class Begin, class Visit>
+void NewtonRows::for_leaf_rows(Begin&& begin, Visit&& visit) const {
+  const index_t n_rows = binned_.n_rows;
+  team_.for_each(count_blocks(n_rows, kLeafRows), workers(kLeafWork * n_rows), [&](index_t block, int worker) {
+    const index_t first = block * kLeafRows;
+    const index_t n = std::min(kLeafRows, n_rows - first);
+    begin(first, n, worker);
+    for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+      const NewtonRange& rows = leaves_[leaf];
+      const std::uint32_t* some = rows.list + rows.first;
+      const std::uint32_t* end = rows.list + rows.end;
+      if (some == end) continue;
+      const bool descend = *some > *(end - 1);
+      const auto is_before = [descend](std::uint32_t row, index_t limit) {
+        return descend ? row >= limit : row < limit;
+      };
+      some = std::lower_bound(some, end, descend ? first + n : first, is_before);
+      end = std::lower_bound(some, end, descend ? first : first + n, is_before);
+      visit(leaf, some, end, worker);
+    }
   });
 }
 
-// Calls visit(leaf, row) for every row with what is gathered for its leaf, each worker for itself, and merges what the
-// workers have by merge(all, part).
-template <class Leaf, class Visit, class Merge>
-std::vector<Leaf> NewtonRows::merged_leaves(Visit&& visit, Merge&& merge) const {
+// The same, with what is gathered for each leaf, each worker for itself, as the first argument of `visit`; merges what
+// the workers have by merge(all, part).
+template <class Leaf, class Begin, class Visit, class Merge>
+std::vector<Leaf> NewtonRows::merged_leaves(Begin&& begin, Visit&& visit, Merge&& merge) const {
   std::vector<std::vector<Leaf>> parts(at(team_.n_threads()));
-  for_rows(kLeafWork, [&](index_t first, index_t n, int worker) {
-    std::vector<Leaf>& part = parts[at(worker)];
-    part.resize(n_leaves_);
-    for (index_t i = first; i < first + n; ++i) {
-      const std::uint32_t row = (*rows_)[at(i)];
-      visit(part[scratch_[row]], row);
-    }
-  });
-  std::vector<Leaf> all(n_leaves_);
+  for_leaf_rows(
+      [&](index_t first, index_t n, int worker) {
+        parts[at(worker)].resize(leaves_.size());
+        begin(first, n, worker);
+      },
+      [&](std::size_t leaf, const std::uint32_t* some, const std::uint32_t* end, int worker) {
+        visit(parts[at(worker)][leaf], some, end, worker);
+      });
+  std::vector<Leaf> all(leaves_.size());
   for (const std::vector<Leaf>& part : parts) {
     for (std::size_t leaf = 0; leaf < part.size(); ++leaf) merge(all[leaf], part[leaf]);
   }
@@ -320,10 +309,26 @@ std::vector<LeafSums> NewtonRows::leaf_sums() const {
   const double bits = std::ldexp(kLeafBits, -gradients_.halvings);
   const double g_scale = gradients_.g_scale * bits;
   const double h_scale = gradients_.h_scale * bits;
+  struct Block {
+    index_t first = 0;
+    std::vector<double> g;
+    std::vector<double> h;
+  };
+  std::vector<Block> blocks(at(team_.n_threads()));
   return merged_leaves<LeafSums>(
-      [&](LeafSums& leaf, std::uint32_t row) {
-        leaf.g += static_cast<std::int64_t>(gradients_.g[row] * g_scale);
-        leaf.h += static_cast<std::int64_t>(gradients_.h[row] * h_scale);
+      [&](index_t first, index_t n, int worker) {
+        Block& block = blocks[at(worker)];
+        block.first = first;
+        block.g.resize(at(n));
+        block.h.resize(at(n));
+        gradients_.derive(first, n, block.g.data(), block.h.data());
+      },
+      [&](LeafSums& leaf, const std::uint32_t* some, const std::uint32_t* end, int worker) {
+        const Block& block = blocks[at(worker)];
+        for (; some != end; ++some) {
+          leaf.g += static_cast<std::int64_t>(block.g[at(*some - block.first)] * g_scale);
+          leaf.h += static_cast<std::int64_t>(block.h[at(*some - block.first)] * h_scale);
+        }
       },
       [](LeafSums& all, const LeafSums& part) {
         all.g += part.g;
@@ -332,27 +337,27 @@ std::vector<LeafSums> NewtonRows::leaf_sums() const {
 }
 
 std::vector<LeafScores> NewtonRows::leaf_scores(const double* scores, const std::int8_t* labels) const {
-  return merged_leaves<LeafScores>(
-      [&](LeafScores& leaf, std::uint32_t row) {
-        const auto group = at(labels[row] + 1);
-        if (scores[row] < leaf.least[group]) leaf.least[group] = scores[row];
-        if (scores[row] > leaf.greatest[group]) leaf.greatest[group] = scores[row];
-      },
-      [](LeafScores& all, const LeafScores& part) {
-        for (std::size_t group = 0; group < 3; ++group) {
-          all.least[group] = std::min(all.least[group], part.least[group]);
-          all.greatest[group] = std::max(all.greatest[group], part.greatest[group]);
-        }
-      });
+  return merged_leaves<LeafScores>([](index_t, index_t, int) {},
+                                   [&](LeafScores& leaf, const std::uint32_t* some, const std::uint32_t* end, int) {
+                                     for (; some != end; ++some) {
+                                       const auto group = at(labels[*some] + 1);
+                                       leaf.least[group] = std::min(leaf.least[group], scores[*some]);
+                                       leaf.greatest[group] = std::max(leaf.greatest[group], scores[*some]);
+                                     }
+                                   },
+                                   [](LeafScores& all, const LeafScores& part) {
+                                     for (std::size_t group = 0; group < 3; ++group) {
+                                       all.least[group] = std::min(all.least[group], part.least[group]);
+                                       all.greatest[group] = std::max(all.greatest[group], part.greatest[group]);
+                                     }
+                                   });
 }
 
 void NewtonRows::add(const std::vector<double>& values, double* scores) const {
-  for_rows(kLeafWork, [&](index_t first, index_t n, int) {
-    for (index_t i = first; i < first + n; ++i) {
-      const std::uint32_t row = (*rows_)[at(i)];
-      scores[row] += values[scratch_[row]];
-    }
-  });
+  for_leaf_rows([](index_t, index_t, int) {},
+                [&](std::size_t leaf, const std::uint32_t* some, const std::uint32_t* end, int) {
+                  for (; some != end; ++some) scores[*some] += values[leaf];
+                });
 }
 
 }  // namespace fastpu::detail

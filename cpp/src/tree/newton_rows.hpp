@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
@@ -16,8 +18,9 @@
 
 namespace fastpu::detail {
 
-// The rows of a node are those at the places [first, end) of a list of all rows.
+// The rows of a node are those at the places [first, end) of a list of all rows, in ascending or descending order.
 struct NewtonRange {
+  const std::uint32_t* list = nullptr;
   std::uint32_t first = 0;
   std::uint32_t end = 0;
 
@@ -33,10 +36,13 @@ inline constexpr index_t kMostNewtonRows = kMostWordSum / 4;
 // whole number, and the sum of these, halved so many times, is at most kMostWordSum.
 double newton_scale(double most, double n, int halvings);
 
+// Writes g and h of n rows from number `first` on. They are computed anew wherever they are used: from memory they
+// would take longer than from the scores, which are half as many numbers.
+using DeriveRows = std::function<void(index_t first, index_t n, double* g, double* h)>;
+
 // The gradients of all rows of the features, how they become words, and which rows the tree is grown on.
 struct NewtonGradients {
-  const double* g = nullptr;
-  const double* h = nullptr;
+  DeriveRows derive;
   double g_scale = 1;
   double h_scale = 1;
   int halvings = 0;     // how often the sums over all holders are halved to fit a word
@@ -66,19 +72,20 @@ class NewtonRows {
   void count_codes(const NewtonRange& node, std::uint32_t feature, std::vector<index_t>& counts);
   // Counts the rows on both sides of a split, until both have enough.
   SideCounts count_sides(const NewtonRange& node, const NodeSplit& split);
-  // Brings the rows of a node that go left in front of the others, both sides in their order; returns the left side.
-  NewtonRange partition(const NewtonRange& node, const NodeSplit& split);
+  // Lists the rows of a node that go left and those that go right. The list of the node itself stays as it is until one
+  // of its children is split.
+  std::pair<NewtonRange, NewtonRange> partition(const NewtonRange& node, const NodeSplit& split);
 
   // Tells which nodes are the leaves, for the functions below.
-  void set_leaves(const std::vector<NewtonRange>& leaves);
+  void set_leaves(std::vector<NewtonRange> leaves) { leaves_ = std::move(leaves); }
   std::vector<LeafSums> leaf_sums() const;
   std::vector<LeafScores> leaf_scores(const double* scores, const std::int8_t* labels) const;
   // Adds the value of its leaf to the score of each row.
   void add(const std::vector<double>& values, double* scores) const;
 
-  // Replaces the rows by others, ascending, which are to be sent down the tree with partition(); returns the root. The
-  // vector must live as long as they are used.
-  NewtonRange set_rows(const std::vector<std::uint32_t>& rows);
+  // The root for rows, ascending, that are to be sent down the tree with partition(). The vector must live as long as
+  // they are used.
+  static NewtonRange root_of(const std::vector<std::uint32_t>& rows);
 
  private:
   template <class Code>
@@ -96,10 +103,10 @@ class NewtonRows {
     return static_cast<index_t>(std::min(size + 0.5, static_cast<double>(unit.enough)));
   }
   int workers(index_t work) const;
-  template <class Body>
-  void for_rows(index_t work, Body&& body) const;
-  template <class Leaf, class Visit, class Merge>
-  std::vector<Leaf> merged_leaves(Visit&& visit, Merge&& merge) const;
+  template <class Begin, class Visit>
+  void for_leaf_rows(Begin&& begin, Visit&& visit) const;
+  template <class Leaf, class Begin, class Visit, class Merge>
+  std::vector<Leaf> merged_leaves(Begin&& begin, Visit&& visit, Merge&& merge) const;
 
   const TreeFeatures& features_;
   const BinnedFeatures& binned_;
@@ -111,10 +118,9 @@ class NewtonRows {
   NewtonGradients gradients_;
   std::uint64_t total_ = 0;
   AlignedBuffer<std::uint64_t> words_;
-  const std::vector<std::uint32_t>* rows_ = nullptr;  // of the tree, ascending
-  std::vector<std::uint32_t> list_;                   // the same rows, those of each node together
-  std::vector<std::uint32_t> scratch_;                // of partition(); after set_leaves() the leaf of each row
-  std::size_t n_leaves_ = 0;
+  std::vector<std::uint32_t>
+      lists_[2];  // the rows of a node are in one of these, and those of its children in the other
+  std::vector<NewtonRange> leaves_;
   std::vector<std::uint32_t> split_features_;
   std::vector<index_t> first_bin_;                 // of each of them
   std::vector<std::vector<std::uint64_t>> parts_;  // the histograms of the workers other than worker 0

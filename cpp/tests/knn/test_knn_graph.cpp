@@ -1,12 +1,10 @@
-// Nearest neighbours against all distances, computed slowly, and the graph that they make.
+// Nearest neighbours against all distances, computed slowly.
 #include "fastpu/knn/knn_graph.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
-#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -98,9 +96,8 @@ Neighbors search(const View& view, index_t k, KnnMethod method = KnnMethod::auto
   KnnOptions options;
   options.n_neighbors = k;
   options.method = method;
-  options.isa = isa;
   Neighbors found{std::vector<index_t>(at(view.n_rows * k), -1), std::vector<double>(at(view.n_rows * k), -1)};
-  Team team(n_threads);
+  Team team(n_threads, {}, isa);
   fastpu::knn_search(view, options, team, found.indices.data(), found.squared.data());
   return found;
 }
@@ -178,12 +175,6 @@ CASE("no neighbours, one row, no row") {
   CHECK(search(rows.dense(), 0).indices.empty());
   CHECK(search(rows.sparse(), 0).indices.empty());
   CHECK(search(DenseView<float>{nullptr, 0, 3}, 0).indices.empty());
-  Team team(1);
-  for (const bool is_union : {false, true}) {
-    const fastpu::KnnMatrix edges = fastpu::knn_edges({nullptr, nullptr, 3, 0}, is_union, team);
-    CHECK(edges.row_start == std::vector<index_t>(4, 0));
-    CHECK(edges.columns.empty());
-  }
 }
 
 CASE("rows without columns are all alike") {
@@ -192,7 +183,7 @@ CASE("rows without columns are all alike") {
     std::vector<index_t> indices(6);
     std::vector<double> squared(6, 1.0);
     Team team(1);
-    fastpu::knn_search(rows, {2, method, fastpu::Isa::baseline}, team, indices.data(), squared.data());
+    fastpu::knn_search(rows, {2, method}, team, indices.data(), squared.data());
     CHECK((indices == std::vector<index_t>{1, 2, 0, 2, 0, 1}));
     CHECK(squared == std::vector<double>(6, 0.0));
   }
@@ -206,10 +197,6 @@ CASE("what cannot be is refused") {
   const Rows<double> huge(4, 2, [](index_t i, index_t f) { return f == 1 ? 1e200 * static_cast<double>(i) : 0.0; });
   CHECK_THROWS(std::invalid_argument, search(huge.dense(), 1), "column 1 with values that differ by 3e+200");
   CHECK_THROWS(std::invalid_argument, search(huge.sparse(), 1), "row 1 with values up to 1e+200");
-  const std::vector<index_t> wrong = {1, 2};
-  const std::vector<double> squared = {0, 0};
-  Team team(1);
-  CHECK_THROWS(std::invalid_argument, fastpu::knn_edges({wrong.data(), squared.data(), 2, 1}, false, team), "got 2");
 }
 
 CASE("a poll that throws stops a search") {
@@ -232,94 +219,6 @@ CASE("a poll that throws stops a search") {
     }
     CHECK(was_stopped);
   }
-}
-
-// W and R as dense matrices, from the definitions.
-void check_graph(const Neighbors& found, index_t n, index_t k, bool is_union, double sigma) {
-  std::vector<double> w(at(n * n));
-  const auto is_neighbor = [&](index_t i, index_t j) {
-    return std::find(found.indices.begin() + i * k, found.indices.begin() + (i + 1) * k, j) !=
-           found.indices.begin() + (i + 1) * k;
-  };
-  for (index_t i = 0; i < n; ++i) {
-    for (index_t m = 0; m < k; ++m) {
-      const index_t j = found.indices[at(i * k + m)];
-      if (!is_union && !is_neighbor(j, i)) continue;
-      w[at(i * n + j)] = w[at(j * n + i)] = std::exp(-found.squared[at(i * k + m)] / sigma);
-    }
-  }
-  Team team(2);
-  const fastpu::KnnMatrix edges = fastpu::knn_edges({found.indices.data(), found.squared.data(), n, k}, is_union, team);
-  const fastpu::KnnSimilarity similarity =
-      fastpu::knn_similarity({edges.values.data(), edges.columns.data(), edges.row_start.data(), n}, sigma, team);
-  const auto entries = [n](const fastpu::KnnMatrix& matrix) {
-    std::vector<double> dense(at(n * n));
-    CHECK(static_cast<index_t>(matrix.columns.size()) == matrix.row_start.back());
-    for (index_t i = 0; i < n; ++i) {
-      for (index_t e = matrix.row_start[at(i)]; e < matrix.row_start[at(i) + 1]; ++e) {
-        CHECK(e == matrix.row_start[at(i)] || matrix.columns[at(e)] > matrix.columns[at(e - 1)]);
-        CHECK(matrix.values[at(e)] != 0);
-        dense[at(i * n + matrix.columns[at(e)])] = matrix.values[at(e)];
-      }
-    }
-    return dense;
-  };
-  CHECK(entries(similarity.weights) == w);
-  const std::vector<double> r = entries(similarity.laplacian);
-  for (index_t i = 0; i < n; ++i) {
-    const double degree = std::accumulate(w.begin() + i * n, w.begin() + (i + 1) * n, 0.0);
-    for (index_t j = 0; j < n; ++j) {
-      const double expected = ((i == j ? degree : 0.0) - w[at(i * n + j)]) / static_cast<double>(n);
-      CHECK(std::abs(r[at(i * n + j)] - expected) <= 1e-15);
-    }
-  }
-}
-
-CASE("the graph of many rows has the same bits for every number of threads") {
-  constexpr index_t kRows = 20000;
-  constexpr index_t kNeighbors = 10;
-  Neighbors ring;  // those next to a row, on one side more
-  for (index_t i = 0; i < kRows; ++i) {
-    for (index_t m = 0; m < kNeighbors; ++m) {
-      const index_t step = m % 3 == 0 ? -(m / 3 + 1) : m + 1;
-      ring.indices.push_back((i + step + kRows) % kRows);
-      ring.squared.push_back(static_cast<double>(step * step));
-    }
-  }
-  const auto graph = [&](bool is_union, int n_threads) {
-    Team team(n_threads);
-    const fastpu::KnnMatrix edges =
-        fastpu::knn_edges({ring.indices.data(), ring.squared.data(), kRows, kNeighbors}, is_union, team);
-    const fastpu::KnnSimilarity found =
-        fastpu::knn_similarity({edges.values.data(), edges.columns.data(), edges.row_start.data(), kRows}, 9.0, team);
-    return std::pair(edges.columns, found.laplacian.values);
-  };
-  for (const bool is_union : {false, true}) {
-    const auto expected = graph(is_union, 1);
-    for (const int n_threads : {2, 3, 7}) CHECK(graph(is_union, n_threads) == expected);
-  }
-}
-
-CASE("W and R are those of the definitions") {
-  std::mt19937 random = random_numbers(5);
-  std::cauchy_distribution<double> cauchy;
-  for (const index_t k : {1, 3, 8, 20}) {
-    const Rows<double> rows(90, 2, [&](index_t, index_t) { return cauchy(random); });
-    const Neighbors found = search(rows.dense(), k);
-    for (const bool is_union : {false, true}) {
-      for (const double sigma : {1.0, 1e-3, 1e5}) check_graph(found, 90, k, is_union, sigma);
-    }
-  }
-}
-
-CASE("W and R are those of the definitions over several blocks of rows, between which there are gaps to be closed") {
-  constexpr index_t kRows = 2100;
-  std::mt19937 random = random_numbers(6);
-  std::cauchy_distribution<double> cauchy;
-  const Rows<double> rows(kRows, 2, [&](index_t, index_t) { return std::round(4 * cauchy(random)); });
-  const Neighbors found = search(rows.dense(), 4);
-  // Squares of distances are whole numbers: no weight is so small that its share of R is none.
-  for (const bool is_union : {false, true}) check_graph(found, kRows, 4, is_union, 0.01);
 }
 
 }  // namespace

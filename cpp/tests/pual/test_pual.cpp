@@ -17,7 +17,6 @@ using fastpu::at;
 using fastpu::Blas;
 using fastpu::BlasMatrix;
 using fastpu::index_t;
-using fastpu::Isa;
 using fastpu::PualDual;
 using fastpu::PualOptions;
 using fastpu::PualResult;
@@ -41,7 +40,7 @@ struct Factor {
 PualResult solve(const Factor& factor, double cost, const PualOptions& options = {}, int n_threads = 1) {
   const Blas blas(reference_blas());
   Team team(n_threads);
-  const PualDual dual(factor.view(), Isa{}, blas, team);
+  const PualDual dual(factor.view(), blas, team);
   return dual.solve({cost}, options, {}, team)[0];
 }
 
@@ -83,24 +82,6 @@ CASE("solutions are certified") {
   }
 }
 
-CASE("small costs are at their bounds") {
-  const Factor factor(20, 5, 1, 0.0);
-  const PualResult result = solve(factor, 1e-5);
-  CHECK(result.n_iter == 0);
-  CHECK(*std::min_element(result.alpha.begin(), result.alpha.end()) == 1e-5);
-}
-
-CASE("rows of zeros and rows that repeat") {
-  Factor factor(40, 3, 2);
-  for (std::size_t i = 0; i < 60; ++i) factor.values[60 + i] = factor.values[i];
-  for (std::size_t k = 0; k < 3; ++k) factor.values[k] = 0;
-  for (const double cost : {0.1, 10.0}) {
-    const PualResult result = solve(factor, cost);
-    check_certificate(factor, cost, result, 1e-9);
-    CHECK(check::close(result.alpha[0], cost, 1e-6));  // its score is -1 whatever happens
-  }
-}
-
 CASE("threads leave the bits alone") {
   for (const auto& [n, rank] : {std::pair<index_t, index_t>{3000, 4}, {60, 70}}) {
     const Factor factor(n, rank, 3);
@@ -117,39 +98,11 @@ CASE("several costs are solved as each is") {
     const Factor factor(n, 5, 6);
     const Blas blas(reference_blas());
     Team team(3);
-    const PualDual dual(factor.view(), Isa{}, blas, team);
+    const PualDual dual(factor.view(), blas, team);
     const std::vector<double> costs = {0.01, 0.1, 1.0, 10.0};
     const std::vector<PualResult> results = dual.solve(costs, {}, {}, team);
     for (std::size_t k = 0; k < costs.size(); ++k) CHECK(results[k].alpha == solve(factor, costs[k]).alpha);
   }
-}
-
-CASE("a callback ends it") {
-  const Factor factor(200, 5, 4);
-  const Blas blas(reference_blas());
-  Team team(1);
-  const PualDual dual(factor.view(), Isa{}, blas, team);
-  index_t heard = 0;
-  const std::vector<PualResult> results = dual.solve(
-      {1.0, 2.0, 3.0}, {},
-      [&](const PualRound& round) {
-        if (round.cost == 1) ++heard;
-        return round.cost == 1 && round.n_iter > 0;
-      },
-      team);
-  CHECK(results.size() == 2);
-  CHECK(results[0].status == PualStatus::gap);
-  CHECK(results[1].status == PualStatus::callback);
-  CHECK(heard == 1);
-  CHECK(results[1].gap > 0);
-}
-
-CASE("running out is a status") {
-  PualOptions options;
-  options.max_iter = 1;
-  const PualResult result = solve(Factor(200, 5, 4), 1.0, options);
-  CHECK(result.status == PualStatus::max_iter);
-  CHECK(result.n_iter == 1);
 }
 
 CASE("bad arguments are refused") {

@@ -109,8 +109,7 @@ fastpu::NnpuEpoch first_epoch(const PuRows<View>& rows, const PuRisk& risk, cons
   options.n_epochs = 1;
   Team team(2);
   gradient = net;
-  const auto result =
-      fit_nnpu(rows, static_cast<const PuRows<View>*>(nullptr), options, {}, fastpu::best_isa(), team, gradient);
+  const auto result = fit_nnpu(rows, static_cast<const PuRows<View>*>(nullptr), options, {}, team, gradient);
   for (const auto part : {&PuNet<double>::hidden_coef, &PuNet<double>::hidden_intercept, &PuNet<double>::coef}) {
     for (std::size_t k = 0; k < (net.*part).size(); ++k) (gradient.*part)[k] = (net.*part)[k] - (gradient.*part)[k];
   }
@@ -130,11 +129,11 @@ std::vector<double> train(const PuRows<View>& rows, index_t h, index_t batch_siz
   options.batch_size = batch_size;
   options.seed = 3;
   options.early_stopping_rounds = 4;
-  Team team(n_threads);
-  fit_nnpu(rows, &rows, options, {}, isa, team, net);
+  Team team(n_threads, {}, isa);
+  fit_nnpu(rows, &rows, options, {}, team, net);
   std::vector<double> found = all_of(net);
   std::vector<double> scores(at(rows.x.n_rows));
-  nnpu_scores(rows.x, net, isa, team, scores.data());
+  nnpu_scores(rows.x, net, team, scores.data());
   found.insert(found.end(), scores.begin(), scores.end());
   return found;
 }
@@ -230,13 +229,13 @@ CASE("the callback and early stopping end a fit") {
   auto net = make_net<double>(3, 4);
   auto result = fit_nnpu(
       given, static_cast<const PuRows<DenseView<double>>*>(nullptr), options,
-      [](const fastpu::NnpuEpoch& seen) { return seen.epoch == 5; }, fastpu::best_isa(), team, net);
+      [](const fastpu::NnpuEpoch& seen) { return seen.epoch == 5; }, team, net);
   CHECK(result.status == fastpu::NnpuStatus::callback && result.epochs.size() == 5 && result.best_epoch == 5);
   CHECK(std::isnan(result.epochs[0].eval_risk));
   options.early_stopping_rounds = 3;
   options.learning_rate = 1;  // too long a step to fall in every epoch
   net = make_net<double>(3, 4);
-  result = fit_nnpu(given, &given, options, {}, fastpu::best_isa(), team, net);
+  result = fit_nnpu(given, &given, options, {}, team, net);
   CHECK(result.status == fastpu::NnpuStatus::early_stopping);
   CHECK(static_cast<index_t>(result.epochs.size()) == result.best_epoch + 3);
   const double best = result.epochs[at(result.best_epoch - 1)].eval_risk;
@@ -263,7 +262,7 @@ CASE("what makes no sense is refused") {
   Team team(1);
   const auto fit = [&](const NnpuOptions& options) {
     auto net = make_net<double>(3, 2);
-    fit_nnpu(given, static_cast<const PuRows<DenseView<double>>*>(nullptr), options, {}, Isa::baseline, team, net);
+    fit_nnpu(given, static_cast<const PuRows<DenseView<double>>*>(nullptr), options, {}, team, net);
   };
   NnpuOptions options;
   options.learning_rate = 0;

@@ -112,12 +112,9 @@ def fit_bpsi(
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
-    given = {
-        name: check_float(name, value, low=0, open_low=True) for name, value in (("C_pos", C_pos), ("C_unl", C_unl))
-    }
-    options = check_margin_options(
-        max_iter=max_iter, solver_tol=solver_tol, solver_max_iter=solver_max_iter, solver=solver, n_threads=n_threads
-    )
+    arguments = locals()
+    given = {name: check_float(name, arguments[name], low=0, open_low=True) for name in ("C_pos", "C_unl")}
+    options = check_margin_options(arguments)
 
     def loop(rows: MarginRows, C: float) -> Steps[Run]:
         by_group = np.where(rows.is_labelled, given["C_pos"], given["C_unl"])
@@ -130,4 +127,4 @@ def fit_bpsi(
         return biased_psi(rows, C, costs)
 
     task = Task("fit_bpsi", "BPSI", given, options, is_relative=False)
-    return fit_each_cost(task, X, y, C, sample_weight, callback, progress, loop)
+    return fit_each_cost(task, arguments, loop)

@@ -82,23 +82,10 @@ n_threads, callback, progress
     >>> model.decision_function([[0.0]]) < model.decision_function([[3.0]])
     array([ True])
     """
+    shared = {name: value for name, value in locals().items() if name not in ("rho", "step")}
     options = auc_options(1.0, rho, step)
-    return boost(
-        Method("fit_rankboost_auc", "RankBoost-AUC", options, ("rho", "step"), labelled_only=True),
-        X,
-        y,
-        sample_weight=sample_weight,
-        n_rounds=n_rounds,
-        max_bins=max_bins,
-        eval_set=eval_set,
-        early_stopping_rounds=early_stopping_rounds,
-        n_folds=n_folds,
-        stop_tol=stop_tol,
-        random_state=random_state,
-        n_threads=n_threads,
-        callback=callback,
-        progress=progress,
-    )
+    method = Method("fit_rankboost_auc", "RankBoost-AUC", options, ("rho", "step"), labelled_only=True)
+    return boost(method, **shared)
 
 
 @answers_unknown_keywords
@@ -171,20 +158,6 @@ progress
     >>> model.predict([[0.0], [3.0]])
     array([-1,  1])
     """
+    shared = {name: value for name, value in locals().items() if name != "gamma"}
     options = {"loss": "ada", "gamma": check_gamma(gamma)}
-    return boost(
-        Method("fit_pnu_adaboost", "PNU-AdaBoost", options, ("gamma",)),
-        X,
-        y,
-        sample_weight=sample_weight,
-        n_rounds=n_rounds,
-        max_bins=max_bins,
-        eval_set=eval_set,
-        early_stopping_rounds=early_stopping_rounds,
-        n_folds=n_folds,
-        stop_tol=stop_tol,
-        random_state=random_state,
-        n_threads=n_threads,
-        callback=callback,
-        progress=progress,
-    )
+    return boost(Method("fit_pnu_adaboost", "PNU-AdaBoost", options, ("gamma",)), **shared)

@@ -8,10 +8,9 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_sample_weight
-from fastpu.kernels._scales import check_training_rows
-from fastpu.svm._arguments import check_options, check_supervised, cost_per_row
-from fastpu.svm._fit import Posed, fit_machine
-from fastpu.svm._grid import fit_each, shares_grid
+from fastpu.svm._arguments import check_supervised, cost_per_row
+from fastpu.svm._fit import Posed
+from fastpu.svm._grid import fit_posed, shares_grid
 from fastpu.svm._solver import SvmRound, Task
 
 if TYPE_CHECKING:
@@ -161,12 +160,7 @@ def fit_svm(
     >>> [m.support.size for m in fastpu.baselines.fit_svm(X, [1, 1, -1, -1], C=[0.1, 10], gamma=2.0)]
     [4, 4]
     """
-    if (models := fit_each(fit_svm, locals())) is not None:
-        return models
-    options = check_options(locals())
-    matrix = check_training_rows(X, options.kernel, "fit_svm")
-    posed = _pose_svm(matrix.n_rows, y, C=C, sample_cost=sample_cost, sample_weight=sample_weight)
-    return fit_machine(posed, matrix, options, callback=callback, progress=progress)
+    return fit_posed(fit_svm, locals())
 
 
 def _pose_nu_svm(n_rows: int, y: object, *, nu: object, sample_weight: object) -> Posed:
@@ -254,12 +248,7 @@ def fit_nu_svm(
     >>> model.predict([[1.4], [1.6]])
     array([-1,  1])
     """
-    if (models := fit_each(fit_nu_svm, locals())) is not None:
-        return models
-    options = check_options(locals())
-    matrix = check_training_rows(X, options.kernel, "fit_nu_svm")
-    posed = _pose_nu_svm(matrix.n_rows, y, nu=nu, sample_weight=sample_weight)
-    return fit_machine(posed, matrix, options, callback=callback, progress=progress)
+    return fit_posed(fit_nu_svm, locals())
 
 
 def _check_feasible(nu: float, labels: NDArray[np.int8], weights: NDArray[np.float64]) -> float:
@@ -355,9 +344,4 @@ def fit_one_class_svm(
     >>> model.predict([[0.0, 0.0], [5.0, 5.0]])
     array([ 1, -1])
     """
-    if (models := fit_each(fit_one_class_svm, locals())) is not None:
-        return models
-    options = check_options(locals())
-    matrix = check_training_rows(X, options.kernel, "fit_one_class_svm")
-    posed = _pose_one_class_svm(matrix.n_rows, nu=nu, sample_weight=sample_weight)
-    return fit_machine(posed, matrix, options, callback=callback, progress=progress)
+    return fit_posed(fit_one_class_svm, locals())

@@ -16,6 +16,8 @@ from fastpu.common._text import describe
 
 Callback: TypeAlias = Callable[[Any], bool]
 
+_SECONDS = 10.0  # between the lines of a fit without tqdm
+
 
 class _Bar(Protocol):
     def update(self, n: int = 1) -> object: ...
@@ -85,32 +87,22 @@ def _open_bar(total: int | None, description: str) -> _Bar:
 
 
 class _PlainBar:
-    """A counter on standard error, written over itself on a terminal."""
+    """A counter on standard error: a line every ten seconds, and one at the end."""
 
     def __init__(self, total: int | None, description: str) -> None:
         self._total, self._description = total, description
         self._done = 0
-        self._start = time.monotonic()
-        self._stream = sys.stderr
-        self._terminal = bool(self._stream and self._stream.isatty())
-        # A log file wants fewer lines than a terminal wants refreshes.
-        self._interval = 0.5 if self._terminal else 10.0
-        self._next = self._start + self._interval
+        self._start = self._last = time.monotonic()
 
     def update(self, n: int = 1) -> None:
         self._done += n
-        if time.monotonic() >= self._next:
-            self._write(end="" if self._terminal else "\n")
+        if time.monotonic() >= self._last + _SECONDS:
+            self.close()
 
     def close(self) -> None:
-        self._write(end="\n")
-
-    def _write(self, end: str) -> None:
-        now = time.monotonic()
-        self._next = now + self._interval
+        """Write a line."""
+        self._last = time.monotonic()
         of_total = "" if self._total is None else f"/{self._total}"
-        line = f"{self._description}: {self._done}{of_total} [{now - self._start:.1f} s]"
         # A closed or missing stream must not end a fit.
         with contextlib.suppress(OSError, ValueError, AttributeError):
-            self._stream.write(("\r" if self._terminal else "") + line + end)
-            self._stream.flush()
+            sys.stderr.write(f"{self._description}: {self._done}{of_total} [{self._last - self._start:.1f} s]\n")

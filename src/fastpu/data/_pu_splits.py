@@ -142,11 +142,6 @@ def split_case_control(
         training rows, and the share of positives among the unlabelled training rows, which is what
         ``scenario="case_control"`` means by `prior`.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If `y` does not hold true labels, or a parameter is out of range.
-
     Notes
     -----
     O(n) time and memory. The protocol is that of section 4.2.3 of "PUAL: A Classifier on Trifurcate Positive-Unlabeled

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from fastpu.data._categories import Categories
 
 
+_DAYS = "; make numbers of its times, such as the days from one that is the same for all data"
+
+
 def refuse_column(
     X: Any, column: int, kind: str, name: str, categories: Categories, *, of_column: str, is_other: bool, is_mixed: bool
 ) -> NoReturn:
@@ -54,44 +57,23 @@ def refuse_column(
 
 
 def _pandas_line(series: Any, title: object) -> str:
+    """Return the line that makes numbers of a column of dates; "" for others."""
     pandas = sys.modules["pandas"]
-    column = f"X[{title!r}]"
     held = pandas.api.types.infer_dtype(series, skipna=True)
-    text = str(series.dtype)
-    if held == "period":
-        return f"; make numbers of its periods, such as years: {column} = {column}.dt.year"
-    if held in ("date", "datetime", "datetime64") or text.startswith(("datetime", "date", "timestamp")):
-        first = pandas.to_datetime(series).min()
-        start = f"pandas.Timestamp({str(first)!r})"
-        times = column if series.dtype.kind == "M" else f"pandas.to_datetime({column})"
-        return (
-            f"; make numbers of its times, such as the days from one that is the same for all data: "
-            f"{column} = ({times} - {start}).dt.days"
-        )
-    if text.startswith("time") or held == "time":
-        return f"; make seconds of its times: {column} = pandas.to_timedelta({column}.astype(str)).dt.total_seconds()"
-    if held in ("mixed-integer", "mixed", "bytes"):
-        return (
-            f"; make categories of its entries, {column} = {column}.astype(str), or, if they are numbers, "
-            f"{column} = pandas.to_numeric({column})"
-        )
-    return ""
+    if held not in ("date", "datetime", "datetime64") and not str(series.dtype).startswith(("date", "timestamp")):
+        return ""
+    column, start = f"X[{title!r}]", f"pandas.Timestamp({str(pandas.to_datetime(series).min())!r})"
+    times = column if series.dtype.kind == "M" else f"pandas.to_datetime({column})"
+    return f"{_DAYS}: {column} = ({times} - {start}).dt.days"
 
 
 def _polars_line(X: Any, column: int, title: str) -> str:
+    """Return the line that makes numbers of a column of dates; "" for others."""
     polars = sys.modules["polars"]
     series = X.get_columns()[column]
-    if series.dtype == polars.Time:
-        return f"; make hours of its times: X = X.with_columns(polars.col({title!r}).dt.hour())"
-    if series.dtype in (polars.Date, polars.Datetime):
-        first = series.min()
-        moment = "" if first is None else ", ".join(str(part) for part in (first.year, first.month, first.day))
-        zone = getattr(series.dtype, "time_zone", None)
-        start = f"polars.datetime({moment}, time_zone={zone!r})" if zone else f"polars.date({moment})"
-        return (
-            f"; make numbers of its times, such as the days from one that is the same for all data: "
-            f"X = X.with_columns((polars.col({title!r}) - {start}).dt.total_days())"
-        )
-    if series.dtype == polars.Binary:
-        return f"; make categories of its entries: X = X.with_columns(polars.col({title!r}).cast(polars.String))"
-    return ""
+    if series.dtype not in (polars.Date, polars.Datetime):
+        return ""
+    first, zone = series.min(), getattr(series.dtype, "time_zone", None)
+    moment = "" if first is None else f"{first.year}, {first.month}, {first.day}"
+    start = f"polars.datetime({moment}, time_zone={zone!r})" if zone else f"polars.date({moment})"
+    return f"{_DAYS}: X = X.with_columns((polars.col({title!r}) - {start}).dt.total_days())"

@@ -44,11 +44,6 @@ def make_two_normals(n: int = 1000, *, random_state: object = None) -> tuple[NDA
     y : ndarray of int8, shape (n,)
         True labels, +1 and -1. `split_single_set` and `split_case_control` hide them.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is out of range.
-
     Notes
     -----
     The paper (Liu, Zheng, Shen and Wang, "An iterative algorithm to learn from positive and unlabeled examples",
@@ -63,7 +58,7 @@ def make_two_normals(n: int = 1000, *, random_state: object = None) -> tuple[NDA
     >>> round(float(np.mean(np.sign(X[:, 0]) != y)), 2)
     0.16
     """
-    n, rng = _check_rows(n, low=1, bytes_per_row=25), check_random_state(random_state)
+    n, rng = check_int("n", n, low=1, high=_MOST_ROWS), check_random_state(random_state)
     positive = rng.random(n) < 0.5
     X = rng.standard_normal((n, 2))
     X[:, 0] += np.where(positive, 1.0, -1.0)
@@ -94,11 +89,6 @@ def make_four_normals(
     y : ndarray of int8, shape (n,)
         True labels, +1 and -1. `split_single_set` and `split_case_control` hide them.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is out of range.
-
     Notes
     -----
     This is not the paper's Example 2, whose definition we could not confirm. The paper (Liu, Zheng, Shen and Wang, "An
@@ -114,7 +104,7 @@ def make_four_normals(
     >>> X.shape, sorted(set(y.tolist())) in ([-1], [1], [-1, 1])
     ((4, 2), True)
     """
-    n, rng = _check_rows(n, low=1, bytes_per_row=41), check_random_state(random_state)
+    n, rng = check_int("n", n, low=1, high=_MOST_ROWS), check_random_state(random_state)
     deviation = math.sqrt(check_float("variance", variance, low=0, open_low=True))
     k = rng.integers(1, 5, size=n)
     y = np.where((k == 1) | (k == 4), np.int8(1), np.int8(-1))
@@ -156,11 +146,6 @@ def make_trifurcate(
     y : ndarray of int8, shape (n,)
         True labels, +1 and -1. `split_single_set` and `split_case_control` hide them.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is out of range.
-
     Notes
     -----
     Source: Wang, Yang, Zhu and Xue, "PUAL: A Classifier on Trifurcate Positive-Unlabeled Data", section 4.1.1.
@@ -172,7 +157,7 @@ def make_trifurcate(
     >>> X.shape, int((y == 1).sum()), bool((X[200:400] > 150).all())
     ((800, 2), 400, True)
     """
-    n, rng = _check_rows(n, low=4, bytes_per_row=32), check_random_state(random_state)
+    n, rng = check_int("n", n, low=4, high=_MOST_ROWS), check_random_state(random_state)
     centre = check_float("mean", mean)
     n_near, n_pos = n // 4, n // 2
     X = math.sqrt(_VARIANCE) * rng.standard_normal((n, 2))
@@ -201,11 +186,6 @@ def make_pu_toy1(n: int = 200, *, random_state: object = None) -> tuple[NDArray[
     X : ndarray of float64, shape (n, 2)
     y : ndarray of int8, shape (n,)
         True labels, the +1 before the -1. `split_single_set` hides them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is out of range.
 
     References
     ----------
@@ -240,11 +220,6 @@ def make_pu_toy2(n: int = 400, *, random_state: object = None) -> tuple[NDArray[
     X : ndarray of float64, shape (n, 2)
     y : ndarray of int8, shape (n,)
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a parameter is out of range.
-
     References
     ----------
     As for `make_pu_toy1`.
@@ -262,7 +237,7 @@ def make_pu_toy2(n: int = 400, *, random_state: object = None) -> tuple[NDArray[
 def _two_clusters(
     n: object, positive: tuple[float, float], negative: tuple[float, float], random_state: object
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    n_rows, rng = _check_rows(n, low=2, bytes_per_row=17), check_random_state(random_state)
+    n_rows, rng = check_int("n", n, low=2, high=_MOST_ROWS), check_random_state(random_state)
     n_pos = (n_rows + 1) // 2
     X = rng.standard_normal((n_rows, 2))
     X *= math.sqrt(2.0)
@@ -271,14 +246,3 @@ def _two_clusters(
     y: NDArray[np.int8] = np.ones(n_rows, dtype=np.int8)
     y[n_pos:] = -1
     return X, y
-
-
-def _check_rows(n: object, *, low: int, bytes_per_row: int) -> int:
-    """Return the number of rows, or raise a MemoryError at once where there is no room for what they take together."""
-    n_rows = check_int("n", n, low=low, high=_MOST_ROWS)
-    n_bytes = bytes_per_row * n_rows
-    try:
-        np.empty(n_bytes, dtype=np.uint8)  # never written to, so that it takes no memory
-    except MemoryError:
-        raise MemoryError(f"cannot allocate {n_bytes} bytes for n = {n_rows} rows") from None
-    return n_rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -165,26 +165,16 @@ def require_rows(X: object, function: str) -> None:
 
 
 def _positions(rows: object, n_rows: int) -> NDArray[np.int64]:
-    if isinstance(rows, slice):
-        return np.ascontiguousarray(np.arange(n_rows, dtype=np.int64)[rows])
-    if isinstance(rows, tuple):
-        raise TypeError(f"BinnedFeatures are indexed by rows alone, as in B[rows], got {describe(rows)}")
-    index = np.asarray(rows)
-    if index.ndim != 1 or (index.dtype.kind not in "iub" and index.size):
-        raise TypeError(
-            f"rows must be a slice, a one-dimensional array of integers or a boolean mask, got {describe(rows)}"
-        )
-    if index.dtype == np.bool_:
-        if index.size != n_rows:
-            raise IndexError(f"a boolean mask must have {n_rows} entries, got {index.size}")
-        return np.flatnonzero(index).astype(np.int64, copy=False)
-    bad = index >= n_rows  # before the cast, in which large unsigned numbers would wrap
-    if index.dtype.kind == "i":
-        bad |= index < -n_rows
-    if bad.any():
-        raise IndexError(f"row {index[np.argmax(bad)]} is out of range for {n_rows} rows")
-    positions = index.astype(np.int64)
-    return np.where(positions < 0, positions + n_rows, positions)
+    """Return numbers of rows; NumPy refuses those out of range, masks of another length and what is no number."""
+    index: Any = rows
+    if not isinstance(rows, slice):
+        index = np.asarray(rows)
+        if index.ndim != 1 or isinstance(rows, tuple):
+            raise TypeError(
+                f"rows must be a slice, a one-dimensional array of integers or a boolean mask, got {describe(rows)}"
+            )
+        index = index if index.size else slice(0)  # an empty list would be an array of floats
+    return np.ascontiguousarray(np.arange(n_rows, dtype=np.int64)[index])
 
 
 @answers_unknown_keywords

@@ -48,8 +48,7 @@ and columns of categories (strings too) are taken by boosting and forests alone.
 kernel matrix, which scikit-learn's searches then cut on both sides.
 
 **Callbacks** of scikit-learn >= 1.9 (`set_callbacks`) see a task for each round where the function has a callback, and
-can end the fit; the boosting classifiers also show them the model of every round, for a
-``ScoringMonitor(scoring={"puf": puf_scorer()})``. The parameters `callback` and `progress` are those of the functions.
+can end the fit. The parameters `callback` and `progress` are those of the functions.
 
 **Around any classifier.** `PUBaggingClassifier`, `ElkanNotoClassifier`, `TwoStepClassifier`,
 `WeightedUnlabeledClassifier` and `SARClassifier` learn from positive and unlabelled rows by fits of another classifier,

@@ -14,7 +14,7 @@ from fastpu.common._sharing import parameters_of_many
 from fastpu.common._text import describe
 from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_sample_weight
-from fastpu.estimators._calibration import CalibrationSettings, calibrated
+from fastpu.estimators._calibration import calibrated
 from fastpu.estimators._callbacks import CallbackSupport, FitTask, with_callbacks
 from fastpu.estimators._pu_classifier import Labels, PUClassifier, require_classes, require_distinct_names
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from fastpu.model._model import Model
-    from fastpu.priors import PriorEstimate
 
 
 _Model = TypeVar("_Model", bound="Model")
@@ -90,15 +89,12 @@ class FastpuClassifier(CallbackSupport, PUClassifier):
             data["eval_set"] = self._read_eval_set(data["eval_set"], labels)
         arguments = self._arguments(rows, codes, data)
         if "callback" in arguments:
-            arguments["callback"] = task.hook(
-                arguments["callback"],
-                self._attributes_after_round(rows, codes, labels.classes, data.get("sample_weight")),
-            )
+            arguments["callback"] = task.hook(arguments["callback"])
         arguments |= data
         fitted = self._call(rows, codes, dict(arguments))
         fitted["model_"] = self._named(fitted["model_"])
         if self.calibration is not None:
-            model, estimate = self._calibrated(fitted, rows, codes, arguments)
+            model, estimate = calibrated(self, fitted, rows, codes, arguments)
             fitted |= {"model_": model, "calibration_prior_estimate_": estimate}
         fitted["classes_"] = labels.classes
         for name, value in fitted.items():
@@ -126,31 +122,6 @@ class FastpuClassifier(CallbackSupport, PUClassifier):
             arguments["random_state"] = seed_of(arguments["random_state"])
         return arguments
 
-    def _calibrated(
-        self, fitted: Mapping[str, Any], rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any]
-    ) -> tuple[Model, PriorEstimate | None]:
-        """Return the model with probabilities, and the estimate of the prior if one was made for them."""
-        for name in ("graph", "groups", "init_model"):
-            if arguments.get(name) is not None:
-                raise ValueError(f"{name} must be left out with a calibration, which fits to parts of the rows, got it")
-        fit_prior = fitted.get("prior_")
-        if fit_prior is None:
-            fit_prior = getattr(self, "prior", None)
-        settings = CalibrationSettings(
-            method=self.calibration,
-            prior=self.calibration_prior,
-            fit_prior=None if isinstance(fit_prior, str) else fit_prior,
-            scenario=arguments.get("scenario", getattr(self, "scenario", "case_control")),
-            cv=self.calibration_cv,
-            is_kernel_matrix=getattr(self, "kernel", None) == "precomputed",
-        )
-
-        def fit(part: Any, labels: NDArray[np.int8], arguments_of_part: dict[str, Any]) -> Model:
-            model: Model = self._call(part, labels, arguments_of_part)["model_"]
-            return model
-
-        return calibrated(fitted["model_"], settings, fit, rows, codes, arguments)
-
     def _other_label(self, classes: NDArray[Any]) -> int:
         """Return what the smaller of two labels means: 0 unlabelled, -1 negative.
 
@@ -169,19 +140,6 @@ class FastpuClassifier(CallbackSupport, PUClassifier):
             return 0
         rounds = getattr(self, self._rounds) if self._rounds else None
         return rounds if isinstance(rounds, int) and rounds > 0 else None
-
-    def _attributes_after_round(
-        self,
-        rows: Any,  # noqa: ARG002 - for subclasses, as those below
-        codes: NDArray[np.int8],  # noqa: ARG002
-        classes: NDArray[Any],  # noqa: ARG002
-        weights: Any,  # noqa: ARG002
-    ) -> Callable[[Any], Callable[[], Mapping[str, Any]] | None]:
-        """Return a function for the callback of each round; it is called with the round's info.
-
-        It returns None, or a function that makes the attributes of the classifier as if the fit had ended there.
-        """
-        return lambda _: None
 
     # ------------------------------------------------------------------------------------------------ the input
 

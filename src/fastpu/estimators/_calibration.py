@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from fastpu.priors._sampling import doubts
 from fastpu.selection._parts import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -31,62 +30,41 @@ if TYPE_CHECKING:
 _OF_ROWS = ("sample_weight", "sample_cost")
 
 
-@dataclasses.dataclass(frozen=True)
-class CalibrationSettings:
-    """The parameters of a classifier for its probabilities.
-
-    `prior` is the share of positives among the unlabelled rows. Where it is None, `fit_prior` with `scenario` is taken,
-    the prior of the fit; where that is None too, the prior is estimated from the scores.
-    """
-
-    method: Any
-    prior: Any
-    fit_prior: Any
-    scenario: Any
-    cv: Any
-    is_kernel_matrix: bool  # whether X is one
-
-
 def calibrated(
-    model: Model,
-    settings: CalibrationSettings,
-    fit: Callable[[Any, NDArray[np.int8], dict[str, Any]], Model],
-    rows: Any,
-    codes: NDArray[np.int8],
-    arguments: Mapping[str, Any],
+    estimator: Any, fitted: Mapping[str, Any], rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any]
 ) -> tuple[Model, PriorEstimate | None]:
-    """Return the model with probabilities, and the estimate of the prior, or None where it was not estimated.
+    """Return the model of a fit with probabilities, and the estimate of the prior, or None where none was made.
 
-    The rows of each fold are scored by a model of the other folds, which `fit` fits. Where the model has out-of-bag
-    scores of rows of every class these are taken instead. The threshold of each model is subtracted from its scores, so
-    that scores of different models can be compared.
+    The rows of each fold are scored by a model of the other folds. Where the model has out-of-bag scores of rows of
+    every class these are taken instead. The threshold of each model is subtracted from its scores, so that scores of
+    different models can be compared.
 
     The probabilities are those of rows like the unlabelled ones. Where no row is unlabelled, all rows are taken for a
     sample of the population.
     """
-    method = check_choice("calibration", settings.method, METHODS)
+    for name in ("graph", "groups", "init_model"):
+        if arguments.get(name) is not None:
+            raise ValueError(f"{name} must be left out with a calibration, which fits to parts of the rows, got it")
+    method = check_choice("calibration", estimator.calibration, METHODS)
+    model: Model = fitted["model_"]
     weights = arguments.get("sample_weight")
     if not (codes != 1).any():
         raise ValueError("calibration needs rows of another class than the positive one, got none")
-    if settings.prior is not None:
-        check_prior(settings.prior, "calibration_prior")
+    if estimator.calibration_prior is not None:
+        check_prior(estimator.calibration_prior, "calibration_prior")
         if not (codes == 0).any():
             raise ValueError(
                 f"calibration_prior must be None where no row is unlabelled and the share of positive rows is known, "
-                f"got {settings.prior!r}"
+                f"got {estimator.calibration_prior!r}"
             )
-    n_folds = check_int("calibration_cv", settings.cv, low=2)
+    n_folds = check_int("calibration_cv", estimator.calibration_cv, low=2)
     scores = _out_of_bag(model, codes, weights)
     if scores is None:
-        scores = _scores_of_folds(
-            model, fit, rows, codes, arguments, n_folds=n_folds, is_kernel_matrix=settings.is_kernel_matrix
-        )
-    if (codes == 0).any():
-        scored, mass = by_group(scores, codes, weights, ~np.isnan(scores))
-        prior, estimate = _prior_among_unlabeled(settings, scored, mass)
-    else:
-        scored, prior = _against_all(scores, codes, weights)
-        estimate = None
+        scores = _scores_of_folds(estimator, model, rows, codes, arguments, n_folds)
+    if not (codes == 0).any():
+        return model._with_calibration(method, *_against_all(scores, codes, weights), caller="calibration"), None
+    scored, mass = by_group(scores, codes, weights, ~np.isnan(scores))
+    prior, estimate = _prior_among_unlabeled(estimator, fitted.get("prior_"), arguments, scored, mass)
     return model._with_calibration(method, scored, prior, caller="calibration"), estimate
 
 
@@ -102,16 +80,10 @@ def _out_of_bag(
 
 
 def _scores_of_folds(
-    model: Model,
-    fit: Callable[[Any, NDArray[np.int8], dict[str, Any]], Model],
-    rows: Any,
-    codes: NDArray[np.int8],
-    arguments: Mapping[str, Any],
-    *,
-    n_folds: int,
-    is_kernel_matrix: bool,
+    estimator: Any, model: Model, rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any], n_folds: int
 ) -> NDArray[np.float64]:
     """Return the scores of each fold by a model of the others, NaN for rows without weight."""
+    is_kernel_matrix = getattr(estimator, "kernel", None) == "precomputed"
     scores = np.full(codes.size, np.nan)
     for kept, held in _folds(n_folds, codes, arguments.get("sample_weight")):
         by_row = {name: np.asarray(arguments[name])[kept] for name in _OF_ROWS if arguments.get(name) is not None}
@@ -121,7 +93,7 @@ def _scores_of_folds(
             # The thresholds of these models do not matter, and the user has been warned about the whole model.
             for category in (DegenerateModelWarning, EstimateWarning):
                 warnings.simplefilter("ignore", category)
-            machine = fit(_take(rows, kept, kept, is_kernel_matrix), codes[kept], part)
+            machine = estimator._call(_take(rows, kept, kept, is_kernel_matrix), codes[kept], part)["model_"]
         held_rows = _take(rows, held, kept, is_kernel_matrix)
         held_scores = machine.decision_function(held_rows, n_threads=arguments["n_threads"])
         scores[held] = held_scores - machine.threshold + model.threshold
@@ -150,25 +122,27 @@ def _take(rows: Any, chosen: NDArray[np.intp], columns: NDArray[np.intp], is_ker
 
 
 def _prior_among_unlabeled(
-    settings: CalibrationSettings, scored: Scored, mass: Mapping[int, float]
+    estimator: Any, estimated: float | None, arguments: Mapping[str, Any], scored: Scored, mass: Mapping[int, float]
 ) -> tuple[float, PriorEstimate | None]:
-    """Return the prior and, if it was not given, its estimate."""
-    if settings.prior is not None:
-        return check_prior(settings.prior), None
-    if settings.fit_prior is None:
+    """Return the prior, given for the probabilities, of the fit, or estimated from the scores with its estimate."""
+    if estimator.calibration_prior is not None:
+        return check_prior(estimator.calibration_prior), None
+    of_fit = getattr(estimator, "prior", None) if estimated is None else estimated
+    if of_fit is None or isinstance(of_fit, str):
         pos, unl = scored.pos[in_proportion(scored.share_pos, 0.5)], scored.unl[in_proportion(scored.share_unl, 0.5)]
-        estimated = score_share(pos, unl)
+        share = score_share(pos, unl)
         edge = 1 / (unl.size + 1)  # the share of one more row keeps the estimate away from 0 and 1
-        value = min(1 - edge, max(edge, estimated.value))
-        estimate = PriorEstimate(value, None, np.zeros(0), (estimated.low, estimated.high))
+        value = min(1 - edge, max(edge, share.value))
+        estimate = PriorEstimate(value, None, np.zeros(0), (share.low, share.high))
         if trouble := doubts(estimate, "pass calibration_prior, to which the probabilities are in proportion"):
             warn(f"calibration: calibration_prior is not given: {trouble}", EstimateWarning)
         return value, estimate
-    prior, scenario = check_prior_in(settings.scenario, settings.fit_prior)
-    share = prior_among_unlabeled(prior, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1], scenario=scenario)
-    if not 0 < share < 1:
+    drawn_as = arguments.get("scenario", getattr(estimator, "scenario", "case_control"))
+    prior, scenario = check_prior_in(drawn_as, of_fit)
+    among = prior_among_unlabeled(prior, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1], scenario=scenario)
+    if not 0 < among < 1:
         raise ValueError(f"prior leaves no unlabelled row of one class, got {prior:g} with scenario={scenario!r}")
-    return share, None
+    return among, None
 
 
 def _against_all(

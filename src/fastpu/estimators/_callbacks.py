@@ -48,14 +48,8 @@ class FitTask:
             self._context = estimator._init_callback_context(max_subtasks=total)
             self._context.call_on_fit_task_begin(estimator=estimator, **data)
 
-    def hook(
-        self, callback: Any, attributes_after: Callable[[Any], Callable[[], Mapping[str, Any]] | None]
-    ) -> Callable[[Any], bool | None] | None:
-        """Return the callback for the fit function: the user's, and scikit-learn's callbacks if there are any.
-
-        `attributes_after` takes the info of a round. It returns a function that makes the attributes of the estimator
-        as if the fit had ended with that round, or None where they are not known.
-        """
+    def hook(self, callback: Any) -> Callable[[Any], bool | None] | None:
+        """Return the callback for the fit function: the user's, and scikit-learn's callbacks if there are any."""
         if self._context is None or not getattr(self._estimator, "_skl_callbacks", ()):
             return callback  # type: ignore[no-any-return]  # whatever the user gave: the fit function checks it
         if callback is not None and not callable(callback):
@@ -63,7 +57,7 @@ class FitTask:
         self._begin()
 
         def on_round(info: Any) -> bool | None:
-            stop = self._end(attributes_after(info))
+            stop = self._end()
             wanted = None if callback is None else callback(info)
             ends = stop or (isinstance(wanted, bool | np.bool_) and bool(wanted))
             if not ends and (self._total is None or self._n_begun < self._total):
@@ -77,7 +71,7 @@ class FitTask:
         if self._context is None:
             return
         if self._round is not None:
-            self._end(None)
+            self._end()
         self._context.call_on_fit_task_end(
             estimator=self._estimator, **self._data, reconstruction_attributes=lambda: attributes
         )
@@ -87,10 +81,6 @@ class FitTask:
         self._round = self._context.subcontext(task_name="round")
         self._round.call_on_fit_task_begin(estimator=self._estimator, **self._data)
 
-    def _end(self, attributes: Callable[[], Mapping[str, Any]] | None) -> bool:
+    def _end(self) -> bool:
         ended, self._round = self._round, None
-        if ended is None:
-            return False
-        return bool(
-            ended.call_on_fit_task_end(estimator=self._estimator, **self._data, reconstruction_attributes=attributes)
-        )
+        return ended is not None and bool(ended.call_on_fit_task_end(estimator=self._estimator, **self._data))

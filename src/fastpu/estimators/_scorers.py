@@ -27,7 +27,8 @@ class PUScorer:
     """A criterion as scikit-learn's searches take it: called with a fitted classifier, rows and their labels.
 
     From `puf_scorer`, `err_star_scorer`, `pu_auc_scorer`, `lift_scorer`, `precision_at_k_scorer` or
-    `average_precision_scorer`. Larger is better.
+    `average_precision_scorer`, which raise TypeError or ValueError for arguments out of range. Larger is better. It can
+    be pickled.
 
     Attributes
     ----------
@@ -182,12 +183,6 @@ def puf_scorer(*, scenario: str = "case_control") -> PUScorer:
     Returns
     -------
     PUScorer
-        A function ``scorer(estimator, X, y)`` for ``scoring=``. It can be pickled.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `scenario` is not as described.
 
     Examples
     --------
@@ -214,12 +209,6 @@ def err_star_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer
     Returns
     -------
     PUScorer
-        A function ``scorer(estimator, X, y)`` for ``scoring=``. It can be pickled.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
 
     Examples
     --------
@@ -242,12 +231,6 @@ def pu_auc_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
     Returns
     -------
     PUScorer
-        A function ``scorer(estimator, X, y)`` for ``scoring=``. It can be pickled.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
 
     Examples
     --------
@@ -271,12 +254,6 @@ def lift_scorer(k: float) -> PUScorer:
     Returns
     -------
     PUScorer
-        A function ``scorer(estimator, X, y)`` for ``scoring=``. It can be pickled.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `k` is not as described.
 
     Examples
     --------
@@ -304,12 +281,6 @@ def precision_at_k_scorer(k: float, prior: float, *, scenario: str = "case_contr
     Returns
     -------
     PUScorer
-        A function ``scorer(estimator, X, y)`` for ``scoring=``. It can be pickled.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described.
 
     Examples
     --------
@@ -333,12 +304,6 @@ def average_precision_scorer(prior: float, *, scenario: str = "case_control") ->
     Returns
     -------
     PUScorer
-        A function ``scorer(estimator, X, y)`` for ``scoring=``. It can be pickled.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `prior` is not as described.
 
     Examples
     --------

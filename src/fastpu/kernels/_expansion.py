@@ -21,45 +21,12 @@ if TYPE_CHECKING:
     from fastpu.data._matrix import Matrix
 
 
-_AT_ONCE = 8  # linear models that score a block of rows together
 _VECTOR_KERNELS = ("poly", "rbf", "sigmoid", "callable")  # kernels that need the support vectors for scores
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class KernelExpansion(Model, is_base=True):
-    """f(x) = sum_s dual_coef[s] K(support vector s, x) + intercept; `predict` says +1 where f(x) > 0.
-
-    Attributes
-    ----------
-    support : ndarray of int64, shape (n_support,)
-        Numbers of the support vectors among the rows of the training `X`, ascending.
-    dual_coef : ndarray of float64, shape (n_support,)
-        Their factors.
-    intercept : float
-    kernel : str
-        "linear", "poly", "rbf", "sigmoid", "precomputed" or "callable".
-    gamma : float, or None
-        The number that was used, whatever `gamma` was given as; None where the kernel has none.
-    degree : int
-    coef0 : float
-    coef : ndarray of float64, shape (n_features,), or None
-        For the linear kernel: f(x) = coef'x + intercept, and no support vectors are kept.
-    support_vectors : ndarray, SciPy CSR array or None
-        The rows `support` of the training `X`; None for a linear and a precomputed kernel.
-    support_dense, support_data, support_indices, support_indptr : ndarray or None
-        The arrays that `support_vectors` is made of: the first for dense rows, the others for CSR.
-    function : callable or None
-        The user's kernel. A model with one can be pickled if the function can, but not saved.
-
-    Notes
-    -----
-    With ``kernel="precomputed"``, `decision_function` and `predict` take K(x, training row) for every training row,
-    shape (n, number of training rows); only the columns `support` matter. With a function of the user's, rows are
-    passed to it in blocks, in the form (dense or CSR) of the training rows.
-
-    Scoring n rows of d features costs O(n n_support d), or O(n d) with the linear kernel. A matrix of another form or
-    dtype than the training rows is converted in blocks of a few MiB.
-    """
+    """f(x) = sum_s dual_coef[s] K(support vector s, x) + intercept; see `KernelMachine` for what the fields mean."""
 
     support: NDArray[np.int64]
     dual_coef: NDArray[np.float64]
@@ -125,7 +92,7 @@ class KernelExpansion(Model, is_base=True):
     def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.coef is not None:
-                scores = self._linear_scores(matrix, self.coef, n_threads)
+                scores = linear_scores(matrix, self.coef, self.intercept, n_threads)
             elif not self.support.size:
                 scores = np.full(matrix.n_rows, self.intercept)
             elif self.function is not None:
@@ -133,16 +100,13 @@ class KernelExpansion(Model, is_base=True):
             elif self.kernel == "precomputed":
                 columns: NDArray[np.float64] = np.zeros(self.n_features)
                 columns[self.support] = self.dual_coef
-                scores = self._linear_scores(matrix, columns, n_threads)
+                scores = linear_scores(matrix, columns, self.intercept, n_threads)
             else:
                 scores = self._scores_by_kernel(matrix, n_threads)
         if np.isnan(scores).any():
             row = int(np.argmax(np.isnan(scores)))
             raise ValueError(f"X has entries so large that kernel values overflow {matrix.dtype}, first in row {row}")
         return scores
-
-    def _linear_scores(self, matrix: Matrix, coef: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
-        return linear_scores(matrix, coef[None, :], np.array([self.intercept]), n_threads)[:, 0]
 
     def _scores_by_kernel(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         vectors = kept_rows(self, "support")
@@ -180,42 +144,24 @@ class KernelExpansion(Model, is_base=True):
         return scores
 
 
-def linear_scores(
-    matrix: Matrix, coefs: NDArray[np.float64], intercepts: NDArray[np.float64], n_threads: int
-) -> NDArray[np.float64]:
-    """Return x'coefs[m] + intercepts[m] for each row x and model m, in float64.
-
-    The same bits for every number of threads, and for every number of models.
-    """
-    scores: NDArray[np.float64] = np.empty((matrix.n_rows, len(coefs)))
-    for first in range(0, len(coefs), _AT_ONCE):
-        models = slice(first, first + _AT_ONCE)
-        scores[:, models] = _few_linear_scores(matrix, coefs[models], intercepts[models], n_threads)
-    return scores
-
-
-def _few_linear_scores(
-    matrix: Matrix, coefs: NDArray[np.float64], intercepts: NDArray[np.float64], n_threads: int
-) -> NDArray[np.float64]:
-    if matrix.is_sparse:
-        columns = np.ascontiguousarray(coefs.T)
-        scores: NDArray[np.float64] = np.empty((matrix.n_rows, len(coefs)))
-        for rows in matrix.blocks():
-            scores[rows] = matrix[rows].table() @ columns + intercepts
-        return scores
+def linear_scores(matrix: Matrix, coef: NDArray[np.float64], intercept: float, n_threads: int) -> NDArray[np.float64]:
+    """Return x'coef + intercept for each row x, in float64; the same bits for every number of threads."""
 
     def score(rows: Matrix) -> NDArray[np.float64]:
-        # The coefficients are the support vectors, each of a model of its own.
+        # The coefficients are the only support vector.
         return _core.kernel_scores(
-            coefs,
+            coef[None, :],
             rows,
-            np.eye(len(coefs)),
-            intercepts,
+            np.ones((1, 1)),
+            np.array([intercept]),
             kernel="linear",
             gamma=1.0,
             degree=1,
             coef0=0.0,
             n_threads=n_threads,
-        )
+        )[:, 0]
 
-    return score_rows(matrix, np.dtype(np.float64), score, sparse=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not matrix.is_sparse:
+            return score_rows(matrix, np.dtype(np.float64), score, sparse=False)
+        return np.concatenate([matrix[rows].table() @ coef + intercept for rows in matrix.blocks()])

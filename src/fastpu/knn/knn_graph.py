@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Mode: TypeAlias = Literal["mutual", "union"]
 _MODES = ("mutual", "union")
-_AT_ONCE = 1 << 20  # numbers that are converted at a time
+_FEW_COLUMNS = 1 << 20  # so many columns are searched as they are, however many are empty
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,21 +83,35 @@ class KNNGraph:
             Whether an edge joins rows that are neighbours of each other, or rows of which at least one is a neighbour
             of the other.
         n_threads : int, optional
-            Most threads to use; by default the CPUs this process may use.
+            Without influence: edges and weights take one thread, and little time beside a search.
 
         Returns
         -------
         csr_array of float64 of shape (n, n)
             Its arrays are read-only. Edges between duplicates are stored entries of value 0.
         """
-        mode_name, threads = check_choice("mode", mode, _MODES), resolve_n_threads(n_threads)
+        mode_name = check_choice("mode", mode, _MODES)
+        resolve_n_threads(n_threads)
         if (kept := self._edges.get(mode_name)) is None:
-            is_union = mode_name == "union"
-            arrays = _core.knn_edges(self.indices, self.squared_distances, is_union, threads)
-            for array in arrays:
+            kept = self._edges[mode_name] = self._joined(is_union=mode_name == "union")
+            for array in (kept.data, kept.indices, kept.indptr):
                 array.flags.writeable = False
-            kept = self._edges[mode_name] = (arrays, _csr(arrays, self.n_rows))
-        return kept[1]
+        return kept
+
+    def _joined(self, *, is_union: bool) -> Any:
+        """Return the edges. Their entries are places in `squared_distances`, from 1, until they are known."""
+        n, size = self.n_rows, self.indices.size
+        if ((self.indices < 0) | (self.indices >= n)).any():
+            row, place = np.argwhere((self.indices < 0) | (self.indices >= n))[0].tolist()
+            raise ValueError(f"indices must be in [0, {n}), got {self.indices[row, place]} for row {row}")
+        starts = np.arange(n + 1) * self.n_neighbors
+        back = sp.csr_array((np.arange(1, size + 1), self.indices.ravel(), starts), shape=(n, n)).T.tocsr()
+        places = back.T.tocsr()  # transposed twice, and so sorted
+        if not places.has_canonical_format:
+            raise ValueError("indices must hold no row twice among the neighbours of a row")
+        kept = places.maximum(back) if is_union else places.multiply(back.astype(bool))
+        lengths = self.squared_distances.ravel()[kept.data - 1]
+        return sp.csr_array((lengths, kept.indices, kept.indptr), shape=(n, n))
 
     def similarity(
         self, sigma: float | str = "median", mode: Mode = "mutual", *, n_threads: int | None = None
@@ -110,19 +124,24 @@ class KNNGraph:
             A squared length, as in `knn_similarity`.
         mode : {"mutual", "union"}, default "mutual"
         n_threads : int, optional
-            Most threads to use; by default the CPUs this process may use.
+            As in `edges`.
 
         Returns
         -------
         W, R : csr_array of float64 of shape (n, n)
         """
         square = _check_sigma(sigma)
-        self.edges(mode, n_threads=n_threads)
-        if square is None:
-            square = self.median(mode, n_threads=n_threads)
-        squared, columns, row_start = self._edges[mode][0]
-        weights, laplacian = _core.knn_similarity(squared, columns, row_start, square, resolve_n_threads(n_threads))
-        return _csr(weights, self.n_rows), _csr(laplacian, self.n_rows)
+        weights = self.edges(mode, n_threads=n_threads).copy()
+        with np.errstate(over="ignore"):  # the weight is 0 then
+            np.exp(weights.data / -(square or self.median(mode)), out=weights.data)
+        weights.eliminate_zeros()
+        n, lengths = self.n_rows, np.diff(weights.indptr)
+        # A diagonal beside the weights, by ones at first: a difference of matrices would leave out what underflows.
+        laplacian = weights + sp.dia_array((np.sign(lengths)[None], [0]), shape=(n, n)).tocsr()
+        laplacian.data *= -1 / max(n, 1)
+        is_diagonal = laplacian.indices == np.repeat(np.arange(n), np.diff(laplacian.indptr))
+        laplacian.data[is_diagonal] = (weights * (1 / max(n, 1))).sum(axis=1)[lengths > 0]
+        return weights, laplacian
 
     def median(self, mode: Mode = "mutual", *, n_threads: int | None = None) -> float:
         """Return the median squared length of the edges, the sigma of "median"; 1 if that is 0 or there are none.
@@ -131,7 +150,7 @@ class KNNGraph:
         ----------
         mode : {"mutual", "union"}, default "mutual"
         n_threads : int, optional
-            Most threads to use; by default the CPUs this process may use.
+            As in `edges`.
 
         Returns
         -------
@@ -146,24 +165,6 @@ class KNNGraph:
 
     def __repr__(self) -> str:
         return f"KNNGraph(n_rows={self.n_rows}, n_neighbors={self.n_neighbors})"
-
-
-def _csr(arrays: tuple[Any, Any, Any], n: int) -> Any:
-    values, *indices = arrays
-    # SciPy chooses int32 too, but converts all at once, without a look at Ctrl-C
-    if max(n, values.size) <= np.iinfo(np.int32).max:
-        indices = [_as_int32(numbers) for numbers in indices]
-    matrix = sp.csr_array((values, *indices), shape=(n, n))
-    matrix.has_canonical_format = True  # sorted and without duplicates: SciPy would read every entry to find out
-    return matrix
-
-
-def _as_int32(numbers: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the numbers as int32, converted in parts between which Ctrl-C is handled."""
-    converted: NDArray[np.int32] = np.empty(numbers.size, dtype=np.int32)
-    for first in range(0, numbers.size, _AT_ONCE):
-        converted[first : first + _AT_ONCE] = numbers[first : first + _AT_ONCE]
-    return converted
 
 
 def _check_sigma(sigma: object) -> float | None:
@@ -242,6 +243,9 @@ def knn_graph(X: object, *, n_neighbors: int = 5, n_threads: int | None = None) 
 def search(matrix: Matrix, n_neighbors: int, n_threads: int) -> KNNGraph:
     """Return the graph of checked rows."""
     wanted = min(n_neighbors, matrix.n_rows - 1)
+    if matrix.is_sparse and matrix.n_features > max(_FEW_COLUMNS, 2 * matrix.data.size):
+        used, numbers = np.unique(matrix.indices, return_inverse=True)  # the columns that are not empty
+        matrix = replace(matrix, indices=numbers.astype(np.int32), n_features=used.size, feature_names=None)
     with columns_named(matrix.feature_names):
         return KNNGraph(*_core.knn_search(matrix, wanted, n_threads=n_threads))
 

@@ -22,6 +22,8 @@ from fastpu.svm._solver import open_training
 from fastpu.svm.kernel_machine import KernelMachine
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from fastpu.data._matrix import Matrix
@@ -41,45 +43,25 @@ _COUNTS = ("kind", "n_neg", "n_new", "n_left", "n_back", "n_support_pos", "n_sup
 # ------------------------------------------------------------------------------------------------------ fit
 
 
-def fit_mapping(
-    variant: Variant,
-    X: object,
-    y: object,
-    *,
-    nu_map: object,
-    C: object,
-    nu: object,
-    psi1: object,
-    psi2: object,
-    max_iter: object,
-    max_pos_reject: object,
-    hold_out: object,
-    kernel: object,
-    gamma: object,
-    degree: object,
-    coef0: object,
-    cache_mb: object,
-    tol: object,
-    solver_max_iter: object,
-    random_state: object,
-    n_threads: object,
-    callback: object,
-    progress: object,
-) -> MappingMachine | MappingScorer:
-    settings = _check_settings(nu_map, C, nu, psi2, max_iter, max_pos_reject, hold_out)
-    options = check_options({**locals(), "max_iter": None})
-    if solver_max_iter is not None:
-        options = replace(options, max_iter=check_int("solver_max_iter", solver_max_iter, low=1))
-    generator = check_random_state(random_state)
-    matrix = check_training_rows(X, options.kernel, variant.function, solves=psi1 is None or psi2 is None)
-    labels = check_labels(y, matrix.n_rows, pu_only=variant.function)
+def fit_mapping(variant: Variant, given: Mapping[str, Any]) -> MappingMachine | MappingScorer:
+    """Check the arguments of `fit_smc` or `fit_svmc`, run the loop, and return the model."""
+    settings = _check_settings(given)
+    options = check_options({**given, "max_iter": None})
+    if given["solver_max_iter"] is not None:
+        options = replace(options, max_iter=check_int("solver_max_iter", given["solver_max_iter"], low=1))
+    generator = check_random_state(given["random_state"])
+    psi1, psi2 = given["psi1"], given["psi2"]
+    matrix = check_training_rows(given["X"], options.kernel, variant.function, solves=psi1 is None or psi2 is None)
+    labels = check_labels(given["y"], matrix.n_rows, pu_only=variant.function)
     groups = _groups(labels, settings.hold_out, generator)
 
-    form = RowForm.of(X, matrix)
+    form = RowForm.of(given["X"], matrix)
     table = None if psi1 is None and psi2 is None else form.table(matrix)
     users_map = None if psi1 is None else user_mapping(psi1, table)
     users_separate = None if psi2 is None else user_separation(psi2, table)
-    with make_callback(callback, progress, total=settings.max_iter, description=variant.title) as hook:
+    with make_callback(
+        given["callback"], given["progress"], total=settings.max_iter, description=variant.title
+    ) as hook:
         training = None
         if users_map is None or users_separate is None:
             training = open_training(matrix, options)
@@ -101,7 +83,7 @@ def fit_mapping(
         "psi1": None if psi1 is None else type(psi1).__name__,
         "psi2": None if psi2 is None else type(psi2).__name__,
         **_solver_params(options),
-        "random_state": seed_param(random_state),
+        "random_state": seed_param(given["random_state"]),
     }
     model = _make_model(outcome, groups, matrix, training, form, params)
     _warn(variant, outcome, model, options)
@@ -121,10 +103,9 @@ class _Settings:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-def _check_settings(
-    nu_map: object, C: object, nu: object, psi2: object, max_iter: object, max_pos_reject: object, hold_out: object
-) -> _Settings:
-    if nu is not None and psi2 is not None:
+def _check_settings(given: Mapping[str, Any]) -> _Settings:
+    nu, max_pos_reject, hold_out = given["nu"], given["max_pos_reject"], given["hold_out"]
+    if nu is not None and given["psi2"] is not None:
         raise ValueError(f"nu must be None if psi2 is given, because psi2 replaces the SVM that has this nu, got {nu}")
     most = None
     if max_pos_reject is not None:
@@ -133,10 +114,10 @@ def _check_settings(
     if hold_out is not None:
         share = check_float("hold_out", hold_out, low=0, high=1, open_low=True, open_high=True)
     return _Settings(
-        nu_map=check_float("nu_map", nu_map, low=0, high=1, open_low=True),
-        C=check_float("C", C, low=0, open_low=True),
+        nu_map=check_float("nu_map", given["nu_map"], low=0, high=1, open_low=True),
+        C=check_float("C", given["C"], low=0, open_low=True),
         nu=None if nu is None else check_float("nu", nu, low=0, high=1, open_low=True),
-        max_iter=check_int("max_iter", max_iter, low=1),
+        max_iter=check_int("max_iter", given["max_iter"], low=1),
         max_pos_reject=most,
         hold_out=share,
     )

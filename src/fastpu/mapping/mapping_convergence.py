@@ -156,30 +156,7 @@ def fit_smc(
     >>> model.predict([[0.0, 0.0], [1.5, 0.0]])
     array([ 1, -1])
     """
-    return fit_mapping(
-        Variant("fit_smc", "SMC", reset=False, repair=False),
-        X,
-        y,
-        nu_map=nu_map,
-        C=C,
-        nu=nu,
-        psi1=psi1,
-        psi2=psi2,
-        max_iter=max_iter,
-        max_pos_reject=max_pos_reject,
-        hold_out=hold_out,
-        kernel=kernel,
-        gamma=gamma,
-        degree=degree,
-        coef0=coef0,
-        cache_mb=cache_mb,
-        tol=tol,
-        solver_max_iter=solver_max_iter,
-        random_state=random_state,
-        n_threads=n_threads,
-        callback=callback,
-        progress=progress,
-    )
+    return fit_mapping(Variant("fit_smc", "SMC", reset=False, repair=False), locals())
 
 
 @answers_unknown_keywords
@@ -273,27 +250,4 @@ solver_max_iter, random_state, n_threads, callback, progress
     >>> bool(n_neg[1] > 300), bool(n_neg[2] < 50)
     (True, True)
     """
-    return fit_mapping(
-        Variant("fit_svmc", "SVMC", reset=True, repair=check_bool("repair", repair)),
-        X,
-        y,
-        nu_map=nu_map,
-        C=C,
-        nu=nu,
-        psi1=psi1,
-        psi2=psi2,
-        max_iter=max_iter,
-        max_pos_reject=max_pos_reject,
-        hold_out=hold_out,
-        kernel=kernel,
-        gamma=gamma,
-        degree=degree,
-        coef0=coef0,
-        cache_mb=cache_mb,
-        tol=tol,
-        solver_max_iter=solver_max_iter,
-        random_state=random_state,
-        n_threads=n_threads,
-        callback=callback,
-        progress=progress,
-    )
+    return fit_mapping(Variant("fit_svmc", "SVMC", reset=True, repair=check_bool("repair", repair)), locals())

@@ -236,14 +236,8 @@ def pu_risk(score_pos: object, score_unl: object) -> float:
 
     Raises
     ------
-    TypeError
-        If an argument does not hold real numbers.
-    ValueError
-        If an argument is empty, is not one-dimensional or holds NaN.
-
-    Notes
-    -----
-    O(n log n) time, O(n) memory for n = n_p + n_u.
+    TypeError, ValueError
+        As in `pn_risk`, which has the same costs.
 
     Examples
     --------
@@ -274,14 +268,8 @@ def un_risk(score_unl: object, score_neg: object) -> float:
 
     Raises
     ------
-    TypeError
-        If an argument does not hold real numbers.
-    ValueError
-        If an argument is empty, is not one-dimensional or holds NaN.
-
-    Notes
-    -----
-    O(n log n) time, O(n) memory for n = n_u + n_n.
+    TypeError, ValueError
+        As in `pn_risk`, which has the same costs.
 
     Examples
     --------

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import collections.abc
 import dataclasses
-import numbers
 import re
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -194,15 +193,8 @@ def _freeze_scalar(name: str, value: object) -> object:
         value = value.item()
     if value is None or type(value) in (bool, int, float, str):
         return value
-    # Plain types only: a subclass, such as an enum, would come back from a file as another type.
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, int):
-        return int(value)
     if isinstance(value, tuple | list):
         return tuple(_freeze_scalar(f"{name}[{i}]", item) for i, item in enumerate(value))
-    if isinstance(value, numbers.Real):  # floats, extended precision and fractions
-        return float(value)
     raise TypeError(f"{name} must be None, a number, a string or a tuple of them, got {describe(value)}")
 
 

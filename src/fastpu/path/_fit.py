@@ -21,7 +21,7 @@ from fastpu.kernels._kernels import FunctionKernel, Kernel, check_kernel
 from fastpu.svm._arguments import check_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -77,23 +77,15 @@ class PathOptions:
         return {**self.kernel.params(), "lam_min": self.lam_min, "max_events": self.max_events}
 
 
-def check_path_options(
-    *,
-    kernel: object,
-    gamma: object,
-    degree: object,
-    coef0: object,
-    lam_min: object,
-    max_events: object,
-    cache_mb: object,
-    n_threads: object,
-) -> PathOptions:
+def check_path_options(given: Mapping[str, Any]) -> PathOptions:
+    """Check those of a function's arguments, by their names, that both paths share."""
+    most = given["max_events"]
     return PathOptions(
-        kernel=check_kernel(kernel, gamma, degree, coef0),
-        lam_min=check_float("lam_min", lam_min, low=0),
-        max_events=None if max_events is None else check_int("max_events", max_events, low=1),
-        cache_bytes=check_cache(cache_mb),
-        n_threads=resolve_n_threads(n_threads),
+        kernel=check_kernel(given["kernel"], given["gamma"], given["degree"], given["coef0"]),
+        lam_min=check_float("lam_min", given["lam_min"], low=0),
+        max_events=None if most is None else check_int("max_events", most, low=1),
+        cache_bytes=check_cache(given["cache_mb"]),
+        n_threads=resolve_n_threads(given["n_threads"]),
     )
 
 

@@ -133,16 +133,7 @@ def fit_svm_path(
     >>> path.status
     'zero'
     """
-    options = check_path_options(
-        kernel=kernel,
-        gamma=gamma,
-        degree=degree,
-        coef0=coef0,
-        lam_min=lam_min,
-        max_events=max_events,
-        cache_mb=cache_mb,
-        n_threads=n_threads,
-    )
+    options = check_path_options(locals())
     matrix = check_training_rows(X, options.kernel, "fit_svm_path")
     labels = check_supervised(y, matrix.n_rows, "fit_svm_path")
     costs = np.ones(matrix.n_rows) if sample_cost is None else check_costs(sample_cost, labels, "sample_cost")
@@ -234,16 +225,7 @@ def fit_pu_svm_path(
         "C_pos": check_float("C_pos", C_pos, low=0, open_low=True, allow_inf=True),
         "C_unl": check_float("C_unl", C_unl, low=0, open_low=True),
     }
-    options = check_path_options(
-        kernel=kernel,
-        gamma=gamma,
-        degree=degree,
-        coef0=coef0,
-        lam_min=lam_min,
-        max_events=max_events,
-        cache_mb=cache_mb,
-        n_threads=n_threads,
-    )
+    options = check_path_options(locals())
     matrix = check_training_rows(X, options.kernel, "fit_pu_svm_path")
     labels = check_labels(y, matrix.n_rows, pu_only="fit_pu_svm_path")
     signs = np.where(labels == 1, np.int8(1), np.int8(-1))
@@ -306,5 +288,5 @@ def _violation_at_end(path: SVMPath, n_threads: int) -> float:
         weights = linear_coef(centred(train), np.arange(alpha.size), alpha * path.labels)
     else:
         weights = path.weights[last]
-    slack = path.labels * linear_scores(train, weights[None] / path.end, path.intercepts[-1:], n_threads)[:, 0] - 1
+    slack = path.labels * linear_scores(train, weights / path.end, float(path.intercepts[-1]), n_threads) - 1
     return float(np.maximum(np.where(alpha < path.costs, -slack, 0), np.where(alpha > 0, slack, 0)).max(initial=0))

@@ -4,7 +4,8 @@ Every function returns a `matplotlib.figure.Figure` that pyplot does not know of
 ``figure.savefig("name.png")``, or show it in a notebook by naming it in the last line of a cell, after one with
 ``%matplotlib inline``. Nothing has to be closed, and no display is needed. `ax` takes Axes of yours instead, pyplot's
 as well. The legend stands above the Axes, but inside Axes of yours, so that these can have a title; for a title of a
-new figure use ``figure.suptitle``.
+new figure use ``figure.suptitle``. Without matplotlib they raise ImportError; for arguments that are not as described,
+and models that give NaN or use no feature, TypeError or ValueError.
 """
 
 from __future__ import annotations
@@ -74,13 +75,6 @@ def boosting_curves(model: StumpEnsemble, X: object = None, y: object = None, *,
     -------
     matplotlib.figure.Figure
 
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    TypeError, ValueError
-        If an argument is not as described.
-
     Notes
     -----
     Where early stopping has dropped the last rounds, these are drawn as well, and a dotted line shows the last round
@@ -128,13 +122,6 @@ def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any
     Returns
     -------
     matplotlib.figure.Figure
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    TypeError, ValueError
-        If an argument is not as described.
 
     Notes
     -----
@@ -211,13 +198,6 @@ def path(
     Returns
     -------
     matplotlib.figure.Figure
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    TypeError, ValueError
-        If an argument is not as described.
 
     Notes
     -----
@@ -300,13 +280,6 @@ def selection(chosen: Selection, *, param: str | None = None, ax: Any = None) ->
     Returns
     -------
     matplotlib.figure.Figure
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    TypeError, ValueError
-        If an argument is not as described.
 
     Notes
     -----

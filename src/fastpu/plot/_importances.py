@@ -31,13 +31,6 @@ def importances(model: StumpEnsemble | TreeEnsemble, *, n_lines: int = 20, ax: A
     -------
     matplotlib.figure.Figure
 
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    TypeError, ValueError
-        If an argument is not as described, or the model uses no feature.
-
     Notes
     -----
     A bar is a feature's share in what all splits have gained on the training rows. Features that stand for each other

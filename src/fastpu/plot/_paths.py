@@ -10,7 +10,7 @@ import numpy as np
 from fastpu.plot._axes import CYCLE, DASHES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -57,38 +57,27 @@ def draw_criterion(ax: Any, lams: NDArray[np.float64], curve: Curve, best: Mappi
 # ---- Selection ----
 
 
-def is_numeric(values: Sequence[Any]) -> bool:
+def is_numeric(values: Iterable[Any]) -> bool:
     """Tell whether all values are numbers that an axis can show."""
     return all(isinstance(value, numbers.Real) and _is_finite(value) for value in values)
 
 
 def _is_finite(value: Any) -> bool:
-    return not isinstance(value, bool | np.bool_) and bool(np.isfinite(float(value)))
+    return not isinstance(value, bool) and bool(np.isfinite(float(value)))
 
 
 def best_by_value(
     column: Sequence[Any], scores: NDArray[np.float64], sign: int
 ) -> tuple[list[Any], list[NDArray[np.intp]]]:
     """Return the distinct values of a parameter, and for each the points that have it, the best one first."""
-    distinct: list[Any] = []
-    members: list[list[int]] = []
+    members: dict[str, list[int]] = {}
     for point, value in enumerate(column):
-        places = [place for place, known in enumerate(distinct) if known is value or _equal(known, value)]
-        if places:
-            members[places[0]].append(point)
-        else:
-            distinct.append(value)
-            members.append([point])
-    order = sorted(range(len(distinct)), key=distinct.__getitem__) if is_numeric(distinct) else range(len(distinct))
-    ranked = [np.array(members[k])[np.argsort(-sign * scores[members[k]], kind="stable")] for k in order]
-    return [distinct[k] for k in order], ranked
-
-
-def _equal(one: Any, other: Any) -> bool:
-    try:
-        return bool(one == other)
-    except ValueError:  # arrays, which are told apart as objects
-        return False
+        members.setdefault(repr(value), []).append(point)
+    groups = list(members.values())
+    if is_numeric(column):
+        groups.sort(key=lambda points: float(column[points[0]]))
+    ranked = [np.array(points)[np.argsort(-sign * scores[points], kind="stable")] for points in groups]
+    return [column[points[0]] for points in groups], ranked
 
 
 def draw_selection(ax: Any, table: Mapping[str, NDArray[Any]], name: str, scoring: str, sign: int, chosen: int) -> None:

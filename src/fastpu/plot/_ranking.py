@@ -44,13 +44,6 @@ def ranking(
     -------
     matplotlib.figure.Figure
 
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    TypeError, ValueError
-        If an argument is not as described.
-
     Notes
     -----
     The dashed lines are those of random scores. The share is drawn on a logarithmic axis: what matters is at its left.

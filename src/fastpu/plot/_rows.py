@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _ABOVE, _BELOW = (0, 114, 178), (230, 159, 0)  # blue and orange, in 0 ... 255
 _TINTS = (0.10, 0.18, 0.27, 0.38)  # of the bands of scores, from the threshold outwards
-_LARGEST = 1e100  # of limits of axes, which matplotlib multiplies
 _MANY = 500  # points above which a group is drawn smaller, and as pixels in vector formats
 
 
@@ -48,13 +47,6 @@ def decision_regions(
     Returns
     -------
     matplotlib.figure.Figure
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    TypeError, ValueError
-        If an argument is not as described.
 
     Notes
     -----
@@ -112,18 +104,10 @@ def score_histogram(model: Any, X: object, y: object, *, bins: int = 50, ax: Any
     -------
     matplotlib.figure.Figure
 
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    TypeError, ValueError
-        If an argument is not as described, or the model gives NaN.
-
     Notes
     -----
     Where the model is good, the scores of the unlabelled rows have a part that looks like those of the positives and a
-    part that does not. The legend gives the share of each group above the threshold, with ``predict``'s rule. Infinite
-    scores are counted in the outermost bins.
+    part that does not. The legend gives the share of each group above the threshold, with ``predict``'s rule.
 
     Examples
     --------
@@ -155,8 +139,9 @@ def _score_rows(model: Any, X: Any) -> tuple[NDArray[np.float64], float]:
     scores = np.asarray(model.decision_function(X), dtype=np.float64)
     if scores.ndim != 1 or not scores.size:
         raise ValueError(f"model must give one score for each row, got {describe(scores)}")
-    if np.isnan(scores).any():
-        raise ValueError(f"model must give scores that are numbers, got nan for row {int(np.argmax(np.isnan(scores)))}")
+    if (bad := ~np.isfinite(scores)).any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"model must give finite scores to be drawn, got {scores[row]} for row {row}")
     return scores, float(getattr(model, "threshold", 0.0))
 
 
@@ -179,8 +164,6 @@ def _spans(points: NDArray[Any]) -> list[tuple[float, float]]:
         if not finite.size:
             raise ValueError(f"X must have finite entries in column {column} to be drawn, got none")
         low, high = float(finite.min()), float(finite.max())
-        if max(abs(low), abs(high)) > _LARGEST:
-            raise ValueError(f"X must have entries up to {_LARGEST:g} in column {column}, got {low:g} to {high:g}")
         margin = 0.06 * (high - low) or max(1.0, 0.1 * abs(low))
         limits.append((low - margin, high + margin))
     return limits
@@ -201,8 +184,7 @@ def _draw_regions(
     grid = np.column_stack([each.ravel() for each in np.meshgrid(across, up)])
     scores, threshold = score(grid)
     above = scores > threshold
-    with np.errstate(invalid="ignore", over="ignore"):
-        distance = np.nan_to_num(np.abs(scores - threshold), nan=0.0, posinf=np.inf)
+    distance = np.nan_to_num(np.abs(scores - threshold))  # of an infinite threshold
     shape = (resolution, resolution)
     step_x, step_y = (right - left) / (resolution - 1) / 2, (top - bottom) / (resolution - 1) / 2
     extent = (left - step_x, right + step_x, bottom - step_y, top + step_y)  # a pixel for each point of the grid
@@ -213,8 +195,9 @@ def _draw_regions(
             color = tuple(255 + _TINTS[2] * (part - 255) for part in hue)
             ax.plot([], [], "s", color=tuple(part / 255 for part in color), markersize=8, label=f"predicted {called}")
     if above.any() and not above.all():
-        ax.contour(across, up, _signed(distance, above).reshape(shape), levels=[0.0], colors="black",
-                            linewidths=1.2, zorder=1)  # fmt: skip
+        # A point at the threshold is below it, as in `predict`, so that the line has a side everywhere.
+        height = np.where(above, distance, -np.maximum(distance, np.finfo(float).tiny)).reshape(shape)
+        ax.contour(across, up, height, levels=[0.0], colors="black", linewidths=1.2, zorder=1)
         ax.plot([], [], color="black", linewidth=1.2, label=f"score = threshold ({threshold:.4g})")
     _draw_points(ax, points, labels, max_rows)
     ax.set(xlim=(left, right), ylim=(bottom, top), xlabel=names[0], ylabel=names[1])
@@ -226,20 +209,11 @@ def _tinted(distance: NDArray[np.float64], above: NDArray[np.bool_]) -> NDArray[
     for side, hue in ((above, _ABOVE), (~above, _BELOW)):
         if not side.any():
             continue
-        # "lower": a score of the grid, never a mean of two, of which one may be infinite.
-        cuts = np.quantile(distance[side], np.arange(1, len(_TINTS)) / len(_TINTS), method="lower")
+        cuts = np.quantile(distance[side], np.arange(1, len(_TINTS)) / len(_TINTS))
         tint = np.array(_TINTS)[np.searchsorted(np.unique(cuts), distance[side], side="right")]
         colors[side] = 255 + tint[:, None] * (np.array(hue) - 255)
     pixels: NDArray[np.uint8] = colors.round().astype(np.uint8)
     return pixels
-
-
-def _signed(distance: NDArray[np.float64], above: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return finite heights whose zero is the border; a point at the threshold is below it, as in `predict`."""
-    finite = distance[np.isfinite(distance) & (distance > 0)]
-    high, low = (float(finite.max()), float(finite.min())) if finite.size else (1.0, 1.0)
-    heights = np.clip(distance, low, high) / high
-    return np.where(above, heights, -heights)
 
 
 def _draw_points(ax: Any, points: NDArray[Any], labels: NDArray[np.int8], max_rows: int) -> None:
@@ -272,10 +246,9 @@ def _draw_histogram(
     ax: Any, scores: NDArray[np.float64], threshold: float, labels: NDArray[np.int8], n_bins: int
 ) -> None:
     """Draw the shares of each group over the scores, and the threshold."""
-    edges = _edges(scores, threshold, n_bins)
-    held = np.clip(scores, edges[0], edges[-1])
+    edges = _edges(scores, n_bins)
     for group, rows in groups_of(labels):
-        shares = np.histogram(held[rows], edges)[0] / rows.size
+        shares = np.histogram(scores[rows], edges)[0] / rows.size
         above = np.count_nonzero(scores[rows] > threshold) / rows.size
         is_below = group.label == 0
         ax.stairs(
@@ -288,19 +261,14 @@ def _draw_histogram(
             linewidth=0.8 if is_below else 1.6,
             label=f"{group.name} ({rows.size:,}): {above:.1%} above",
         )
-    if abs(threshold) <= _LARGEST:
+    if np.isfinite(threshold):  # everything or nothing may be called positive
         ax.axvline(threshold, color="black", linestyle=":", linewidth=1.4, label=f"threshold {threshold:.4g}")
-    beyond = scores[np.abs(scores) > _LARGEST]
-    size = "infinite" if np.isinf(beyond).all() else f"beyond {_LARGEST:g}"
-    ax.set_xlabel("score" if not beyond.size else f"score ({beyond.size:,} {size}, in the outermost bins)")
+    ax.set_xlabel("score")
     ax.set_ylabel("share of the group")
 
 
-def _edges(scores: NDArray[np.float64], threshold: float, n_bins: int) -> NDArray[np.float64]:
-    finite = scores[np.abs(scores) <= _LARGEST]
-    if not finite.size:
-        finite = np.array([threshold if abs(threshold) <= _LARGEST else 0.0])
-    low, high = float(finite.min()), float(finite.max())
+def _edges(scores: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
+    low, high = float(scores.min()), float(scores.max())
     if not high - low > 1e-9 * max(abs(low), abs(high)):  # one value, up to rounding
         middle, half = (low + high) / 2, max(0.5, 0.1 * abs(low))
         low, high = middle - half, middle + half

@@ -73,10 +73,6 @@ class Features(ABC):
         """Return Z'RZ."""
 
     @abstractmethod
-    def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the feature vectors of the rows with these numbers."""
-
-    @abstractmethod
     def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the values z'beta on all training rows, a row of them for each row beta of `betas`."""
 
@@ -110,9 +106,6 @@ class LinearFeatures(Features):
     def quadratic_form(self, R: Any) -> NDArray[np.float64]:
         return self._x.quadratic(R)
 
-    def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self._x.block(numbers)
-
     def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.array([self._x.times(beta) for beta in betas])
 
@@ -139,9 +132,6 @@ class DenseFeatures(Features):
 
     def quadratic_form(self, R: Any) -> NDArray[np.float64]:
         return quadratic(self.z, R, self.rows.n_threads)
-
-    def block(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self.z[numbers]
 
     def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.ascontiguousarray(product(self.z, np.ascontiguousarray(betas.T), self.rows.n_threads).T)

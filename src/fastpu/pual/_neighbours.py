@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,67 +47,43 @@ def check_graph(graph: object, n_neighbors: object) -> Graph:
     )
 
 
-class Neighbours(Protocol):
-    """The neighbours of the training rows, which give R for any sigma."""
-
-    @property
-    def median(self) -> float:
-        """The number that sigma="median" stands for; 1 if sigma has no influence."""
-
-    def laplacian(self, sigma: float) -> Any:
-        """Return R as CSR."""
-
-    def strength(self, R: Any) -> float:
-        """Return the mean weight of an edge, or 1 if it is not known."""
-
-
 @dataclass(frozen=True)
-class _Given:
-    """A given R, which is used whatever sigma is."""
+class Neighbours:
+    """The neighbours of the training rows, which give R for any sigma, or a given R, which holds for all."""
 
-    R: Any
-    median = 1.0
-
-    def laplacian(self, sigma: float) -> Any:  # noqa: ARG002 - R has its weights already
-        return self.R
-
-    def strength(self, R: Any) -> float:  # noqa: ARG002 - R does not tell how many edges there are
-        return 1.0
-
-
-@dataclass(frozen=True)
-class _Searched:
-    """A graph whose edges have weights that depend on sigma."""
-
-    graph: Any
     n_rows: int
+    graph: Any = None
+    R: Any = None
 
     @cached_property
     def median(self) -> float:
-        return float(self.graph.median())
+        """The number that sigma="median" stands for; 1 if sigma has no influence."""
+        return 1.0 if self.graph is None else float(self.graph.median())
 
     def laplacian(self, sigma: float) -> Any:
-        return _check_laplacian(self.graph.similarity(sigma)[1], self.n_rows)
+        """Return R as CSR."""
+        return self.R if self.graph is None else _check_laplacian(self.graph.similarity(sigma)[1], self.n_rows)
 
     def strength(self, R: Any) -> float:
-        n_ends = self.graph.edges().nnz
+        """Return the mean weight of an edge, or 1 if it is not known."""
+        n_ends = 0 if self.graph is None else self.graph.edges().nnz
         return float(R.diagonal().sum()) * self.n_rows / n_ends if n_ends else 1.0
 
 
 def open_graph(graph: Graph, rows: PualRows, kernel: Kernel) -> Neighbours:
     """Return the neighbours; a search is done only once."""
     if graph.R is not None:
-        return _Given(_check_laplacian(graph.R, rows.n))
+        return Neighbours(rows.n, R=_check_laplacian(graph.R, rows.n))
     if graph.searched is not None:
-        return _Searched(graph.searched, rows.n)
+        return Neighbours(rows.n, graph.searched)
     if graph.n_neighbors == 0:
-        return _Given(sp.csr_array((rows.n, rows.n), dtype=np.float64))
+        return Neighbours(rows.n, R=sp.csr_array((rows.n, rows.n), dtype=np.float64))
     if kernel.name == "precomputed":
         raise ValueError(
             "graph must be given with kernel='precomputed', as there are no rows to find neighbours of, got None; "
             "n_neighbors=0 does without neighbours"
         )
-    return _Searched(search(rows.matrix, graph.n_neighbors, rows.n_threads), rows.n)
+    return Neighbours(rows.n, search(rows.matrix, graph.n_neighbors, rows.n_threads))
 
 
 def _check_laplacian(R: Any, n: int) -> Any:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from fastpu import _core
 
@@ -25,7 +24,6 @@ _ROWS = 256  # rows of a triangle that are copied at a time
 _LEAST_PIVOT = 1e-14  # a pivot below this share of its diagonal entry is rounding
 # Where scores are around 1, the gradient has rounding errors of about this times _MISFIT times the weights.
 _ROUNDING = 1e-6
-_LEAST_ROOT = 1e-15  # a root of the ridge below this share of a column's length is rounding
 _SWEEPS, _STEPS = 4, 20  # most residuals computed anew, and most steps of conjugate gradients after each
 # Steps end at this excess, relative to targets'f: scores then have relative errors of some 1e-12.
 _EXCESS = 1e-25
@@ -203,31 +201,6 @@ class SystemFactor:
             f"small that rounding hides their squares beside those of others; scale the features of X"
         )
 
-    def sharpen(self, neighbour_term: NeighbourTerm, lam: float, weights: NDArray[np.float64]) -> None:
-        """Factor the same matrix without forming it, by orthogonal transformations of its square root.
-
-        The square root consists of the rows times the roots of their `weights`, the edges of the graph, and the root of
-        lam. The matrix itself loses a ridge that is 1e16 times smaller than its entries, the square root only one that
-        is 1e32 times smaller. This takes some ten times as long. `weights` are 0 for the positives, whose mean is not
-        at 0.
-        """
-        rank = self.features.rank
-        # A ridge that rounding hides even here is raised, or the factor would be only rounding errors.
-        diagonal = np.diagonal(neighbour_term.with_unlabeled(self.features, float(weights.max()) / 2))
-        upper = np.diag(np.sqrt(np.maximum(lam, _LEAST_ROOT**2 * diagonal)))
-        used = np.flatnonzero(weights)
-        for first in range(0, used.size, rank):
-            rows = used[first : first + rank]
-            upper = _with_rows(upper, self.features.block(rows) * np.sqrt(weights[rows])[:, None])
-        if neighbour_term.R is not None:
-            edges = sp.triu(neighbour_term.R, k=1).tocoo()
-            roots = np.sqrt(np.maximum(-2 * edges.data, 0))
-            for first in range(0, roots.size, rank):
-                few = slice(first, first + rank)
-                apart = self.features.block(edges.row[few]) - self.features.block(edges.col[few])
-                upper = _with_rows(upper, apart * roots[few, None])
-        self.factor[...] = upper.T
-
     def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the solution of the factored matrix for a right-hand side."""
         solution: NDArray[np.float64] = scipy.linalg.cho_solve((self.factor.T, False), right, check_finite=False)
@@ -262,12 +235,6 @@ def _ridges(diagonal: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
     yield np.zeros(diagonal.size)
     for base in (diagonal, np.full(diagonal.size, float(diagonal.max()))):
         yield from (base * 10.0**exponent for exponent in range(-14, 2))
-
-
-def _with_rows(upper: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the U with U'U = upper'upper + rows'rows."""
-    triangle: NDArray[np.float64] = np.asarray(np.linalg.qr(np.vstack([upper, rows]), mode="r"))
-    return triangle
 
 
 def is_right(gap: float, objective: float, size: float, misfit: float, tol: float) -> bool:

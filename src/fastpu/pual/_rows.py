@@ -76,8 +76,8 @@ class CentredRows:
             self.centre += mean
         self._mean: NDArray[np.float64] = self.x.T @ rows.share_unl
 
-    def block(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the rows of a slice, or with these numbers, as a dense matrix."""
+    def block(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the rows with these numbers as a dense matrix."""
         part = self.x[rows]
         dense: NDArray[np.float64] = part.toarray() if sp.issparse(part) else part
         return dense - self._mean

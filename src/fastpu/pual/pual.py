@@ -195,25 +195,8 @@ class _DualSolver:
     def solve(
         self, features: Features, neighbour_term: NeighbourTerm, points: Sequence[Point], hook: Hook
     ) -> list[Solved]:
-        """Solve for points that differ in C_pos alone; again with a better factor if the rows show an error."""
+        """Solve for points that differ in C_pos alone."""
         system = SystemFactor(features, neighbour_term, points[0])
-        solved = self._solve_with(system, features, neighbour_term, points, hook)
-        if all(one.record["status"] != "precision" for one in solved):
-            return solved
-        system.sharpen(neighbour_term, points[0].lam, np.where(features.rows.is_unl, 2 * points[0].C_unl, 0.0))
-        again = self._solve_with(system, features, neighbour_term, points, hook)
-        if again[-1].record["status"] == "callback":
-            return again
-        return [min(pair, key=lambda one: float(one.record["gap"])) for pair in zip(solved, again, strict=True)]
-
-    def _solve_with(
-        self,
-        system: SystemFactor,
-        features: Features,
-        neighbour_term: NeighbourTerm,
-        points: Sequence[Point],
-        hook: Hook,
-    ) -> list[Solved]:
         n_threads = features.rows.n_threads
         n_unl, C_unl = features.rows.unl.size, points[0].C_unl
         H = system.last()

@@ -44,24 +44,7 @@ class Training:
     batch_size: int | str | None
     n_epochs: int | None
     validation_fraction: float
-    patience: int | None
-
-    def epochs(self, *, stops: bool) -> int:
-        """Return the most epochs; `stops` says whether a rule may stop the fit earlier."""
-        default = _MOST_EPOCHS if stops else _EPOCHS
-        return default if self.n_epochs is None else self.n_epochs
-
-    def params(self) -> dict[str, object]:
-        """Return the arguments that influence the model."""
-        return {
-            "beta": self.beta,
-            "gamma_nn": self.gamma_nn,
-            "learning_rate": self.learning_rate,
-            "batch_size": self.batch_size,
-            "n_epochs": self.n_epochs,
-            "validation_fraction": self.validation_fraction,
-            "early_stopping_rounds": self.patience,
-        }
+    early_stopping_rounds: int | None
 
 
 def check_training(
@@ -100,7 +83,7 @@ def check_training(
         validation_fraction=check_float(
             "validation_fraction", validation_fraction, low=0, high=1, open_low=True, open_high=True
         ),
-        patience=patience,
+        early_stopping_rounds=patience,
     )
 
 
@@ -135,13 +118,13 @@ def fit_by_adam(
 ) -> RiskMachine | RiskNetwork:
     """Fit by Adam and return the model."""
     eval_rows, eval_labels = _check_eval_set(eval_set, rows)
-    eval_weights = None
+    eval_weights, patience = None, training.early_stopping_rounds
     features = rows.columns.moved(rows.features)
     eval_rows = None if eval_rows is None else rows.columns.moved(eval_rows)
     start = _start(rows, shape)
     seed = int(rows.generator.integers(2**63))
     # A linear model is stopped by the risk that it is fitted to: it has one minimum, and a ridge against overfitting.
-    holds_out = training.patience is not None and shape.model == "mlp" and eval_rows is None
+    holds_out = patience is not None and shape.model == "mlp" and eval_rows is None
     split = split_rows(
         rows.labels,
         rows.weights,
@@ -152,8 +135,8 @@ def fit_by_adam(
     if split.held is not None:
         eval_rows, eval_labels = features[split.held], rows.labels[split.held]
         eval_weights = split.held_weights
-    stops = training.patience is not None and (eval_rows is not None or shape.model != "mlp")
-    n_epochs = training.epochs(stops=stops)
+    stops = patience is not None and (eval_rows is not None or shape.model != "mlp")
+    n_epochs = training.n_epochs or (_MOST_EPOCHS if stops else _EPOCHS)
     with make_callback(callback, progress, total=n_epochs, description="nnPU") as hook:
 
         def on_epoch(epoch: int, risk: float, n_reversed: int, eval_risk: float) -> bool:
@@ -171,7 +154,7 @@ def fit_by_adam(
             n_epochs=min(n_epochs, MANY),
             batch_size=min(split.batch_size or 0, MANY),
             seed=seed,
-            early_stopping_rounds=min(training.patience or 0, MANY) if stops else 0,
+            early_stopping_rounds=min(patience or 0, MANY) if stops else 0,
         )
         result = _core.fit_nnpu(
             features,
@@ -197,7 +180,7 @@ def fit_by_adam(
         "method": rows.function,
         **rows.params(),
         **shape.params(),
-        **training.params(),
+        **vars(training),
         "n_epochs": n_epochs,
     }
     model = _model_of_net(
@@ -214,10 +197,10 @@ def fit_by_adam(
     unfinished = ""
     if stops and model.status == "n_epochs":
         last = (
-            f"the risk of the training rows still fell by a thousandth within the last {training.patience} of them"
+            f"the risk of the training rows still fell by a thousandth within the last {patience} of them"
             if eval_rows is None
             else f"the least risk of {'the rows held out' if holds_out else 'eval_set'} so far, "
-            f"{float(history['eval_risk'][kept - 1]):.4g}, is that of epoch {kept}, and {training.patience} epochs "
+            f"{float(history['eval_risk'][kept - 1]):.4g}, is that of epoch {kept}, and {patience} epochs "
             f"must pass without a lower one"
         )
         unfinished = (

@@ -94,6 +94,6 @@ class RiskMachine(Model):
     def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.bandwidth is None:
-                return linear_scores(matrix, self.coef[None, :], np.array([self.intercept]), n_threads)[:, 0]
+                return linear_scores(matrix, self.coef, self.intercept, n_threads)
             scores = gauss_scores(matrix, kept_rows(self, "centers"), self.coef, self.bandwidth, n_threads)
             return scores + self.intercept

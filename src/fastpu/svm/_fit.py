@@ -144,7 +144,7 @@ def _certified(training: Training, solved: Solved, labels: NDArray[np.int8], cos
     """Return a solution by pair updates with its coefficients, and the certificate computed from these."""
     kept = np.flatnonzero(solved.is_support)
     coef = linear_coef(training.matrix, solved.rows[kept], solved.alpha[kept] * labels[kept])
-    decision = _scores(training, coef, solved.intercept)[solved.rows]
+    decision = linear_scores(training.matrix, coef, solved.intercept, training.options.n_threads)[solved.rows]
     with np.errstate(over="ignore", invalid="ignore"):
         gap = float(coef @ coef - solved.alpha.sum() + (cost * np.maximum(0, 1 - labels * decision)).sum())
     if not np.isfinite(gap):
@@ -161,13 +161,6 @@ def _certified(training: Training, solved: Solved, labels: NDArray[np.int8], cos
         status="precision" if is_worse else solved.status,
         history=history,
     )
-
-
-def _scores(training: Training, coef: NDArray[np.float64], intercept: float) -> NDArray[np.float64]:
-    """Return the scores of all rows as the model will compute them."""
-    n_threads = training.options.n_threads
-    with np.errstate(over="ignore", invalid="ignore"):
-        return linear_scores(training.matrix, coef[None, :], np.array([intercept]), n_threads)[:, 0]
 
 
 def _violation(
@@ -219,7 +212,7 @@ def _run_engine(
     alpha, coef, signs = result["beta"][rows], result["coef"], labels[rows]
     # The scores are computed as the model will compute them. The engine's own are those of centred rows, and differ
     # where coefficients and intercept cancel far from the origin.
-    scores = _scores(training, coef, result["intercept"])[rows]
+    scores = linear_scores(training.matrix, coef, result["intercept"], training.options.n_threads)[rows]
     with np.errstate(over="ignore", invalid="ignore"):
         losses = [float((cost[rows] * np.maximum(0, 1 - signs * f)).sum()) for f in (scores, result["decision"][rows])]
     if not (np.isfinite(alpha).all() and np.isfinite(scores).all() and np.isfinite(coef).all()):

@@ -14,9 +14,9 @@ from fastpu.common._sharing import unwrapped
 from fastpu.common._text import describe
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._kernels import check_kernel_matrix, resolve_gamma, value_dtype
-from fastpu.kernels._scales import warn_of_scales
+from fastpu.kernels._scales import check_training_rows, warn_of_scales
 from fastpu.svm._arguments import check_options
-from fastpu.svm._fit import model_params, warn_of_failures
+from fastpu.svm._fit import fit_machine, model_params, warn_of_failures
 from fastpu.svm._solver import Solved, TrainingRows, TrainingScores
 
 if TYPE_CHECKING:
@@ -33,7 +33,11 @@ if TYPE_CHECKING:
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 
 _KERNELS = ("rbf", "poly", "precomputed")  # linear has solvers of its own; with sigmoid starts decide what is found
-_OPTIONS = ("kernel", "gamma", "degree", "coef0", "cache_mb", "tol", "max_iter", "n_threads")
+# The arguments of every fit function that do not pose its problem.
+_SHARED = (
+    *("X", "y", "kernel", "gamma", "degree", "coef0", "cache_mb", "tol", "max_iter", "n_threads"),
+    *("callback", "progress"),
+)
 
 
 @dataclass(frozen=True)
@@ -44,10 +48,17 @@ class _Poser:
     pose: Callable[..., Posed]
 
 
+def _pose(poser: _Poser, n_rows: int, y: object, arguments: Mapping[str, Any]) -> Posed:
+    """Pose the problem by those of the arguments that are not of the kernel or the solver."""
+    own = {name: value for name, value in arguments.items() if name not in _SHARED}
+    return poser.pose(n_rows, y, **own)
+
+
 def shares_grid(problem: str, pose: Callable[..., Posed], *costs: str) -> Callable[[_Fit], _Fit]:
     """Mark a fit function whose fits with other costs, kernel widths and folds share work, and that takes sequences.
 
-    ``pose(n_rows, y, **arguments)`` checks those of its arguments that are not of the kernel or the solver.
+    ``pose(n_rows, y, **arguments)`` checks those of its arguments that are not of the kernel or the solver. The
+    function itself returns what `fit_posed` does.
     """
 
     def mark(function: _Fit) -> _Fit:
@@ -58,14 +69,18 @@ def shares_grid(problem: str, pose: Callable[..., Posed], *costs: str) -> Callab
     return mark
 
 
-def fit_each(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> list[KernelMachine] | None:
-    """Return a model for each entry of the costs and widths that are sequences, or None if none of them is.
+def fit_posed(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> KernelMachine | list[KernelMachine]:
+    """Do the work of a marked fit function, whose arguments are given: return its model.
 
-    `arguments` are all those of the fit function. The sequences must have one length.
+    Where costs or widths are sequences, which must have one length, return a model for each of their entries.
     """
     names = [name for name in unwrapped(fit).takes_many if is_sequence(arguments[name])]
     if not names:
-        return None
+        options = check_options(arguments)
+        matrix = check_training_rows(arguments["X"], options.kernel, fit.__name__)
+        posed = _pose(unwrapped(fit).grid_poser, matrix.n_rows, arguments.get("y"), arguments)
+        callback, progress = arguments["callback"], arguments["progress"]
+        return fit_machine(posed, matrix, options, callback=callback, progress=progress)
     lengths = {name: len(arguments[name]) for name in names}
     for name in names:
         if not lengths[name]:
@@ -162,13 +177,12 @@ class SvmGrid:
 
         Raises ValueError if any of the points is not as the fit function wants it.
         """
-        names = [name for name in self._arguments if name not in (*_OPTIONS, "callback", "progress")]
         chains: dict[tuple[int, float], _Chain] = {}
         for k, fold in enumerate(folds):
             rows = self._matrix[fold.train]
             for i, point in enumerate(points):
                 given = {**self._arguments, **fold.by_row, **point}
-                posed = self._poser.pose(fold.train.size, fold.labels, **{name: given[name] for name in names})
+                posed = _pose(self._poser, fold.train.size, fold.labels, given)
                 options = self._options(point)
                 kernel = resolve_gamma(options.kernel, rows, posed.counts)
                 key = k, kernel.core_gamma

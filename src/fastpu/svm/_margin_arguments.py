@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from fastpu.common._params import MANY, check_choice, check_float, check_int
+from fastpu.common._params import MANY, check_choice, check_float, check_int, is_sequence
 from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 _SOLVERS = ("auto", "exact", "iadmm")
 
@@ -56,27 +58,23 @@ class MarginOptions:
         return {name: getattr(self, name) for name in names}
 
 
-def check_margin_options(
-    *, max_iter: object, solver_tol: object, solver_max_iter: object, solver: object, n_threads: object
-) -> MarginOptions:
-    limit = None if solver_max_iter is None else check_int("solver_max_iter", solver_max_iter, low=1)
+def check_margin_options(given: Mapping[str, Any]) -> MarginOptions:
+    """Check those of a function's arguments, by their names, that all of them share."""
+    limit = given["solver_max_iter"]
     return MarginOptions(
-        max_iter=check_int("max_iter", max_iter, low=1),
-        solver=check_choice("solver", solver, _SOLVERS),
-        solver_tol=check_float("solver_tol", solver_tol, low=0, high=1, open_low=True, open_high=True),
-        solver_max_iter=None if limit is None else min(limit, MANY),
-        n_threads=resolve_n_threads(n_threads),
+        max_iter=check_int("max_iter", given["max_iter"], low=1),
+        solver=check_choice("solver", given["solver"], _SOLVERS),
+        solver_tol=check_float("solver_tol", given["solver_tol"], low=0, high=1, open_low=True, open_high=True),
+        solver_max_iter=None if limit is None else min(check_int("solver_max_iter", limit, low=1), MANY),
+        n_threads=resolve_n_threads(given["n_threads"]),
     )
 
 
 def check_costs(C: object) -> tuple[list[float], bool]:
     """Return the values of `C` as a list, and whether it was a single number."""
-    if isinstance(C, str | bytes | bytearray):
+    if not is_sequence(C):
         return [check_float("C", C, low=0, open_low=True)], True
-    if (isinstance(C, np.ndarray) and C.ndim > 0) or isinstance(C, Sequence):
-        values = list(C)
-    else:
-        return [check_float("C", C, low=0, open_low=True)], True
+    values: list[Any] = list(C)  # type: ignore[call-overload] # it is a sequence
     if not values:
         raise ValueError(f"C must be a number > 0 or a sequence of at least one of them, got {describe(C)}")
     return [check_float(f"C[{i}]", value, low=0, open_low=True) for i, value in enumerate(values)], False

@@ -15,7 +15,7 @@ from fastpu.svm._margin_engine import open_margin_rows, solve_side_by_side
 from fastpu.svm.linear_machine import LinearMachine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fastpu.svm._margin_arguments import MarginOptions
     from fastpu.svm._margin_engine import MarginRows, Steps, Task
@@ -59,21 +59,15 @@ def make_model(rows: MarginRows, run: Run, task: Task) -> LinearMachine:
     )
 
 
-def fit_each_cost(
-    task: Task,
-    X: object,
-    y: object,
-    C: object,
-    sample_weight: object,
-    callback: object,
-    progress: object,
-    loop: Loop,
-) -> LinearMachine | list[LinearMachine]:
-    """Run the loop for each value of `C` with one engine, until the callback stops one of them."""
-    has_default = C is None and task.is_relative
-    costs, is_one = ([], True) if has_default else check_costs(C)
-    with make_callback(callback, progress, total=None, description=task.title) as hook:
-        rows = open_margin_rows(X, y, sample_weight, task)
+def fit_each_cost(task: Task, given: Mapping[str, Any], loop: Loop) -> LinearMachine | list[LinearMachine]:
+    """Run the loop for each value of `C` with one engine, until the callback stops one of them.
+
+    `given` are the arguments of the public function.
+    """
+    has_default = given["C"] is None and task.is_relative
+    costs, is_one = ([], True) if has_default else check_costs(given["C"])
+    with make_callback(given["callback"], given["progress"], total=None, description=task.title) as hook:
+        rows = open_margin_rows(given["X"], given["y"], given["sample_weight"], task)
         if has_default:
             costs = [default_cost(rows.matrix, rows.is_labelled, rows.weights)]
 

@@ -346,13 +346,12 @@ class _Bags:
         dual_coef = alpha * self._signs[support]
         coef = linear_coef(training.matrix, support, dual_coef) if solved.coef is None else solved.coef
         self._coef += coef
-        intercepts = np.array([solved.intercept])
         return {
             "support": support,
             "coefs": dual_coef[:, None],
             "status": [solved.status],
-            "decision": linear_scores(training.matrix, coef[None, :], intercepts, training.options.n_threads),
-            "intercepts": intercepts,
+            "decision": linear_scores(training.matrix, coef, solved.intercept, training.options.n_threads)[:, None],
+            "intercepts": np.array([solved.intercept]),
             **{name: np.array([getattr(solved, name)]) for name in _HISTORY},
         }
 

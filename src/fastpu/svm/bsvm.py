@@ -10,10 +10,9 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels, check_sample_weight
-from fastpu.kernels._scales import check_training_rows
-from fastpu.svm._arguments import check_options, cost_per_row
-from fastpu.svm._fit import Posed, fit_machine
-from fastpu.svm._grid import fit_each, shares_grid
+from fastpu.svm._arguments import cost_per_row
+from fastpu.svm._fit import Posed
+from fastpu.svm._grid import fit_posed, shares_grid
 from fastpu.svm._solver import Task
 
 if TYPE_CHECKING:
@@ -120,9 +119,4 @@ def fit_bsvm(
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
-    if (models := fit_each(fit_bsvm, locals())) is not None:
-        return models
-    options = check_options(locals())
-    matrix = check_training_rows(X, options.kernel, "fit_bsvm")
-    posed = _pose(matrix.n_rows, y, C_pos=C_pos, C_unl=C_unl, C=C, sample_weight=sample_weight)
-    return fit_machine(posed, matrix, options, callback=callback, progress=progress)
+    return fit_posed(fit_bsvm, locals())

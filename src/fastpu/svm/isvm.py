@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fastpu.common._keywords import answers_unknown_keywords
@@ -15,12 +14,12 @@ from fastpu.svm._margin_fit import fit_each_cost
 from fastpu.svm._margin_loops import Rule, algorithm_1
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from fastpu.svm._margin_engine import MarginRows, Steps
-    from fastpu.svm._margin_loops import Run
+    from fastpu.svm._margin_loops import Loss, Run
     from fastpu.svm.linear_machine import LinearMachine
 
 
@@ -154,12 +153,7 @@ def fit_isvm(
     >>> [m.coef.shape for m in fastpu.fit_isvm(rows, y, C=[0.1, 1.0, 10.0])]
     [(2,), (2,), (2,)]
     """
-    rule = Rule("hinge", "hinge", check_float("tol", tol, low=0), check_bool("check_increase", check_increase))
-    options = check_margin_options(
-        max_iter=max_iter, solver_tol=solver_tol, solver_max_iter=solver_max_iter, solver=solver, n_threads=n_threads
-    )
-    task = Task("fit_isvm", "ISVM", {"tol": rule.tol, "check_increase": rule.check_increase}, options)
-    return fit_each_cost(task, X, y, C, sample_weight, callback, progress, partial(_fit, rule))
+    return _fit("fit_isvm", "ISVM", "hinge", "hinge", locals())
 
 
 @answers_unknown_keywords
@@ -242,26 +236,25 @@ progress
     >>> model.status, model.pseudo_labels.shape
     ('labels', (146,))
     """
-    rule = Rule(
-        "psi",
-        check_choice("init", init, _STARTS),
-        check_float("tol", tol, low=0),
-        check_bool("check_increase", check_increase),
-    )
-    options = check_margin_options(
-        max_iter=max_iter, solver_tol=solver_tol, solver_max_iter=solver_max_iter, solver=solver, n_threads=n_threads
-    )
-    task = Task(
-        "fit_ipsi", "IPSI", {"init": rule.init, "tol": rule.tol, "check_increase": rule.check_increase}, options
-    )
-    return fit_each_cost(task, X, y, C, sample_weight, callback, progress, partial(_fit, rule))
+    return _fit("fit_ipsi", "IPSI", "psi", check_choice("init", init, _STARTS), locals())
 
 
-def _fit(rule: Rule, rows: MarginRows, C: float) -> Steps[Run]:
-    weights = rows.weights
-    least = 1 / rows.is_labelled.size if weights is None else float(weights.min()) / float(weights.sum())
-    if not (C * least > 0 and C <= MOST_COST):
-        raise ValueError(
-            f"C must be at most {MOST_COST:g}, and so large that no row's share of it is 0 in float64, got {C!r}"
-        )
-    return algorithm_1(rows, C, rule)
+def _fit(
+    function: str, title: str, loss: Loss, init: str, given: Mapping[str, Any]
+) -> LinearMachine | list[LinearMachine]:
+    """Fit by Algorithm 1; `given` are the arguments of the public function."""
+    increase = check_bool("check_increase", given["check_increase"])
+    rule = Rule(loss, init, check_float("tol", given["tol"], low=0), increase)
+    own = {name: getattr(rule, name) for name in ("init", "tol", "check_increase") if name in given}
+    task = Task(function, title, own, check_margin_options(given))
+
+    def loop(rows: MarginRows, C: float) -> Steps[Run]:
+        weights = rows.weights
+        least = 1 / rows.is_labelled.size if weights is None else float(weights.min()) / float(weights.sum())
+        if not (C * least > 0 and C <= MOST_COST):
+            raise ValueError(
+                f"C must be at most {MOST_COST:g}, and so large that no row's share of it is 0 in float64, got {C!r}"
+            )
+        return algorithm_1(rows, C, rule)
+
+    return fit_each_cost(task, given, loop)

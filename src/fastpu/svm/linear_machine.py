@@ -77,5 +77,4 @@ class LinearMachine(Model):
             raise ValueError("pseudo_labels must be -1, 0 or 1")
 
     def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return linear_scores(matrix, self.coef[None, :], np.array([self.intercept]), n_threads)[:, 0]
+        return linear_scores(matrix, self.coef, self.intercept, n_threads)

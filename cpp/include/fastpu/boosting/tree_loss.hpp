@@ -22,6 +22,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -93,6 +94,10 @@ class TreeLoss {
   // finite.
   virtual void derive(const TreeLossScores& scores, const TreeLossTops& tops, const TreeLossSums& sums, double* g,
                       double* h, Team& team) const = 0;
+  // A function that does so for n rows from number `first` on, as long as scores and loss live.
+  using Derivatives = std::function<void(index_t first, index_t n, double* g, double* h)>;
+  virtual Derivatives derivatives(const TreeLossScores& scores, const TreeLossTops& tops,
+                                  const TreeLossSums& sums) const = 0;
 
   // All steps at once, if this holder has all rows. Returns the objective.
   double derive(const TreeLossScores& scores, double* g, double* h, Team& team) const;

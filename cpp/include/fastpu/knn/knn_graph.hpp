@@ -1,4 +1,4 @@
-// The K nearest neighbours of every row, exactly, and the graph that they make.
+// The K nearest neighbours of every row, exactly.
 //
 //     d2(i, j) = sum_f (x_if - x_jf)^2      by differences in double, never by |x|^2 - 2 x'z + |z|^2
 //
@@ -19,10 +19,6 @@
 // transposed copy of X and 8 n bytes for each thread.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 
@@ -33,7 +29,6 @@ enum class KnnMethod { automatic, tree, blocks };
 struct KnnOptions {
   index_t n_neighbors = 5;                  // of each row; 0 <= n_neighbors <= n - 1
   KnnMethod method = KnnMethod::automatic;  // for dense rows; `blocks` may still hand over to the tree
-  Isa isa = Isa::baseline;
 };
 
 // Writes the neighbours of row i to places i n_neighbors and on of both arrays. Throws std::invalid_argument if
@@ -43,41 +38,5 @@ template <class T>
 void knn_search(const DenseView<T>& x, const KnnOptions& options, Team& team, index_t* indices, double* squared);
 template <class T>
 void knn_search(const CsrView<T>& x, const KnnOptions& options, Team& team, index_t* indices, double* squared);
-
-// A view of the result of a search.
-struct KnnView {
-  const index_t* indices = nullptr;
-  const double* squared = nullptr;
-  index_t n_rows = 0;
-  index_t n_neighbors = 0;
-};
-
-// A symmetric matrix in compressed rows with ascending columns.
-struct KnnMatrix {
-  std::vector<index_t> row_start;
-  std::vector<std::int32_t> columns;
-  std::vector<double> values;
-};
-
-// Returns the graph's edges with their squared lengths. Two rows have an edge if each is a neighbour of the other
-// ("mutual") or, with is_union, if one is a neighbour of the other. Time and memory O(n K). Throws
-// std::invalid_argument if an index is out of range.
-KnnMatrix knn_edges(const KnnView& neighbors, bool is_union, Team& team);
-
-// A view of edges as knn_edges returns them.
-struct KnnEdges {
-  const double* squared = nullptr;
-  const std::int32_t* columns = nullptr;
-  const index_t* row_start = nullptr;  // n_rows + 1 positions
-  index_t n_rows = 0;
-};
-
-// W with w_ij = exp(-d2_ij / sigma), without those that are 0, and R = (diag(W 1) - W) / n, whose rows are empty for
-// rows without an edge: f'Rf = sum_ij w_ij (f_i - f_j)^2 / (2 n).
-struct KnnSimilarity {
-  KnnMatrix weights;
-  KnnMatrix laplacian;
-};
-KnnSimilarity knn_similarity(const KnnEdges& edges, double sigma, Team& team);
 
 }  // namespace fastpu

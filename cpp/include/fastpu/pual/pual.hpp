@@ -24,7 +24,6 @@
 #include <memory>
 #include <vector>
 
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/linalg/blas.hpp"
@@ -73,7 +72,7 @@ class PualDual {
  public:
   // H is copied. Throws std::invalid_argument if it has no row or no column, or its squares overflow. `blas` must
   // outlive this, and must be limited to one thread here and in solve().
-  PualDual(BlasMatrix<const double> factor, Isa isa, const Blas& blas, Team& team);
+  PualDual(BlasMatrix<const double> factor, const Blas& blas, Team& team);
   ~PualDual();
   PualDual(PualDual&&) = delete;
   PualDual& operator=(PualDual&&) = delete;

@@ -37,7 +37,6 @@
 #include <limits>
 #include <vector>
 
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/risk/nnpu_problem.hpp"
@@ -82,10 +81,10 @@ struct NnpuResult {
 // of one kind only, or numbers that overflow.
 template <class View>
 NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const NnpuOptions& options,
-                    const NnpuCallback& callback, Isa isa, Team& team, PuNet<typename View::Value>& net);
+                    const NnpuCallback& callback, Team& team, PuNet<typename View::Value>& net);
 
 // scores[i] = f(x_i)
 template <class View>
-void nnpu_scores(const View& x, const PuNet<typename View::Value>& net, Isa isa, Team& team, double* scores);
+void nnpu_scores(const View& x, const PuNet<typename View::Value>& net, Team& team, double* scores);
 
 }  // namespace fastpu

@@ -24,7 +24,6 @@
 // Source: du Plessis, Niu and Sugiyama, "Convex formulation for learning from positive and unlabeled data", 2015.
 #pragma once
 
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/risk/upu_problem.hpp"
 
@@ -32,7 +31,6 @@ namespace fastpu {
 
 // Throws std::invalid_argument for labels, weights or options out of range, rows of one kind only, or sums that
 // overflow.
-UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const UpuCallback& callback, Isa isa,
-                  Team& team);
+UpuResult fit_upu(const UpuProblem& problem, const UpuOptions& options, const UpuCallback& callback, Team& team);
 
 }  // namespace fastpu

@@ -1,0 +1,230 @@
+"""What the answers for a plan's rows say of all rows: a number, precision, recall, each with limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu.audit._answers import check_answers
+from fastpu.audit._checked import UNCLEAR, Checked, Limits
+from fastpu.audit._plan import Plan, check_plan
+from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_choice, check_float
+from fastpu.metrics._ranked_rows import check_k
+from fastpu.model._prior import PriorEstimate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_MOST_POINTS = 200  # of a curve
+
+
+@dataclass(frozen=True)
+class AuditEstimate:
+    """An estimate from checked rows; ``float(estimate)`` is its value.
+
+    Attributes
+    ----------
+    value : float
+        NaN where the plan has drawn no row of a part of the ranking that it depends on.
+    interval : tuple of two floats
+        Of the level that `estimate` was asked for.
+    """
+
+    value: float
+    interval: tuple[float, float]
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        return f"AuditEstimate(value={self.value:.4g}, interval=({low:.4g}, {high:.4g}))"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AuditCurve:
+    """Precision and recall of numbers of first rows.
+
+    Attributes
+    ----------
+    n_flagged : ndarray of int64, shape (m,)
+        Numbers of first rows, rising to all rows.
+    precision, recall : ndarray of float64, shape (m,)
+    precision_interval, recall_interval : ndarray of float64, shape (m, 2)
+        For each point by itself.
+    """
+
+    n_flagged: NDArray[np.int64]
+    precision: NDArray[np.float64]
+    precision_interval: NDArray[np.float64]
+    recall: NDArray[np.float64]
+    recall_interval: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return f"AuditCurve({self.n_flagged.size} points up to {self.n_flagged[-1]} rows)"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Audit(PriorEstimate):
+    """What checked rows say of all rows: what `estimate` returns.
+
+    It is an estimate of the share of positives among the rows that the plan was made for, the unlabelled ones, and can
+    be the `prior` of every function that takes one.
+
+    Attributes
+    ----------
+    count : AuditEstimate
+        How many of all rows are positive, those among the checked rows included.
+    value : float
+    interval : tuple of two floats
+        The same as a share.
+    samples : ndarray of float64
+        Quantiles of the confidence distribution of the share, at even distances.
+    precision, recall : AuditEstimate, or None without `k`
+        Of the first k rows.
+    k : int, or None
+    level : float
+    n_checked : int
+        How many rows have an answer.
+    n_found : int
+        How many of these are positive.
+    """
+
+    interval: tuple[float, float]
+    count: AuditEstimate
+    precision: AuditEstimate | None
+    recall: AuditEstimate | None
+    k: int | None
+    level: float
+    n_checked: int
+    n_found: int
+    _checked: Checked
+
+    @property
+    def share(self) -> AuditEstimate:
+        """The share of positives among all rows: `value` and `interval`."""
+        return AuditEstimate(self.value, self.interval)
+
+    @cached_property
+    def curve(self) -> AuditCurve:
+        """Precision and recall of up to 200 numbers of first rows, each with its interval."""
+        n = self._checked.plan.n_rows
+        even = np.linspace(1, n, _MOST_POINTS // 2), np.geomspace(1, n, _MOST_POINTS // 2)
+        cuts = np.arange(1, n + 1) if n <= _MOST_POINTS else np.unique(np.rint(np.concatenate(even)).astype(np.int64))
+        precision, recall = self._checked.precision(cuts), self._checked.recall(cuts)
+        return AuditCurve(cuts, precision.value, precision.interval, recall.value, recall.interval)
+
+    def __repr__(self) -> str:
+        parts = [f"count={_text(self.count)}", f"share={_text(self.share)}"]
+        if self.precision is not None and self.recall is not None:
+            parts += [f"k={self.k}", f"precision={_text(self.precision)}", f"recall={_text(self.recall)}"]
+        return f"Audit({', '.join(parts)}, level={self.level:g}, {self.n_found} of {self.n_checked} rows positive)"
+
+
+@answers_unknown_keywords
+def estimate(
+    plan: Plan, answers: object, *, k: float | None = None, level: float = 0.9, unclear: str = "bounds"
+) -> Audit:
+    r"""Say what the answers for the rows of a plan tell about all rows.
+
+    Nothing is assumed of labels, of the model or of its calibration: the classes of the rows are fixed numbers, and the
+    draw alone is random.
+
+    Parameters
+    ----------
+    plan : Plan
+    answers : array-like of shape (m,)
+        Of each of `plan.rows`: True or 1 for a positive row; False, 0 or -1 for a negative one; NaN or None where
+        nobody could tell, or the row has not been looked at. `plan.align` brings answers into this order.
+    k : int or float, optional
+        Of how many first rows precision and recall are wanted, as in `fastpu.metrics.recall_at_k`; by default that of
+        the plan.
+    level : float, default 0.9
+        Of the intervals, in (0, 1).
+    unclear : {"bounds", "missing"}, default "bounds"
+        What NaN means: intervals hold whatever the answers would have been; or such rows are left out, as if they had
+        not been drawn, which is right if answers are missing at random within a stratum, as where people have stopped
+        before the end of the plan. Values are those of "missing" with either.
+
+    Returns
+    -------
+    Audit
+        `count`, `share`, `precision` and `recall`, each with `value` and `interval`; `curve`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `plan` is none, `answers` are not as many as its rows or hold something else, all of them are NaN, or another
+        argument is not as described.
+
+    Notes
+    -----
+    With N_h rows in stratum h, n_h of them checked and k_h of these positive, the count is
+    :math:`\sum_h N_h k_h / n_h` (Horvitz and Thompson), and precision and recall are ratios of such sums, over the
+    rows above k and over all.
+
+    Normal intervals fail where few answers are positive: a stratum without any has a variance of 0. Each interval
+    here is made of two beta distributions, after Fay and Kim: one with the mean and variance of the ratio if one more
+    negative row had been drawn, with the largest weight N_h / n_h that it can have, one with a positive row more. Its
+    ends are quantiles of the mean of both. In simulations (``bench/audit``) 90 % intervals held the truth in 87 to 95 %
+    of the runs, and in more where fewer than about five positives are to be expected among the answers: then no
+    interval can do otherwise.
+
+    A plan for "precision" has drawn nothing below k. There the count and the recall are NaN, with the intervals that
+    follow from this alone.
+
+    O(m) time for each of the 200 points of the curve, which is made when it is asked for.
+
+    References
+    ----------
+    Fay and Kim (2017), Confidence intervals for directly standardized rates using mid-p gamma intervals, Biometrical
+    Journal 59; Korn and Graubard (1998), Confidence intervals for proportions with small expected number of positive
+    counts estimated from survey data, Survey Methodology 24.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastpu import audit
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(20_000) < 0.1
+    >>> scores = rng.normal(size=20_000) + 2 * truth
+    >>> plan = audit.plan(scores, 200, goal="recall", k=2000, random_state=0)
+    >>> audit.estimate(plan, truth[plan.rows])
+    Audit(...)
+    """
+    check_plan("plan", plan)
+    given = check_answers(answers, plan.rows.size)
+    if np.isnan(given).all():
+        raise ValueError(f"answers must not all be NaN, got {given.size} of them")
+    first = plan.k if k is None else check_k(k, plan.n_rows)
+    wanted = check_float("level", level, low=0, high=1, open_low=True, open_high=True)
+    checked = Checked(plan, given, wanted, check_choice("unclear", unclear, UNCLEAR) == "bounds")
+    everything = np.array([plan.n_rows])
+    share = _only(checked.precision(everything))
+    low, high = share.interval
+    cut = None if first is None else np.array([first])
+    return Audit(
+        value=share.value,
+        interval=share.interval,
+        samples=checked.samples(),
+        count=AuditEstimate(share.value * plan.n_rows, (low * plan.n_rows, high * plan.n_rows)),
+        precision=None if cut is None else _only(checked.precision(cut)),
+        recall=None if cut is None else _only(checked.recall(cut)),
+        k=first,
+        level=wanted,
+        n_checked=int(np.count_nonzero(~np.isnan(given))),
+        n_found=int(np.nansum(given)),
+        _checked=checked,
+    )
+
+
+def _only(found: Limits) -> AuditEstimate:
+    return AuditEstimate(float(found.value[0]), (float(found.low[0]), float(found.high[0])))
+
+
+def _text(found: AuditEstimate) -> str:
+    return f"{found.value:.4g} ({found.interval[0]:.4g} to {found.interval[1]:.4g})"

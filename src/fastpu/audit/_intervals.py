@@ -1,0 +1,102 @@
+"""Limits of a share of two weighted sums of counts, from a stratified draw without replacement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.special import betainc
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BISECTIONS = 40
+_SMALLEST = 1e-3  # a + b of a beta distribution
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Answers by stratum, in the last axis: `first` and `second` of `drawn` rows, which were drawn of `sizes`.
+
+    The share that is asked for is first / (first + second) among all rows. `first_in` and `second_in` say in which
+    strata rows of either kind can be.
+    """
+
+    first: NDArray[Any]
+    second: NDArray[Any]
+    drawn: NDArray[Any]
+    sizes: NDArray[Any]
+    first_in: NDArray[Any]
+    second_in: NDArray[Any]
+
+    def totals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the estimated numbers of rows of either kind (Horvitz and Thompson)."""
+        weight = self.sizes / self.drawn
+        return (weight * self.first).sum(-1), (weight * self.second).sum(-1)
+
+    def share(self) -> NDArray[np.float64]:
+        """Return the estimated share; NaN where no row counts."""
+        first, second = self.totals()
+        with np.errstate(invalid="ignore"):
+            share: NDArray[np.float64] = first / (first + second)
+        return share
+
+    def quantiles(self, probabilities: object) -> NDArray[np.float64]:
+        """Return quantiles of the confidence distribution of the share, in the last axis: limits of an interval.
+
+        They are those of Fay and Kim (2017) for a weighted sum of counts, with beta distributions in place of gamma
+        distributions, since a share has two sides. The lower distribution is that of the share if one more row of the
+        second kind had been drawn, with the largest weight that one can have, and the upper one that with one more of
+        the first kind; each has the mean and the variance of that share. For one stratum they are, nearly, the beta
+        distributions of Clopper and Pearson. The quantiles are those of the mean of both (mid-P).
+        """
+        weight = self.sizes / self.drawn
+        left = np.sqrt(1 - self.drawn / self.sizes)  # what the variance of a draw without replacement has less
+        first, second = self.totals()
+        share = np.nan_to_num(self.share())[..., None]
+        spread = self.first * (1 - share) ** 2 + self.second * share**2
+        mean = (self.first * (1 - share) - self.second * share) / self.drawn
+        several = self.drawn > 1
+        spread = np.where(several, (spread - self.drawn * mean**2) * self.drawn / np.maximum(self.drawn - 1, 1), spread)
+        variance = ((weight * left) ** 2 * spread).sum(-1)
+        one_first, one_second = (
+            np.where(place, weight * left, 0.0).max(-1) for place in (self.first_in, self.second_in)
+        )
+        nothing = np.zeros_like(one_first)
+        more = np.stack([nothing, one_first]), np.stack([one_second, nothing])
+        return _Betas.of(first, second, variance, *more).quantiles(np.asarray(probabilities))
+
+
+@dataclass(frozen=True)
+class _Betas:
+    """Pairs of beta distributions, in the first axis, by mean and variance; points where the variance is 0."""
+
+    mean: NDArray[np.float64]
+    a: NDArray[np.float64]
+    b: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, first: Any, second: Any, variance: Any, more_first: Any, more_second: Any) -> _Betas:
+        total = first + second + more_first + more_second
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = np.where(total > 0, (first + more_first) / total, 0.5)
+            added = ((1 - mean) * more_first) ** 2 + (mean * more_second) ** 2
+            size = mean * (1 - mean) * total**2 / (variance + added) - 1
+        # What varies as much as a coin has no beta distribution: it is nearly 0 or nearly 1.
+        size = np.where(np.isfinite(size), np.maximum(size, _SMALLEST), 0.0)
+        return cls(mean, mean * size, (1 - mean) * size)
+
+    def quantiles(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return where the mean of the two distribution functions reaches each probability, by bisection."""
+        proper = ((self.a > 0) & (self.b > 0))[..., None]
+        mean, a, b = self.mean[..., None], self.a[..., None], self.b[..., None]
+        a, b = np.where(proper, a, 1.0), np.where(proper, b, 1.0)
+        low = np.zeros((*self.mean.shape[1:], probabilities.size))
+        high = np.ones_like(low)
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            below = np.where(proper, betainc(a, b, middle), middle >= mean).mean(axis=0)
+            low, high = np.where(below < probabilities, middle, low), np.where(below < probabilities, high, middle)
+        found: NDArray[np.float64] = (low + high) / 2
+        return found

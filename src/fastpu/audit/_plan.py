@@ -1,0 +1,107 @@
+"""Which rows of a ranking are to be checked, and how they were drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fastpu.audit._answers import align
+from fastpu.common._text import describe
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan:
+    """Which rows to check, and how they were drawn: what `plan` returns.
+
+    The strata are parts of the ranking, from its top; within one, all rows have the same chance to be drawn.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (m,)
+        Numbers of rows, in the order in which to check them: each part of the order has rows of all strata.
+    probability : ndarray of float64, shape (m,)
+        With which each of these rows was drawn.
+    stratum : ndarray of int64, shape (m,)
+        The number of each row's stratum, 0 for that of the largest scores.
+    place : ndarray of int64, shape (m,)
+        Of each row in the ranking of all rows, 0 for the largest score.
+    score : ndarray of float64, shape (m,)
+    ends : ndarray of int64, shape (n_strata,)
+        The place after the last row of each stratum; the last one is `n_rows`.
+    lowest : ndarray of float64, shape (n_strata,)
+        The least score of each stratum.
+    n_rows : int
+        How many rows there are in all.
+    goal : {"count", "precision", "recall", "find"}
+    k : int, or None
+        The number of first rows whose precision or recall is wanted.
+    n_before : int
+        How many of `rows`, the first ones, come from the plan that this one continues.
+    seed : int
+        Decides the order of rows of one score.
+    fingerprint : str
+        Of the scores that the plan is made for.
+    """
+
+    rows: NDArray[np.int64]
+    probability: NDArray[np.float64]
+    stratum: NDArray[np.int64]
+    place: NDArray[np.int64]
+    score: NDArray[np.float64]
+    ends: NDArray[np.int64]
+    lowest: NDArray[np.float64]
+    n_rows: int
+    goal: str
+    k: int | None
+    n_before: int
+    seed: int
+    fingerprint: str
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many rows each stratum has."""
+        return np.diff(self.ends, prepend=0)
+
+    @property
+    def drawn(self) -> NDArray[np.int64]:
+        """How many rows of each stratum are to be checked."""
+        return np.bincount(self.stratum, minlength=self.ends.size)
+
+    def align(self, rows: object, answers: object) -> NDArray[np.float64]:
+        """Return answers in the order of `rows` of the plan, NaN where there is none.
+
+        Parameters
+        ----------
+        rows : array-like of int, shape (m,)
+            Numbers of rows, in any order, each at most once.
+        answers : array-like, shape (m,)
+            As in `estimate`.
+
+        Raises
+        ------
+        ValueError
+            If a row was not drawn or is there twice.
+        """
+        return align(self.rows, rows, answers)
+
+    def __repr__(self) -> str:
+        of = "" if self.k is None else f", k={self.k}"
+        more = f", {self.n_before} of them of the plan before" if self.n_before else ""
+        return f"Plan({self.rows.size} of {self.n_rows} rows, goal={self.goal!r}{of}, {self.ends.size} strata{more})"
+
+
+def check_plan(name: str, value: object, mark: str | None = None, n_rows: int = 0) -> Plan:
+    """Return an argument if it is a plan, for the scores of this fingerprint if one is given."""
+    if not isinstance(value, Plan):
+        raise TypeError(f"{name} must be what fastpu.audit.plan returns, got {describe(value)}")
+    if mark is not None and value.fingerprint != mark:
+        raise ValueError(
+            f"{name} must be a plan for these {n_rows} scores, whose fingerprint is {mark}, got one for {value.n_rows} "
+            f"scores with fingerprint {value.fingerprint}"
+        )
+    return value
