@@ -35,6 +35,7 @@ ROOMS = (
     ("metrics",),
     ("selection", "audit"),
     ("path",),
+    ("ensemble",),
     ("estimators", "plot", "dask"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
@@ -147,7 +148,7 @@ HALL = {
     "exceptions": "common",
     "datasets": "selection",
     "objectives": "selection",
-    "models": "path",
+    "models": "ensemble",
 }
 ONLY_IN = {  # package -> the modules that may import it, and whether at the top
     "sklearn": ("estimators/", "top"),

@@ -80,7 +80,7 @@ def audit(found: Audit, *, before: RankingCurve | None = None, ax: Any = None) -
         each.set_ylim(-0.06, 1.06)
         each.set_ylabel(name)
     axes[-1].set_xlabel("number of first rows")
-    return with_legends(axes, figure, is_ours=given is None, entry=3.2)
+    return with_legends(axes, figure, is_ours=ax is None, entry=3.2)
 
 
 def _draw(
