@@ -99,6 +99,7 @@ sphinx_gallery_conf = {
         "svm_or_forest.py",
         "explain_a_forest.py",
         "labels_not_at_random.py",
+        "check_rows.py",
         "plots.py",
     ].index,
     "image_scrapers": (_named_figure,),
@@ -119,10 +120,10 @@ logger = logging.getLogger(__name__)
 # The public modules by their short names.
 MODULES = {
     "": fastpu,
+    "audit": fastpu.audit,
     "baselines": fastpu.baselines,
     "dask": fastpu.dask,
     "datasets": fastpu.datasets,
-    "audit": fastpu.audit,
     "estimators": fastpu.estimators,
     "exceptions": fastpu.exceptions,
     "metrics": fastpu.metrics,

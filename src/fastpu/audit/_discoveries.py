@@ -81,10 +81,10 @@ def discoveries(scores: object, plan: Plan, answers: object, *, fdr: float = 0.1
     -----
     The first k rows are listed, less those that were found negative, for the largest k with
 
-    .. math:: \\sum_j \\left(\\frac{1}{\\pi_j} - 1\\right) + \\max_h \\left(\\frac{1}{\\pi_h} - 1\\right)
-        \\le \\mathrm{fdr} \\; \\cdot \\; \\mathrm{length},
+    .. math:: \sum_j \left(\frac{1}{\pi_j} - 1\right) + \max_h \left(\frac{1}{\pi_h} - 1\right)
+        \le \mathrm{fdr} \; \cdot \; \mathrm{length},
 
-    where j goes through the negatives checked above k, :math:`\\pi_j` is the probability with which each was drawn, and
+    where j goes through the negatives checked above k, :math:`\pi_j` is the probability with which each was drawn, and
     h goes through the strata that begin above k: the negatives that have not been seen are estimated, with one more of
     the largest weight. That is the procedure of Benjamini and Hochberg with conformal p-values against the checked
     negatives, weighted for the design. Where all rows had one probability the bound is exact; else simulations hold it
