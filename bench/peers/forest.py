@@ -9,13 +9,14 @@ with other arguments: --set 'variants=[{"bag_ratio": 1.0}]'.
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from quality import SETS, judge, lightgbm_learner, summary
-from running import Case, Row, alternate
+from running import Case, Row, alternate, timed
 from scipy.sparse import issparse
 from shared import draw, load
 from workload import labelled, make_rows
@@ -177,8 +178,9 @@ def wide(*, table: str, n: int, n_trees: int, repeats: int, n_threads: int) -> l
         "fit_forest": lambda trees: fastpu.fit_forest(X, y, n_trees=trees, n_threads=n_threads, **_AS_THE_LOOP),
         "loop over ExtraTreeClassifier": lambda trees: _loop_of_trees(X, y == 1, n_threads, 0, n_trees=trees),
     }
+    clock = time.process_time if n_threads == 1 else time.perf_counter
     return alternate(
-        {name: partial(work, n_trees) for name, work in works.items()},
+        {name: partial(timed, partial(work, n_trees), clock) for name, work in works.items()},
         repeats,
         warm_up={name: partial(work, 2) for name, work in works.items()},
     )
