@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+import asyncio
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
-from functools import reduce
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -178,14 +178,28 @@ def assert_same_run(model, oracle) -> None:
     np.testing.assert_allclose(model.objective, oracle.objective, rtol=SCORE_TOL, atol=SCORE_TOL)
 
 
-class LocalWorkers:
-    """Shards of the core in this process, which are asked as those of Dask's workers are."""
+def run_together(members, lead):
+    """Return what `lead` returns as the driver of a fit whose other members are in threads, all with a `bring`."""
+    from fastpu.dask._members import Meeting, MeetingEndedError
 
-    def __init__(self, shards) -> None:
-        self._shards = [SimpleNamespace(kept={"boosted": shard}) for shard in shards]
+    loop, meeting = asyncio.new_event_loop(), Meeting(len(members) + 1)
 
-    def ask(self, function, *arguments):
-        return [function(shard, *arguments) for shard in self._shards]
+    def wait_for(coroutine):
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(HANG_SECONDS)
 
-    def ask_merged(self, merge, function, *arguments):
-        return reduce(merge, self.ask(function, *arguments))
+    def run(member, place):
+        try:
+            return member(lambda how, part: wait_for(meeting.bring(place, how, part)))
+        finally:  # the member has failed, or all are done
+            wait_for(meeting.end())
+
+    with closing(loop), ThreadPoolExecutor(len(members) + 1) as pool:
+        pool.submit(loop.run_forever)
+        try:
+            others = [pool.submit(run, member, place) for place, member in enumerate(members)]
+            with suppress(MeetingEndedError):
+                return run(lead, len(members))
+            raise next(error for other in others if not isinstance(error := other.exception(), MeetingEndedError))
+        finally:
+            wait([*others])
+            loop.call_soon_threadsafe(loop.stop)
