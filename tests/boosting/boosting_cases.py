@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -179,27 +180,28 @@ def assert_same_run(model, oracle) -> None:
 
 
 def run_together(members, lead):
-    """Return what `lead` returns as the driver of a fit whose other members are in threads, all with a `bring`."""
-    from fastpu.dask._members import Meeting, MeetingEndedError
+    """Return what `lead` returns as the driver of a fit, whose other members are functions of `bring` in threads."""
+    from fastpu.dask._members import Holding, Meeting, take_part
 
-    loop, meeting = asyncio.new_event_loop(), Meeting(len(members) + 1)
+    key, nobody = b"key", Holding(None, None, None, (), None, None, None)
+    meeting = Meeting(len(members), key)
+    told = deque()
 
-    def wait_for(coroutine):
-        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(HANG_SECONDS)
+    def follow(*_):
+        if not told:
+            told.extend(asyncio.run(meeting.told()))
+        if not told:
+            raise EOFError
+        return told.popleft()
 
-    def run(member, place):
+    with ThreadPoolExecutor(len(members)) as pool:
+        others = [
+            pool.submit(take_part, nobody, meeting.address(), place, key, lambda _, bring, m=member: m(bring))
+            for place, member in enumerate(members)
+        ]
         try:
-            return member(lambda how, part: wait_for(meeting.bring(place, how, part)))
-        finally:  # the member has failed, or all are done
-            wait_for(meeting.end())
-
-    with closing(loop), ThreadPoolExecutor(len(members) + 1) as pool:
-        pool.submit(loop.run_forever)
-        try:
-            others = [pool.submit(run, member, place) for place, member in enumerate(members)]
-            with suppress(MeetingEndedError):
-                return run(lead, len(members))
-            raise next(error for other in others if not isinstance(error := other.exception(), MeetingEndedError))
+            with suppress(EOFError):
+                return lead(follow)
         finally:
-            wait([*others])
-            loop.call_soon_threadsafe(loop.stop)
+            meeting.end()
+    raise next(error for other in others if (error := other.exception()) is not None)

@@ -46,7 +46,7 @@ def test_a_killed_worker_ends_the_fit(meeting):
     X, y = rows(1500)
     with local_cluster(2) as client:
         kill = Kill(client, 4, meeting=meeting)
-        with pytest.raises(fastpu.dask.WorkerLostError, match=r"tcp://.* is gone after round [45], with partitions \["):
+        with pytest.raises(fastpu.dask.WorkerLostError, match=r"tcp://.* is gone after round \d+, with partitions \["):
             fastpu.dask.fit_pnu_auc_boost(
                 chunked(X, (1000, 500)), chunked(y, (1000, 500)), client=client, callback=kill
             )
