@@ -117,8 +117,8 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
   if (rows != nullptr && raw) throw py::value_error("features must be binned where rows are those of a member");
   const py::gil_scoped_release nogil;
   if (rows != nullptr) {
-    return stump_boost(*training.set.features, training.set.categorical, rows->rows(), nullptr, eval ? &*eval : nullptr,
-                       options, on_round, team);
+    return stump_boost(*training.set.features, training.set.categorical, rows->rows(), eval ? &*eval : nullptr, options,
+                       on_round, team);
   }
   if (raw) {
     training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, most_distinct, team, training));

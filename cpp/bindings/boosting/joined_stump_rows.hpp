@@ -113,10 +113,6 @@ class JoinedStumpRows final : public StumpRows {
     return {of_kind(numbers_[0]), of_kind(numbers_[1])};
   }
 
-  void move(const StumpChange& change) override {
-    if (own_) own_->move(change);
-  }
-
  private:
   // What the members tell of a row that is listed, before its codes.
   struct Record {

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from distributed import Client
     from numpy.typing import NDArray
 
-    from fastpu.dask._binning import BinnedPart
     from fastpu.data.binned_features import BinnedFeatures
 
 
@@ -164,7 +163,7 @@ class Holding:
     fingerprint: NDArray[np.uint64]
 
 
-def _hold(parts: list[BinnedPart], number: NDArray[np.int64]) -> Holding:
+def _hold(parts: list[Any], number: NDArray[np.int64]) -> Holding:
     hashes = [
         fingerprint_of_part(part.features, part.labels, part.weights, first_row=int(row), n_threads=1)
         for part, row in zip(parts, number, strict=True)
