@@ -43,11 +43,6 @@ COMMANDS = {
     ),
     "ranking": ("--repeats 2 --boot 10 --apart 4 --priors 0.3", "", "| 4 | 0.3 | 0.99 |"),
     "defaults": ("--sets some=yes --splits 1 --shares 0.3 --limit 60 --data", "sklearn", "| fit_bagging_svm rbf |"),
-    "dask/growth.py": (
-        "--shards 1 2 --rows 600 --large 1200 --rounds 2",
-        "dask distributed",
-        "### Predicted, 50 columns, 16 threads a worker",
-    ),
     "dask/peers.py": ("--rows 3000 --rounds 1 2 --repeats 1", "distributed lightgbm xgboost", "| fastpu, trees |"),
     "peers pairwise_numpy": ("--quick --neighbour", "", "| yes | 60 | pairs, sorted |"),
     "peers objectives": ("--quick --threads 1", "lightgbm xgboost", "| xgboost | upu | the objective |"),

@@ -179,49 +179,22 @@ class TreeLoss:
         self, scores: NDArray[np.floating], tops: NDArray[np.float64], sums: NDArray[np.int64], n_threads: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
-_Split: TypeAlias = tuple[int, int, bool, bool, NDArray[np.uint64]]
-
-class BoostedShard:
+class BoostedRows:
     def __init__(
-        self, features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *,
-        categorical: NDArray[np.uint8] | None, loss: str, gamma: float, prior: float,
-        init_nodes: NDArray[np.void] | None, init_starts: NDArray[np.int64] | None,
-        init_sets: NDArray[np.uint64] | None, n_unlabelled: int, numbers: NDArray[np.uint32] | None, n_threads: int,
+        self, features: BinnedFeatures, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None,
+        categorical: NDArray[np.uint8] | None, options: BoostedTreesOptions, *,
+        init: tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.uint64]] | None, n_unlabelled: int,
+        numbers: NDArray[np.uint32] | None, bring: Callable[[str, bytes], bytes], n_threads: int,
     ) -> None: ...  # fmt: skip
-    def counts(self) -> tuple[int, int, float, float]: ...
-    def draw(self, seed: int, n: int) -> None: ...
-    def count_entries(self, of_drawn: bool, scale: float, enough: int) -> NDArray[np.int64]: ...
-    def tops(self, of_drawn: bool) -> NDArray[np.float64]: ...
-    def sums(self, of_drawn: bool, tops: NDArray[np.float64]) -> NDArray[np.int64]: ...
-    def start(
-        self, of_drawn: bool, tops: NDArray[np.float64], sums: NDArray[np.int64], g_scale: float, h_scale: float,
-        halvings: int, repeated: float, scale: float, enough: int, features: NDArray[np.uint32], histogram: bool,
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64]]: ...  # fmt: skip
-    def split(
-        self, orders: list[tuple[int, int, _Split, bool]], leaves: NDArray[np.uint32]
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64], NDArray[np.float64]]: ...
-    def histogram(self, node: int) -> NDArray[np.uint64]: ...
-    def count_sides(self, node: int, split: _Split) -> NDArray[np.int64]: ...
-    def count_codes(self, node: int, feature: int) -> NDArray[np.int64]: ...
-    def add(self, leaves: NDArray[np.uint32], values: NDArray[np.float64]) -> None: ...
 
 _EvalSet: TypeAlias = tuple[_Matrix | _Binned, NDArray[np.int8], NDArray[np.float64] | None]
-_Change: TypeAlias = tuple[int, int, bool, NDArray[np.uint64], bool, NDArray[np.float64]]
 
-class StumpShard:
+class StumpRows:
     def __init__(
-        self, features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None, *,
+        self, features: BinnedFeatures, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None, *,
+        first: NDArray[np.int64] | None, number: NDArray[np.int64] | None, bring: Callable[[str, bytes], bytes],
         n_threads: int,
     ) -> None: ...  # fmt: skip
-    def groups(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
-    def start(self, use_unlabelled: bool) -> NDArray[np.int64]: ...
-    def tops(self) -> NDArray[np.float64]: ...
-    def weigh(self, tops: NDArray[np.float64]) -> NDArray[np.int64]: ...
-    def add(self, change: _Change) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
-    def list(
-        self, change: _Change
-    ) -> tuple[NDArray[np.uint32], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.float64]]: ...
-    def move(self, change: _Change) -> None: ...
 
 class BoostedTreesOptions:
     def __init__(self, **fields: Any) -> None: ...
@@ -277,7 +250,8 @@ def boost_trees(
     categorical: NDArray[np.uint8] | None, options: BoostedTreesOptions, *,
     init: tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.uint64]] | None,
     init_oob_sum: NDArray[np.float64] | None, eval_set: _EvalSet | None,
-    callback: Callable[[int, int, int, int, float, float], bool] | None, n_threads: int, rows: object,
+    callback: Callable[[int, int, int, int, float, float], bool] | None, n_threads: int,
+    rows: BoostedRows | None,
 ) -> BoostedTreesResult: ...  # fmt: skip
 def check_trees(
     nodes: NDArray[np.void], tree_start: NDArray[np.int64], category_sets: NDArray[np.uint64], *, n_features: int
@@ -299,7 +273,6 @@ def grow_on_bags(
     features: BinnedFeatures, bags: NDArray[np.uint32], *, n_pos: int, categorical: NDArray[np.uint8] | None,
     options: ForestOptions, n_threads: int,
 ) -> ForestResult: ...  # fmt: skip
-def common_divisor(a: float, b: float) -> float: ...
 def isa_levels() -> list[str]: ...
 def kernel_scores(
     support: _Matrix,
@@ -323,7 +296,7 @@ def stump_boost(
     categorical: NDArray[np.uint8] | None, options: StumpBoostOptions, *, max_bins: int, most_distinct: int,
     eval_set: _EvalSet | None,
     callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None, n_threads: int,
-    rows: object, made: tuple[Any, ...] | None,
+    rows: StumpRows | None,
 ) -> StumpBoostResult: ...  # fmt: skip
 def stump_scores(
     matrix: _Matrix | _Binned, features: NDArray[np.int32], thresholds: NDArray[np.float64],

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+import asyncio
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import reduce
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -178,14 +179,29 @@ def assert_same_run(model, oracle) -> None:
     np.testing.assert_allclose(model.objective, oracle.objective, rtol=SCORE_TOL, atol=SCORE_TOL)
 
 
-class LocalWorkers:
-    """Shards of the core in this process, which are asked as those of Dask's workers are."""
+def run_together(members, lead):
+    """Return what `lead` returns as the driver of a fit, whose other members are functions of `bring` in threads."""
+    from fastpu.dask._members import Holding, Meeting, take_part
 
-    def __init__(self, shards) -> None:
-        self._shards = [SimpleNamespace(kept={"boosted": shard}) for shard in shards]
+    key, nobody = b"key", Holding(None, None, None, (), None, None, None)
+    meeting = Meeting(len(members), key)
+    told = deque()
 
-    def ask(self, function, *arguments):
-        return [function(shard, *arguments) for shard in self._shards]
+    def follow(*_):
+        if not told:
+            told.extend(asyncio.run(meeting.told()))
+        if not told:
+            raise EOFError
+        return told.popleft()
 
-    def ask_merged(self, merge, function, *arguments):
-        return reduce(merge, self.ask(function, *arguments))
+    with ThreadPoolExecutor(len(members)) as pool:
+        others = [
+            pool.submit(take_part, nobody, meeting.address(), place, key, lambda _, bring, m=member: m(bring))
+            for place, member in enumerate(members)
+        ]
+        try:
+            with suppress(EOFError):
+                return lead(follow)
+        finally:
+            meeting.end()
+    raise next(error for other in others if (error := other.exception()) is not None)

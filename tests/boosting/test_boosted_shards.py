@@ -2,73 +2,68 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 
 import fastpu
-from boosting_cases import LocalWorkers
+from boosting_cases import run_together
 from fastpu import _core
 from fastpu.boosting import _boosted_trees
-from fastpu.data._categories import category_flags
 from fastpu.tree.tree_ensemble import packed
 from tree_cases import mixed_frame, pnu_rows
 
 pytest.importorskip("distributed")  # the driver's side is that of fastpu.dask
-from fastpu.dask._boosted_rows import SharedRows
+from fastpu.dask._boosted_fit import _Rounds, _Trees
+from fastpu.dask._members import Holding
 
 #: Sums that are halved are rounded to other units, about 2^-31 of the sum over all rows.
 HALVED = 1e-6
 #: Of gains that differ by less than these units another one may be the largest.
 OTHER_TIES = 1e-3
-NO_TREES = {"init_nodes": None, "init_starts": None, "init_sets": None}
 
 
-def shards_of(bins, labels, weights, parts, settings, before):
-    is_unl = (labels == 0) & (True if weights is None else weights > 0)
-    numbers = np.cumsum(is_unl).astype(np.uint32) - 1
-    return [
-        _core.BoostedShard(
-            bins[rows]._native,
-            labels[rows],
-            None if weights is None else weights[rows],
-            categorical=category_flags(bins.categories, bins.n_features),
-            loss=settings.loss,
-            gamma=settings.gamma,
-            prior=settings.prior or 0.5,
-            **before,
-            n_unlabelled=int(is_unl.sum()),
-            numbers=numbers[rows][is_unl[rows]],
-            n_threads=1 + k % 2,
-        )
-        for k, rows in enumerate(parts)
-    ]
+def of_many(bring):
+    """Let the members say that there are a billion rows more."""
+    more = np.array([10**9, 0]).tobytes() + np.zeros(2).tobytes()
+    return lambda how, part: bring(how, part) + (more if how == "join" else b"")
 
 
-class FewOfMany(SharedRows):
-    """Shards that say they had a billion rows more."""
-
-    def counts(self):
-        n_rows, *others = super().counts()
-        return (n_rows + 10**9, *others)
-
-
-def fit_shards(bins, y, n_parts, *, seed, n_rounds, sample_weight=None, before=None, of_many=False, **options):
-    """Boost the rows in parts of random sizes, or of the same size."""
+def fit_shards(
+    bins, y, n_parts, *, seed, n_rounds, sample_weight=None, before=None, are_many=False, n_at_once=100, **options
+):
+    """Boost the rows in parts of random sizes, or of the same size; return the trees, with those of `before`."""
     given = {"loss": "pnu_auc", "prior": None, "scenario": "case_control", "gamma": 0.5, "learning_rate": 0.05}
     given |= {"max_leaves": 4, "max_depth": None, "min_leaf_rows": None, "min_leaf_hessian": 1e-3, "lam": 10.0}
     given |= {"n_bags": 1, "bag_ratio": 3.0, "subsample_unl": 1.0, "max_features": "all"}
     settings = _boosted_trees.check_settings(**{**given, **options})
     cuts = np.sort(np.random.default_rng(n_parts).integers(0, len(y), n_parts - 1))
     parts = [rows for rows in np.split(np.arange(len(y)), cuts) if rows.size]
-    if of_many:
+    if are_many:
         parts = [np.arange(k, len(y), n_parts) for k in range(n_parts)]
-    init = NO_TREES
-    if before is not None:
-        init = {"init_nodes": before._nodes, "init_starts": before.tree_starts, "init_sets": before.category_sets}
-    shards = shards_of(bins, np.asarray(y, dtype=np.int8), sample_weight, parts, settings, init)
-    rows = (FewOfMany if of_many else SharedRows)(LocalWorkers(shards), len(y) // n_parts)
+    labels = np.asarray(y, dtype=np.int8)
+    is_unl = (labels == 0) & (True if sample_weight is None else sample_weight > 0)
+    numbers = np.cumsum(is_unl).astype(np.uint32) - 1
     training = _boosted_trees.Training(settings, settings.prior or 0.5, seed, 1)
-    return training.run(None, n_rounds, None, elsewhere=rows, cuts=bins[:1], before=before)
+    n_all = n_rounds + (0 if before is None else before.n_trees)
+    unlabeled = np.array([0, is_unl.sum()])
+
+    def rounds(n_threads=1):
+        own = replace(training, n_threads=n_threads)
+        return _Rounds(own, bins[:1], _Trees.of(before), unlabeled, n_all, n_at_once)
+
+    def member(k, rows):
+        weights = None if sample_weight is None else sample_weight[rows]
+        own = Holding(bins[rows], labels[rows], weights, (), None, None, None)
+        make = partial(rounds(1 + k % 2).make, own, numbers[rows][is_unl[rows]])
+        return lambda bring: make(of_many(bring) if are_many else bring)
+
+    made = rounds()
+    members = [member(k, rows) for k, rows in enumerate(parts)]
+    run_together(members, lambda bring: made.make(None, None, of_many(bring) if are_many else bring))
+    return made.trees
 
 
 def assert_same_bits(grown, model):
@@ -138,10 +133,9 @@ def test_rounds_added_later_are_those_of_a_single_fit(options):
     given = {"min_leaf_rows": 5, "random_state": 2, **options}
     first = fastpu.fit_boosted_trees(bins, y, n_rounds=3, **given)
     all_rounds = fastpu.fit_boosted_trees(bins, y, n_rounds=6, **given)
-    grown = fit_shards(bins, y, 3, seed=first.seed, n_rounds=3, before=first, min_leaf_rows=5, **options)
-    np.testing.assert_array_equal(grown.risk, all_rounds.history["risk"][3:])
-    start = all_rounds.tree_starts[3]
-    np.testing.assert_array_equal(packed(grown.nodes), all_rounds.packed_nodes[start:])
+    options |= {"min_leaf_rows": 5}
+    assert_same_bits(fit_shards(bins, y, 3, seed=first.seed, n_rounds=3, before=first, **options), all_rounds)
+    assert_same_bits(fit_shards(bins, y, 3, seed=first.seed, n_rounds=6, n_at_once=2, **options), all_rounds)
 
 
 @pytest.mark.parametrize(
@@ -155,42 +149,37 @@ def test_sums_of_more_rows_than_a_word_holds_are_halved(options, near):
         y = np.maximum(y, 0)
     bins = fastpu.bin_features(X, max_bins=20)
     model = fastpu.fit_boosted_trees(bins, y, n_rounds=5, random_state=2, **options)
-    grown = [fit_shards(bins, y, n_parts, seed=model.seed, n_rounds=5, of_many=True, **options) for n_parts in (20, 30)]
+    grown = [
+        fit_shards(bins, y, n_parts, seed=model.seed, n_rounds=5, are_many=True, **options) for n_parts in (20, 30)
+    ]
     np.testing.assert_array_equal(packed(grown[0].nodes), packed(grown[1].nodes))
     np.testing.assert_array_equal(grown[0].risk, grown[1].risk)
     np.testing.assert_allclose(grown[0].risk, model.history["risk"], rtol=near)
     with pytest.raises(ValueError, match="spread evenly, in random order, over its partitions"):
-        fit_shards(bins, y, 1, seed=model.seed, n_rounds=5, of_many=True, **options)
+        fit_shards(bins, y, 1, seed=model.seed, n_rounds=5, are_many=True, **options)
 
 
-def test_shards_refuse_what_does_not_fit():
+def test_numbers_must_fit_the_rows():
     X, y = pnu_rows(50)
     bins, labels = fastpu.bin_features(X), np.asarray(y, dtype=np.int8)
-    given = {"categorical": None, "loss": "pnu_auc", "gamma": 0.5, "prior": 0.5, **NO_TREES, "n_threads": 1}
-    with pytest.raises(ValueError, match="as many as unlabelled rows"):
-        _core.BoostedShard(bins._native, labels, None, **given, n_unlabelled=50, numbers=np.zeros(1, dtype=np.uint32))
-    shard = _core.BoostedShard(bins._native, labels, None, **given, n_unlabelled=50, numbers=None)
-    with pytest.raises(ValueError, match="cannot draw"):
-        shard.draw(0, 1)
-    split, none = (0, 0, False, False, np.zeros(4, dtype=np.uint64)), np.empty(0, dtype=np.uint32)
-    with pytest.raises(ValueError, match="there is no node 0"):
-        shard.split([(0, 1, split, False)], none)
-    tops = shard.tops(False)
-    shard.start(
-        False, tops, shard.sums(False, tops), 1.0, 1.0, 0, True, 1.0, 1, np.array([0, 1], dtype=np.uint32), True
-    )
-    for call, words in (
-        (lambda: shard.histogram(1), "there is no node 1"),
-        (lambda: shard.split([(0, 2, split, False)], none), "a child must be the next node"),
-        (lambda: shard.split([(0, 1, (99, *split[1:]), False)], none), "there is no feature 99"),
-        (lambda: shard.split([(0, 1, split)], none), "must have 4 parts"),
-        (lambda: shard.split([], np.array([3], dtype=np.uint32)), "there is no node 3"),
-    ):
+    n = int(np.sum(labels == 0))
+    for numbers, words in ((np.zeros(n + 1), f"1-D array of {n} elements"), (np.full(n, n), "out of range")):
         with pytest.raises(ValueError, match=words):
-            call()
-    leaves = np.array([1, 2], dtype=np.uint32)
-    counts, histogram, sums, scores = shard.split([(0, 1, split, True)], leaves)
-    assert counts[2] + counts[3] == len(y)
-    assert histogram.any()
-    np.testing.assert_array_equal(sums, shard.split([], leaves)[2])
-    np.testing.assert_array_equal(np.max(scores.reshape(2, 2, 3), axis=(0, 1)), np.zeros(3))
+            _core.BoostedRows(
+                bins._native, labels, None, None, _core.BoostedTreesOptions(), init=None, n_unlabelled=n,
+                numbers=numbers.astype(np.uint32), bring=lambda _, part: part, n_threads=1,
+            )  # fmt: skip
+
+
+def test_members_that_are_not_at_the_same_call_are_noticed():
+    X, y = pnu_rows(50)
+    bins = fastpu.bin_features(X)
+    rows = _core.BoostedRows(
+        bins._native, np.asarray(y, dtype=np.int8), None, None, _core.BoostedTreesOptions(), init=None, n_unlabelled=0,
+        numbers=None, bring=lambda how, part: part if how == "join" else b"", n_threads=1,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="not at the same call"):
+        _core.boost_trees(
+            bins._native, None, None, None, _core.BoostedTreesOptions(), init=None, init_oob_sum=None, eval_set=None,
+            callback=None, n_threads=1, rows=rows,
+        )  # fmt: skip

@@ -8,58 +8,38 @@ import numpy as np
 import pytest
 
 import fastpu
-from boosting_cases import LocalWorkers
+from boosting_cases import run_together
 from fastpu import _core
-from fastpu.data._categories import category_flags
 
 pytest.importorskip("distributed")  # the driver's side is that of fastpu.dask
-from fastpu.dask._stump_rows import SharedStumps, StumpsOfShard
+from fastpu.dask._members import Holding
+from fastpu.dask._stump_fit import _Rounds
 
 ROUNDS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective", "category_sets")
 
 
-class Shards(SharedStumps):
-    """Rows shared out in no order, which count what they are asked."""
-
-    def __init__(self, bins, labels, weights, parts):
-        self.asked = Counter()
-        shards = [
-            _core.StumpShard(
-                bins[rows]._native, labels[rows], None if weights is None else weights[rows], n_threads=1 + k % 2
-            )
-            for k, rows in enumerate(parts)
-        ]
-        numbered = [StumpsOfShard(shard, np.arange(own.size), own) for shard, own in zip(shards, parts, strict=True)]
-        super().__init__(LocalWorkers(numbered))
-
-    def _ask(self, merge, method, *arguments):
-        self.asked[method] += 1
-        return super()._ask(merge, method, *arguments)
-
-
-def fit_shards(
-    bins, y, n_parts, *, n_rounds, sample_weight=None, made=None, callback=None, step="jensen", gamma=0.5, loss="auc"
-):
-    """Boost the rows, dealt out to so many parts."""
+def fit_shards(bins, y, n_parts, *, n_rounds, sample_weight=None, step="jensen", gamma=0.5, loss="auc", bring_as=None):
+    """Boost the rows, dealt out to so many parts; return the result and how often the members brought what."""
     part_of = np.random.default_rng(n_parts).integers(0, n_parts, len(y))
     parts = [rows for rows in (np.flatnonzero(part_of == k) for k in range(n_parts)) if rows.size]
-    rows = Shards(bins, np.asarray(y, dtype=np.int8), sample_weight, parts)
-    options = _core.StumpBoostOptions(loss=loss, gamma=gamma, rho=0.01, step=step, n_rounds=n_rounds)
-    result = _core.stump_boost(
-        bins[:1],
-        None,
-        None,
-        category_flags(bins.categories, bins.n_features),
-        options,
-        max_bins=0,
-        most_distinct=0,
-        eval_set=None,
-        callback=None if callback is None else lambda *args: callback(rows, *args),
-        n_threads=1,
-        rows=rows,
-        made=made,
-    )
-    return result, rows
+    labels = np.asarray(y, dtype=np.int8)
+    options = {"loss": loss, "gamma": gamma, "rho": 0.01, "step": step, "n_rounds": n_rounds}
+    rounds = _Rounds(bins[:1], {**options, "early_stopping_rounds": 0})
+    brought = Counter()
+
+    def member(k, rows):
+        weights = None if sample_weight is None else sample_weight[rows]
+        holding = Holding(bins[rows], labels[rows], weights, (), np.arange(rows.size), rows, None)
+        return lambda bring: rounds.of_member(holding, bring, 1 + k % 2)
+
+    def lead(bring):
+        def noted(how, part):
+            brought[how] += 1
+            return bring(how, part)
+
+        return rounds.of_driver(noted if bring_as is None else bring_as(bring), None, None)
+
+    return run_together([member(k, rows) for k, rows in enumerate(parts)], lead), brought
 
 
 def assert_same_bits(found, model):
@@ -89,11 +69,10 @@ def test_same_bits_for_any_partition(weighted, max_bins):
     bins = fastpu.bin_features(X, max_bins=max_bins, sample_weight=weights)
     model = fastpu.fit_pnu_auc_boost(bins, y, sample_weight=weights, n_rounds=150, n_threads=2)
     for n_parts in (1, 3, 7):
-        found, rows = fit_shards(bins, y, n_parts, n_rounds=150, sample_weight=weights)
+        found, brought = fit_shards(bins, y, n_parts, n_rounds=150, sample_weight=weights)
         assert_same_bits(found, model)
-        assert rows.asked["weigh"] > 1
-        assert rows.asked["add"] > 0
-        assert rows.asked["list"] > 0 or max_bins == 20
+        assert brought["max"] > 1  # weights were set afresh
+        assert brought["join"] > 2 or max_bins == 20  # rows were listed
 
 
 @pytest.mark.parametrize("groups", [(1, 0, 0), (0, 0, -1), (1, -1, -1)], ids=str)
@@ -134,67 +113,23 @@ def test_same_bits_of_sparse_rows():
     assert_same_bits(fit_shards(bins, y, 4, n_rounds=140)[0], model)
 
 
-def test_a_fit_goes_on_after_weights_were_set_afresh():
-    pandas = pytest.importorskip("pandas")
-    X, y = pnu_rows(900)
-    frame = pandas.DataFrame(X, columns=list("abcd"))
-    frame["kind"] = pandas.Categorical(np.array(["a", "b", "c"])[(y + 1) * (np.arange(900) % 3 == 0)])
-    bins = fastpu.bin_features(frame, max_bins=20)
-    model = fastpu.fit_pnu_auc_boost(bins, y, n_rounds=300)
-    weighed = []
-
-    def note(rows, *_):
-        weighed.append(rows.asked["weigh"])
-        return False
-
-    found, _ = fit_shards(bins, y, 2, n_rounds=300, callback=note)
-    assert_same_bits(found, model)
-    after = np.flatnonzero(np.diff(weighed)) + 2  # rounds, counted from 1
-    assert after.size >= 2
-    for n_made in after:
-        made = [getattr(model, name)[:n_made] for name in ROUNDS[:-1]]
-        by_categories = np.isin(model.features[:n_made], [4])
-        assert by_categories.any()
-        made.append(model.category_sets[: by_categories.sum()])
-        rounds = []
-
-        def note_round(rows, round_, *_, rounds=rounds):
-            rounds.append(round_)
-            return False
-
-        found, _ = fit_shards(bins, y, 3, n_rounds=300, made=tuple(made), callback=note_round)
-        assert_same_bits(found, model)
-        assert rounds == list(range(n_made + 1, 301))
-
-
-def test_shards_refuse_what_does_not_fit():
+def test_rows_must_be_in_places():
     X, y = pnu_rows(50)
     bins = fastpu.bin_features(X)
-    shard = _core.StumpShard(bins._native, y, None, n_threads=1)
-    with pytest.raises(ValueError, match="labels must be"):
-        _core.StumpShard(bins._native, y + np.int8(5), None, n_threads=1)
-    shard.start(True)
-    shard.weigh(shard.tops())
-    codes, numbers = np.zeros(4, dtype=np.uint64), np.zeros(14)
-    for change, words in (
-        ((9, 0, False, codes, True, numbers), "there is no feature 9"),
-        ((0, -1, False, codes, True, numbers), "there is no cut -1"),
-        ((0, 999, False, codes, True, numbers), "there is no cut 999"),
-        ((0, 0, False, codes, True), "6 parts"),
-        ((0, 0, False, codes, True, numbers[:3]), "1-D array of 14"),
-    ):
+    none = np.empty(0, dtype=np.int64)
+    for labels, first, words in ((y + np.int8(5), none + 0, "first must begin with 0"),
+                                 (y, np.array([1]), "first must begin with 0"),
+                                 (y + np.int8(5), np.array([0]), "labels must be")):  # fmt: skip
         with pytest.raises(ValueError, match=words):
-            shard.add(change)
-    made = [np.zeros(1, t) for t in (np.int32, float, np.int8, float, float, float, float)]
-    for broken, words in (((9, 0.0), "there is no feature 9"), ((0, 0.123), "is no cut of feature 0")):
-        made[0][0], made[1][0] = broken
-        with pytest.raises(ValueError, match=words):
-            fit_shards(bins, y, 2, n_rounds=3, made=(*made, np.empty((0, 4), np.uint64)))
+            _core.StumpRows(bins._native, labels, None, first=first, number=first, bring=None, n_threads=1)
 
 
-def test_more_rows_than_sums_have_room_for_are_refused(monkeypatch):
+def test_more_rows_than_sums_have_room_for_are_refused():
     X, y = pnu_rows(50)
-    counts = np.array([1, 2**34, 5])
-    monkeypatch.setattr(Shards, "groups", lambda self: (counts, counts.astype(float)), raising=False)
+    groups = np.array([1, 2**34, 5]).tobytes() + np.ones(3).tobytes()
+
+    def bring_as(bring):
+        return lambda how, part: groups if how == "join" else bring(how, part)
+
     with pytest.raises(ValueError, match="X must have at most 17179869184 rows, got 17179869190"):
-        fit_shards(fastpu.bin_features(X), y, 2, n_rounds=3)
+        fit_shards(fastpu.bin_features(X), y, 2, n_rounds=3, bring_as=bring_as)

@@ -68,14 +68,6 @@ def assert_nothing_is_left(client):
     raise AssertionError(left)
 
 
-def first_part(shard):
-    return shard.parts[0]
-
-
-def pop_part(shard):
-    return shard.parts.pop(1)
-
-
 def holds_a_thread():
     """Whether this thread is one of those in which the worker runs its tasks."""
     return threading.current_thread() in distributed.get_worker().executor._threads
@@ -100,13 +92,13 @@ def fail(_info):
 
 
 class Kill:
-    """Kills a worker that holds rows after some round, once."""
+    """Kills a worker after some round, once: where the members of the fit meet, or another one."""
 
-    def __init__(self, client, round_):
-        self.client, self.round, self.when = client, round_, None
+    def __init__(self, client, round_, *, meeting=True):
+        self.client, self.round, self.when, self.choose = client, round_, None, max if meeting else min
 
     def __call__(self, info):
         if info.round == self.round and self.when is None:
-            held = self.client.run(lambda dask_worker: (len(dask_worker.state.actors), os.getpid()))
-            os.kill(max(held.values())[1], signal.SIGKILL)
+            meetings = self.client.run(lambda dask_worker: (len(dask_worker.state.actors), os.getpid()))
+            os.kill(self.choose(meetings.values())[1], signal.SIGKILL)
             self.when = time.monotonic()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import operator
 import pickle
 import sys
 import time
@@ -26,14 +25,11 @@ from dask_cases import (  # noqa: E402 - Dask may be absent
     assert_nothing_is_left,
     assert_same_model,
     chunked,
-    first_part,
     local_cluster,
-    pop_part,
     rows,
 )
-from fastpu.dask._boosted_rows import place_rows  # noqa: E402 - Dask may be absent
+from fastpu.dask._boosted_fit import BoostedFit  # noqa: E402 - Dask may be absent
 from fastpu.dask._scores import SharedScores  # noqa: E402 - Dask may be absent
-from fastpu.dask._workers import Workers  # noqa: E402 - Dask may be absent
 from fastpu.model._threshold import balanced_accuracy_threshold  # noqa: E402 - as above
 
 #: The values of leaves are sums of other numbers: g of a row, times its weight, or so many times.
@@ -41,41 +37,16 @@ REPEATED = 1e-10
 FIT = {"n_rounds": 6, "learning_rate": 0.2, "random_state": 3}
 
 
-@pytest.mark.parametrize("weight", [None, 2.0])
-def test_workers_add_up_the_answers_of_others(client, monkeypatch, weight):
-    monkeypatch.setattr("fastpu.dask._workers.fan_out", lambda _: 1)
-    asked = []
-
-    def call(workers, method, messages):
-        asked.append((method, len(messages)))
-        return original(workers, method, messages)
-
-    original = fastpu.dask._workers.Workers._call
-    monkeypatch.setattr("fastpu.dask._workers.Workers._call", call)
-    X, y = rows()
-    weights = None if weight is None else np.full(len(y), weight)
-    lazy = [None if values is None else chunked(values, SIZES[3]) for values in (X, y, weights)]
-    found = fastpu.dask.fit_boosted_trees(*lazy[:2], client=client, sample_weight=lazy[2], **FIT)
-    assert_same_model(found, fastpu.fit_boosted_trees(X, y, sample_weight=weights, **FIT))
-    merged = [n_holders for method, n_holders in asked if method == "answer_merged"]
-    assert set(merged) == {1}
-    n_others = 2 if weights is None else 3  # beside the three splits of a round with the default of four leaves
-    assert len(merged) <= FIT["n_rounds"] * (3 + n_others) + 3
-    assert_nothing_is_left(client)
-
-
 @pytest.mark.parametrize("is_direct", [True, False])
-def test_workers_are_asked_directly_or_through_the_scheduler(client, monkeypatch, is_direct):
-    monkeypatch.setattr(client, "direct_to_workers", is_direct)
-    parts = [client.submit(int, k, workers=[address]) for k, address in enumerate(client.nthreads())]
-    client.gather(parts)
-    with Workers(client, dict(enumerate(parts)), 1) as workers:
-        assert workers.ask_merged(operator.add, first_part) == 0 + 1
-        with pytest.raises(IndexError, match="pop index out of range"):
-            workers.ask(pop_part)
-        client.cancel(workers._futures, force=True)
-        with pytest.raises(fastpu.dask.WorkerLostError, match="before the first round"):
-            workers.ask(first_part)
+def test_many_members_meet_in_groups(monkeypatch, is_direct):
+    monkeypatch.setattr("fastpu.dask._members._MOST_MEMBERS", 2)
+    X, y = rows()
+    options = {**FIT, "subsample_unl": 0.5}
+    with local_cluster(5, processes=False) as client:
+        monkeypatch.setattr(client, "direct_to_workers", is_direct)
+        found = fastpu.dask.fit_boosted_trees(chunked(X, (600,) * 5), chunked(y, (600,) * 5), client=client, **options)
+        assert_nothing_is_left(client)
+    assert_same_model(found, fastpu.fit_boosted_trees(X, y, **options))
 
 
 def test_whole_weights_are_repeated_rows_and_a_partition_may_have_no_positive(client):
@@ -176,19 +147,53 @@ def test_the_threshold_of_rows_on_workers_is_that_of_all_rows():
         scores, labels, weights = rng.choice(kinds, 60), np.arange(60) % 2, rng.integers(0, 3, 60) * 1.0
         weights[:2] = 1.0
         parts = np.split(rng.permutation(60), [7, 30])
-        shards = [
-            SimpleNamespace(kept={"scores": scores[part], "labels": labels[part], "weights": weights[part]})
-            for part in parts
-        ]
-        workers = SimpleNamespace(ask=lambda question, *given, s=shards: [question(shard, *given) for shard in s])
+        own = [SimpleNamespace(labels=labels[part], weights=weights[part]) for part in parts]
+        held = SimpleNamespace(
+            n_threads=[1, 1, 1],
+            start=lambda _, __, part_of=parts, of=scores: [of[part] for part in part_of],
+            ask=lambda ask, given, _, own=own: [ask(part, *more) for part, more in zip(own, given, strict=True)],
+        )
         groups = [labels == 1, labels == 0]
         expected = balanced_accuracy_threshold(*(scores[g] for g in groups), *(weights[g] for g in groups))
-        assert SharedScores(workers).threshold(None, 1, 0) == expected
+        assert SharedScores(held).threshold(None, 1, 0) == expected
 
 
 def test_rows_that_are_drawn_need_numbers_of_32_bits():
+    data = SimpleNamespace(census=SimpleNamespace(groups=[(1, 2**31, 0), (1, 2**31, 0)]))
+    training = SimpleNamespace(settings=SimpleNamespace(subsample_unl=0.5))
     with pytest.raises(ValueError, match="subsample_unl must be 1 for more than 4294967295 unlabelled rows, got 429"):
-        place_rows(None, SimpleNamespace(subsample_unl=0.5), 0.5, None, [2**31, 2**31], 5)
+        BoostedFit(data, training, None)
+
+
+class LosesWorkers(BoostedFit):
+    """A fit of nothing, whose workers are lost again and again; some times a round was saved before."""
+
+    def __init__(self, saved):
+        self._trees, self._left = SimpleNamespace(n_trees=0), list(saved)
+        self._data = SimpleNamespace(client=self, hold=lambda: self)
+
+    def nthreads(self):
+        return {"a worker": 1}
+
+    def close(self):
+        pass
+
+    def _make_rounds(self, *_):
+        if self._left:
+            self._trees.n_trees += self._left.pop(0)
+            raise fastpu.dask.WorkerLostError("gone")
+
+    def _model(self, *_):
+        return "model"
+
+
+def test_workers_that_are_lost_again_and_again_end_the_fit_unless_rounds_are_saved():
+    with pytest.warns(RuntimeWarning, match="gone; the fit goes on from round"):
+        assert LosesWorkers([0, 0, 0, 1, 0, 0, 0]).run(9, None, "file", {}) == "model"
+    fit = LosesWorkers([1, 0, 0, 0, 0])
+    with pytest.warns(RuntimeWarning, match="gone; the fit goes on"), pytest.raises(fastpu.dask.WorkerLostError):
+        fit.run(9, None, "file", {})
+    assert not fit._left
 
 
 def test_without_a_client_it_says_what_to_do(monkeypatch):
@@ -210,20 +215,19 @@ def test_without_dask_it_says_what_to_install(monkeypatch):
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
-def test_a_killed_worker_ends_the_fit_or_a_checkpoint_goes_on(tmp_path, monkeypatch):
-    monkeypatch.setattr("fastpu.dask._workers.fan_out", lambda _: 1)  # one worker adds up, the other is asked by it
+def test_a_killed_worker_ends_the_fit_or_a_checkpoint_goes_on(tmp_path):
     X, y = rows(2000)
-    expected = fastpu.fit_boosted_trees(X, y, **{**FIT, "n_rounds": 25})
+    expected = fastpu.fit_boosted_trees(X, y, **{**FIT, "n_rounds": 60})
     lazy = chunked(X, (700, 600, 700)), chunked(y, (700, 600, 700))
-    options = {**FIT, "n_rounds": 25}
+    options = {**FIT, "n_rounds": 60}
     path = tmp_path / "fit.npz"
     with local_cluster(2) as client:
-        kill = Kill(client, 4)
-        with pytest.raises(fastpu.dask.WorkerLostError, match=r"tcp://.* is gone after round [45], with partitions \["):
+        kill = Kill(client, 4, meeting=False)
+        with pytest.raises(fastpu.dask.WorkerLostError, match=r"tcp://.* is gone after round \d+, with partitions \["):
             fastpu.dask.fit_boosted_trees(*lazy, client=client, callback=kill, **options)
         assert time.monotonic() - kill.when < 60
         client.wait_for_workers(2, timeout=60)
-        with pytest.warns(RuntimeWarning, match="the fit goes on from round 10"):
+        with pytest.warns(RuntimeWarning, match="the fit goes on from round [123]0"):
             found = fastpu.dask.fit_boosted_trees(
                 *lazy, client=client, checkpoint=path, callback=Kill(client, 14), **options
             )

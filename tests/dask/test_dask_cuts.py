@@ -1,22 +1,23 @@
-"""Cuts that are found shard by shard: those that bin_features finds for all rows together."""
+"""Cuts of rows in partitions are those that bin_features finds for all rows together."""
 
 from __future__ import annotations
 
 import pickle
-from functools import reduce
 
 import numpy as np
 import pytest
 
 import fastpu
-from boosting_cases import COLUMN_KINDS, in_float32, make_problem, to_csr
+from boosting_cases import in_float32, make_problem, to_csr
 from fastpu import _core
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import bin_at, stacked_bins
 
+dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
 
-from fastpu.dask import _cuts
+from fastpu.dask import _binning  # noqa: E402 - Dask may be absent
+from fastpu.dask._collections import read_rows  # noqa: E402 - Dask may be absent
 
 
 def parts_of(rng, n_rows, n_parts):
@@ -29,104 +30,25 @@ def read(X, rows):
     return check_matrix(X[rows], nan="allow", inf="allow")
 
 
-def cuts_of_parts(X, parts, max_bins, weights=None, *, n_questions=None):
-    """The cuts of the columns of X, whose rows lie in parts, in the arrays of `_core.bin_features`."""
-    weight_range = None
-    if weights is not None:
-        weight_range = reduce(_cuts.WeightRange.merged, [_cuts.WeightRange.of(weights[rows]) for rows in parts])
-    columns = [
-        _cuts.sorted_columns(read(X, rows), range(X.shape[1]), None if weights is None else weights[rows], weight_range)
-        for rows in parts
-    ]
-    asked = []
-
-    def ask(points):
-        asked.append(points)
-        assert all(np.all(np.diff(p) > 0) for p in points)
-        return reduce(_cuts.Answer.merged, [_cuts.answers_of(part, points) for part in columns])
-
-    found = _cuts.find_cuts(ask, X.shape[1], max_bins)
-    if n_questions is not None:
-        assert len(asked) <= n_questions
-    return _cuts.joined_cuts(found, {}, X.shape[1])
-
-
-def arrays_of(bins):
-    return bins._native.cut_starts, bins._native.cut_values, bins._native.bin_values
-
-
-def assert_those_of(cuts, bins):
-    for found, expected in zip(cuts, arrays_of(bins), strict=True):
-        np.testing.assert_array_equal(found, expected)
-
-
+@pytest.mark.parametrize("at_once", [None, 3])
 @pytest.mark.parametrize("weighted", [None, "whole", "real"])
-@pytest.mark.parametrize("max_bins", [1, 2, 5, 32, 255, 300])
-def test_cuts_are_those_of_all_rows_together(max_bins, weighted):
+@pytest.mark.parametrize("max_bins", [5, 300])
+def test_cuts_are_those_of_all_rows_together(client, monkeypatch, max_bins, weighted, at_once):
     rng = np.random.default_rng([1, max_bins])
     problem = make_problem(rng, n=900, d=14, weighted=weighted)
-    for X in (problem.X, in_float32(problem.X)):
-        for matrix in (X, to_csr(X), to_csr(X, explicit_zeros=True)):
-            bins = fastpu.bin_features(matrix, max_bins=max_bins, sample_weight=problem.weights)
-            for n_parts in (1, 9):
-                parts = parts_of(rng, 900, n_parts)
-                assert_those_of(cuts_of_parts(matrix, parts, max_bins, problem.weights), bins)
-
-
-@pytest.mark.parametrize("kind", COLUMN_KINDS)
-@pytest.mark.parametrize("n", [1, 2, 3, 257])
-def test_columns_of_every_kind_and_few_rows(kind, n):
-    rng = np.random.default_rng([2, n])
-    for _ in range(5):
-        X = make_problem(rng, n=max(n, 3), d=2, kinds=(kind,)).X[:n]
-        for max_bins in (1, 3, 255):
-            bins = fastpu.bin_features(X, max_bins=max_bins)
-            assert_those_of(cuts_of_parts(X, parts_of(rng, n, 3), max_bins), bins)
-
-
-def hard_columns(n):
-    rng = np.random.default_rng(3)
-    normal = rng.normal(size=n)
-    clustered = 1e15 + rng.integers(0, 4000, size=n) * 0.125
-    rare = np.where(rng.random(n) < 0.999, 7.0, normal)
-    with np.errstate(over="ignore"):
-        wide = np.exp(300 * rng.normal(size=n)) * rng.choice([-1, 1], size=n)  # infinite now and then
-    subnormal = rng.integers(-3000, 3000, size=n) * 5e-324
-    neighbours = np.nextafter(1.0, rng.choice([0.0, 2.0], size=n))
-    outlier = np.append(normal[1:], 1e300)
-    return np.column_stack([normal, clustered, rare, wide, subnormal, neighbours, outlier, np.arange(n)])
-
-
-def test_hard_columns_take_few_questions():
-    X = hard_columns(30000)
-    bins = fastpu.bin_features(X)
-    assert_those_of(cuts_of_parts(X, parts_of(np.random.default_rng(4), 30000, 7), 255, n_questions=14), bins)
-
-
-def test_whole_weights_are_repetitions():
-    rng = np.random.default_rng(5)
-    X, weights = rng.normal(size=(800, 3)), rng.integers(0, 6, size=800).astype(np.float64)
-    repeated = np.repeat(X, weights.astype(int), axis=0)
-    cuts = cuts_of_parts(X, parts_of(rng, 800, 4), 50, 0.25 * weights)
-    assert_those_of(cuts, fastpu.bin_features(repeated, max_bins=50))
-
-
-def test_weights_of_any_size_give_the_same_cuts_for_every_partition():
-    rng = np.random.default_rng(6)
-    X, weights = rng.normal(size=(1000, 2)), rng.exponential(size=1000) ** 5
-    for scale in (1e-300, 1.0, 1e300):
-        first = cuts_of_parts(X, [np.arange(1000)], 40, scale * weights)
-        again = cuts_of_parts(X, parts_of(rng, 1000, 6), 40, scale * weights)
-        for one, other in zip(first, again, strict=True):
-            np.testing.assert_array_equal(one, other)
-
-
-@pytest.mark.parametrize("weight", [0.7, 1e-300, 1e300])
-def test_equal_weights_count_as_none(weight):
-    rng = np.random.default_rng(7)
-    X, present = rng.normal(size=(700, 2)), rng.random(700) < 0.6
-    cuts = cuts_of_parts(X, parts_of(rng, 700, 3), 60, np.where(present, weight, 0.0))
-    assert_those_of(cuts, fastpu.bin_features(X[present], max_bins=60))
+    if at_once is not None:
+        monkeypatch.setattr(_binning, "_columns_at_once", lambda *_: at_once)
+    parts = [np.arange(0), *parts_of(rng, 900, 4)]
+    labels, weights = (
+        [dask.delayed(values[part]) for part in parts] if values is not None else None
+        for values in (problem.y, problem.weights)
+    )
+    for matrix in (problem.X, in_float32(problem.X), to_csr(problem.X)):
+        bins = fastpu.bin_features(matrix, max_bins=max_bins, sample_weight=problem.weights)
+        rows = read_rows([dask.delayed(matrix[part]) for part in parts], labels, weights)
+        form = _binning.find_form(client, rows, _binning.take_census(client, rows), max_bins)
+        for name in ("cut_starts", "cut_values", "bin_values"):
+            np.testing.assert_array_equal(getattr(form._native, name), getattr(bins._native, name))
 
 
 # ---- Rows binned at given cuts ----

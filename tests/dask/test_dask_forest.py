@@ -19,7 +19,7 @@ pandas = pytest.importorskip("pandas")
 
 from dask_cases import array, assert_nothing_is_left, assert_same_model, local_cluster  # noqa: E402 - Dask may be absent
 from fastpu import dask as on_dask  # noqa: E402 - Dask may be absent
-from fastpu.dask import _bags, _binning  # noqa: E402 - Dask may be absent
+from fastpu.dask import _bags  # noqa: E402 - Dask may be absent
 
 HANG_SECONDS = 60.0
 
@@ -169,22 +169,6 @@ def test_tasks_of_a_worker_that_dies_are_repeated():
         killer.join()
         assert time.monotonic() - start < HANG_SECONDS
     assert_same_model(found, fastpu.fit_forest(X, y, **options))
-
-
-def test_cuts_are_found_again_where_a_worker_dies_meanwhile(monkeypatch):
-    X, y, _ = rows()
-    find_cuts = _binning.find_cuts
-    with local_cluster(2) as own:
-        to_kill = [list(own.run(os.getpid).values())[1]]
-
-        def kill_first(ask, *arguments):
-            if to_kill:
-                os.kill(to_kill.pop(), signal.SIGKILL)
-            return find_cuts(ask, *arguments)
-
-        monkeypatch.setattr(_binning, "find_cuts", kill_first)
-        found = on_dask.fit_forest(*far(X, y, chunks=200), client=own, n_trees=5, random_state=0)
-    assert_same_model(found, fastpu.fit_forest(X, y, n_trees=5, random_state=0))
 
 
 def test_arrays_may_begin_at_any_byte_of_a_message(monkeypatch):

@@ -9,8 +9,7 @@ pytest.importorskip("distributed")
 pytest.importorskip("dask.array")
 
 import fastpu.dask
-from dask_cases import assert_nothing_is_left, chunked, fail, first_part, local_cluster, scores_in_task
-from fastpu.dask._workers import Workers
+from dask_cases import assert_nothing_is_left, chunked, fail, local_cluster, scores_in_task
 
 HANG_SECONDS = 60.0
 FITS = {
@@ -57,12 +56,3 @@ def test_a_task_that_has_left_the_threads_of_its_worker_stays_away():
         found, is_held = task.result(timeout=HANG_SECONDS)
         assert found.shape == (400,)
         assert not is_held
-
-
-def test_the_end_of_a_fit_leaves_others_of_the_same_client(client):
-    parts = [client.submit(int, k, pure=False) for k in range(2)]
-    client.gather(parts)
-    first, second = (Workers(client, {0: part}, 1) for part in parts)
-    first.close()
-    assert second.ask(first_part) == [1]
-    second.close()

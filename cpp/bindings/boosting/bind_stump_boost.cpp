@@ -1,9 +1,12 @@
 #include <pybind11/pybind11.h>
 
+#include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "boosting/bind_eval_set.hpp"
-#include "boosting/bind_stump_rows.hpp"
+#include "boosting/joined_stump_rows.hpp"
 #include "common/arguments.hpp"
 #include "common/bind_options.hpp"
 #include "data/bind_binned_features.hpp"
@@ -48,32 +51,46 @@ BinnedFeatures bin_training(const MatrixView& view, index_t max_bins, index_t mo
       view);
 }
 
-// The first rounds of a fit, which an earlier call has made, and their sets of categories.
-StumpBoostResult made_rounds(const py::tuple& arrays) {
-  if (arrays.size() != 8) throw py::value_error("made must have 8 arrays");
-  const auto n = static_cast<index_t>(py::len(arrays[0]));
-  const auto copied = [&]<class T>(std::vector<T>& to, std::size_t k) {
-    const T* from = view_1d<T>(arrays[k], "made", n);
-    to.assign(from, from + n);
-  };
-  StumpBoostResult made;
-  copied(made.features, 0);
-  copied(made.thresholds, 1);
-  copied(made.polarity, 2);
-  copied(made.alphas, 3);
-  copied(made.deltas, 4);
-  copied(made.z, 5);
-  copied(made.objective, 6);
-  const CategorySet* sets = nullptr;
-  const index_t n_sets = view_sets(arrays[7], sets);
-  made.sets.assign(sets, sets + n_sets);
-  return made;
-}
+// The rows of a member of a fit on several machines, and the Python objects whose memory they read.
+class StumpsOfMember {
+ public:
+  // Without labels the member has no rows, and `features` have the cuts alone. Of each of its partitions `first` has
+  // the first row, and `number` the number of this row among all.
+  StumpsOfMember(std::shared_ptr<BinnedFeatures> features, py::object labels, py::object sample_weight,
+                 const py::object& first, const py::object& number, py::object bring, int n_threads)
+      : features_(std::move(features)),
+        arrays_{std::move(labels), std::move(sample_weight)},
+        team_(team_of_call(n_threads)),
+        train_(view_training_set<BoostTrainingSet>(*features_, arrays_[0], arrays_[1], py::none())) {
+    const bool has_rows = train_.labels != nullptr;
+    std::unique_ptr<StumpRows> own;
+    std::vector<PlaceOfRows> places;
+    if (has_rows) {
+      const auto n = static_cast<index_t>(py::len(first));
+      const auto* firsts = view_1d<index_t>(first, "first", n);
+      const auto* numbers = view_1d<index_t>(number, "number", n);
+      if (n == 0 || firsts[0] != 0) throw py::value_error("first must begin with 0");
+      for (index_t k = 0; k < n; ++k) places.push_back({firsts[k], numbers[k]});
+      own = unlocked([&] { return make_stump_rows(train_, team_); });
+    }
+    rows_ = std::make_unique<JoinedStumpRows>(std::move(own), std::move(places), *features_,
+                                              Together(std::move(bring), has_rows));
+  }
+
+  StumpRows& rows() { return *rows_; }
+
+ private:
+  std::shared_ptr<BinnedFeatures> features_;
+  std::vector<py::object> arrays_;  // their memory is read
+  Team team_;
+  BoostTrainingSet train_;
+  std::unique_ptr<StumpRows> rows_;
+};
 
 StumpBoostResult boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
                        const py::object& categorical, StumpBoostOptions options, index_t max_bins,
                        index_t most_distinct, const py::object& eval_set, const py::object& callback, int n_threads,
-                       const py::object& rows, const py::object& made) {
+                       StumpsOfMember* rows) {
   Training training;
   std::optional<MatrixView> raw;
   index_t n_rows = 0;
@@ -88,7 +105,7 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
     n_features = std::visit([](const auto& x) { return x.n_cols; }, *raw);
   }
   training.set.categorical = view_or_null<std::uint8_t>(categorical, "categorical", n_features);
-  if (rows.is_none()) training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
+  if (rows == nullptr) training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
   training.set.sample_weight = view_or_null<double>(sample_weight, "sample_weight", n_rows);
   const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
   using Round = BoostRound;
@@ -97,16 +114,11 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
                          &Round::alpha, &Round::z, &Round::objective, &Round::eval_auc);
   Team team = team_of_call(n_threads);
 
-  if (!rows.is_none() && raw) throw py::value_error("features must be binned where rows are elsewhere");
-  const std::unique_ptr<StumpRows> elsewhere =
-      rows.is_none() ? nullptr : stump_rows_of_python(rows, *training.set.features);
-  std::optional<StumpBoostResult> before;
-  if (!made.is_none()) before = made_rounds(made.cast<py::tuple>());
-
+  if (rows != nullptr && raw) throw py::value_error("features must be binned where rows are those of a member");
   const py::gil_scoped_release nogil;
-  if (elsewhere != nullptr) {
-    return stump_boost(*training.set.features, training.set.categorical, *elsewhere, before ? &*before : nullptr,
-                       eval ? &*eval : nullptr, options, on_round, team);
+  if (rows != nullptr) {
+    return stump_boost(*training.set.features, training.set.categorical, rows->rows(), eval ? &*eval : nullptr, options,
+                       on_round, team);
   }
   if (raw) {
     training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, most_distinct, team, training));
@@ -126,6 +138,11 @@ void bind_stump_boost(py::module_& module) {
       .field("n_rounds", &Options::n_rounds)
       .field("stop_tol", &Options::stop_tol)
       .field("early_stopping_rounds", &Options::early_stopping_rounds);
+  py::class_<StumpsOfMember>(module, "StumpRows")
+      .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, const py::object&, const py::object&,
+                    py::object, int>(),
+           py::arg("features").none(false), py::arg("labels"), py::arg("sample_weight"), py::kw_only(),
+           py::arg("first"), py::arg("number"), py::arg("bring"), py::arg("n_threads"));
   using Result = StumpBoostResult;
   py::class_<Result> result(module, "StumpBoostResult");
   add_array(result, "features", &Result::features);
@@ -143,7 +160,7 @@ void bind_stump_boost(py::module_& module) {
       .def_readonly("last_gain", &Result::last_gain);
   module.def("stump_boost", &boost, py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
              py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("max_bins"), py::arg("most_distinct"),
-             py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("rows"), py::arg("made"));
+             py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("rows"));
 }
 
 }  // namespace fastpu

@@ -1,11 +1,12 @@
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "boosting/boosted_crossing.hpp"
 #include "common/arguments.hpp"
 #include "fastpu/boosting/tree_loss.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
@@ -13,6 +14,15 @@
 namespace fastpu {
 
 namespace {
+
+// Copies an array of exactly as many numbers.
+template <class Numbers>
+Numbers unpack(const py::handle& array, const char* name) {
+  Numbers numbers;
+  using T = typename decltype(numbers.values)::value_type;
+  std::copy_n(view_1d<T>(array, name, std::ssize(numbers.values)), numbers.values.size(), numbers.values.begin());
+  return numbers;
+}
 
 // Memory for g and h that is used again when Python has dropped the arrays of an earlier call: for a million rows the
 // first touch of fresh memory takes a millisecond. It is called with the GIL held.
@@ -71,19 +81,19 @@ class BoundLoss {
 
   py::array_t<std::int64_t> sums(const py::object& scores, const py::object& tops, int n_threads) const {
     const TreeLossScores of = view(scores);
-    const TreeLossTops relative_to = unpack_tops(tops);
+    const TreeLossTops relative_to = unpack<TreeLossTops>(tops, "tops");
     Team team = team_of_call(n_threads);
     return to_array(unlocked([&] { return loss_->sums(of, relative_to, team); }).values);
   }
 
   double objective(const py::object& tops, const py::object& sums) const {
-    return loss_->objective(unpack_tops(tops), unpack_sums(sums));
+    return loss_->objective(unpack<TreeLossTops>(tops, "tops"), unpack<TreeLossSums>(sums, "sums"));
   }
 
   py::tuple derive(const py::object& scores, const py::object& tops, const py::object& sums, int n_threads) const {
     const TreeLossScores of = view(scores);
-    const TreeLossTops all_tops = unpack_tops(tops);
-    const TreeLossSums all_sums = unpack_sums(sums);
+    const TreeLossTops all_tops = unpack<TreeLossTops>(tops, "tops");
+    const TreeLossSums all_sums = unpack<TreeLossSums>(sums, "sums");
     return written(n_threads,
                    [&](double* g, double* h, Team& team) { loss_->derive(of, all_tops, all_sums, g, h, team); });
   }

@@ -109,12 +109,6 @@ BoostState::SmallSide BoostState::small_side(const StumpBoundary& boundary, cons
   return side;
 }
 
-void BoostState::move_rows(const StumpBoundary& boundary, const StumpEffect& effect) {
-  const SmallSide side = small_side(boundary, effect);
-  rows_.move(side.change);
-  add_exactly(offset_, offset_low_, side.common);
-}
-
 PerSlot BoostState::add_stump(const StumpBoundary& boundary, const StumpEffect& effect) {
   SmallSide side = small_side(boundary, effect);
   set_scale(side.change);

@@ -38,9 +38,6 @@ class BoostState {
   // later, feature by feature, by settle().
   PerSlot add_stump(const StumpBoundary& boundary, const StumpEffect& effect);
 
-  // Adds a stump to f alone, in the time of reading codes. After the last such stump refresh() must be called.
-  void move_rows(const StumpBoundary& boundary, const StumpEffect& effect);
-
   // Whether the sums have lost so many bits that refresh() should be called.
   bool is_stale() const;
   void refresh();

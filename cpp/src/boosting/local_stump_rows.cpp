@@ -329,16 +329,6 @@ PairSums LocalStumpRows::add_sparse(const std::uint32_t* rows, index_t n, const 
   return sums;
 }
 
-void LocalStumpRows::move(const StumpChange& change) {
-  const RowBits& moved = changed(change);
-  for (std::size_t w = 0; w < moved.size(); ++w) {
-    for (std::uint64_t bits = moved[w]; bits != 0; bits &= bits - 1) {
-      RowState& s = states_[static_cast<index_t>(64 * w) + std::countr_zero(bits)];
-      add_exactly(s.f, s.f_low, change.rows[0].step);
-    }
-  }
-}
-
 }  // namespace detail
 
 StumpHistogram::StumpHistogram(const BinnedFeatures& features) : features_(&features) {
@@ -352,29 +342,6 @@ StumpHistogram::StumpHistogram(const BinnedFeatures& features) : features_(&feat
   }
   kind_offset = 2 * bin_stride;
   size = features.n_features * 2 * kind_offset;
-}
-
-std::vector<index_t> count_bins(const BoostTrainingSet& train, bool use_unlabelled) {
-  const BinnedFeatures& features = *train.features;
-  std::vector<index_t> counts(at(features.total_bins()), 0);
-  const auto* two_bytes = reinterpret_cast<const std::uint16_t*>(features.by_row.data());
-  for (index_t i = 0; i < features.n_rows; ++i) {
-    const bool has_weight = train.sample_weight == nullptr || train.sample_weight[i] > 0;
-    if (!has_weight || (train.labels[i] == 0 && !use_unlabelled)) continue;
-    if (features.is_sparse()) {
-      const auto row = at(i);
-      for (index_t p = features.row_start[row]; p < features.row_start[row + 1]; ++p) {
-        ++counts[features.row_bins[at(p)]];
-      }
-      continue;
-    }
-    for (index_t e = 0; e < features.n_features; ++e) {
-      const index_t place = i * features.row_stride + e;
-      const index_t code = features.width == CodeWidth::one_byte ? features.by_row[place] : two_bytes[place];
-      ++counts[at(features.first_bin(e) + code)];
-    }
-  }
-  return counts;
 }
 
 std::unique_ptr<StumpRows> make_stump_rows(const BoostTrainingSet& train, Team& team) {

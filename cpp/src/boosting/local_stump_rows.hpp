@@ -28,7 +28,6 @@ class LocalStumpRows final : public StumpRows {
   WeightSums weigh(const PerSlot& tops) override;
   AddedRows add(const StumpChange& change) override;
   std::array<ListedRows, 2> list(const StumpChange& change) override;
-  void move(const StumpChange& change) override;
 
   const RowState& row(index_t i) const { return states_[i]; }
   bool is_labelled(index_t i) const { return ((labelled_[at(i / 64)] >> (i % 64)) & 1U) != 0; }

@@ -77,30 +77,6 @@ PerSlot firing_shares(const Boundary& stump, bool fires_above, const StumpSearch
   return fires;
 }
 
-// The stump of a round of an earlier call.
-Boundary stump_of(const StumpBoostResult& made, std::size_t round, const BoostTrainingSet& train) {
-  Boundary stump;
-  stump.feature = made.features[round];
-  if (stump.feature < 0 || stump.feature >= train.features->n_features) {
-    throw std::invalid_argument("there is no feature " + std::to_string(stump.feature));
-  }
-  const double threshold = made.thresholds[round];
-  stump.by_categories = train.categorical != nullptr && train.categorical[stump.feature] != 0;
-  if (stump.by_categories) {
-    stump.codes = made.sets.at(static_cast<std::size_t>(threshold));
-    return stump;
-  }
-  const double* cuts = train.features->cuts->of(stump.feature);
-  const double* end = cuts + train.features->cuts->count(stump.feature);
-  const double* cut = std::lower_bound(cuts, end, threshold);
-  if (cut == end || *cut != threshold) {
-    throw std::invalid_argument("threshold " + detail::to_text(threshold) + " is no cut of feature " +
-                                std::to_string(stump.feature));
-  }
-  stump.cut = cut - cuts;
-  return stump;
-}
-
 }  // namespace
 
 index_t exact_search_bins(index_t n_rows, index_t n_features) {
@@ -128,20 +104,6 @@ class StumpBooster {
     if (eval != nullptr) judge_ = std::make_unique<EvalAuc>(*eval, *train.features);
     result_.low = loss_.low();
     log_objective_ = loss_.recompute(state_.log_means());
-  }
-
-  // Takes over the rounds of an earlier call, after the last of which the weights were set afresh.
-  void take_over(const StumpBoostResult& made) {
-    // The first search finds the bins that have rows: it must be made while no weight is 0 by rounding.
-    search_.best(state_.gain_coefs(loss_.slot_shares()));
-    for (std::size_t round = 0; round < made.features.size(); ++round) {
-      const Boundary stump = stump_of(made, round, train_);
-      const bool fires_above = made.polarity[round] > 0;
-      state_.move_rows(stump, {fires_above, made.alphas[round], loss_.low()});
-      alpha_sum_ += made.alphas[round];
-      record(stump, fires_above, made.alphas[round], made.deltas[round], made.z[round], made.objective[round]);
-    }
-    refresh();
   }
 
   StumpBoostResult run(const BoostCallback& callback) {
@@ -254,15 +216,13 @@ StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* 
 }
 
 StumpBoostResult stump_boost(const BinnedFeatures& features, const std::uint8_t* categorical, StumpRows& rows,
-                             const StumpBoostResult* made, const BoostEvalSet* eval, const StumpBoostOptions& options,
-                             const BoostCallback& callback, Team& team) {
+                             const BoostEvalSet* eval, const StumpBoostOptions& options, const BoostCallback& callback,
+                             Team& team) {
   BoostTrainingSet train;
   train.features = &features;
   train.categorical = categorical;
   check(options, train, eval);
-  StumpBooster booster(train, rows, nullptr, eval, options, team);
-  if (made != nullptr) booster.take_over(*made);
-  return booster.run(callback);
+  return StumpBooster(train, rows, nullptr, eval, options, team).run(callback);
 }
 
 }  // namespace fastpu

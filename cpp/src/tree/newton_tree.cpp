@@ -56,7 +56,6 @@ GrownTree NewtonGrower::grow(const std::vector<std::uint32_t>& split_features, c
     const std::uint32_t next = heap.back();
     heap.pop_back();
     team_.poll();
-    if (rows_.most_rows_ahead() >= 0) ask_ahead(next, heap, options_.max_leaves - n_leaves);
     if (!split(next, n_leaves + 1 == options_.max_leaves)) {
       search_alone(nodes_[next], true);
       offer(next);
@@ -93,33 +92,6 @@ SplitOrder NewtonGrower::order_of(Node& node, bool is_last) {
   }
   const bool searches = !is_last && node.depth + 1 != options_.max_depth;
   return {node.number, node.children, node.split, searches && node.histogram >= 0};
-}
-
-// Asks for the next split, unless it was asked for before, together with others that come soon if the children of none
-// of them gain more, and before the last split for the sums of the leaves. Of the splits that are left at most a third
-// are asked for: trees are uneven, and most of the others would be asked for in vain.
-void NewtonGrower::ask_ahead(std::uint32_t next, std::vector<std::uint32_t> others, index_t n_splits) {
-  const bool is_last = n_splits == 1;
-  const bool is_asked = nodes_[next].children != 0;
-  if (is_asked && !is_last) return;
-  std::vector<SplitOrder> orders;
-  if (!is_asked) orders.push_back(order_of(nodes_[next], is_last));
-  const index_t n_others = std::min({n_splits / 3, std::ssize(others), std::ssize(histograms_)});
-  std::ranges::partial_sort(others, others.begin() + n_others,
-                            [this](std::uint32_t a, std::uint32_t b) { return is_later(b, a); });
-  for (index_t k = 0; k < n_others; ++k) {
-    Node& node = nodes_[others[at(k)]];
-    if (node.children == 0 && node.n_rows <= rows_.most_rows_ahead()) orders.push_back(order_of(node, false));
-  }
-  std::vector<std::uint32_t> leaves;
-  if (is_last) {
-    for (std::uint32_t place = 0; place < nodes_.size(); ++place) {
-      if (tree_.nodes[place].is_leaf() && place != next) leaves.push_back(nodes_[place].number);
-    }
-    leaves.insert(leaves.end(), {nodes_[next].children, nodes_[next].children + 1});
-    std::ranges::sort(leaves);
-  }
-  rows_.ask_ahead(orders, leaves);
 }
 
 // Splits the node at this place and searches its children. Returns false, and changes nothing, if one side has too few

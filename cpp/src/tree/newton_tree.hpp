@@ -50,7 +50,6 @@ class NewtonGrower {
   bool may_be_split(const Node& node) const;
   bool is_later(std::uint32_t a, std::uint32_t b) const;
   SplitOrder order_of(Node& node, bool is_last);
-  void ask_ahead(std::uint32_t next, std::vector<std::uint32_t> others, index_t n_splits);
   bool split(std::uint32_t place, bool is_last);
   NewtonSearch::Node searched(Node& node, std::uint64_t* bins) const;
   void search_alone(Node& node, bool with_counts);

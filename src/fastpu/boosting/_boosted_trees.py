@@ -197,10 +197,10 @@ class Training:
         patience: int = 0,
         before: TreeEnsemble | None = None,
         callback: Any = None,
-        elsewhere: object = None,
+        elsewhere: _core.BoostedRows | None = None,
         cuts: BinnedFeatures | None = None,
     ) -> _core.BoostedTreesResult:
-        """Boost rows in memory, or `elsewhere` rows with these cuts that answer like a `_core.BoostedShard`."""
+        """Boost rows in memory, or those of all members of a fit `elsewhere`, which have these cuts."""
         features = cast("BinnedFeatures", rows.features if rows else cuts)
         settings = self.settings
         bags = {}

@@ -143,7 +143,6 @@ def boost(
             callback=callback,
             n_threads=threads,
             rows=None,
-            made=None,
         )
 
     chosen = None

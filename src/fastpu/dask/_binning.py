@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,19 +22,11 @@ from fastpu.common._params import check_int
 from fastpu.common._text import short
 from fastpu.dask._client import dask
 from fastpu.dask._collections import is_collection, read_rows
-from fastpu.dask._cuts import (
-    Answer,
-    SortedColumn,
-    WeightRange,
-    answers_of,
-    find_cuts,
-    joined_cuts,
-    sorted_columns,
-)
-from fastpu.dask._workers import WorkerLostError, Workers, results_of, wait_for
+from fastpu.dask._members import HeldRows
+from fastpu.dask._tasks import release, results_of, wait_for
 from fastpu.data._categories import check_kept, columns_in_order, columns_in_sets
 from fastpu.data._category_order import CategoryOrder, Counts, count_categories, upper_label
-from fastpu.data._matrix import CsrMatrix, DenseMatrix
+from fastpu.data._matrix import CsrMatrix, DenseMatrix, stacked
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, bin_at, stacked_bins
 
@@ -45,14 +38,11 @@ if TYPE_CHECKING:
 
     from fastpu.boosting._folds import LabelledRows
     from fastpu.dask._collections import Rows
-    from fastpu.dask._cuts import ColumnCuts
-    from fastpu.dask._workers import Shard
     from fastpu.data._categories import Kept
     from fastpu.data._matrix import Matrix
 
-_ATTEMPTS = 3  # how often the cuts are searched for where workers are lost meanwhile
 _MAX_BINS = 255
-_SORTED_SHARE = 0.25  # the share of the workers' memory that sorted columns may take at once
+_GATHERED_SHARE = 0.1  # the share of the workers' memory that columns of all rows may take at once
 
 
 @dataclass(frozen=True)
@@ -82,7 +72,6 @@ class _PartCensus:
     orders: Kept | None = None
     groups: tuple[int, int, int] = (0, 0, 0)
     mass: tuple[tuple[float, ...], ...] = ((), (), ())
-    weight_range: WeightRange | None = None
 
 
 @dataclass(frozen=True)
@@ -101,8 +90,8 @@ class Census:
         Numbers of positive, unlabelled and negative rows of positive weight, for each partition.
     mass : tuple of float
         Sums of their weights.
-    weight_range : WeightRange, or None
-        Their range, if rows have weights.
+    is_weighted : bool
+        Whether rows have weights.
     """
 
     sizes: tuple[int, ...]
@@ -113,7 +102,7 @@ class Census:
     categories: Kept
     groups: tuple[tuple[int, int, int], ...]
     mass: tuple[float, ...]
-    weight_range: WeightRange | None
+    is_weighted: bool
     order: CategoryOrder | None = None
 
     @property
@@ -124,12 +113,6 @@ class Census:
     def n_present_before(self, partition: int) -> int:
         """Return the number of rows of positive weight in the partitions before this one."""
         return sum(map(sum, self.groups[:partition]))
-
-    def unweighted(self) -> Census:
-        """Return the census in which all rows of positive weight count alike."""
-        if self.weight_range is None:
-            return self
-        return replace(self, weight_range=WeightRange(self.weight_range.n_rows, 1.0, 1.0))
 
     @property
     def all_groups(self) -> tuple[int, int, int]:
@@ -195,7 +178,6 @@ def _count(X: Any, y: Any, weights: Any, number: int) -> _PartCensus:
         {column: _order_of(X, int(column), occurring) for column, occurring in matrix.categories.items()},
         label_counts(counted),
         sums,
-        None if mass is None else WeightRange.of(mass),
     )
 
 
@@ -225,11 +207,30 @@ def _read_training(X: Any, weights: NDArray[np.float64] | None, number: int, cen
     return order.coded(matrix, weights, census.n_present_before(number))
 
 
-def _sort(X: Any, weights: Any, number: int, columns: list[int], census: Census) -> list[SortedColumn]:
+def _take_columns(X: Any, weights: Any, number: int, groups: list[list[int]], census: Census) -> list[Any]:
+    """Return for each group of columns these columns of a partition and its weights; None if it is empty."""
     if not _n_rows(X):
-        return [SortedColumn(np.empty(0), None)] * len(columns)
+        return [None] * len(groups)
     mass = None if weights is None else _read_weights(weights, _n_rows(X))
-    return sorted_columns(_read_training(X, mass, number, census), columns, mass, census.weight_range)
+    table = _read_training(X, mass, number, census).table()
+    parts = (table[:, columns] for columns in groups)
+    if census.is_sparse:
+        return [(CsrMatrix.of(part), mass) for part in parts]
+    return [(DenseMatrix(np.ascontiguousarray(part)), mass) for part in parts]
+
+
+def _find_cuts(
+    parts: list[Any], max_bins: int, n_threads: int, *, are_alike: bool
+) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return the cuts of columns of all rows, whose partitions are given."""
+    present = [part for part in parts if part is not None]
+    rows, weights = stacked([rows for rows, _ in present]), None
+    if present[0][1] is not None:
+        weights = np.concatenate([of_part for _, of_part in present])
+        weights = np.sign(weights) if are_alike else weights
+    native = _core.bin_features(rows, max_bins, weights, n_threads)
+    starts, cuts, values = native.cut_starts.tolist(), native.cut_values, native.bin_values
+    return [(cuts[a:b], values[a + k : b + k + 1]) for k, (a, b) in enumerate(pairwise(starts))]
 
 
 def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census: Census | None) -> BinnedPart:
@@ -242,10 +243,6 @@ def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census
     else:
         matrix = _read_training(X, mass, number, census)
     return BinnedPart(number, bin_at(matrix, form, 1), labels, mass)
-
-
-def _answer(shard: Shard, points: list[NDArray[np.float64]]) -> Answer:
-    return reduce(Answer.merged, [answers_of(columns, points) for columns in shard.parts])
 
 
 # ---- What the driver does ----
@@ -294,10 +291,8 @@ def take_census(client: Client, rows: Rows) -> Census:
     check_kept(categories, first.n_features)
     groups = tuple(part.groups for part in parts)
     mass = tuple(float(sum(counts)) for counts in zip(*groups, strict=True))
-    weight_range = None
     if rows.weights is not None:
         mass = tuple(math.fsum(number for _, part in present for number in part.mass[g]) for g in range(3))
-        weight_range = reduce(WeightRange.merged, (part.weight_range for _, part in present))
     return Census(
         tuple(part.n_rows for part in parts),
         first.n_features,
@@ -307,7 +302,7 @@ def take_census(client: Client, rows: Rows) -> Census:
         categories,
         groups,
         mass,
-        weight_range,
+        rows.weights is not None,
     )
 
 
@@ -330,57 +325,67 @@ def _sums(one: Counts, other: Counts) -> Counts:
 
 
 def find_form(
-    client: Client, rows: Rows, census: Census, n_cuts_or_bins: int | BinnedFeatures, n_threads: int | None
+    client: Client, rows: Rows, census: Census, n_cuts_or_bins: int | BinnedFeatures, *, are_alike: bool = False
 ) -> BinnedFeatures:
     """Return one row of zeros, binned as all rows are to be: the core reads their cuts and the form of codes from it.
 
-    The cuts are at most so many of a feature, those that `bin_features` finds for all rows, or those of binned rows.
+    The cuts are at most so many of a feature, those that `bin_features` finds for all rows, or those of binned rows. If
+    rows `are_alike`, their positive weights do not influence the cuts.
     """
     zeros = np.zeros((1, census.n_features), dtype=np.float32)
     row = CsrMatrix.of(sp.csr_array(zeros)) if census.is_sparse else DenseMatrix(zeros)
     if isinstance(n_cuts_or_bins, BinnedFeatures):
         n_cuts_or_bins._check_fits("max_bins", census.n_features, census.feature_names, census.categories)
         return bin_at(row, n_cuts_or_bins, 1)
-    numeric = sorted(set(range(census.n_features)) - set(columns_in_sets(census.categories)))
-    cuts: list[ColumnCuts] = []
-    at_once = _columns_at_once(client, census, len(numeric))
+    in_sets = columns_in_sets(census.categories)
+    cuts = {column: _category_cuts(len(census.categories[str(column)])) for column in in_sets}
+    numeric = [column for column in range(census.n_features) if column not in in_sets]
+    at_once = _columns_at_once(client, census)
     for start in range(0, len(numeric), at_once):
-        columns = numeric[start : start + at_once]
-        for attempts_left in reversed(range(_ATTEMPTS)):
-            try:
-                cuts += _cuts_of_columns(client, rows, census, columns, n_cuts_or_bins, n_threads)
-                break
-            except WorkerLostError:
-                if not attempts_left or not client.nthreads():
-                    raise
-    joined: Any = joined_cuts(cuts, census.categories, census.n_features)
+        cuts |= _cuts_of(client, rows, census, numeric[start : start + at_once], n_cuts_or_bins, are_alike=are_alike)
+    of_columns = [cuts[column] for column in range(census.n_features)]
+    starts = np.cumsum([0, *(own.size for own, _ in of_columns)], dtype=np.int64)
+    joined: Any = starts, *map(np.concatenate, zip(*of_columns, strict=True))
     native = _core.bin_features(row, n_cuts_or_bins, None, 1, None, joined)
     return BinnedFeatures(native, census.feature_names, n_cuts_or_bins, census.categories)
 
 
-def _cuts_of_columns(
-    client: Client, rows: Rows, census: Census, columns: list[int], max_bins: int, n_threads: int | None
-) -> list[ColumnCuts]:
-    sorted_parts = _start_tasks(client, _sort, rows.X, rows.weights, also=(columns, _sent(census)))
-    try:
-        wait_for(client, sorted_parts, "sorting columns")
-        with Workers(client, dict(enumerate(sorted_parts)), n_threads) as workers:
-            return find_cuts(
-                lambda question: reduce(Answer.merged, workers.ask(_answer, question)), len(columns), max_bins
-            )
-    finally:
-        for part in sorted_parts:
-            part.release()
+def _cuts_of(
+    client: Client, rows: Rows, census: Census, columns: list[int], max_bins: int, *, are_alike: bool
+) -> dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return the cuts of some columns, of which each worker gets some of all rows."""
+    threads = client.nthreads().values()
+    n_groups = max(1, min(len(threads), len(columns)))
+    groups = [columns[k::n_groups] for k in range(n_groups)]
+    take, find = dask.delayed(_take_columns, pure=False, nout=n_groups), dask.delayed(_find_cuts, pure=False)
+    weights = rows.weights or [None] * len(rows)
+    sent = _sent(census)
+    parts = [take(X, own, k, groups, sent) for k, (X, own) in enumerate(zip(rows.X, weights, strict=True))]
+    found = [
+        find([part[g] for part in parts], max_bins, min(threads, default=1), are_alike=are_alike)
+        for g in range(n_groups)
+    ]
+    cuts = results_of(client, client.compute(found), "finding cuts")
+    return {
+        column: own
+        for group, of_group in zip(groups, cuts, strict=True)
+        for column, own in zip(group, of_group, strict=True)
+    }
 
 
-def _columns_at_once(client: Client, census: Census, n_columns: int) -> int:
-    """Return how many sorted columns the workers have memory for at once."""
+def _category_cuts(n_categories: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    cuts = np.concatenate([[-np.inf], np.arange(max(0, n_categories - 1)) + 0.5])
+    return cuts, np.zeros(cuts.size + 1)
+
+
+def _columns_at_once(client: Client, census: Census) -> int:
+    """Return of how many columns the workers have memory for all rows at once."""
     limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
-    per_column = census.n_rows * (census.itemsize + (8 if census.weight_range is not None or census.is_sparse else 0))
+    per_column = census.n_rows * (census.itemsize + (8 if census.is_weighted or census.is_sparse else 0))
     if not limits or not all(limits):
-        return max(1, n_columns)
+        return census.n_features
     memory = sum(limits) / len(limits) * len(client.nthreads())  # some versions of Dask tell of a few workers alone
-    return max(1, min(n_columns, int(_SORTED_SHARE * memory / per_column)))
+    return max(1, int(_GATHERED_SHARE * memory / per_column))
 
 
 def check_cuts(max_bins: object) -> int | BinnedFeatures:
@@ -396,10 +401,59 @@ def bin_partitions(client: Client, rows: Rows, form: BinnedFeatures, census: Cen
     try:
         wait_for(client, parts, "binning")
     except BaseException:
-        for part in parts:
-            part.release()
+        release(parts)
         raise
     return parts
+
+
+@dataclass(frozen=True)
+class FitData:
+    """The rows of a fit and what is known of them.
+
+    Attributes
+    ----------
+    client : Client
+    rows : Rows
+        The partitions.
+    census : Census
+        Their sizes and groups.
+    form : BinnedFeatures
+        A single row binned as all rows are, from which the core reads the cuts and the form of the codes.
+    held : LabelledRows, or None
+        The rows of `eval_set`.
+    patience : int
+        As `check_patience` returns it.
+    n_threads : int, or None
+        Most threads of each worker; None for those that Dask gave it.
+    """
+
+    client: Client
+    rows: Rows
+    census: Census
+    form: BinnedFeatures
+    held: LabelledRows | None
+    patience: int
+    n_threads: int | None
+
+    def hold(self) -> HeldRows:
+        """Bin the partitions and keep them on workers."""
+        parts = bin_partitions(self.client, self.rows, self.form, self.census)
+        try:
+            return HeldRows(self.client, parts, self.census.sizes, self.n_threads)
+        finally:
+            release(parts)
+
+
+def check_patience(early_stopping_rounds: object, eval_set: object) -> int:
+    """Return the rounds without a better AUC after which a fit stops, 0 where it does not stop early."""
+    if early_stopping_rounds is None:
+        return 0
+    patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
+    if eval_set is None:
+        raise ValueError(
+            "early_stopping_rounds needs an eval_set in fastpu.dask: rounds chosen by folds are for one machine"
+        )
+    return patience
 
 
 def bin_eval_set(client: Client, eval_set: Any, form: BinnedFeatures) -> LabelledRows | None:

@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-import dataclasses
+import hashlib
+from contextlib import closing
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from fastpu import _core
 from fastpu.boosting._boosted_trees import FUNCTION, BoostedTreesRound, Training, make_model, threshold_rule
-from fastpu.dask._bags import splits_by_categories
-from fastpu.dask._boosted_rows import known_by, place_rows
+from fastpu.common._warn import warn
+from fastpu.dask._members import Members
 from fastpu.dask._scores import SharedScores
-from fastpu.dask._shared_fit import SharedFit
-from fastpu.tree._fit import check_same_rows, fingerprint_of_parts
+from fastpu.dask._tasks import WorkerLostError
+from fastpu.data._categories import category_flags
+from fastpu.model._model import load
+from fastpu.tree._fit import check_same_rows, fingerprint_of_parts, splits_by_categories
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from fastpu import _core
-    from fastpu.dask._shared_fit import FitData
-    from fastpu.dask._workers import Workers
+    from fastpu.boosting._folds import LabelledRows
+    from fastpu.dask._binning import FitData
+    from fastpu.dask._members import HeldRows, Holding
+    from fastpu.data.binned_features import BinnedFeatures
+
+    Bring: TypeAlias = Callable[[str, bytes], bytes]
 
 
 _ROUNDS_BETWEEN_CHECKPOINTS = 10
-
-
-# ---- The trees so far ----
+_MOST_LOSSES = 3  # workers that may be lost in a row without a round saved between them
+_MOST_DRAWN = 2**32 - 1  # rows that can be numbered, for drawing some of them
 
 
 @dataclass
@@ -55,25 +62,11 @@ class _Trees:
 
     @classmethod
     def of(cls, model: TreeEnsemble | None) -> _Trees:
+        none = np.empty(0)
         if model is None:
-            return cls(
-                np.empty(0),
-                np.zeros(1, dtype=np.int64),
-                np.empty((0, 4), dtype=np.uint64),
-                np.empty(0),
-                np.empty(0),
-                np.empty(0),
-                0,
-            )
-        return cls(
-            model._nodes,
-            model.tree_starts,
-            model.category_sets,
-            model.objective,
-            model.history["risk"],
-            np.empty(0),
-            model.n_trees,
-        )
+            return cls(none, np.zeros(1, np.int64), np.empty((0, 4), np.uint64), none, none, none, 0)
+        arrays = model._nodes, model.tree_starts, model.category_sets, model.objective, model.history["risk"]
+        return cls(*arrays, none, model.n_trees)
 
     @property
     def n_trees(self) -> int:
@@ -81,7 +74,7 @@ class _Trees:
 
     @property
     def arrays(self) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.uint64]] | None:
-        """The trees from which the shards go on, or None."""
+        """The trees from which the core goes on, or None."""
         return (self.nodes, self.tree_start, self.category_sets) if self.n_trees else None
 
     def as_model(self) -> Any:
@@ -91,15 +84,10 @@ class _Trees:
         return SimpleNamespace(_nodes=self.nodes, tree_starts=self.tree_start, category_sets=self.category_sets)
 
     def add(self, grown: _core.BoostedTreesResult) -> None:
-        if self.n_trees:
-            self.nodes = np.concatenate([self.nodes, grown.nodes])
-            self.tree_start = np.concatenate([self.tree_start, self.tree_start[-1] + grown.tree_start[1:]])
-        else:
-            self.nodes, self.tree_start = grown.nodes, grown.tree_start
-        self.category_sets = np.concatenate([self.category_sets, grown.category_sets])
-        self.tree_risk = np.concatenate([self.tree_risk, grown.tree_risk])
-        self.risk = np.concatenate([self.risk, grown.risk])
-        self.eval_auc = np.concatenate([self.eval_auc, grown.eval_auc])
+        self.nodes = np.concatenate([self.nodes, grown.nodes]) if self.n_trees else grown.nodes
+        self.tree_start = np.concatenate([self.tree_start, self.tree_start[-1] + grown.tree_start[1:]])
+        for name in ("category_sets", "tree_risk", "risk", "eval_auc"):
+            setattr(self, name, np.concatenate([getattr(self, name), getattr(grown, name)]))
 
     def keep(self, patience: int) -> None:
         """Drop the trees after the round with the best AUC, where the fit stops early."""
@@ -113,11 +101,70 @@ class _Trees:
 
 
 @dataclass(frozen=True)
+class _Rounds:
+    """The rounds that every member makes from the trees so far.
+
+    `unlabeled` has for every partition the number of its first unlabelled row among all of them, and at the end how
+    many there are in all.
+    """
+
+    training: Training
+    form: BinnedFeatures
+    trees: _Trees
+    unlabeled: NDArray[np.int64]
+    n_rounds: int
+    n_at_once: int
+
+    def of_member(self, holding: Holding, bring: Bring, n_threads: int) -> None:
+        """Make the rounds on the rows of a holding."""
+        numbers = None
+        if self.training.settings.subsample_unl < 1:
+            ranges = [np.arange(*self.unlabeled[k : k + 2]) for k in holding.partitions]
+            numbers = np.concatenate(ranges).astype(np.uint32)
+        own = replace(self, training=replace(self.training, n_threads=n_threads), trees=copy(self.trees))
+        own.make(holding, numbers, bring)
+
+    def make(
+        self,
+        rows: Holding | None,
+        numbers: NDArray[np.uint32] | None,
+        bring: Bring,
+        *,
+        judged: LabelledRows | None = None,
+        callback: Any = None,
+        after: Callable[[], None] | None = None,
+    ) -> None:
+        """Make the rounds, as a member with these rows; `after` is called after every few."""
+        trees, training, form = self.trees, self.training, self.form
+        settings = training.settings
+        joined = _core.BoostedRows(
+            (form if rows is None else rows.features)._native,
+            None if rows is None else rows.labels,
+            None if rows is None else rows.weights,
+            category_flags(form.categories, form.n_features),
+            _core.BoostedTreesOptions(loss=settings.loss, gamma=settings.gamma, prior=training.prior),
+            init=trees.arrays,
+            n_unlabelled=int(self.unlabeled[-1]),
+            numbers=numbers,
+            bring=bring,
+            n_threads=training.n_threads,
+        )
+        while trees.status == "n_rounds" and trees.n_trees < self.n_rounds:
+            n = min(self.n_rounds - trees.n_trees, self.n_at_once)
+            before: Any = trees.as_model()
+            grown = training.run(None, n, judged, before=before, callback=callback, elsewhere=joined, cuts=form)
+            trees.add(grown)
+            trees.status = grown.status
+            if after is not None:
+                after()
+
+
+@dataclass(frozen=True)
 class _Scored:
     """The scores of the rows on the workers, with the methods that `make_model` calls."""
 
     scores: SharedScores
-    groups: Sequence[int]
+    groups: tuple[int, int, int]
 
     def threshold(self, model: TreeEnsemble) -> tuple[float, str]:
         n_pos, _, n_neg = self.groups
@@ -128,82 +175,83 @@ class _Scored:
         return self.scores.span(model)
 
 
-# ---- A fit ----
-
-
-class BoostedFit(SharedFit):
+class BoostedFit:
     """One fit: its rows, and the trees so far."""
 
     def __init__(self, data: FitData, training: Training, before: TreeEnsemble | None) -> None:
-        super().__init__(data)
+        self._data, self._training, self._before = data, training, before
         self._trees = _Trees.of(before)
-        self._training = training
-        self._before = before
         self._known_by: NDArray[np.uint64] | None = None  # of the rows, or of those of the checkpoint
-
-    @property
-    def n_made(self) -> int:
-        """The trees that need not be grown again when a worker is lost."""
-        return self._trees.n_trees
-
-    # -- rounds
+        n_unlabeled = [groups[1] for groups in data.census.groups]
+        self._unlabeled = np.concatenate([[0], np.cumsum(n_unlabeled)]).astype(np.int64)
+        if training.settings.subsample_unl < 1 and sum(n_unlabeled) > _MOST_DRAWN:
+            raise ValueError(
+                f"subsample_unl must be 1 for more than {_MOST_DRAWN} unlabelled rows, got {sum(n_unlabeled)} of them"
+            )
 
     def run(
         self, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None, params: dict[str, Any]
     ) -> TreeEnsemble:
-        """Make all rounds up to `n_rounds` and the model; with a path, go on from its file where workers are lost."""
+        """Make all rounds up to `n_rounds` and the model; with a path, go on from its file where workers are lost.
 
-        def fit(workers: Workers) -> TreeEnsemble:
-            self._make_rounds(workers, n_rounds, hook, path)
-            return self._model(workers, params)
+        That is done a few times at most without a round saved in between: where rows need more memory than there is,
+        workers would be lost and replaced for ever.
+        """
+        n_losses = 0
+        while True:
+            n_made = self._trees.n_trees
+            try:
+                with closing(self._data.hold()) as rows:
+                    self._make_rounds(rows, n_rounds, hook, path)
+                    return self._model(rows, params)
+            except WorkerLostError as error:
+                n_losses = n_losses + 1 if self._trees.n_trees == n_made else 0
+                if path is None or n_losses > _MOST_LOSSES or (n_losses and not self._data.client.nthreads()):
+                    raise
+                warn(f"{error}; the fit goes on from round {self._trees.n_trees} with the workers left", RuntimeWarning)
 
-        return self._retried(fit, path)
+    def _make_rounds(self, rows: HeldRows, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None) -> None:
+        trees, data = self._trees, self._data
+        self._check_rows(rows, path)
+        if trees.status != "n_rounds" or trees.n_trees >= n_rounds:
+            return
+        n_at_once = n_rounds if path is None else _ROUNDS_BETWEEN_CHECKPOINTS
+        rounds = _Rounds(self._training, data.form, trees, self._unlabeled, n_rounds, n_at_once)
+        ending: list[str] = []
 
-    def _make_rounds(
-        self, workers: Workers, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None
-    ) -> None:
-        trees, training, form = self._trees, self._training, self._data.form
-        self._check_rows(workers, path)
-        unlabeled = [groups[1] for groups in self._data.census.groups]
-        rows = place_rows(workers, training.settings, training.prior, trees.arrays, unlabeled, form.n_features)
-        while trees.status == "n_rounds" and trees.n_trees < n_rounds:
-            ending: list[str] = []
-            left = n_rounds - trees.n_trees
-            grown = training.run(
-                None,
-                left if path is None else min(left, _ROUNDS_BETWEEN_CHECKPOINTS),
-                self._data.held,
-                elsewhere=rows,
-                cuts=form,
-                before=trees.as_model(),
-                callback=self._watch(workers, n_rounds, hook, ending),
-            )
-            trees.add(grown)
-            if grown.status != "n_rounds":
-                trees.status = ending[-1] if ending else grown.status
+        def after() -> None:
+            trees.status = ending[-1] if ending else trees.status
             if path is not None:
                 self._save(path)
 
-    def _check_rows(self, workers: Workers, path: str | None) -> None:
+        with closing(Members(rows, rounds.of_member)) as members:
+            rounds.make(
+                None,
+                None,
+                members.bring,
+                judged=data.held,
+                callback=self._watch(rows, n_rounds, hook, ending),
+                after=after,
+            )
+
+    def _check_rows(self, rows: HeldRows, path: str | None) -> None:
         """Raise ValueError unless the rows are those of `init_model` and of the checkpoint."""
-        sizes, form = self._data.census.sizes, self._data.form._native
-        first = np.concatenate([[0], np.cumsum(sizes)]).tolist()
-        parts = workers.ask_each(known_by, [([first[k] for k in numbers],) for numbers in workers.partitions])
-        found = fingerprint_of_parts(parts, form.cut_starts, form.cut_values)
+        cuts = self._data.form._native
+        found = fingerprint_of_parts(rows.fingerprints(), cuts.cut_starts, cuts.cut_values)
         check_same_rows(self._before, found)
         if path is not None and self._known_by is not None and (self._known_by != found).any():
-            raise self._of_another_fit(path)
+            raise _of_another_fit(path)
         self._known_by = found
 
     def _watch(
-        self, workers: Workers, n_rounds: int, hook: Callable[[Any], bool] | None, ending: list[str]
+        self, rows: HeldRows, n_rounds: int, hook: Callable[[Any], bool] | None, ending: list[str]
     ) -> Callable[..., bool]:
         """Return the callback of the core after every round; it adds to `ending` the reason why the fit should end."""
         aucs = self._trees.eval_auc.tolist()
         patience = self._data.patience
 
         def on_round(_: int, round_: int, n_leaves: int, depth: int, risk: float, auc: float) -> bool:
-            workers.where = f"after round {round_}"
+            rows.where = f"after round {round_}"
             eval_auc = None if self._data.held is None else auc
             if eval_auc is not None:
                 aucs.append(eval_auc)
@@ -216,18 +264,25 @@ class BoostedFit(SharedFit):
 
         return on_round
 
-    def _model(self, workers: Workers, params: dict[str, Any]) -> TreeEnsemble:
+    def _model(self, rows: HeldRows, params: dict[str, Any]) -> TreeEnsemble:
         """Return the model, with the threshold from the scores on the workers."""
         trees = copy(self._trees)
         trees.keep(self._data.patience)
-        scored = _Scored(SharedScores(workers), self._data.census.all_groups)
+        scored = _Scored(SharedScores(rows), self._data.census.all_groups)
         return make_model(trees, self._data.form, scored, self._training, None, params, None, self._known_by)
 
     # -- the checkpoint, which is a model
 
-    def _own_digest(self) -> str:
-        training = self._training
-        return self._digest(dataclasses.asdict(training.settings), training.prior, self._trees.n_first)
+    def _digest(self) -> str:
+        """Return a hash of the settings, and of the counts and the form of the rows, which identifies this fit."""
+        training, data = self._training, self._data
+        held = None if data.held is None else data.held.labels.tolist()
+        named = data.census.feature_names, sorted(data.census.categories.items())
+        known = asdict(training.settings), training.prior, self._trees.n_first, data.patience, held, named
+        digest = hashlib.sha256(repr((known, data.census.groups, data.census.mass)).encode())
+        for array in (data.form._native.cut_starts, data.form._native.cut_values):
+            digest.update(array.tobytes())
+        return digest.hexdigest()
 
     def _save(self, path: str) -> None:
         trees, form = self._trees, self._data.form
@@ -240,7 +295,7 @@ class BoostedFit(SharedFit):
             status=trees.status,
             objective=trees.tree_risk,
             history={"risk": trees.risk, "eval_auc": trees.eval_auc},
-            params={"method": FUNCTION, "checkpoint": self._own_digest()},
+            params={"method": FUNCTION, "checkpoint": self._digest()},
             packed_nodes=packed(trees.nodes),
             tree_starts=trees.tree_start,
             category_sets=trees.category_sets,
@@ -252,13 +307,21 @@ class BoostedFit(SharedFit):
 
     def resume(self, path: str, n_rounds: int, *, has_seed: bool) -> None:
         """Take the trees of the checkpoint, if there is one, for a fit of `n_rounds` rounds in all."""
-        saved = self._saved(path, self._own_digest())
-        if saved is None:
+        if not Path(path).exists():
             return
-        if (has_seed and saved.seed != self._training.seed) or saved.n_trees > n_rounds:
-            raise self._of_another_fit(path)
+        saved: Any = load(path)
+        is_own = saved.params.get("checkpoint") == self._digest() and saved.n_trees <= n_rounds
+        if not is_own or (has_seed and saved.seed != self._training.seed):
+            raise _of_another_fit(path)
         n_first = self._trees.n_first
         self._trees, self._known_by = _Trees.of(saved), saved.fingerprint
         self._trees.n_first, self._trees.eval_auc = n_first, saved.history["eval_auc"]
         self._trees.status = "n_rounds" if saved.status == "callback" else saved.status
-        self._training = dataclasses.replace(self._training, seed=saved.seed)
+        self._training = replace(self._training, seed=saved.seed)
+
+
+def _of_another_fit(path: str) -> ValueError:
+    return ValueError(
+        f"checkpoint must name a new file, or that of a fit to the same rows with the same arguments, "
+        f"got {path!r}, which is of another fit"
+    )

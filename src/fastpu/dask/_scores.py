@@ -2,97 +2,90 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.model._threshold import TIE, between, differ
+from fastpu.model._threshold import TIE, balanced_accuracy_threshold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from fastpu.dask._workers import Shard, Workers
+    from fastpu.dask._members import HeldRows, Holding
+
+    Scores = NDArray[np.float64]
+
+_NEAR = 1e4 * TIE  # scores that are nearer than this to one of the upper group are sent by themselves
 
 
 # ---- On a worker ----
 
 
-def _scores(shard: Shard, model: Any) -> Any:
-    """Return the scores of the rows, which are computed once: the threshold of a model does not change them."""
-    if "scores" not in shard.kept:
-        shard.kept["scores"] = model._decision_function(shard.kept["features"], shard.n_threads)
-    return shard.kept["scores"]
+def _scores(holding: Holding, model: Any, n_threads: int) -> Scores:
+    scores: Scores = model._decision_function(holding.features, n_threads)
+    return scores
 
 
-def _group(shard: Shard, model: Any, label: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _group(holding: Holding, scores: Scores, label: int) -> tuple[Scores, Scores]:
     """Return the distinct scores of the rows of a group, ascending, and the weight of each."""
-    scores, in_group, weights = _scores(shard, model), shard.kept["labels"] == label, shard.kept["weights"]
-    if weights is None:
-        values, counts = np.unique(scores[in_group], return_counts=True)
-        return np.asarray(values), np.asarray(counts, dtype=np.float64)
-    in_group &= weights > 0
+    in_group, weights = holding.labels == label, holding.weights
+    if weights is not None:
+        in_group &= weights > 0
     values, place = np.unique(scores[in_group], return_inverse=True)
-    return np.asarray(values), np.asarray(np.bincount(place, weights[in_group], values.size), dtype=np.float64)
+    counted = None if weights is None else weights[in_group]
+    return np.asarray(values), np.bincount(place, counted, values.size).astype(np.float64)
 
 
-def _below(
-    shard: Shard, model: Any, label: int, values: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float, float]:
-    """Return for each value the weight of the scores of a group below it and the largest of them.
+def _lower_group(holding: Holding, scores: Scores, label: int, upper: Scores) -> tuple[Scores, Scores]:
+    """Return the scores of a group and their weights as `_group`, where one stands for many if that is enough.
 
-    The last two results are the weight and the largest of all scores of the group.
+    The best threshold lies just below a score of the upper group, since any other one gets better by being raised to
+    the next such score. So of the scores between two neighbouring ones of the upper group the largest is enough, with
+    the weight of all; but those that equal an upper score up to rounding lie above the threshold.
     """
-    own, weights = _group(shard, model, label)
-    place = np.searchsorted(own, values, side="left")
-    sums, scores = np.concatenate([[0.0], np.cumsum(weights)]), np.concatenate([[-np.inf], own])
-    return sums[place], scores[place], float(sums[-1]), float(scores[-1])
+    values, weights = _group(holding, scores, label)
+    if not values.size:
+        return values, weights
+    gap = np.searchsorted(upper, values)
+    above = np.append(upper, np.inf)[gap]
+    starts = np.isfinite(above) & (above - values <= _NEAR * np.abs(above))
+    starts[0] = True
+    starts[1:] |= gap[1:] != gap[:-1]
+    first = np.flatnonzero(starts)
+    return values[np.append(first[1:], values.size) - 1], np.add.reduceat(weights, first)
 
 
-def _span(shard: Shard, model: Any) -> tuple[int, int, float, float]:
-    scores = _scores(shard, model)
-    return scores.size, int(np.count_nonzero(scores > model.threshold)), float(scores.min()), float(scores.max())
+def _span(_: Holding, scores: Scores, threshold: float) -> tuple[int, int, float, float]:
+    return scores.size, int(np.count_nonzero(scores > threshold)), float(scores.min()), float(scores.max())
 
 
 # ---- The driver ----
 
 
-@dataclass(frozen=True)
 class SharedScores:
-    """Scores of the rows of all shards, each of which has kept "features", "labels" and "weights"."""
+    """Scores of the rows of all holdings by a model."""
 
-    workers: Workers
+    def __init__(self, rows: HeldRows) -> None:
+        self._rows = rows
+        self._scores: list[Any] = []
+
+    def _ask(self, question: Any, model: Any, *arguments: Any) -> list[Any]:
+        if not self._scores:  # the threshold of a model does not change them
+            self._scores = self._rows.start(_scores, [(model, n) for n in self._rows.n_threads])
+        return self._rows.ask(question, [(scores, *arguments) for scores in self._scores], "scoring")
 
     def threshold(self, model: Any, upper: int, lower: int) -> float:
-        """Return the threshold of `balanced_accuracy_threshold` between two groups of rows.
-
-        The best threshold lies just below a score of the upper group, since any other one gets better by being raised
-        to the next such score. So the shards are asked only for what lies below these scores, and below the scores that
-        equal them up to rounding.
-        """
-        groups = self.workers.ask(_group, model, upper)
-        scores, place = np.unique(np.concatenate([scores for scores, _ in groups]), return_inverse=True)
-        weights = np.bincount(place, np.concatenate([weights for _, weights in groups]), minlength=scores.size)
-        sums, known = np.concatenate([[0.0], np.cumsum(weights)]), np.concatenate([[-np.inf], scores])
-        values = scores.copy()
-        while True:
-            answers = self.workers.ask(_below, model, lower, values)
-            place = np.searchsorted(scores, values, side="left")
-            before = np.maximum(np.max([answer[1] for answer in answers], axis=0), known[place])
-            is_equal = (before > -np.inf) & ~differ(before, values)
-            if not is_equal.any():
-                break
-            values[is_equal] = before[is_equal]
-        below_lower = np.sum([answer[0] for answer in answers], axis=0)
-        total = sum(answer[2] for answer in answers)
-        gain = np.where(before > -np.inf, below_lower / total - sums[place] / sums[-1], -np.inf)
-        best = float(gain.max(initial=-np.inf))
-        if best < -TIE:
-            return max(float(scores[-1]), *(float(answer[3]) for answer in answers))
-        cut = int(np.argmax(gain >= best - TIE))
-        return between(float(before[cut]), float(values[cut]))
+        """Return the threshold of `balanced_accuracy_threshold` between two groups of rows."""
+        of_upper = _joined(self._ask(_group, model, upper))
+        of_lower = _joined(self._ask(_lower_group, model, lower, np.unique(of_upper[0])))
+        return balanced_accuracy_threshold(of_upper[0], of_lower[0], of_upper[1], of_lower[1])
 
     def span(self, model: Any) -> tuple[int, int, float, float]:
         """Return the number of rows, how many score above the threshold, and the least and the largest score."""
-        sizes, positive, least, largest = zip(*self.workers.ask(_span, model), strict=True)
+        sizes, positive, least, largest = zip(*self._ask(_span, model, model.threshold), strict=True)
         return sum(sizes), sum(positive), min(least), max(largest)
+
+
+def _joined(groups: list[tuple[Scores, Scores]]) -> tuple[Scores, Scores]:
+    values, weights = map(np.concatenate, zip(*groups, strict=True))
+    return values, weights

@@ -10,11 +10,18 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import bin_eval_set, check_cuts, find_form, put_in_order, take_census
+from fastpu.dask._binning import (
+    FitData,
+    bin_eval_set,
+    check_cuts,
+    check_patience,
+    find_form,
+    put_in_order,
+    take_census,
+)
 from fastpu.dask._boosted_fit import BoostedFit
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
-from fastpu.dask._shared_fit import FitData, check_patience
 from fastpu.model._file import file_name
 from fastpu.model._prior import proper_prior
 from fastpu.tree._fit import as_int, check_continued, check_init_model, draw_seed
@@ -176,7 +183,7 @@ def fit_boosted_trees(
 
     census = put_in_order(connected, rows, take_census(connected, rows))
     check_group_counts(settings, census.all_groups, None if rows.weights is None else sum(census.mass))
-    form = find_form(connected, rows, census, n_cuts_or_bins, n_threads)
+    form = find_form(connected, rows, census, n_cuts_or_bins)
     params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": form.max_bins}
     if before is not None:
         check_continued(before, form, params)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from itertools import pairwise
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,11 +12,11 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._bags import GroupsOfPart, Plan, Tasks, grow_on_parts, known_by, labels_of, score
+from fastpu.dask._bags import Tasks, grow_on_parts
 from fastpu.dask._binning import bin_partitions, find_form, put_in_order, take_census
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
-from fastpu.dask._workers import results_of
+from fastpu.dask._tasks import results_of
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
 from fastpu.forest._arguments import FUNCTION, ForestRound, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
@@ -28,6 +28,7 @@ from fastpu.tree._fit import (
     check_init_model,
     check_same_rows,
     draw_seed,
+    fingerprint_of_part,
     fingerprint_of_parts,
 )
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from distributed import Client
     from numpy.typing import NDArray
 
-    from fastpu.dask._binning import Census
+    from fastpu.dask._binning import BinnedPart, Census
     from fastpu.forest._arguments import Growth
     from fastpu.tree.tree_ensemble import TreeEnsemble
 
@@ -88,8 +89,7 @@ def fit_forest(
 max_bins, init_model, random_state, progress
         As in `fastpu.fit_forest`.
     sample_weight : Dask array or series, or list, of shape (n,), optional
-        As in `fastpu.fit_forest`. Weights that are not whole numbers can give a cut that is the neighbouring one of
-        `fastpu.fit_forest`'s, where rounding decides; it is the same for all partitions.
+        As in `fastpu.fit_forest`.
     n_threads : int, default 1
         Threads of each task; a worker runs as many tasks at once as Dask gave it threads.
     callback : callable, optional
@@ -116,11 +116,10 @@ max_bins, init_model, random_state, progress
 
     Notes
     -----
-    Each tree sends its unlabelled rows and the positive ones once to each worker: for b rows in a bag and d features
-    about ``b d`` bytes a tree. That is little while bags are small, as with few positive rows. With 100,000 positive
-    rows and 500 trees it is 5 GB for 50 features; beyond that a smaller `bag_ratio` or `fit_boosted_trees` sends less.
-    A task holds the rows of its bags; the driver has the trees and 13 bytes a row, for labels and out-of-bag scores,
-    and 8 more with weights, which also the workers have then.
+    The rows of a bag are gathered for each tree: for b of them and d features about ``b d`` bytes. That is little while
+    bags are small, as with few positive rows. With 100,000 positive rows and 500 trees it is 7 GB for 50 features;
+    beyond that a smaller `bag_ratio` or `fit_boosted_trees` sends less. A task holds the rows of its bags; the driver
+    draws the bags, and has the trees and 13 bytes a row, for labels and out-of-bag scores, and 8 more with weights.
 
     Examples
     --------
@@ -156,7 +155,7 @@ max_bins, init_model, random_state, progress
     rows = read_rows(X, y, sample_weight)
     connected = find_client(client)
     census = put_in_order(connected, rows, take_census(connected, rows))
-    form = find_form(connected, rows, census.unweighted(), n_cuts, threads)
+    form = find_form(connected, rows, census, n_cuts, are_alike=True)
     params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": n_cuts}
     seed = draw_seed(random_state, before)
     if before is not None:
@@ -164,22 +163,19 @@ max_bins, init_model, random_state, progress
         check_continued(before, all_rows, params)
     n_all = n_new if before is None else before.n_trees + n_new
     params |= {"n_trees": n_all, "random_state": as_int(random_state, before)}
-    with Tasks(connected) as tasks:
+    with closing(Tasks(connected)) as tasks:
         parts = bin_partitions(connected, rows, form, census)
         tasks.adopt(parts)
         gathered = _gathered(tasks, parts, census, form, growth)
         check_same_rows(before, gathered.fingerprint)
-        n_pos, n_unl = gathered.group_sizes()
-        plan = Plan(
-            n_pos,
-            n_unl,
-            seed,
-            n_all - n_new,
-            n_new,
-            bag_options(growth.bag_ratio, n_pos, n_unl),
-            growth.of_trees(form.n_features, gathered.prior, is_sparse=form.is_sparse),
-            threads,
-        )
+        options = {
+            "seed": seed,
+            "first_tree": n_all - n_new,
+            "first_set": 0 if before is None else len(before.category_sets),
+            "n_trees": n_new,
+            **bag_options(growth.bag_ratio, *gathered.group_sizes()),
+            **growth.of_trees(form.n_features, gathered.prior, is_sparse=form.is_sparse),
+        }
         with make_callback(callback, progress, total=n_new, description="forest") as hook:
 
             def on_tree(tree: int, n_leaves: int, depth: int) -> bool:
@@ -188,12 +184,11 @@ max_bins, init_model, random_state, progress
             grown = grow_on_parts(
                 tasks,
                 parts,
-                _groups_of_parts(census),
-                plan,
-                n_features=form.n_features,
-                weights=_weights_of_groups(tasks, gathered),
+                census.sizes,
+                gathered,
+                options,
+                threads,
                 before=_out_of_bag_before(tasks, before, census.sizes),
-                first_set=0 if before is None else len(before.category_sets),
                 on_tree=None if hook is None else on_tree,
             )
         return make_model(grown, gathered, growth, seed, before, params)
@@ -201,21 +196,32 @@ max_bins, init_model, random_state, progress
 
 def _gathered(tasks: Tasks, parts: Sequence[Any], census: Census, form: BinnedFeatures, growth: Growth) -> ForestRows:
     """Return the labels and weights of all rows, and a function that scores the rows on the workers."""
-    own = results_of(tasks.client, [tasks.submit(labels_of, part) for part in parts], "reading y")
-    weights = None if census.weight_range is None else np.concatenate([of_part for _, of_part in own])
-    checked = check_groups(np.concatenate([labels for labels, _ in own]), weights, census.n_rows, growth)
-
-    first = np.concatenate([[0], np.cumsum(census.sizes)[:-1]]).tolist()
-    hashes = [tasks.submit(known_by, part, start) for part, start in zip(parts, first, strict=True)]
-    found = fingerprint_of_parts(
-        results_of(tasks.client, hashes, "reading X"), form._native.cut_starts, form._native.cut_values
-    )
+    first = (np.cumsum(census.sizes) - census.sizes).tolist()
+    told = [tasks.submit(_told_of, part, row) for part, row in zip(parts, first, strict=True)]
+    labels, weights, hashes = zip(*results_of(tasks.client, told, "reading y"), strict=True)
+    joined = np.concatenate(weights) if census.is_weighted else None
+    checked = check_groups(np.concatenate(labels), joined, census.n_rows, growth)
+    found = fingerprint_of_parts(hashes, form._native.cut_starts, form._native.cut_values)
 
     def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
-        scores = [tasks.submit(score, part, model) for part in parts]
+        scores = [tasks.submit(_score, part, model) for part in parts]
         return np.concatenate(results_of(tasks.client, scores, "scoring"))
 
     return ForestRows(form, *checked, found, score_all)
+
+
+def _told_of(
+    part: BinnedPart, first_row: int
+) -> tuple[NDArray[np.int8], NDArray[np.float64] | None, NDArray[np.uint64]]:
+    """Return labels, weights and fingerprint of a partition whose first row has this number among all rows."""
+    known_by = np.zeros(3, dtype=np.uint64)
+    if part.features is not None:
+        known_by = fingerprint_of_part(part.features, part.labels, part.weights, first_row=first_row, n_threads=1)
+    return part.labels, part.weights, known_by
+
+
+def _score(part: BinnedPart, model: TreeEnsemble) -> NDArray[np.float64]:
+    return np.empty(0) if part.features is None else model.decision_function(part.features, n_threads=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -231,25 +237,9 @@ class _AllRows:
         return getattr(self.form, name)
 
 
-def _groups_of_parts(census: Census) -> list[GroupsOfPart]:
-    """Return the rows of the two groups in each partition, as ranges of those of all partitions."""
-    counts = np.array(census.groups)
-    starts = np.cumsum(counts, axis=0) - counts
-    return [
-        GroupsOfPart(int(start[0]), int(count[0]), int(start[1]), int(count[1]))
-        for start, count in zip(starts, counts, strict=True)
-    ]
-
-
-def _weights_of_groups(tasks: Tasks, rows: ForestRows) -> list[Any] | None:
-    """Return the weights of the positive and of the unlabelled rows, as futures, or None."""
-    weights = rows.weights
-    return None if weights is None else tasks.scatter([weights[rows.counted(label)] for label in (1, 0)])
-
-
 def _out_of_bag_before(tasks: Tasks, before: TreeEnsemble | None, sizes: Sequence[int]) -> list[Any]:
     """Return for each partition the out-of-bag sums of `init_model`, as futures, or None."""
     if before is None or before.oob_sum is None or before.oob_count is None:
         return [None] * len(sizes)
-    places = [slice(*ends) for ends in pairwise(np.concatenate([[0], np.cumsum(sizes)]).tolist())]
-    return tasks.scatter([(before.oob_sum[at], before.oob_count[at]) for at in places])
+    ends = np.cumsum(sizes)[:-1]
+    return tasks.scatter(list(zip(np.split(before.oob_sum, ends), np.split(before.oob_count, ends), strict=True)))

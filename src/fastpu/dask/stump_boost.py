@@ -10,12 +10,18 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import bin_eval_set, check_cuts, find_form, put_in_order, take_census
+from fastpu.dask._binning import (
+    FitData,
+    bin_eval_set,
+    check_cuts,
+    check_patience,
+    find_form,
+    put_in_order,
+    take_census,
+)
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
-from fastpu.dask._shared_fit import FitData, check_patience
-from fastpu.dask._stump_fit import StumpFit
-from fastpu.model._file import file_name
+from fastpu.dask._stump_fit import fit_stumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +47,6 @@ def fit_pnu_auc_boost(
     early_stopping_rounds: int | None = None,
     stop_tol: float = STOP_TOL,
     sample_weight: object = None,
-    checkpoint: object = None,
     n_threads: int | None = None,
     callback: Callable[[BoostRound], bool | None] | None = None,
     progress: bool = False,
@@ -77,10 +82,6 @@ def fit_pnu_auc_boost(
         Stop when no stump has Delta > rho + stop_tol.
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
         Weights >= 0 in the partitions of `X`; a weight counts as that many repetitions of the row.
-    checkpoint : path, optional
-        A file to save the rounds in, whenever the weights of all rows are computed afresh: after 128 rounds or fewer.
-        If a worker is lost, the fit goes on from there with the others, and with a file of an earlier call it goes on
-        from the file. Either way the model is that of an undisturbed fit.
     n_threads : int, optional
         Most threads of a worker; by default those that Dask gave it.
     callback : callable, optional
@@ -97,17 +98,14 @@ def fit_pnu_auc_boost(
     Raises
     ------
     WorkerLostError
-        If a worker is gone that held rows, and there is no `checkpoint`, or the rows cannot be computed again.
+        If a worker is gone that held rows.
     TypeError, ValueError
-        As in `fastpu.fit_pnu_auc_boost`; also if partitions do not fit each other, no client is open, or the
-        checkpoint is that of another fit.
+        As in `fastpu.fit_pnu_auc_boost`; also if partitions do not fit each other, no client is open.
 
     Warns
     -----
     ConvergenceWarning, DegenerateModelWarning
         As in `fastpu.fit_pnu_auc_boost`.
-    RuntimeWarning
-        If a worker was lost and the fit went on from its checkpoint.
 
     Notes
     -----
@@ -145,18 +143,14 @@ def fit_pnu_auc_boost(
             f"threshold needs all rows in one order, on one machine"
         )
     n_cuts_or_bins = check_cuts(max_bins)
-    path = None if checkpoint is None else file_name(checkpoint)
     resolve_n_threads(n_threads)
     connected = find_client(client)
     rows = read_rows(X, y, sample_weight)
 
     census = put_in_order(connected, rows, take_census(connected, rows), method.group_without_weight)
     check_group_counts(method, census.all_groups, is_weighted=rows.weights is not None)
-    form = find_form(connected, rows, census, n_cuts_or_bins, n_threads)
+    form = find_form(connected, rows, census, n_cuts_or_bins)
     held = bin_eval_set(connected, eval_set, form)
     data = FitData(connected, rows, census, form, held, patience, n_threads)
-    fit = StumpFit(data, method, rounds, tolerance)
-    if path is not None:
-        fit.resume(path)
     with make_callback(callback, progress, total=rounds, description=method.title) as hook:
-        return fit.run(hook, path)
+        return fit_stumps(data, method, rounds, tolerance, hook)

@@ -95,11 +95,9 @@ index_t exact_search_bins(index_t n_rows, index_t n_features);
 StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* eval, const StumpBoostOptions& options,
                              const BoostCallback& callback, Team& team);
 
-// The same for rows that are held elsewhere: of the features only the cuts are read. `made`, if it is not null, has the
-// first rounds of the fit, up to one after which weights were set afresh (StumpRows::weigh): the fit goes on from
-// there, and ends as if it had made these rounds itself.
+// The same for rows that are held elsewhere: of the features only the cuts are read.
 StumpBoostResult stump_boost(const BinnedFeatures& features, const std::uint8_t* categorical, StumpRows& rows,
-                             const StumpBoostResult* made, const BoostEvalSet* eval, const StumpBoostOptions& options,
-                             const BoostCallback& callback, Team& team);
+                             const BoostEvalSet* eval, const StumpBoostOptions& options, const BoostCallback& callback,
+                             Team& team);
 
 }  // namespace fastpu

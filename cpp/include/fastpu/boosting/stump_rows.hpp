@@ -117,16 +117,10 @@ class StumpRows {
   // Lists the rows that a change is made to, unlabelled and labelled ones, where they are few and features dense. The
   // caller adds up and changes them.
   virtual std::array<ListedRows, 2> list(const StumpChange& change) = 0;
-  // Adds the step of a change (that of unlabelled rows, which all have) to f alone. The next call must be tops().
-  virtual void move(const StumpChange& change) = 0;
 };
 
 // Rows that are held here: all of them, or a shard. The training set is used, not copied. Throws std::invalid_argument
 // for labels that are not +1, 0 or -1.
 std::unique_ptr<StumpRows> make_stump_rows(const BoostTrainingSet& train, Team& team);
-
-// The number of rows that take part in every bin (BinnedFeatures::first_bin); of sparse features only rows with an
-// entry count.
-std::vector<index_t> count_bins(const BoostTrainingSet& train, bool use_unlabelled);
 
 }  // namespace fastpu

@@ -102,13 +102,6 @@ class NodeRows {
   virtual SideCounts count_sides(std::uint32_t node, const NodeSplit& split) = 0;
   // Counts the rows of a node by their code of a feature.
   virtual void count_codes(std::uint32_t node, std::uint32_t feature, std::vector<index_t>& counts) = 0;
-  // Where every question takes time, ask_ahead() asks several at once. It is called before split() with that split,
-  // unless that was asked before, and with splits of other leaves that are likely to follow; answers that are not used
-  // are forgotten. If `leaves` are given, they are those of the tree after these splits, and leaf_sums() is likely to
-  // be called for them. Splits that may not follow are asked of nodes with at most most_rows_ahead() rows; below 0,
-  // ask_ahead() is not called.
-  virtual index_t most_rows_ahead() const { return -1; }
-  virtual void ask_ahead(const std::vector<SplitOrder>& /*splits*/, const std::vector<std::uint32_t>& /*leaves*/) {}
   // `leaves` are all leaves of the tree.
   virtual std::vector<LeafSums> leaf_sums(const std::vector<std::uint32_t>& leaves) = 0;
   // Adds the value of its leaf to the score of every row, after leaf_sums() of the same leaves.

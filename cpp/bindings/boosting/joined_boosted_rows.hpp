@@ -1,0 +1,154 @@
+// The rows that trees are boosted on, where each member of a fit holds some of them.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "boosting/together.hpp"
+#include "fastpu/boosting/boosted_rows.hpp"
+
+namespace fastpu {
+
+// Answers with the sums over all members. Each of them calls boost_trees on rows like these, and makes the same trees.
+class JoinedBoostedRows final : public BoostedRows {
+ public:
+  // `own` are the rows of this member, a shard, or null for none. `features`, of which the cuts are read, must outlive
+  // this.
+  JoinedBoostedRows(std::unique_ptr<BoostedRows> own, const BinnedFeatures& features, Together all)
+      : own_(std::move(own)), features_(features), all_(std::move(all)) {}
+
+  BoostedRowCounts counts() override {
+    BoostedRowCounts sum;
+    std::vector<BoostedRowCounts> own;
+    if (own_) own.push_back(own_->counts());
+    for (const BoostedRowCounts& of_member : all_.join(own)) {
+      sum.n_rows += of_member.n_rows;
+      sum.n_unlabelled += of_member.n_unlabelled;
+      sum.weight += of_member.weight;
+      sum.unit = common_divisor(sum.unit, of_member.unit);
+    }
+    return sum;
+  }
+
+  void draw(std::uint64_t seed, index_t n) override {
+    if (own_) own_->draw(seed, n);
+  }
+
+  std::vector<index_t> count_entries(bool of_drawn, const CountUnit& unit) override {
+    return added(own_ ? own_->count_entries(of_drawn, unit) : std::vector<index_t>(at(features_.n_features)));
+  }
+
+  TreeLossTops tops(bool of_drawn) override {
+    TreeLossTops tops;
+    if (own_) tops = own_->tops(of_drawn);
+    all_.take_largest(tops.values);
+    return tops;
+  }
+
+  TreeLossSums sums(bool of_drawn, const TreeLossTops& tops) override {
+    TreeLossSums sums;
+    if (own_) sums = own_->sums(of_drawn, tops);
+    all_.add(sums.values);
+    return sums;
+  }
+
+  TreeRoot start(const TreeStart& tree, std::uint64_t* histogram) override {
+    halvings_ = tree.halvings;
+    const Words words = cleared(histogram);
+    TreeRoot root;
+    if (own_) root = own_->start(tree, histogram);
+    add_words({&root.n_rows, 1}, {Words(&root.sum, 1), words});
+    return root;
+  }
+
+  SplitRows split(std::uint32_t node, std::uint32_t left, const NodeSplit& split, std::uint64_t* histogram) override {
+    const Words words = cleared(histogram);
+    SplitRows made;
+    if (own_) made = own_->split(node, left, split, histogram);
+    index_t counts[] = {made.counts.left, made.counts.right, made.n_left, made.n_right};
+    add_words(counts, {words});
+    return {{counts[0], counts[1]}, counts[2], counts[3], true};
+  }
+
+  void set_histogram(std::uint32_t node, std::uint64_t* histogram) override {
+    const Words words = cleared(histogram);
+    if (own_) own_->set_histogram(node, histogram);
+    add_words({}, {words});
+  }
+
+  SideCounts count_sides(std::uint32_t node, const NodeSplit& split) override {
+    SideCounts sides;
+    if (own_) sides = own_->count_sides(node, split);
+    const std::vector<index_t> both = added({sides.left, sides.right});
+    return {both[0], both[1]};
+  }
+
+  void count_codes(std::uint32_t node, std::uint32_t feature, std::vector<index_t>& counts) override {
+    counts.assign(at(features_.n_bins(feature)), 0);
+    if (own_) own_->count_codes(node, feature, counts);
+    all_.add(counts);
+  }
+
+  std::vector<LeafSums> leaf_sums(const std::vector<std::uint32_t>& leaves) override {
+    std::vector<LeafSums> sums(leaves.size());
+    if (own_) sums = own_->leaf_sums(leaves);
+    std::vector<std::int64_t> numbers;
+    for (const LeafSums& of_leaf : sums) numbers.insert(numbers.end(), {of_leaf.g, of_leaf.h});
+    all_.add(numbers);
+    for (std::size_t k = 0; k < sums.size(); ++k) sums[k] = {numbers[2 * k], numbers[2 * k + 1]};
+    return sums;
+  }
+
+  void add(const std::vector<std::uint32_t>& leaves, const std::vector<double>& values) override {
+    if (own_) own_->add(leaves, values);
+  }
+
+ private:
+  using Words = std::span<std::uint64_t>;
+
+  Words cleared(std::uint64_t* histogram) const {
+    if (histogram == nullptr) return {};
+    const Words words(histogram, at(HistogramLayout(features_).size()));
+    std::ranges::fill(words, std::uint64_t{0});
+    return words;
+  }
+
+  std::vector<index_t> added(std::vector<index_t> counts) const {
+    all_.add(counts);
+    return counts;
+  }
+
+  // Adds up counts and words in one call. Where all members together have more rows than a word can sum, the sums of g
+  // and of h cross apart, and are halved so many times before they are words again.
+  void add_words(std::span<index_t> counts, std::initializer_list<Words> words) const {
+    std::vector<std::int64_t> numbers(counts.begin(), counts.end());
+    for (const Words own : words) {
+      for (const std::uint64_t word : own) {
+        numbers.push_back(halvings_ == 0 ? std::bit_cast<std::int64_t>(word) : static_cast<std::int32_t>(word >> 32U));
+        if (halvings_ > 0) numbers.push_back(static_cast<std::int64_t>(word & 0xffffffffU));
+      }
+    }
+    all_.add(numbers);
+    const std::int64_t* from = numbers.data();
+    for (index_t& count : counts) count = *from++;
+    for (const Words own : words) {
+      for (std::uint64_t& word : own) {
+        word = static_cast<std::uint64_t>(*from++ >> halvings_);
+        if (halvings_ > 0) word = (word << 32U) | static_cast<std::uint64_t>(*from++ >> halvings_);
+      }
+    }
+  }
+
+  std::unique_ptr<BoostedRows> own_;
+  const BinnedFeatures& features_;
+  Together all_;
+  int halvings_ = 0;  // of the tree
+};
+
+}  // namespace fastpu

@@ -1,0 +1,379 @@
+"""A fit by many members: each worker runs it on the rows that it holds, and all add up what they find.
+
+The members are at the same place of the same program all the time, and make the same choices from the same sums. The
+driver follows them: it runs the program without rows on the sums that they were told. It alone calls the callback and
+judges an evaluation set, and where it stops, it ends the meetings of the members, and so their work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import socket
+import threading
+import time
+import urllib.parse
+from collections import deque
+from dataclasses import dataclass, replace
+from functools import reduce
+from multiprocessing import AuthenticationError, connection
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
+
+from fastpu.dask._client import distributed
+from fastpu.dask._tasks import CHECK_SECONDS, WorkerLostError, release, results_of, wait_for
+from fastpu.data.binned_features import stacked_bins
+from fastpu.tree._fit import fingerprint_of_part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from distributed import Client
+    from numpy.typing import NDArray
+
+    from fastpu.data.binned_features import BinnedFeatures
+
+
+Address: TypeAlias = tuple[str, int]
+
+_MOST_AHEAD = 30  # sums that the members are ahead of the driver
+_MOST_MEMBERS = 6  # of a meeting, where there are more than twice as many: each message costs more time than the sums
+
+
+# ---- On a worker ----
+
+
+class Meeting:
+    """Where members of a fit bring what they have found, and each gets the whole of it: an actor of Dask.
+
+    The members come by sockets, which take a tenth of the time of Dask's messages. The driver, who brings nothing, asks
+    for what they were told by Dask, as it may not reach the workers otherwise.
+
+    Parameters
+    ----------
+    n_members : int
+    key : bytes
+        What the members prove themselves by.
+    above : (address, place), optional
+        Of a meeting to which this one brings on what its members have brought.
+    """
+
+    def __init__(self, n_members: int, key: bytes, above: tuple[Address, int] | None = None) -> None:
+        self._n_members, self._key, self._above = n_members, key, above
+        self._listener = connection.Listener((_own_host(), 0), backlog=n_members + 1, authkey=key)
+        self._address = cast("Address", self._listener.address)
+        self._open: list[Any] = []  # connections
+        self._told: deque[bytes] = deque()
+        self._has_ended = False
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def address(self) -> Address:
+        """Return where members are to come."""
+        return self._address
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError, EOFError, AuthenticationError):  # a member is gone, or all are
+            above = None if self._above is None else _come(*self._above, self._key)
+            self._open += [] if above is None else [above]
+            members: list[Any] = [None] * self._n_members
+            for _ in range(self._n_members):
+                member = self._listener.accept()
+                self._open.append(member)
+                members[int.from_bytes(member.recv_bytes(), "big")] = member
+            while not self._has_ended:
+                hows, parts = zip(*((part[:1], part[1:]) for part in map(_received, members)), strict=True)
+                whole = _merged(hows[0], parts)
+                if above is not None:
+                    above.send_bytes(hows[0] + whole)
+                    whole = above.recv_bytes()
+                for member in members:
+                    member.send_bytes(whole)
+                self._note(whole)
+        self._has_ended = True
+        for each in (*self._open, self._listener):
+            each.close()
+
+    def _note(self, whole: bytes) -> None:
+        """Keep what was told for the driver, and wait where it lags far behind."""
+        if self._above is None:
+            self._told.append(whole)
+            while len(self._told) > _MOST_AHEAD and not self._has_ended:
+                time.sleep(0.001)
+
+    async def told(self) -> list[bytes]:
+        """Return what was told since the last call, as soon as there is something; nothing where the fit has ended."""
+        while not self._told and not self._has_ended:
+            await asyncio.sleep(0.0005)
+        found = list(self._told)
+        self._told.clear()
+        return found
+
+    def end(self) -> None:
+        """End the work of all members, also of those that wait."""
+        self._has_ended = True
+        with contextlib.suppress(OSError), socket.create_connection(self._address, timeout=1):
+            pass  # wakes whoever waits for members to come
+        for each in self._open:
+            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(each.fileno())) as own:
+                own.shutdown(socket.SHUT_RDWR)
+
+
+def _own_host() -> str:
+    try:
+        return str(urllib.parse.urlparse(distributed.get_worker().address).hostname)
+    except ValueError:  # no worker
+        return "127.0.0.1"
+
+
+def _come(address: Address, place: int, key: bytes) -> Any:
+    """Return the connection of a member that has come to a meeting."""
+    meeting = connection.Client(address, authkey=key)
+    meeting.send_bytes(place.to_bytes(8, "big"))
+    return meeting
+
+
+def _received(member: Any) -> bytes:
+    return bytes(member.recv_bytes())
+
+
+def _merged(how: bytes, parts: Sequence[bytes]) -> bytes:
+    if how == b"j":
+        return b"".join(parts)
+    numbers = [np.frombuffer(part, np.int64 if how == b"a" else np.float64) for part in parts]
+    return bytes(reduce(np.add if how == b"a" else np.maximum, numbers).tobytes())
+
+
+@dataclass(frozen=True)
+class Holding:
+    """The rows of some partitions, one below the other.
+
+    `partitions` are their numbers. `first` has the first row of each of them, and `number` the number of this row among
+    the rows of all partitions. `fingerprint` is to be added up over all holdings.
+    """
+
+    features: BinnedFeatures
+    labels: NDArray[np.int8]
+    weights: NDArray[np.float64] | None
+    partitions: tuple[int, ...]
+    first: NDArray[np.int64]
+    number: NDArray[np.int64]
+    fingerprint: NDArray[np.uint64]
+
+
+def _hold(parts: list[Any], number: NDArray[np.int64]) -> Holding:
+    hashes = [
+        fingerprint_of_part(part.features, part.labels, part.weights, first_row=int(row), n_threads=1)
+        for part, row in zip(parts, number, strict=True)
+        if part.features is not None
+    ]
+    labels = [part.labels for part in parts]
+    weights = [part.weights for part in parts if part.weights is not None]
+    return Holding(
+        stacked_bins([part.features for part in parts if part.features is not None], 1),
+        np.concatenate(labels),
+        np.concatenate(weights) if weights else None,
+        tuple(part.number for part in parts),
+        np.cumsum([0, *(own.size for own in labels[:-1])], dtype=np.int64),
+        number,
+        np.sum(hashes, axis=0, dtype=np.uint64),
+    )
+
+
+def take_part(holding: Holding, address: Address, place: int, key: bytes, fit: Callable[..., Any], *more: Any) -> None:
+    """Run ``fit(holding, bring, *more)`` on the own rows, until it or the meeting has ended."""
+    # Dask leaves arrays in the message that they came in, at any byte; kernels need them aligned.
+    names = [name for name in ("weights", "first", "number") if getattr(holding, name) is not None]
+    aligned: dict[str, Any] = {name: np.require(getattr(holding, name), requirements="A") for name in names}
+    with _come(address, place, key) as meeting, contextlib.suppress(EOFError, ConnectionError):
+
+        def bring(how: str, part: bytes) -> bytes:
+            meeting.send_bytes(how[:1].encode() + part)
+            return bytes(meeting.recv_bytes())
+
+        fit(replace(holding, **aligned), bring, *more)
+
+
+def _take_part_in_task(*arguments: Any) -> None:
+    distributed.secede()  # the members wait for each other: none may keep another one from beginning
+    take_part(*arguments)
+
+
+# ---- The driver ----
+
+
+class HeldRows:
+    """The rows of all binned partitions, those that a worker has together, until this is closed.
+
+    Parameters
+    ----------
+    client : Client
+    parts : sequence of Future of BinnedPart
+    sizes : sequence of int
+        Their numbers of rows; empty partitions are left out.
+    n_threads : int, optional
+        Most threads of each worker; by default those that Dask gave it.
+    """
+
+    def __init__(self, client: Client, parts: Sequence[Any], sizes: Sequence[int], n_threads: int | None) -> None:
+        self.client, self.where = client, "before the first round"
+        first = np.cumsum(sizes, dtype=np.int64) - sizes
+        present, holders = client.nthreads(), client.who_has(list(parts))
+        of_worker: dict[str, list[int]] = {}
+        for number, part in enumerate(parts):
+            if sizes[number]:
+                addresses = set(present).intersection(holders.get(part.key, ())) or present  # lost ones are made again
+                least = min(addresses, key=lambda address: (len(of_worker.get(address, ())), address))
+                of_worker.setdefault(least, []).append(number)
+        found = sorted(of_worker.items(), key=lambda item: item[1])
+        self.partitions = [numbers for _, numbers in found]
+        self.n_threads = [n_threads or present[address] for address, _ in found]
+        self.holdings = [
+            client.submit(
+                _hold,
+                [parts[number] for number in numbers],
+                first[numbers],
+                workers=[address],
+                allow_other_workers=True,
+                pure=False,
+            )
+            for address, numbers in found
+        ]
+        self._started = list(self.holdings)
+        try:
+            wait_for(client, self.holdings, "putting rows together")
+        except BaseException:
+            self.close()
+            raise
+
+    def start(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Return the futures of ``question(holding, *own)`` for all holdings, which are kept until this is closed."""
+        tasks = [
+            self.client.submit(question, holding, *own, pure=False)
+            for holding, own in zip(self.holdings, arguments, strict=True)
+        ]
+        self._started += tasks
+        return tasks
+
+    def ask(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], what: str) -> list[Any]:
+        """Return ``question(holding, *own)`` of all holdings."""
+        return results_of(self.client, self.start(question, arguments), what)
+
+    def fingerprints(self) -> list[NDArray[np.uint64]]:
+        """Return the fingerprint of every holding."""
+        return self.ask(_fingerprint, [()] * len(self.holdings), "reading X")
+
+    def close(self) -> None:
+        """Let the workers forget the rows."""
+        release(self._started)
+
+    def lost(self, which: Sequence[int], addresses: Sequence[str]) -> WorkerLostError:
+        """Return the error for some holdings whose workers are gone."""
+        names = ", ".join(addresses[k] for k in which)
+        numbers = sorted(number for k in which for number in self.partitions[k])
+        return WorkerLostError(
+            f"the Dask worker {names} is gone {self.where}, with partitions {numbers}: its process ended, or its "
+            f"memory ran out (its log says which)"
+        )
+
+
+def _fingerprint(holding: Holding) -> NDArray[np.uint64]:
+    return holding.fingerprint
+
+
+class Members:
+    """A fit on all holdings, ``fit(holding, bring, n_threads)`` on each of them, until this is closed.
+
+    The driver runs the same fit without rows, with the `bring` of this.
+    """
+
+    def __init__(self, rows: HeldRows, fit: Callable[..., Any]) -> None:
+        self._rows, self._client, self._key = rows, rows.client, secrets.token_bytes(32)
+        self._meetings: list[Any] = []  # futures of actors
+        self._actors: list[Any] = []
+        self._tasks: list[Any] = []
+        self._told: deque[bytes] = deque()
+        held = self._client.who_has(rows.holdings)
+        self._addresses = [min(held[holding.key], default="") for holding in rows.holdings]
+        self._check_all_there()
+        try:
+            for k, (meeting, place) in enumerate(self._meet(list(range(len(self._addresses))), None)):
+                arguments = rows.holdings[k], meeting, place, self._key, fit, rows.n_threads[k]
+                at = [self._addresses[k]]
+                self._tasks.append(self._client.submit(_take_part_in_task, *arguments, workers=at, pure=False))
+        except BaseException:
+            self.close()
+            raise
+
+    def _meet(self, members: list[int], above: tuple[Address, int] | None) -> list[tuple[Address, int]]:
+        """Return for each of the members where it meets others, and its place there.
+
+        Many members meet in groups, and the groups meet.
+        """
+        are_many = len(members) > 2 * _MOST_MEMBERS
+        groups: list[Any] = np.array_split(members, _MOST_MEMBERS) if are_many else [[k] for k in members]
+        at = [self._addresses[members[0]]]
+        self._meetings.append(
+            self._client.submit(Meeting, len(groups), self._key, above, actor=True, workers=at, pure=False)
+        )
+        self._actors.append(self._wait_for(self._meetings[-1]))
+        address = tuple(self._wait_for(self._actors[-1].address()))
+        found: list[tuple[Address, int]] = []
+        for number, group in enumerate(groups):
+            found += self._meet(list(group), (address, number)) if are_many else [(address, number)]
+        return found
+
+    def bring(self, how: str, part: bytes) -> bytes:  # noqa: ARG002 - the driver has nothing to bring
+        """Return what the members were told, one after the other."""
+        if not self._told:
+            try:
+                asked = self._actors[0].told()
+            except (RuntimeError, ValueError) as error:  # the scheduler has told the client already
+                raise self._lost() from error
+            self._told.extend(self._wait_for(asked))
+        if not self._told:  # the members have ended before the driver
+            time.sleep(CHECK_SECONDS)  # the scheduler may not have noticed yet which worker is gone
+            self._check_all_there()
+            raise self._lost()
+        return self._told.popleft()
+
+    def _wait_for(self, answer: Any) -> Any:
+        """Return the result of a future, or raise its error; WorkerLostError where a worker is gone."""
+        try:
+            while True:
+                with contextlib.suppress(distributed.TimeoutError):
+                    return answer.result(timeout=CHECK_SECONDS)
+                self._check_all_there()
+        except OSError as error:
+            time.sleep(CHECK_SECONDS)  # the scheduler may not have noticed yet which worker is gone
+            raise self._lost() from error
+        except Exception:
+            self._check_all_there()
+            raise
+
+    def _missing(self) -> list[int]:
+        present = self._client.nthreads()
+        return [k for k, address in enumerate(self._addresses) if address not in present]
+
+    def _lost(self) -> WorkerLostError:
+        return self._rows.lost(self._missing() or range(len(self._addresses)), self._addresses)
+
+    def _check_all_there(self) -> None:
+        """Raise the error of a member that has failed, or WorkerLostError where one is gone."""
+        if self._missing():
+            raise self._lost()
+        for task in self._tasks:
+            if task.status == "error":
+                raise task.exception()
+
+    def close(self) -> None:
+        """End the work of all members, and free what they hold."""
+        if self._client.status != "running":
+            return
+        for actor in self._actors:
+            with contextlib.suppress(Exception):  # its worker may be gone
+                actor.end().result(timeout=CHECK_SECONDS)
+        release(self._tasks)
+        self._client.cancel(self._meetings, force=True)  # handles of an actor refer to it until they are collected
