@@ -428,15 +428,9 @@ class Model(ABC):
 
     def _check_input(self, X: object, name: str) -> Any:
         """Return `X` in the form that `_decision_function` takes."""
-        return check_matrix(
-            X,
-            name=name,
-            nan=self._nan_input,
-            inf=self._inf_input,
-            sparse=self._sparse_input,
-            n_features=self.n_features,
-            feature_names=self.feature_names,
-        )
+        n, names, nan, inf = self.n_features, self.feature_names, self._nan_input, self._inf_input
+        sparse = self._sparse_input
+        return check_matrix(X, name=name, nan=nan, inf=inf, sparse=sparse, n_features=n, feature_names=names)
 
     @abstractmethod
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
