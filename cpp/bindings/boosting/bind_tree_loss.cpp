@@ -4,6 +4,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace {
 template <class Numbers>
 Numbers unpack(const py::handle& array, const char* name) {
   Numbers numbers;
-  using T = typename decltype(numbers.values)::value_type;
+  using T = std::decay_t<decltype(numbers.values[0])>;
   std::copy_n(view_1d<T>(array, name, std::ssize(numbers.values)), numbers.values.size(), numbers.values.begin());
   return numbers;
 }

@@ -172,10 +172,11 @@ void NewtonRows::set_sparse(const NewtonRange& node, std::uint64_t* histogram) {
   features_.with_row_bins([&](const auto& bins) {
     add_blocks(node, entries, histogram, [&](index_t first, index_t end, std::uint64_t* to) {
       constexpr index_t kAhead = 8;  // rows
+      constexpr std::size_t kLine = 64 / sizeof(bins[0]);
       for (index_t i = first; i < end; ++i) {
         const auto* const next = bins.data() + binned_.row_start[node.list[std::min(i + kAhead, end - 1)]];
         FASTPU_PREFETCH(next);
-        FASTPU_PREFETCH(next + 64 / sizeof *next);
+        FASTPU_PREFETCH(next + kLine);
         const std::uint32_t row = node.list[i];
         const std::uint64_t word = words_[row];
         const auto* const row_end = bins.data() + binned_.row_start[row + 1];

@@ -20,7 +20,6 @@ using fastpu::index_t;
 using fastpu::PualDual;
 using fastpu::PualOptions;
 using fastpu::PualResult;
-using fastpu::PualRound;
 using fastpu::PualStatus;
 using fastpu::Team;
 
