@@ -81,15 +81,15 @@ class Candidate:
         return model if isinstance(model, Model) else _user_model(self.name, model, X)
 
 
-def default_candidates() -> list[Candidate]:
-    """Return what is tried if nothing is said: methods that err in different ways."""
+def default_candidates(*, is_text: bool) -> list[Candidate]:
+    """Return what is tried if nothing is said: methods that err in different ways, for text lines more readily."""
     return [
-        Candidate("forest", fit_forest, 2.0),
-        Candidate("forest_best_splits", functools.partial(fit_forest, splitter="best"), 1.0),
+        Candidate("forest", fit_forest, 1.0 if is_text else 2.0),
+        Candidate("forest_best_splits", functools.partial(fit_forest, splitter="best"), 0.5 if is_text else 1.0),
         Candidate("boosted_trees", functools.partial(fit_boosted_trees, n_bags=20), 1.0),
-        Candidate("bagging_svm_rbf", functools.partial(fit_bagging_svm, kernel="rbf"), 2.0),
-        Candidate("bagging_svm_linear", functools.partial(fit_bagging_svm, kernel="linear"), 0.2),
-        Candidate("isvm", fit_isvm, 0.2),
+        Candidate("bagging_svm_rbf", functools.partial(fit_bagging_svm, kernel="rbf"), 3.0 if is_text else 2.0),
+        Candidate("bagging_svm_linear", functools.partial(fit_bagging_svm, kernel="linear"), 1.0 if is_text else 0.2),
+        Candidate("isvm", fit_isvm, 3.0 if is_text else 0.2),
     ]
 
 

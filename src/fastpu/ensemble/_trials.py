@@ -56,6 +56,7 @@ class Data:
             raise ValueError("y must have unlabelled (0) or negative (-1) rows for fit_ensemble, got none")
         self._rows, self._matrix, self._table = Rows(X), matrix, as_table(matrix)
         self.X, self.matrix, self.labels, self.weights = X, matrix, labels, weights
+        self.is_text = self._table is None
         self.is_positive = labels == 1
         #: Positive rows are compared with these: negative ones, or unlabelled ones where there are none.
         self.is_other = labels == (-1 if n_neg else 0)

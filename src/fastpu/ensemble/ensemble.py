@@ -75,8 +75,9 @@ def fit_ensemble(
 
     where N is the covariance of the differences :math:`A_k - \bar A`, by the placements of the rows, and v are the
     weights without any evidence: 2 for the forest and for the bagging SVM with the kernel "rbf", 1 for the forest with
-    the best splits and for boosted trees, 0.2 for the two lines, and the same for each candidate of yours. So few
-    labels leave the weights near v, and many find the best. Weights below 0.01 become 0.
+    the best splits and for boosted trees, and 0.2 for the two lines. Of CSR that is left as it is they are 1, 3, 0.5,
+    1, and 1 and 3 for the linear bagging SVM and ISVM. Candidates of yours have the same. So few labels leave the
+    weights near v, and many find the best. Weights below 0.01 become 0.
 
     Parameters
     ----------
@@ -160,7 +161,7 @@ def fit_ensemble(
     True
     """
     require_rows(X, "fit_ensemble")
-    tried = default_candidates() if candidates is None else check_candidates(candidates)
+    named = None if candidates is None else check_candidates(candidates)
     most_folds = check_int("n_folds", n_folds, low=2)
     given_prior = None if prior is None else check_prior_in(scenario, prior)[0]
     drawn_as = check_scenario(scenario)
@@ -170,6 +171,7 @@ def fit_ensemble(
     rows = Rows(X if frame_kind(X) is not None else matrix.table())
     kept = np.arange(given.n_given) if given.numbers is None else given.numbers
     data = Data(rows.all() if given.numbers is None else rows.take(kept), given.matrix, given.labels, given.weights)
+    tried = default_candidates(is_text=data.is_text) if named is None else named
     if candidates is None and np.count_nonzero(data.is_positive) > _MOST_LABELLED:
         tried = [candidate for candidate in tried if candidate.name != "bagging_svm_rbf"]
     if data.weights is not None:
