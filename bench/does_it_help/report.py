@@ -46,7 +46,7 @@ class _Values:
         self.values: NDArray[np.float64] = np.array([np.mean(rows, axis=0) for rows in each.values()])
 
     def of(self, name: str) -> NDArray[np.float64]:
-        return self.values[:, self.names.index(name)]
+        return self.values[:, self.names.index(name)] if name in self.names else np.full(len(self.places), np.nan)
 
     def by_table(self, tasks: Mapping[str, Task]) -> NDArray[np.float64]:
         """Return means over the tasks and labels of each table."""
@@ -132,7 +132,7 @@ def _of_kind(kind: str, outcomes: Mapping[Place, Mapping[str, Outcome]]) -> str:
         for measure, title in (("auc", "AUC"), ("ap", "average precision"))
         for each, part in parts.items()
     }
-    names = next(iter(columns.values())).names
+    names = [name for name in LEARNERS if any(name in column.names for column in columns.values())]
     cells = np.array([[_mean(column.of(name)) for column in columns.values()] for name in names])
     best = np.nanmax(cells[[name != ORACLE for name in names]], axis=0)
     rows = [
