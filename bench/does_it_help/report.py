@@ -183,7 +183,7 @@ def draw_picture(tasks: Sequence[Task], outcomes: Mapping[Place, Mapping[str, Ou
     every = _Values(found, "auc").names
     names = [name for name in every if name not in (ORACLE, NOT_AT_RANDOM, REFERENCE)]
     gains = {name: auc[:, every.index(name)] - auc[:, every.index(REFERENCE)] for name in names}
-    order = [*sorted(names, key=lambda name: float(np.nanmean(gains[name]))), REFERENCE]
+    order = sorted([*names, REFERENCE], key=lambda name: float(np.nanmean(gains.get(name, 0.0))))
     figure = Figure(figsize=(9, 0.9 + 0.29 * len(order)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=[3, 1.2])
     for height, name in enumerate(order):
