@@ -283,6 +283,16 @@ def _fingerprint(holding: Holding) -> NDArray[np.uint64]:
     return holding.fingerprint
 
 
+def refuse_encrypted(addresses: Sequence[str]) -> None:
+    """Raise ValueError for workers whose messages Dask encrypts: the sockets of a meeting would not."""
+    for address in addresses:
+        if address.startswith("tls://"):
+            raise ValueError(
+                f"client must be of a cluster without encryption to fit boosted trees or stumps, got one with a worker "
+                f"at {address}: what workers send each other in such a fit is not encrypted"
+            )
+
+
 class Members:
     """A fit on all holdings, ``fit(holding, bring, n_threads)`` on each of them, until this is closed.
 
@@ -297,6 +307,7 @@ class Members:
         self._told: deque[bytes] = deque()
         held = self._client.who_has(rows.holdings)
         self._addresses = [min(held[holding.key], default="") for holding in rows.holdings]
+        refuse_encrypted(self._addresses)
         self._check_all_there()
         try:
             for k, (meeting, place) in enumerate(self._meet(list(range(len(self._addresses))), None)):
