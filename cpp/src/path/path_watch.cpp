@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <utility>
 
 namespace fastpu::detail {
 
@@ -99,7 +98,7 @@ bool PathWatch::start(const PathMoment& now, const Elbow& elbow, const std::vect
     (is_near ? near : far_).push_back(i);
   }
   is_full_ = false;
-  watch_rows(std::move(near));
+  watch_rows(near, elbow);
 
   lam_ = now.lam;
   a0_ = now.a0;
@@ -115,27 +114,90 @@ bool PathWatch::start(const PathMoment& now, const Elbow& elbow, const std::vect
   return true;
 }
 
-// Watches these rows from here on. Kernel values are taken when a moving row needs them.
-void PathWatch::watch_rows(std::vector<index_t> near) {
-  for (const index_t i : watched_) place_[at(i)] = -1;
-  watched_ = std::move(near);
-  for (std::size_t k = 0; k < watched_.size(); ++k) place_[at(watched_[k])] = static_cast<index_t>(k);
-  for (const index_t i : packed_) slot_[at(i)] = -1;
-  packed_.clear();
-  capacity_ = std::max(capacity_, static_cast<index_t>(watched_.size()) + kSpare);
+index_t PathWatch::new_slot(index_t i) {
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<index_t>(pack_.size()));
+    pack_.emplace_back();
+  }
+  const index_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  slot_[at(i)] = slot;
+  packed_.push_back(i);
+  auto& values = pack_[at(slot)];
+  if (static_cast<index_t>(values.size()) < capacity_) values.resize(at(capacity_));
+  return slot;
+}
+
+// Watches these rows from here on. Most were watched before, and most moving rows moved then: their kernel values stay
+// where they are, and those of new rows take the places of rows that are watched no longer.
+void PathWatch::watch_rows(const std::vector<index_t>& near, const Elbow& elbow) {
+  std::vector<index_t> kept;
+  for (const index_t i : elbow.moving()) {
+    if (slot_[at(i)] >= 0) kept.push_back(i);
+  }
+  for (const index_t i : packed_) {
+    if (slot_[at(i)] < 0 || elbow.is_moving(i)) continue;
+    free_slots_.push_back(slot_[at(i)]);
+    slot_[at(i)] = -1;
+  }
+  packed_ = std::move(kept);
+
+  std::vector<char> is_near(at(rows_.n()));
+  for (const index_t i : near) is_near[at(i)] = 1;
+  std::vector<std::size_t> gaps;  // among the watched rows
+  for (std::size_t k = 0; k < watched_.size(); ++k) {
+    if (is_near[at(watched_[k])] != 0) continue;
+    place_[at(watched_[k])] = -1;
+    gaps.push_back(k);
+  }
+  std::vector<index_t> fresh;
+  for (const index_t i : near) {
+    if (place_[at(i)] >= 0) continue;
+    const std::size_t place = fresh.size() < gaps.size() ? gaps[fresh.size()] : watched_.size();
+    if (place == watched_.size()) watched_.emplace_back();
+    watched_[place] = i;
+    place_[at(i)] = static_cast<index_t>(place);
+    fresh.push_back(i);
+  }
+  for (std::size_t g = gaps.size(); g > fresh.size(); --g) {  // the last row moves to the gap
+    const std::size_t place = gaps[g - 1];
+    watched_[place] = watched_.back();
+    if (place + 1 < watched_.size()) place_[at(watched_[place])] = static_cast<index_t>(place);
+    for (const index_t i : packed_) {
+      std::vector<double>& values = pack_[at(slot_[at(i)])];
+      values[place] = values[watched_.size() - 1];
+    }
+    watched_.pop_back();
+  }
+  const auto needed = static_cast<index_t>(watched_.size()) + kSpare;
+  if (needed > capacity_) capacity_ = needed + needed / 4;
+  for (const index_t i : packed_) pack_[at(slot_[at(i)])].resize(at(capacity_));
+  pack(fresh);
+}
+
+// Fills in the kernel values of these watched rows with the moving rows that have a place.
+void PathWatch::pack(const std::vector<index_t>& fresh) {
+  constexpr std::size_t kAtOnce = 8;  // a cache line of each moving row, where they are neighbours
+  const std::size_t n = packed_.size();
+  std::vector<double> values(kAtOnce * n);
+  for (std::size_t first = 0; first < fresh.size(); first += kAtOnce) {
+    const std::size_t n_now = std::min(kAtOnce, fresh.size() - first);
+    for (std::size_t r = 0; r < n_now; ++r) rows_.take(fresh[first + r], packed_, values.data() + r * n);
+    for (std::size_t k = 0; k < n; ++k) {
+      double* to = pack_[at(slot_[at(packed_[k])])].data();
+      for (std::size_t r = 0; r < n_now; ++r) to[place_[at(fresh[first + r])]] = values[r * n + k];
+    }
+  }
 }
 
 // Returns the kernel values of a moving row with the watched rows.
 double* PathWatch::row_of(index_t i) {
-  if (slot_[at(i)] < 0) {
-    slot_[at(i)] = static_cast<index_t>(packed_.size());
-    packed_.push_back(i);
-    if (packed_.size() > pack_.size()) pack_.emplace_back();
-    auto& values = pack_[packed_.size() - 1];
-    if (static_cast<index_t>(values.size()) < capacity_) values.resize(at(capacity_));
-    rows_.take(i, watched_, values.data());
+  index_t slot = slot_[at(i)];
+  if (slot < 0) {
+    slot = new_slot(i);
+    rows_.take(i, watched_, pack_[at(slot)].data());
   }
-  return pack_[at(slot_[at(i)])].data();
+  return pack_[at(slot)].data();
 }
 
 void PathWatch::note(const Elbow& elbow, const std::vector<index_t>& left) {
@@ -148,15 +210,23 @@ void PathWatch::note(const Elbow& elbow, const std::vector<index_t>& left) {
   for (const index_t i : left) {
     change(i);
     if (std::ranges::find(anchors_, i) != anchors_.end()) is_full_ = true;  // a new watch has to start
+    if (slot_[at(i)] >= 0) {
+      free_slots_.push_back(slot_[at(i)]);
+      slot_[at(i)] = -1;
+    }
     if (place_[at(i)] >= 0) continue;
     if (static_cast<index_t>(watched_.size()) == capacity_) {
       is_full_ = true;
       continue;
     }
     place_[at(i)] = static_cast<index_t>(watched_.size());
-    std::vector<double> values(packed_.size());
-    rows_.take(i, packed_, values.data());
-    for (std::size_t k = 0; k < packed_.size(); ++k) pack_[k][watched_.size()] = values[k];
+    std::vector<index_t> rows;
+    for (const index_t j : packed_) {
+      if (slot_[at(j)] >= 0) rows.push_back(j);
+    }
+    std::vector<double> values(rows.size());
+    rows_.take(i, rows, values.data());
+    for (std::size_t k = 0; k < rows.size(); ++k) pack_[at(slot_[at(rows[k])])][watched_.size()] = values[k];
     watched_.push_back(i);
   }
   for (const index_t i : elbow.moving()) {

@@ -56,7 +56,9 @@ class PathWatch {
 
  private:
   void choose_anchors(const Elbow& elbow);
-  void watch_rows(std::vector<index_t> near);
+  index_t new_slot(index_t i);
+  void watch_rows(const std::vector<index_t>& near, const Elbow& elbow);
+  void pack(const std::vector<index_t>& fresh);
   double* row_of(index_t i);
 
   PathRows& rows_;
@@ -70,11 +72,12 @@ class PathWatch {
   std::vector<index_t> watched_;
   std::vector<index_t> place_;  // of each row among those, -1 if it is not watched
   std::vector<index_t> far_;
-  index_t capacity_ = 0;                   // how many watched rows there is room for in pack_
-  std::vector<std::vector<double>> pack_;  // kernel values of the rows in packed_ with the watched rows
-  std::vector<index_t> packed_;
-  std::vector<index_t> slot_;  // the place of each row in packed_, or -1
-  bool is_full_ = false;       // whether there is no room for another watched row
+  index_t capacity_ = 0;                   // how many rows there is room for in pack_
+  std::vector<std::vector<double>> pack_;  // kernel values of moving rows with the watched rows
+  std::vector<index_t> slot_;              // the place of each row in pack_, or -1
+  std::vector<index_t> free_slots_;
+  std::vector<index_t> packed_;  // rows with a slot
+  bool is_full_ = false;         // whether there is no room for another watched row
 
   std::vector<index_t> anchors_;
   double lam_ = 0;
