@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _APART = 100.0  # ratio of the spreads of two columns from which on they are on different scales
 _SHARE = 0.1  # share of the columns that must vary so little: a few at the border of images do no harm
-_ENTRIES = 1 << 17  # so many entries are examined, in evenly spaced rows
+_ENTRIES = 1 << 15  # so many entries are examined, in evenly spaced rows
 _LEAST_ROWS = 16
 _RARE = 0.01  # share of the rows that must differ from the median for a column to be judged
 _NAMED = 2  # columns of the smallest and of the largest spread that the message names
