@@ -283,7 +283,6 @@ void Solve::run_smo(index_t most) {
   std::copy_n(best_v_.data(), n, v.data());
 
   SmoOptions smo_options;
-  smo_options.isa = team_.isa();
   smo_options.tol = std::clamp(options_.tol, 1e-6, 1e-2);
   for (;;) {
     smo_options.max_steps = most - result_.n_iter;

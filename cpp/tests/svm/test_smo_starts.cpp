@@ -20,7 +20,7 @@ using fastpu::detail::WorkingKernel;
 // Solves a box whose kernel rows stay whole, as those of a grid do.
 Solved solve(const Points<double>& points, const Box& box, const SmoStart* start = nullptr) {
   Team team(1);
-  const auto kernel = make_kernel(points.dense(), kRbf, fastpu::best_isa(), 1);
+  const auto kernel = make_kernel(points.dense(), kRbf, Team(1));
   KernelCache<double> cache(*kernel, kManyBytes);
   SmoOptions options = with_tol(1e-6);
   options.shrinks = false;
@@ -100,7 +100,7 @@ CASE("a group whose sum is not 0 keeps it where its bounds grow") {
 CASE("the kernel matrix of a working set is right after every change of the set") {
   const Points<double> points(60, 3, 631);
   const std::vector<double> k = kernel_matrix(kRbf, points);
-  const auto kernel = make_kernel(points.dense(), kRbf, fastpu::best_isa(), 1);
+  const auto kernel = make_kernel(points.dense(), kRbf, Team(1));
   const std::vector<index_t> rows = random_box(60, false, 632).rows;
   Team team(1);
   WorkingKernel<double> working(*kernel, rows, 40);
