@@ -49,7 +49,6 @@ class RowPass {
   index_t n_groups() const { return n_groups_; }
   bool has_gram() const { return n_features_ <= kMostGramFeatures; }
   Team& team() const { return team_; }
-  const double* centre() const { return centre_; }
 
   // For many passes: rows are packed once and kept, if that takes little enough memory.
   void keep_packed();
