@@ -96,8 +96,8 @@ void run(Input& input) {
   accepted([&] {
     const bool is_dense = input.flag();
     const auto make = [&](fastpu::Isa isa) {
-      return is_dense ? make_kernel(x.dense_view(), params, isa, n_threads)
-                      : make_kernel(x.csr_view(), params, isa, n_threads);
+      const Team at_level(n_threads, {}, isa);
+      return is_dense ? make_kernel(x.dense_view(), params, at_level) : make_kernel(x.csr_view(), params, at_level);
     };
     const auto kernel = make(fastpu::Isa::baseline);
     const std::vector<T> matrix = whole_matrix(*kernel, team);

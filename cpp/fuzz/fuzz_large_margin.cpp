@@ -47,11 +47,11 @@ void run(Input& input) {
   const index_t n = input.n_rows(0);
   const Matrix<T> x(input, n, input.rarely(8) ? input.between(0, 20) : input.between(0, 4));
   const fastpu::Isa isa = input.isa();
-  Team team(input.n_threads());
+  Team team(input.n_threads(), {}, isa);
   const bool is_dense = input.flag();
   accepted([&] {
     const LargeMarginEngine engine(is_dense ? fastpu::MarginRows(x.dense_view()) : fastpu::MarginRows(x.csr_view()),
-                                   isa, team);
+                                   team);
     const auto labels = labels_of(input, n, {1, -1});
     std::vector<double> costs(at(n));
     const double cost = input.positive();

@@ -138,18 +138,17 @@ void run(Input& input) {
   const Matrix<T> x(input, n, input.between(0, 4));
   const Box box(input, n);
   const int n_threads = input.n_threads();
-  Team team(n_threads);
   SmoOptions options;
   options.tol = input.one_of<double, 3>({1e-3, 1e-7, 0.25});
   options.max_steps = input.one_of<index_t, 3>({0, 30, 300});
   options.working_set = input.rarely(4) ? input.between(2, 9) : 0;
-  options.isa = input.isa();
+  Team team(n_threads, {}, input.isa());
   Attempt by_rows(box);
   Attempt by_features(box);
   Attempt in_chain(box);
   const bool is_rbf = input.rarely(4);
   const KernelParams params{is_rbf ? fastpu::KernelKind::rbf : fastpu::KernelKind::linear, 1.0, 3, 0.0};
-  const auto kernel = make_kernel(x.dense_view(), params, options.isa, n_threads);
+  const auto kernel = make_kernel(x.dense_view(), params, team);
   by_rows.run([&](double* b) {
     fastpu::KernelCache<T> cache(*kernel, input.one_of<index_t, 3>({0, 2000, 1 << 20}));
     return smo(cache, box.view(), options, {}, team, b);

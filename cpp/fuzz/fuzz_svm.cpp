@@ -123,7 +123,7 @@ void solve_grid_of(Input& input, const SvmEngine<T>& engine, const typename SvmE
     }
   }
   const SvmOptions options{input.one_of<double, 3>({1e-3, 1e-9, 0.5}), input.one_of<index_t, 3>({1, 30, 300})};
-  const auto found = solve_chains<T>(data, params, false, chains, options, engine.cache_bytes(), engine.isa(), team);
+  const auto found = solve_chains<T>(data, params, false, chains, options, engine.cache_bytes(), team);
   for (std::size_t c = 0; c < chains.size(); ++c) {
     FUZZ_CHECK(found[c].fits.size() == chains[c].points.size());
     FUZZ_CHECK(found[c].held.size() == held[c].size() * chains[c].points.size());
@@ -155,12 +155,11 @@ void run(Input& input) {
   const KernelParams params = params_of(input);
   const index_t cache_bytes = input.one_of<index_t, 3>({0, 3000, 1 << 20});
   const int n_threads = input.n_threads();
-  const fastpu::Isa isa = input.isa();
-  Team team(n_threads);
+  Team team(n_threads, {}, input.isa());
   using Data = typename SvmEngine<T>::Data;
   const Data data = input.flag() ? Data(x.dense_view()) : Data(x.csr_view());
   accepted([&] {
-    SvmEngine<T> engine(data, params, cache_bytes, isa, n_threads);
+    SvmEngine<T> engine(data, params, cache_bytes, team);
     for (index_t k = input.below(2); k >= 0; --k) {
       SvmProblem problem;
       problem.kind = input.one_of<SvmKind, 3>({SvmKind::c_svm, SvmKind::nu_svm, SvmKind::one_class});
@@ -198,10 +197,10 @@ void run(Input& input) {
     const double intercept = input.share();
     const fastpu::KernelModels models{rows.data(), n, coefs.data(), &intercept, 1};
     std::vector<double> scores(at(n));
-    kernel_scores(engine.kernel(), models, rows.data(), n, isa, team, scores.data());
+    kernel_scores(engine.kernel(), models, rows.data(), n, team, scores.data());
     std::vector<double> of_views(at(n));
-    kernel_scores(x.dense_view(), x.dense_view(), params, models, isa, team, of_views.data());
-    kernel_scores(x.csr_view(), x.csr_view(), params, models, isa, team, of_views.data());
+    kernel_scores(x.dense_view(), x.dense_view(), params, models, team, of_views.data());
+    kernel_scores(x.csr_view(), x.csr_view(), params, models, team, of_views.data());
     if (input.is_plain() && params.degree < 4) {
       for (index_t i = 0; i < n; ++i) {
         FUZZ_CHECK(std::fabs(scores[at(i)] - of_views[at(i)]) <=

@@ -63,17 +63,15 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::iota(rows.begin(), rows.end(), index_t{0});
   const SvmPathProblem problem{rows.data(), input.rarely(16) ? input.between(0, n) : n, labels.data(), costs.data()};
   const int n_threads = input.n_threads();
-  Team team(n_threads);
   const bool is_dense = input.flag();
+  Team team(n_threads, {}, input.isa());
   const auto dense = x.dense_view();
   fastpu::SvmPathOptions options;
-  options.isa = input.isa();
   options.linear = is_dense && params.kind == KernelKind::linear && input.flag() ? &dense : nullptr;
   options.lam_min = input.flag() ? 0 : input.positive();
   options.max_events = input.one_of<index_t, 3>({3000, 1, 100});
   accepted([&] {
-    const auto kernel = is_dense ? make_kernel(dense, params, options.isa, n_threads)
-                                 : make_kernel(x.csr_view(), params, options.isa, n_threads);
+    const auto kernel = is_dense ? make_kernel(dense, params, team) : make_kernel(x.csr_view(), params, team);
     fastpu::KernelCache<double> cache(*kernel, input.rarely(8) ? input.one_of<index_t, 2>({0, 2000}) : 1 << 20);
     const SvmPathResult result = svm_path(cache, problem, options, {}, team);
     const bool is_positive = params.kind == KernelKind::linear || params.kind == KernelKind::rbf;

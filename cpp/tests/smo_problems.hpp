@@ -203,7 +203,7 @@ Solved solve_cached(KernelCache<T>& cache, const Box& box, const SmoOptions& opt
 template <class T>
 Solved solve_with(const Points<T>& points, const KernelParams& params, const Box& box, const SmoOptions& options,
                   Team& team, index_t bytes = kManyBytes, const SmoCallback& callback = {}) {
-  const auto kernel = make_kernel(points.dense(), params, options.isa, team.n_threads());
+  const auto kernel = make_kernel(points.dense(), params, team);
   KernelCache<T> cache(*kernel, bytes);
   return solve_cached(cache, box, options, team, callback);
 }

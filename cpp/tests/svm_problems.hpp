@@ -59,7 +59,7 @@ struct Classes {
 };
 
 inline SvmEngine<double> engine_of(const Classes& data, const KernelParams& params, index_t bytes = kManyBytes) {
-  return {SvmEngine<double>::Data{data.points.dense()}, params, bytes, fastpu::best_isa(), 8};
+  return {SvmEngine<double>::Data{data.points.dense()}, params, bytes, Team(8)};
 }
 
 inline double sum_of(const std::vector<double>& values) {

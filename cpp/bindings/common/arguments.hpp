@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/interrupts.hpp"
+#include "common/team_of_call.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu {

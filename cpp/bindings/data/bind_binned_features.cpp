@@ -113,7 +113,7 @@ Shared set_state(const py::tuple& state) {
   } catch (const py::type_error& error) {  // an array of another dtype
     throw py::value_error(std::string(kForeign) + ": " + error.what());
   }
-  Team team(1, interrupt_poll());
+  Team team = team_of_call(1);
   const py::gil_scoped_release nogil;
   check_binned(*b, team);
   b->fill_columns(team);

@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "common/arguments.hpp"
-#include "common/bind_isa.hpp"
 #include "fastpu/kernels/kernel.hpp"
 #include "kernels/bind_kernel.hpp"
 
@@ -49,7 +48,6 @@ py::array_t<double> score_kernel(const py::object& support, const py::object& x,
                                  const py::object& intercepts, const std::string& kernel, double gamma, int degree,
                                  double coef0, int n_threads) {
   const KernelParams params = kernel_params(kernel, gamma, degree, coef0);
-  const Isa level = isa_of_call();
   const MatrixView support_view = view_matrix(support);
   const MatrixView x_view = view_matrix(x);
   if (support_view.index() != x_view.index()) throw py::type_error("support and x must have one form and type");
@@ -75,13 +73,13 @@ py::array_t<double> score_kernel(const py::object& support, const py::object& x,
   if (!same_width) throw py::value_error("support and x must have the same number of columns");
   py::array_t<double> out({n_x, models.n_models});
   double* const to = out.mutable_data();
-  Team team(n_threads, interrupt_poll());
+  Team team = team_of_call(n_threads);
   {
     const py::gil_scoped_release nogil;
     std::visit(
         [&](const auto& view) {
           const auto& other = std::get<std::remove_cvref_t<decltype(view)>>(support_view);
-          kernel_scores(other, view, params, models, level, team, to);
+          kernel_scores(other, view, params, models, team, to);
         },
         x_view);
   }
@@ -91,7 +89,6 @@ py::array_t<double> score_kernel(const py::object& support, const py::object& x,
 Array<double> matrix(const py::object& x, const py::object& y, const std::string& kernel, double gamma, int degree,
                      double coef0, int n_threads) {
   const KernelParams params = kernel_params(kernel, gamma, degree, coef0);
-  const Isa level = isa_of_call();
   const MatrixView x_view = view_matrix(x);
   const MatrixView y_view = view_matrix(y);
   if (x_view.index() != y_view.index()) throw py::type_error("x and y must have one form and type");
@@ -104,9 +101,9 @@ Array<double> matrix(const py::object& x, const py::object& y, const std::string
           if (rows.n_cols != others.n_cols) throw py::value_error("x and y must have the same number of columns");
           Array<double> out({rows.n_rows, others.n_rows});
           double* const to = out.mutable_data();
-          Team team(n_threads, interrupt_poll());
+          Team team = team_of_call(n_threads);
           const py::gil_scoped_release nogil;
-          kernel_matrix(rows, others, params, level, team, to);
+          kernel_matrix(rows, others, params, team, to);
           return out;
         }
       },

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "common/arguments.hpp"
-#include "common/bind_isa.hpp"
 #include "fastpu/kernels/kernel_cache.hpp"
 #include "fastpu/path/svm_path.hpp"
 #include "kernels/bind_kernel.hpp"
@@ -20,8 +19,8 @@ constexpr const char* kPathStatus[] = {"zero",      "trivial", "lam_min",    "ma
 
 // Makes the kernel in double; data of other types are converted in Python.
 std::unique_ptr<Kernel<double>> make_path_kernel(const MatrixView& view, const std::string& kernel, double gamma,
-                                                 int degree, double coef0, const py::object& function, Isa isa,
-                                                 int n_threads) {
+                                                 int degree, double coef0, const py::object& function,
+                                                 const Team& team) {
   if (kernel == "function") {
     return make_function_kernel(std::visit([](const auto& x) { return x.n_rows; }, view), kernel_function(function));
   }
@@ -31,7 +30,7 @@ std::unique_ptr<Kernel<double>> make_path_kernel(const MatrixView& view, const s
           throw py::type_error("the rows of a path must be float64");
         } else {
           if (kernel != "precomputed") {
-            return make_kernel(x, kernel_params(kernel, gamma, degree, coef0), isa, n_threads);
+            return make_kernel(x, kernel_params(kernel, gamma, degree, coef0), team);
           }
           if constexpr (std::is_same_v<View, DenseView<double>>) {
             if (x.n_rows != x.n_cols) throw py::value_error("a precomputed kernel must be square");
@@ -79,15 +78,14 @@ py::dict path(const py::object& data, const py::object& rows, const py::object& 
   SvmPathOptions options;
   options.lam_min = lam_min;
   options.max_events = max_events;
-  options.isa = isa_of_call();
   const MatrixView view = view_matrix(data);
   if (kernel == "linear") options.linear = std::get_if<DenseView<double>>(&view);
-  const auto values = make_path_kernel(view, kernel, gamma, degree, coef0, function, options.isa, n_threads);
+  Team team = team_of_call(n_threads);
+  const auto values = make_path_kernel(view, kernel, gamma, degree, coef0, function, team);
   check_rows(problem.rows, problem.n, "rows", values->n_rows());
   check_distinct(problem.rows, problem.n, values->n_rows());
   const PathCallback on_round = callback_of<PathRound>(callback, &PathRound::n_breakpoints, &PathRound::n_events,
                                                        &PathRound::lam, &PathRound::n_margin, &PathRound::objective);
-  Team team(n_threads, interrupt_poll());
   return to_dict(unlocked([&] {
     KernelCache<double> cache(*values, cache_bytes);
     return svm_path(cache, problem, options, on_round, team);

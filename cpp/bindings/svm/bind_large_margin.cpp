@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "common/arguments.hpp"
-#include "common/bind_isa.hpp"
 #include "fastpu/svm/large_margin.hpp"
 
 namespace fastpu {
@@ -79,10 +78,9 @@ class PyMarginEngine {
  public:
   PyMarginEngine(py::object data, int n_threads) : data_(std::move(data)), n_threads_(n_threads) {
     const MatrixView view = view_matrix(data_);
-    const Isa level = isa_of_call();
-    Team team(n_threads_, interrupt_poll());
+    Team team = team_of_call(n_threads_);
     const py::gil_scoped_release nogil;
-    engine_ = std::make_unique<LargeMarginEngine>(view, level, team);
+    engine_ = std::make_unique<LargeMarginEngine>(view, team);
   }
 
   py::dict solve(const py::object& labels, const py::object& costs, const py::object& slopes, const std::string& solver,
@@ -92,7 +90,7 @@ class PyMarginEngine {
     const MarginOptions options = options_of(solver, tol, max_iter, violation);
     const MarginCallback on_round =
         callback_of<MarginRound>(callback, &MarginRound::n_iter, &MarginRound::objective, &MarginRound::gap);
-    Team team(n_threads_, interrupt_poll());
+    Team team = team_of_call(n_threads_);
     const MarginResult result =
         unlocked([&] { return engine_->solve(given.problem, options, given.start(), on_round, team); });
     return to_dict(result);
@@ -107,7 +105,7 @@ class PyMarginEngine {
       given.emplace_back(labels, costs, slopes, start, engine_->n_rows());
     }
     const MarginOptions options = options_of(solver, tol, max_iter);
-    Team team(n_threads_, interrupt_poll());
+    Team team = team_of_call(n_threads_);
     std::vector<MarginResult> results(given.size());
     {
       const py::gil_scoped_release nogil;

@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "common/arguments.hpp"
-#include "common/bind_isa.hpp"
 #include "fastpu/svm/bagging_svm.hpp"
 #include "fastpu/svm/svm.hpp"
 #include "fastpu/svm/svm_grid.hpp"
@@ -32,12 +31,12 @@ class PyEngine {
  public:
   PyEngine(py::object data, const std::string& kernel, double gamma, int degree, double coef0, py::object function,
            index_t cache_bytes, int n_threads)
-      : data_(std::move(data)), n_threads_(n_threads), isa_(isa_of_call()) {
+      : data_(std::move(data)), n_threads_(n_threads) {
     const MatrixView view = view_matrix(data_);
     if (kernel == "function") {
       const index_t n = std::visit([](const auto& x) { return x.n_rows; }, view);
       engine_ = std::make_unique<SvmEngine<double>>(make_function_kernel(n, kernel_function(std::move(function))),
-                                                    cache_bytes, isa_);
+                                                    cache_bytes);
       return;
     }
     std::visit(
@@ -46,13 +45,13 @@ class PyEngine {
           if (kernel == "precomputed") {
             if constexpr (std::is_same_v<View, DenseView<T>>) {
               if (x.n_rows != x.n_cols) throw py::value_error("a precomputed kernel must be square");
-              engine_ = std::make_unique<SvmEngine<T>>(make_precomputed_kernel(x), cache_bytes, isa_);
+              engine_ = std::make_unique<SvmEngine<T>>(make_precomputed_kernel(x), cache_bytes);
             } else {
               throw py::type_error("a precomputed kernel must be dense");
             }
           } else {
-            engine_ = std::make_unique<SvmEngine<T>>(x, kernel_params(kernel, gamma, degree, coef0), cache_bytes, isa_,
-                                                     n_threads);
+            engine_ = std::make_unique<SvmEngine<T>>(x, kernel_params(kernel, gamma, degree, coef0), cache_bytes,
+                                                     team_of_call(n_threads));
           }
         },
         view);
@@ -75,7 +74,7 @@ class PyEngine {
     check_distinct(svm.rows, svm.n, n_rows());
     const SmoCallback on_round = callback_of<SmoRound>(callback, &SmoRound::n_steps, &SmoRound::objective,
                                                        &SmoRound::violation, &SmoRound::n_active);
-    Team team(n_threads_, interrupt_poll());
+    Team team = team_of_call(n_threads_);
     SvmResult result;
     {
       const py::gil_scoped_release nogil;
@@ -107,9 +106,9 @@ class PyEngine {
     const index_t* const x = row_numbers(rows, "rows");
     py::array_t<double> out(n);
     double* const to = out.mutable_data();
-    Team team(n_threads_, interrupt_poll());
+    Team team = team_of_call(n_threads_);
     unlocked([&] {
-      std::visit([&](const auto& engine) { kernel_scores(engine->kernel(), models, x, n, isa_, team, to); }, engine_);
+      std::visit([&](const auto& engine) { kernel_scores(engine->kernel(), models, x, n, team, to); }, engine_);
     });
     return out;
   }
@@ -139,7 +138,7 @@ class PyEngine {
     py::array_t<double> decision({n_scored, problem.n_bags});
     double* const to = decision.mutable_data();
 
-    Team team(n_threads_, interrupt_poll());
+    Team team = team_of_call(n_threads_);
     BaggingResult result;
     {
       const py::gil_scoped_release nogil;
@@ -151,7 +150,7 @@ class PyEngine {
             for (const BagReport& bag : result.bags) intercepts.push_back(bag.intercept);
             const KernelModels models{result.support.data(), static_cast<index_t>(result.support.size()),
                                       result.coefs.data(), intercepts.data(), problem.n_bags};
-            kernel_scores(engine->kernel(), models, scored, n_scored, isa_, team, to);
+            kernel_scores(engine->kernel(), models, scored, n_scored, team, to);
           },
           engine_);
     }
@@ -188,7 +187,6 @@ class PyEngine {
 
   py::object data_;
   int n_threads_;
-  Isa isa_;
   std::variant<std::unique_ptr<SvmEngine<float>>, std::unique_ptr<SvmEngine<double>>> engine_;
 };
 
@@ -229,15 +227,14 @@ py::list solve_grid(const py::object& data, const std::string& problem, const py
   }
   std::vector<SvmChain> read;
   for (const py::handle chain : chains) read.push_back(read_chain(problem, chain.cast<py::dict>(), n_data));
-  Team team(n_threads, interrupt_poll());
-  const Isa level = isa_of_call();
+  Team team = team_of_call(n_threads);
   std::vector<ChainResult> results;
   {
     const py::gil_scoped_release nogil;
     results = std::visit(
         [&]<class View>(const View& x) {
           using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-          return solve_chains<T>(x, params, precomputed, read, SvmOptions{tol, max_iter}, cache_bytes, level, team);
+          return solve_chains<T>(x, params, precomputed, read, SvmOptions{tol, max_iter}, cache_bytes, team);
         },
         view);
   }

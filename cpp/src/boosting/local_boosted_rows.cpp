@@ -179,11 +179,6 @@ std::vector<LeafSums> LocalBoostedRows::leaf_sums(const std::vector<std::uint32_
   return rows_.leaf_sums();
 }
 
-std::vector<LeafScores> LocalBoostedRows::leaf_scores() {
-  if (train_.sample_weight != nullptr || is_of_drawn_) return {};
-  return rows_.leaf_scores(scores_.data(), train_.labels);
-}
-
 void LocalBoostedRows::add(const std::vector<std::uint32_t>& leaves, const std::vector<double>& values) {
   rows_.add(values, scores_.data());
   if (!is_of_drawn_ || left_out_.empty()) return;

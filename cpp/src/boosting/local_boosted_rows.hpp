@@ -38,7 +38,6 @@ class LocalBoostedRows final : public BoostedRows {
     rows_.count_codes(nodes_[node].rows, feature, counts);
   }
   std::vector<LeafSums> leaf_sums(const std::vector<std::uint32_t>& leaves) override;
-  std::vector<LeafScores> leaf_scores() override;
   void add(const std::vector<std::uint32_t>& leaves, const std::vector<double>& values) override;
 
  private:

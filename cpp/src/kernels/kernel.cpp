@@ -95,11 +95,11 @@ class FunctionKernel final : public Kernel<double> {
 
 // Computes scores block by block: `pack_block` packs some rows of x as columns at a time.
 template <class T, class PackBlock>
-void scores_of_blocks(const Kernel<T>& kernel, const KernelModels& models, index_t n_x, Isa isa, Team& team,
-                      double* out, PackBlock&& pack_block) {
+void scores_of_blocks(const Kernel<T>& kernel, const KernelModels& models, index_t n_x, Team& team, double* out,
+                      PackBlock&& pack_block) {
   constexpr index_t kRowsAtOnce = 16;
   const index_t columns_at_once = kernel.is_serial() ? 16 * kKernelPanel : 4 * kKernelPanel;
-  const auto& loops = detail::svm_kernels(isa).of<T>();
+  const auto& loops = detail::svm_kernels(team.isa()).of<T>();
   struct Scratch {
     AlignedBuffer<T> values;
     AlignedBuffer<double> sums;
@@ -161,14 +161,13 @@ void fill_matrix(const Kernel<double>& kernel, const KernelColumns<double>& colu
 }  // namespace
 
 template <class T>
-std::unique_ptr<Kernel<T>> make_kernel(const DenseView<T>& view, const KernelParams& params, Isa isa,
-                                       int /*n_workers*/) {
-  return std::make_unique<detail::DenseKernel<T>>(view, params, isa);
+std::unique_ptr<Kernel<T>> make_kernel(const DenseView<T>& view, const KernelParams& params, const Team& team) {
+  return std::make_unique<detail::DenseKernel<T>>(view, params, team);
 }
 
 template <class T>
-std::unique_ptr<Kernel<T>> make_kernel(const CsrView<T>& view, const KernelParams& params, Isa isa, int n_workers) {
-  return std::make_unique<detail::SparseKernel<T>>(view, params, isa, n_workers);
+std::unique_ptr<Kernel<T>> make_kernel(const CsrView<T>& view, const KernelParams& params, const Team& team) {
+  return std::make_unique<detail::SparseKernel<T>>(view, params, team);
 }
 
 template <class T>
@@ -181,52 +180,52 @@ std::unique_ptr<Kernel<double>> make_function_kernel(index_t n_rows, KernelFunct
 }
 
 template <class T>
-void kernel_scores(const Kernel<T>& kernel, const KernelModels& models, const index_t* x, index_t n_x, Isa isa,
-                   Team& team, double* out) {
-  scores_of_blocks(kernel, models, n_x, isa, team, out,
+void kernel_scores(const Kernel<T>& kernel, const KernelModels& models, const index_t* x, index_t n_x, Team& team,
+                   double* out) {
+  scores_of_blocks(kernel, models, n_x, team, out,
                    [&](index_t start, index_t n) { return kernel.pack(x + start, n, team); });
 }
 
 template <class T>
 void kernel_scores(const DenseView<T>& support_view, const DenseView<T>& x, const KernelParams& params,
-                   const KernelModels& models, Isa isa, Team& team, double* out) {
-  const detail::DenseKernel<T> kernel(support_view, params, isa);
-  scores_of_blocks(kernel, models, x.n_rows, isa, team, out, [&](index_t start, index_t n) {
+                   const KernelModels& models, Team& team, double* out) {
+  const detail::DenseKernel<T> kernel(support_view, params, team);
+  scores_of_blocks(kernel, models, x.n_rows, team, out, [&](index_t start, index_t n) {
     return kernel.pack(DenseView<T>{x.row(start), n, x.n_cols}, nullptr, n, team);
   });
 }
 
 template <class T>
 void kernel_scores(const CsrView<T>& support_view, const CsrView<T>& x, const KernelParams& params,
-                   const KernelModels& models, Isa isa, Team& team, double* out) {
-  const detail::SparseKernel<T> kernel(support_view, params, isa, team.n_threads());
-  scores_of_blocks(kernel, models, x.n_rows, isa, team, out, [&](index_t start, index_t n) {
+                   const KernelModels& models, Team& team, double* out) {
+  const detail::SparseKernel<T> kernel(support_view, params, team);
+  scores_of_blocks(kernel, models, x.n_rows, team, out, [&](index_t start, index_t n) {
     return kernel.pack(CsrView<T>{x.values, x.columns, x.row_start + start, n, x.n_cols}, nullptr, n);
   });
 }
 
-void kernel_matrix(const DenseView<double>& x, const DenseView<double>& y, const KernelParams& params, Isa isa,
-                   Team& team, double* out) {
-  const detail::DenseKernel<double> kernel(x, params, isa);
+void kernel_matrix(const DenseView<double>& x, const DenseView<double>& y, const KernelParams& params, Team& team,
+                   double* out) {
+  const detail::DenseKernel<double> kernel(x, params, team);
   fill_matrix(kernel, *kernel.pack(y, nullptr, y.n_rows, team), y.n_rows, team, out);
 }
 
-void kernel_matrix(const CsrView<double>& x, const CsrView<double>& y, const KernelParams& params, Isa isa, Team& team,
+void kernel_matrix(const CsrView<double>& x, const CsrView<double>& y, const KernelParams& params, Team& team,
                    double* out) {
-  const detail::SparseKernel<double> kernel(x, params, isa, team.n_threads());
+  const detail::SparseKernel<double> kernel(x, params, team);
   fill_matrix(kernel, *kernel.pack(y, nullptr, y.n_rows), y.n_rows, team, out);
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses): T is a type
-#define FASTPU_INSTANTIATE(T)                                                                                          \
-  template std::unique_ptr<Kernel<T>> make_kernel(const DenseView<T>&, const KernelParams&, Isa, int);                 \
-  template std::unique_ptr<Kernel<T>> make_kernel(const CsrView<T>&, const KernelParams&, Isa, int);                   \
-  template std::unique_ptr<Kernel<T>> make_precomputed_kernel(const DenseView<T>&);                                    \
-  template void kernel_scores(const Kernel<T>&, const KernelModels&, const index_t*, index_t, Isa, Team&, double*);    \
-  template void kernel_scores(const DenseView<T>&, const DenseView<T>&, const KernelParams&, const KernelModels&, Isa, \
-                              Team&, double*);                                                                         \
-  template void kernel_scores(const CsrView<T>&, const CsrView<T>&, const KernelParams&, const KernelModels&, Isa,     \
-                              Team&, double*);
+#define FASTPU_INSTANTIATE(T)                                                                                        \
+  template std::unique_ptr<Kernel<T>> make_kernel(const DenseView<T>&, const KernelParams&, const Team&);            \
+  template std::unique_ptr<Kernel<T>> make_kernel(const CsrView<T>&, const KernelParams&, const Team&);              \
+  template std::unique_ptr<Kernel<T>> make_precomputed_kernel(const DenseView<T>&);                                  \
+  template void kernel_scores(const Kernel<T>&, const KernelModels&, const index_t*, index_t, Team&, double*);       \
+  template void kernel_scores(const DenseView<T>&, const DenseView<T>&, const KernelParams&, const KernelModels&,    \
+                              Team&, double*);                                                                       \
+  template void kernel_scores(const CsrView<T>&, const CsrView<T>&, const KernelParams&, const KernelModels&, Team&, \
+                              double*);
 FASTPU_INSTANTIATE(float)
 FASTPU_INSTANTIATE(double)
 #undef FASTPU_INSTANTIATE

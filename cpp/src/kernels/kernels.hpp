@@ -54,8 +54,8 @@ class DenseColumns final : public KernelColumns<T> {
 template <class T>
 class DenseKernel final : public Kernel<T> {
  public:
-  DenseKernel(const DenseView<T>& view, const KernelParams& params, Isa isa)
-      : view_(view), params_(params), loops_(svm_kernels(isa).of<T>()) {}
+  DenseKernel(const DenseView<T>& view, const KernelParams& params, const Team& team)
+      : view_(view), params_(params), loops_(svm_kernels(team.isa()).of<T>()) {}
 
   index_t n_rows() const override { return view_.n_rows; }
   double diagonal(index_t row) const override;
@@ -92,7 +92,7 @@ class SparseColumns final : public KernelColumns<T> {
 template <class T>
 class SparseKernel final : public Kernel<T> {
  public:
-  SparseKernel(const CsrView<T>& view, const KernelParams& params, Isa isa, int n_workers);
+  SparseKernel(const CsrView<T>& view, const KernelParams& params, const Team& team);
 
   index_t n_rows() const override { return view_.n_rows; }
   double diagonal(index_t row) const override;

@@ -79,8 +79,8 @@ SparseColumns<T>::SparseColumns(const CsrView<T>& view, const index_t* rows, ind
 }
 
 template <class T>
-SparseKernel<T>::SparseKernel(const CsrView<T>& view, const KernelParams& params, Isa isa, int n_workers)
-    : view_(view), params_(params), loops_(svm_kernels(isa).of<T>()), scratch_(at(n_workers)) {}
+SparseKernel<T>::SparseKernel(const CsrView<T>& view, const KernelParams& params, const Team& team)
+    : view_(view), params_(params), loops_(svm_kernels(team.isa()).of<T>()), scratch_(at(team.n_threads())) {}
 
 template <class T>
 double SparseKernel<T>::diagonal(index_t row) const {

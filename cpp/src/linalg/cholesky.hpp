@@ -13,8 +13,8 @@ class Cholesky {
  public:
   Cholesky(index_t n, Isa isa, const char* what_for);
 
-  index_t n() const { return n_; }
   index_t stride() const { return stride_; }
+  Isa isa() const { return isa_; }
   // The matrix, to be filled before factor(): its upper triangle counts. There is room for stride() rows of as many
   // columns.
   double* matrix() { return matrix_.data(); }

@@ -8,15 +8,6 @@
 
 namespace fastpu::detail {
 
-void ElbowFactor::clear() {
-  std::fill_n(inverse_.data(), end_, 0.0);
-  std::fill_n(ones_.data(), end_, 0.0);
-  std::fill_n(labels_.data(), end_, 0.0);
-  end_ = 0;
-  slots_.clear();
-  vectors_.clear();
-}
-
 void ElbowFactor::reserve(index_t n) {
   if (n <= capacity_) return;
   constexpr const char* kWhatFor = "the factored system of the rows on the margin";

@@ -29,7 +29,6 @@ class ElbowFactor {
       : shift_(shift), loops_(&vector_kernels(isa)), triangle_(&triangle_kernels(isa)), n_features_(n_features) {}
 
   index_t size() const { return static_cast<index_t>(slots_.size()); }
-  void clear();
 
   // Adds a row with its label, given its kernel values with the rows that are there, in their order, and with itself.
   // A row that depends on those (up to rounding), or has values that are not finite, is not added. Returns the pivot

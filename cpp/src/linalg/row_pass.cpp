@@ -64,13 +64,12 @@ index_t n_columns(const RowsView& x) {
 }
 bool is_sparse(const RowsView& x) { return x.index() >= 2; }
 
-RowPass::RowPass(const RowsView& x, const index_t* rows, index_t n, const double* centre, Isa isa, Team& team)
+RowPass::RowPass(const RowsView& x, const index_t* rows, index_t n, const double* centre, Team& team)
     : x_(x),
       rows_(rows),
       n_(n),
       centre_(centre),
-      isa_(isa),
-      kernels_(row_kernels(isa)),
+      kernels_(row_kernels(team.isa())),
       team_(team),
       n_features_(n_columns(x)),
       width_(round_up(n_features_ + 1, kPanelWidth)),

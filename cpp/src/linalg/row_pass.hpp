@@ -40,7 +40,7 @@ class RowPass {
  public:
   // All rows, or n of them if `rows` is not null; the data of x, rows and centre (n_columns() values) must outlive
   // this.
-  RowPass(const RowsView& x, const index_t* rows, index_t n, const double* centre, Isa isa, Team& team);
+  RowPass(const RowsView& x, const index_t* rows, index_t n, const double* centre, Team& team);
 
   index_t n() const { return n_; }
   index_t n_features() const { return n_features_; }
@@ -48,9 +48,7 @@ class RowPass {
   index_t width() const { return width_; }
   index_t n_groups() const { return n_groups_; }
   bool has_gram() const { return n_features_ <= kMostGramFeatures; }
-  Isa isa() const { return isa_; }
   Team& team() const { return team_; }
-  const double* centre() const { return centre_; }
 
   // For many passes: rows are packed once and kept, if that takes little enough memory.
   void keep_packed();
@@ -144,7 +142,6 @@ class RowPass {
   const index_t* rows_;
   index_t n_;
   const double* centre_;
-  Isa isa_;
   const RowKernels& kernels_;
   Team& team_;
   bool is_packed_;  // whether passes pack their rows; those with a Gram matrix always do

@@ -14,10 +14,10 @@ constexpr double kNegative = -1e-10;      // a pivot below this is negative beyo
 
 }  // namespace
 
-Elbow::Elbow(PathRows& rows, const PathPoint& point, double shift, Isa isa)
+Elbow::Elbow(PathRows& rows, const PathPoint& point, double shift)
     : rows_(rows),
       point_(point),
-      factor_(shift, isa, rows.n_features()),
+      factor_(shift, rows.isa(), rows.n_features()),
       place_(point.alpha.size(), -1),
       reached_(point.alpha.size(), 0.0) {}
 

@@ -23,7 +23,7 @@ class Elbow {
  public:
   enum class Outcome { found, nothing_moves, indefinite };
 
-  Elbow(PathRows& rows, const PathPoint& point, double shift, Isa isa);
+  Elbow(PathRows& rows, const PathPoint& point, double shift);
 
   const std::vector<index_t>& moving() const { return moving_; }
   bool is_moving(index_t i) const { return place_[at(i)] >= 0; }

@@ -15,8 +15,8 @@ constexpr index_t kLeastParallel = 1 << 18;  // with fewer products, waking anot
 
 }  // namespace
 
-PathRows::PathRows(KernelCache<double>& cache, const DenseView<double>* linear, Isa isa, Team& team)
-    : cache_(&cache), loops_(&svm_kernels(isa)), vector_loops_(&vector_kernels(isa)), team_(&team) {
+PathRows::PathRows(KernelCache<double>& cache, const DenseView<double>* linear, Team& team)
+    : cache_(&cache), loops_(&svm_kernels(team.isa())), vector_loops_(&vector_kernels(team.isa())), team_(&team) {
   diagonal_.reserve(cache.columns().size());
   for (const index_t row : cache.columns()) diagonal_.push_back(cache.kernel().diagonal(row));
   if (!are_few_features(linear)) return;

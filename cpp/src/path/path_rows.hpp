@@ -19,11 +19,12 @@ class PathRows {
  public:
   // The columns of the cache must have been set, and must not change. `linear` is null, or holds the rows whose
   // products are the entries of K.
-  PathRows(KernelCache<double>& cache, const DenseView<double>* linear, Isa isa, Team& team);
+  PathRows(KernelCache<double>& cache, const DenseView<double>* linear, Team& team);
 
   // Returns whether these rows have so few features that they are used in place of kernel rows.
   static bool are_few_features(const DenseView<double>* linear);
 
+  Isa isa() const { return team_->isa(); }
   index_t n() const { return static_cast<index_t>(cache_->columns().size()); }
   bool is_linear() const { return linear_ != nullptr; }
   index_t n_features() const { return linear_ == nullptr ? -1 : linear_->n_cols; }

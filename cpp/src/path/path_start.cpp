@@ -40,13 +40,12 @@ bool are_rounding(const std::vector<double>& weights, const std::vector<double>&
 class NewtonSteps {
  public:
   // `light_sizes` are the sums of the absolute terms that the lighter class adds to the weights.
-  NewtonSteps(PathRows& rows, const std::vector<double>& costs, double total, double shift, Isa isa,
-              std::vector<double>& value, std::vector<double>& gradient, std::vector<double>& weights,
-              std::vector<double> light_sizes)
+  NewtonSteps(PathRows& rows, const std::vector<double>& costs, double total, double shift, std::vector<double>& value,
+              std::vector<double>& gradient, std::vector<double>& weights, std::vector<double> light_sizes)
       : rows_(rows),
         costs_(costs),
         total_(total),
-        factor_(shift, isa, rows.n_features()),
+        factor_(shift, rows.isa(), rows.n_features()),
         value_(value),
         gradient_(gradient),
         weights_(weights),
@@ -265,7 +264,7 @@ void add_rows(const DenseView<double>& x, const std::vector<index_t>& rows, cons
 
 // Returns -sum_j light_costs[j] K(light[j], x) for each column x of the cache.
 std::vector<double> linear_terms(KernelCache<double>& cache, const std::vector<index_t>& light,
-                                 const std::vector<double>& light_costs, Isa isa, Team& team) {
+                                 const std::vector<double>& light_costs, Team& team) {
   const auto n = static_cast<index_t>(cache.columns().size());
   auto linear = make_vector<double>(n, "the start of the path");
   std::vector<const double*> values;
@@ -275,7 +274,7 @@ std::vector<double> linear_terms(KernelCache<double>& cache, const std::vector<i
     values.resize(n_now);
     cache.get(light.data() + first, static_cast<index_t>(n_now), values.data(), team);
     for (std::size_t k = 0; k < n_now; ++k) {
-      vector_kernels(isa).add(linear.data(), -light_costs[first + k], values[k], n);
+      vector_kernels(team.isa()).add(linear.data(), -light_costs[first + k], values[k], n);
     }
   }
   return linear;
@@ -283,7 +282,7 @@ std::vector<double> linear_terms(KernelCache<double>& cache, const std::vector<i
 
 // Brings `value` near to the minimum by sequential minimal optimisation; returns the gradient there.
 std::vector<double> run_smo(KernelCache<double>& cache, const std::vector<index_t>& rows,
-                            const std::vector<double>& linear, const std::vector<double>& upper, Isa isa, Team& team,
+                            const std::vector<double>& linear, const std::vector<double>& upper, Team& team,
                             std::vector<double>& value) {
   const auto n = static_cast<index_t>(rows.size());
   const std::vector<double> lower(at(n), 0.0);
@@ -296,7 +295,6 @@ std::vector<double> run_smo(KernelCache<double>& cache, const std::vector<index_
   problem.lower = lower.data();
   problem.upper = upper.data();
   SmoOptions options;
-  options.isa = isa;
   options.tol = std::max(kSmoTol * size, std::numeric_limits<double>::min());
   // A thousand steps for each row, for small problems: if these do not suffice, rounding may keep pairs moving for
   // ever.
@@ -310,16 +308,15 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
                                    const std::vector<double>& light_costs, const SvmPathOptions& path_options,
                                    std::vector<double>& weights, Team& team) {
   const auto n = static_cast<index_t>(heavy.size());
-  const Isa isa = path_options.isa;
   double total = 0;
   for (const double cost : light_costs) total += cost;
   cache.set_columns(heavy.data(), n, team);
   // The cache is new, so its columns are in the order of the rows.
-  const std::vector<double> linear = linear_terms(cache, light, light_costs, isa, team);
+  const std::vector<double> linear = linear_terms(cache, light, light_costs, team);
   std::vector<double> upper(costs);
   for (double& bound : upper) bound = std::min(bound, 2 * total);
   std::vector<double> value = feasible(costs, total);
-  const std::vector<double> gradient = run_smo(cache, heavy, linear, upper, isa, team, value);
+  const std::vector<double> gradient = run_smo(cache, heavy, linear, upper, team, value);
 
   // SMO may have changed the order of the cache's columns.
   cache.set_columns(heavy.data(), n, team);
@@ -328,7 +325,7 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
   std::vector<double> sorted_value(at(n));
   std::vector<double> sorted_gradient(at(n));
   std::vector<double> sorted_costs(at(n));
-  PathRows rows(cache, path_options.linear, isa, team);
+  PathRows rows(cache, path_options.linear, team);
   double diagonal = 0;
   for (index_t c = 0; c < n; ++c) {
     const std::size_t i = at(place[at(cache.columns()[at(c)])]);
@@ -359,8 +356,7 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
     rows.add(moved, by.data(), sorted_gradient.data());
   }
   const double shift = diagonal > 0 ? diagonal / static_cast<double>(n) : 1;
-  NewtonSteps(rows, sorted_costs, total, shift, isa, sorted_value, sorted_gradient, weights, std::move(light_sizes))
-      .run();
+  NewtonSteps(rows, sorted_costs, total, shift, sorted_value, sorted_gradient, weights, std::move(light_sizes)).run();
   // Where kernel values differ extremely in size, rounding may spoil the Newton steps. The result of SMO is feasible.
   if (!is_feasible(sorted_value, sorted_costs, total)) {
     weights.clear();

@@ -9,7 +9,6 @@
 
 #include <vector>
 
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/kernels/kernel_cache.hpp"
 #include "fastpu/path/path_problem.hpp"

@@ -28,7 +28,7 @@ class PathWalk {
         options_(options),
         callback_(callback),
         team_(team),
-        loops_(vector_kernels(options.isa)) {}
+        loops_(vector_kernels(team.isa())) {}
 
   SvmPathResult run();
 

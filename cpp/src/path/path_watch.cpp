@@ -18,10 +18,10 @@ constexpr double kSafety = 1.0001;
 
 }  // namespace
 
-PathWatch::PathWatch(PathRows& rows, const PathPoint& point, Isa isa)
+PathWatch::PathWatch(PathRows& rows, const PathPoint& point)
     : rows_(rows),
       point_(point),
-      loops_(&svm_kernels(isa)),
+      loops_(&svm_kernels(rows.isa())),
       place_(point.alpha.size(), -1),
       slot_(point.alpha.size(), -1),
       slope_(point.alpha.size(), 0.0),

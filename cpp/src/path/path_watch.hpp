@@ -28,7 +28,7 @@ struct PathMoment {
 
 class PathWatch {
  public:
-  PathWatch(PathRows& rows, const PathPoint& point, Isa isa);
+  PathWatch(PathRows& rows, const PathPoint& point);
 
   // Returns whether only some rows are watched.
   bool is_partial() const { return is_partial_; }

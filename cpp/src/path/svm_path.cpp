@@ -414,9 +414,9 @@ bool PathWalk::take_step(Elbow& elbow) {
 
 SvmPathResult PathWalk::run() {
   find_start();
-  PathRows rows(cache_, options_.linear, options_.isa, team_);
+  PathRows rows(cache_, options_.linear, team_);
   rows_ = &rows;
-  PathWatch watch(rows, point_, options_.isa);
+  PathWatch watch(rows, point_);
   watch_ = &watch;
   result_.status = PathStatus::trivial;
   if (!find_first_breakpoint()) return std::move(result_);
@@ -424,7 +424,7 @@ SvmPathResult PathWalk::run() {
   for (index_t i = 0; i < problem_.n; ++i) shift += rows.diagonal(i) / static_cast<double>(problem_.n);
   if (!(shift > 0)) shift = 1;
   if (rows.is_linear()) on_margin_ = kOnMarginOfRows;
-  Elbow elbow(rows, point_, shift, options_.isa);
+  Elbow elbow(rows, point_, shift);
   for (index_t i = 0; i < problem_.n; ++i) {
     set_side(i, false);
     if (point_.bound(i) != 0) continue;

@@ -260,7 +260,7 @@ std::vector<PualResult> PualDual::solve(const std::vector<double>& costs, const 
     std::stable_sort(order.begin(), order.end(), [&](index_t i, index_t j) { return costs[at(i)] > costs[at(j)]; });
     team.for_each(n_costs, [&](index_t rank, int) {
       const index_t k = order[at(rank)];
-      Team alone(1, [&team] { team.poll(); }, team.isa());
+      Team alone = team.alone();
       results[at(k)] = Search(*gram_, costs, k, options, callback, alone).run();
     });
     return results;

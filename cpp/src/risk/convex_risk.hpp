@@ -58,7 +58,7 @@ class ConvexRisk {
         options_(options),
         centre_(centre_of(problem, team)),
         largest_(largest_entries(problem.x, centre_, team)),
-        pass_(problem.x, nullptr, n_rows(problem.x), centre_.data(), team.isa(), team),
+        pass_(problem.x, nullptr, n_rows(problem.x), centre_.data(), team),
         group_risks_(at(pass_.n_groups())),
         group_slopes_(group_risks_.size()) {
     scores_ = AlignedBuffer<double>(pass_.n(), "scores");
@@ -224,7 +224,7 @@ class ConvexRisk {
   // Returns the mean of each column less `origin`.
   static AlignedBuffer<double> mean_from(const double* origin, const UpuProblem& problem, Team& team) {
     const index_t n = n_rows(problem.x);
-    RowPass pass(problem.x, nullptr, n, origin, team.isa(), team);
+    RowPass pass(problem.x, nullptr, n, origin, team);
     auto mean = AlignedBuffer<double>::zeros(pass.width(), "means of columns");
     double* const sums[] = {mean.data()};
     pass.run(nullptr, 1, sums, [&](const RowBlock& block) {

@@ -21,7 +21,7 @@ constexpr double kBoundSlack = 1e-12;
 // columns, so some features at a time are packed as its rows and our rows as its columns.
 void add_products(const double* rows, index_t k, index_t p, const RowPass& pass, Cholesky& matrix) {
   constexpr index_t kFeatures = 128;
-  const RowKernels& kernels = row_kernels(pass.isa());
+  const RowKernels& kernels = row_kernels(pass.team().isa());
   const index_t n_panels = matrix.stride() / kPanelWidth;
   const index_t stride = panel_stride(kFeatures);
   auto packed = AlignedBuffer<double>::zeros(n_panels * stride, "rows between bounds");
@@ -114,7 +114,7 @@ bool ActiveSet::solve_between() {
   for (index_t j = 0; j < k; ++j) numbers[at(j)] = task_.row(between_[at(j)]);
   rows_ = AlignedBuffer<double>(k * p_, "rows between bounds");
   gather_rows(data_.x(), numbers.data(), k, data_.centre(), rows_.data());
-  Cholesky kernel(k, pass_.isa(), "the kernel matrix of rows between bounds");
+  Cholesky kernel(k, pass_.team().isa(), "the kernel matrix of rows between bounds");
   add_products(rows_.data(), k, p_, pass_, kernel);
   double trace = 0;
   for (index_t i = 0; i < k; ++i) trace += kernel.matrix()[i * kernel.stride() + i];

@@ -78,7 +78,7 @@ struct Starts {
 
 // Computes each kernel value once for the starts of all bags.
 template <class T>
-Starts make_starts(const Kernel<T>& kernel, const std::vector<Bag>& bags, const double* shares, Isa isa, Team& team) {
+Starts make_starts(const Kernel<T>& kernel, const std::vector<Bag>& bags, const double* shares, Team& team) {
   const index_t n = kernel.n_rows();
   const auto n_bags = static_cast<index_t>(bags.size());
   auto place = make_vector<index_t>(n, "places of support vectors");
@@ -106,7 +106,7 @@ Starts make_starts(const Kernel<T>& kernel, const std::vector<Bag>& bags, const 
   std::iota(all.begin(), all.end(), index_t{0});
   const std::vector<double> zeros(bags.size());
   starts.products = make_vector<double>(n * n_bags, "scores of all bags");
-  kernel_scores(kernel, {support.data(), n_support, coefs.data(), zeros.data(), n_bags}, all.data(), n, isa, team,
+  kernel_scores(kernel, {support.data(), n_support, coefs.data(), zeros.data(), n_bags}, all.data(), n, team,
                 starts.products.data());
   return starts;
 }
@@ -170,7 +170,7 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
                          Team& team) {
   const Kernel<T>& kernel = engine.kernel();
   const auto n_workers = kernel.is_serial() ? 1 : static_cast<int>(std::min<index_t>(team.n_threads(), problem.n_bags));
-  const SmoOptions smo_options{.tol = options.tol, .max_steps = options.max_steps, .isa = engine.isa()};
+  const SmoOptions smo_options{.tol = options.tol, .max_steps = options.max_steps};
   index_t bytes_left = engine.cache_bytes();
   const auto stored = store_rows(engine, problem, team, bytes_left);
   const Kernel<T>& shared = stored ? static_cast<const Kernel<T>&>(*stored) : kernel;
@@ -179,7 +179,7 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
   bags.reserve(at(problem.n_bags));
   for (index_t number = 0; number < problem.n_bags; ++number) bags.push_back(make_bag(problem, number));
   Starts starts;
-  if (problem.start != nullptr) starts = make_starts(shared, bags, problem.start, engine.isa(), team);
+  if (problem.start != nullptr) starts = make_starts(shared, bags, problem.start, team);
 
   BaggingResult result;
   result.bags.resize(at(problem.n_bags));
@@ -194,7 +194,7 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
       for (const index_t row : bag.rows) products.push_back(starts.products[at(row * problem.n_bags + number)]);
       svm.start_product = products.data();
     }
-    Team alone(1, [&team] { team.poll(); });
+    Team alone = team.alone();
     const SvmResult solved = solve_svm(svm, [&](const SmoProblem& dual, double* solution) {
       const KernelOfWorker<T> mine(shared, worker);
       std::optional<KernelCache<T>>& cache = caches[at(worker)];

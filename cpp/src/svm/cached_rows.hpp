@@ -31,10 +31,9 @@ struct Changes {
 template <class T>
 class CachedRows {
  public:
-  CachedRows(KernelCache<T>& cache, const SmoProblem& problem, Isa isa, Team& team)
+  CachedRows(KernelCache<T>& cache, const SmoProblem& problem, Team& team)
       : cache_(cache),
         problem_(problem),
-        isa_(isa),
         team_(team),
         variable_of_(make_vector<index_t>(cache.kernel().n_rows(), "numbers of variables")) {
     for (index_t i = 0; i < problem.n; ++i) variable_of_[at(problem.rows[i])] = i;
@@ -103,7 +102,7 @@ class CachedRows {
   void update(const Changes& changes, double* gradient) {
     const index_t n_columns = static_cast<index_t>(cache_.columns().size());
     const std::vector<index_t> rows = rows_of(changes.variables);
-    const auto& loops = svm_kernels(isa_).of<T>();
+    const auto& loops = svm_kernels(team_.isa()).of<T>();
     constexpr index_t kRowsAtOnce = 128;
     const index_t most = std::min(kRowsAtOnce, cache_.capacity());
     for (index_t start = 0; start < changes.size(); start += most) {
@@ -134,7 +133,7 @@ class CachedRows {
     auto sums = make_vector<double>(n_x, "gradients");
     const double zero = 0;
     kernel_scores(kernel, KernelModels{support.data(), changes.size(), changes.differences.data(), &zero, 1}, x.data(),
-                  n_x, isa_, team_, sums.data());
+                  n_x, team_, sums.data());
     for (std::size_t k = 0; k < variables.size(); ++k) gradient[variables[k]] += sums[k];
   }
   void update_others(const Changes& changes, const std::vector<index_t>& variables, double* gradient) {
@@ -152,7 +151,6 @@ class CachedRows {
 
   KernelCache<T>& cache_;
   const SmoProblem& problem_;
-  Isa isa_;
   Team& team_;
   std::vector<index_t> variable_of_;
   std::vector<index_t> asked_;

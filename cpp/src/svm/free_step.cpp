@@ -34,8 +34,8 @@ bool make_factor(const FreeProblem& problem, const std::vector<index_t>& free, C
 // costs much less than another factor.
 class Face {
  public:
-  Face(const FreeProblem& problem, const std::vector<index_t>& free, const Cholesky& factor, Isa isa)
-      : factor_(factor), isa_(isa), is_held_(free.size()), newton_(free.size()) {
+  Face(const FreeProblem& problem, const std::vector<index_t>& free, const Cholesky& factor)
+      : factor_(factor), is_held_(free.size()), newton_(free.size()) {
     for (std::size_t k = 0; k < free.size(); ++k) {
       newton_[k] = -problem.gradient[at(free[k])];
       group_.push_back(problem.group[at(free[k])]);
@@ -65,7 +65,7 @@ class Face {
   const std::vector<double>& next_step(double share_made) {
     for (std::size_t k = 0; k < step_.size(); ++k) newton_[k] -= share_made * step_[k];
     const auto n = static_cast<index_t>(columns_.size());
-    Cholesky system(n, isa_, "the conditions of free variables");
+    Cholesky system(n, factor_.isa(), "the conditions of free variables");
     std::vector<double> multipliers(at(n));
     for (index_t c = 0; c < n; ++c) {
       for (index_t d = c; d < n; ++d) system.matrix()[c * system.stride() + d] = in_condition(c, columns_[at(d)]);
@@ -108,7 +108,6 @@ class Face {
   }
 
   const Cholesky& factor_;
-  Isa isa_;
   std::vector<std::uint8_t> group_;
   std::vector<char> is_held_;
   std::vector<double> newton_;  // the step without conditions
@@ -120,9 +119,9 @@ class Face {
 
 // Moves the free variables from bound to bound until they are at the minimum of the face, or many of them have met
 // bounds. Returns whether they are at the minimum.
-bool descend(FreeProblem& problem, const std::vector<index_t>& free, const Cholesky& factor, Isa isa) {
+bool descend(FreeProblem& problem, const std::vector<index_t>& free, const Cholesky& factor) {
   constexpr int kMostBounds = 60;
-  Face face(problem, free, factor, isa);
+  Face face(problem, free, factor);
   double share = 0;
   for (int n_held = 0; n_held <= kMostBounds; ++n_held) {
     const std::vector<double>& step = face.next_step(share);
@@ -164,7 +163,7 @@ double minimise_free(FreeProblem& problem, Isa isa) {
     Cholesky factor(static_cast<index_t>(free.size()), isa, "the kernel matrix of the free variables");
     if (!make_factor(problem, free, factor)) break;
     const std::vector<double> before = problem.value;
-    const bool is_minimal = descend(problem, free, factor, isa);
+    const bool is_minimal = descend(problem, free, factor);
     double slope = 0;
     double curvature = 0;
     std::vector<double> moved(at(n));

@@ -154,7 +154,7 @@ double Iadmm::largest_eigenvalue() {
 }
 
 void Iadmm::factor() {
-  if (!factor_) factor_ = std::make_unique<Cholesky>(p_ + 1, pass_.isa(), "the factor of ADMM");
+  if (!factor_) factor_ = std::make_unique<Cholesky>(p_ + 1, pass_.team().isa(), "the factor of ADMM");
   double* to = factor_->matrix();
   for (index_t f = 0; f <= p_; ++f) {
     for (index_t g = f; g <= p_; ++g) to[f * factor_->stride() + g] = rho_ * gram_[f * pass_.width() + g];

@@ -28,8 +28,8 @@ InteriorPoint::InteriorPoint(RowPass& pass, const MarginTask& task, double size,
       p_(pass.n_features()),
       fixed_(fixed),
       unit_(std::sqrt(size)),
-      kernels_(point_kernels(pass.isa())),
-      normal_(p_ + 1, pass.isa(), "the normal equations"),
+      kernels_(point_kernels(pass.team().isa())),
+      normal_(p_ + 1, pass.team().isa(), "the normal equations"),
       best_mu_(std::numeric_limits<double>::infinity()) {
   for (AlignedBuffer<double>* of_rows : {&alpha_, &room_, &low_, &high_, &f_, &per_alpha_, &per_room_, &theta_,
                                          &d_alpha_, &d_low_, &d_high_, &d_f_, &best_alpha_, &best_lack_}) {

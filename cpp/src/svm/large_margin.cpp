@@ -49,7 +49,7 @@ class Solve {
         callback_(callback),
         team_(team),
         task_(problem, data.n_rows(), data.size()),
-        pass_(data.x(), task_.rows(), task_.n(), data.centre(), data.isa(), team),
+        pass_(data.x(), task_.rows(), task_.n(), data.centre(), team),
         best_v_(AlignedBuffer<double>::zeros(task_.n(), "dual variables")) {}
 
   MarginResult run(const MarginStart* start);
@@ -283,7 +283,6 @@ void Solve::run_smo(index_t most) {
   std::copy_n(best_v_.data(), n, v.data());
 
   SmoOptions smo_options;
-  smo_options.isa = data_.isa();
   smo_options.tol = std::clamp(options_.tol, 1e-6, 1e-2);
   for (;;) {
     smo_options.max_steps = most - result_.n_iter;
@@ -356,7 +355,7 @@ MarginResult Solve::finish() {
     result_.decision[row] = best_.f[i];
   }
   if (task_.n() < n_rows) {
-    RowPass all(data_.x(), nullptr, n_rows, data_.centre(), data_.isa(), team_);
+    RowPass all(data_.x(), nullptr, n_rows, data_.centre(), team_);
     score_rows(all, best_.w.data(), result_.decision.data());
   }
   return std::move(result_);
@@ -420,8 +419,7 @@ MarginResult Solve::run(const MarginStart* start) {
 
 }  // namespace
 
-LargeMarginEngine::LargeMarginEngine(const MarginRows& x, Isa isa, Team& team)
-    : data_(std::make_unique<MarginData>(x, isa, team)) {}
+LargeMarginEngine::LargeMarginEngine(const MarginRows& x, Team& team) : data_(std::make_unique<MarginData>(x, team)) {}
 
 LargeMarginEngine::~LargeMarginEngine() = default;
 

@@ -52,7 +52,7 @@ std::string too_large(index_t column) {
 
 }  // namespace
 
-MarginData::MarginData(const MarginRows& x, Isa isa, Team& team) : x_(x), isa_(isa) {
+MarginData::MarginData(const MarginRows& x, Team& team) : x_(x) {
   const index_t n = n_rows();
   const index_t p = n_features();
   if (n == 0) throw std::invalid_argument("X must have at least 1 row, got 0");
@@ -66,7 +66,7 @@ MarginData::MarginData(const MarginRows& x, Isa isa, Team& team) : x_(x), isa_(i
         if constexpr (kIsDense<View>) std::copy_n(view.row(0), p, origin.begin());
       },
       x_);
-  RowPass pass(x_, nullptr, n, centre_.data(), isa, team);
+  RowPass pass(x_, nullptr, n, centre_.data(), team);
   const index_t n_groups = pass.n_groups();
   auto moments = AlignedBuffer<double>::zeros(2 * n_groups * p, "the standard deviations of columns");
   pass.rows([&](index_t first, index_t end, index_t group) {
@@ -95,7 +95,7 @@ MarginData::MarginData(const MarginRows& x, Isa isa, Team& team) : x_(x), isa_(i
 const double* MarginData::gram(Team& team) const {
   const std::scoped_lock lock(gram_lock_);
   if (gram_.empty()) {
-    RowPass pass(x_, nullptr, n_rows(), centre(), isa_, team);
+    RowPass pass(x_, nullptr, n_rows(), centre(), team);
     AlignedBuffer<double> gram(pass.width() * pass.width(), "the Gram matrix");
     pass.gram(nullptr, gram.data(), 0, nullptr, [](const RowBlock& block) { std::fill_n(block.scale, block.n, 1.0); });
     gram_ = std::move(gram);

@@ -11,10 +11,9 @@ namespace fastpu::detail {
 
 class MarginData {
  public:
-  MarginData(const MarginRows& x, Isa isa, Team& team);
+  MarginData(const MarginRows& x, Team& team);
 
   const MarginRows& x() const { return x_; }
-  Isa isa() const { return isa_; }
   index_t n_rows() const { return detail::n_rows(x_); }
   index_t n_features() const { return n_columns(x_); }
   // The mean of each column.
@@ -29,7 +28,6 @@ class MarginData {
 
  private:
   MarginRows x_;
-  Isa isa_;
   AlignedBuffer<double> centre_;
   AlignedBuffer<double> deviation_;
   double size_ = 1;

@@ -33,7 +33,7 @@ class Part {
         slopes_(make_vector<std::uint8_t>(data.n_rows(), "slopes")),
         costs_(make_vector<double>(data.n_rows(), "costs")),
         task_(fill(task, rows, factor_pos, factor_neg), data.n_rows(), data.size()),
-        pass_(data.x(), task_.rows(), task_.n(), data.centre(), data.isa(), team) {}
+        pass_(data.x(), task_.rows(), task_.n(), data.centre(), team) {}
 
   const MarginTask& task() const { return task_; }
   RowPass& pass() { return pass_; }

@@ -5,8 +5,8 @@
 namespace fastpu::detail {
 
 template <class T>
-PairSolver<T>::PairSolver(index_t capacity, int n_groups, Isa isa, Team& team)
-    : kernels_(svm_kernels(isa)),
+PairSolver<T>::PairSolver(index_t capacity, int n_groups, Team& team)
+    : kernels_(svm_kernels(team.isa())),
       loops_(kernels_.of<T>()),
       team_(team),
       n_groups_(n_groups),

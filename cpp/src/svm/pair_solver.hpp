@@ -26,7 +26,7 @@ struct PairProgress {
 template <class T>
 class PairSolver {
  public:
-  PairSolver(index_t capacity, int n_groups, Isa isa, Team& team);
+  PairSolver(index_t capacity, int n_groups, Team& team);
 
   // To fill it, call clear(), then add() for each variable, then close().
   void clear() { size_ = 0; }

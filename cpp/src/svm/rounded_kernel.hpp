@@ -21,7 +21,7 @@ struct RoundedKernel {
 // Returns null where a row is so far from the origin that rounding would show: up to kMostNorm, a kernel value is wrong
 // by some 1e-6. Whether max_bytes are enough does not decide it, so that the memory changes no bit of a result.
 inline std::shared_ptr<RoundedKernel> round_kernel(const DenseView<double>& x, double gamma, index_t max_bytes,
-                                                   Isa isa) {
+                                                   const Team& team) {
   constexpr double kMostNorm = 16;
   const index_t bytes = x.n_rows * x.n_cols * static_cast<index_t>(sizeof(float));
   auto rounded = std::make_shared<RoundedKernel>();
@@ -37,7 +37,7 @@ inline std::shared_ptr<RoundedKernel> round_kernel(const DenseView<double>& x, d
     }
   }
   const KernelParams params{.kind = KernelKind::rbf, .gamma = 1.0};
-  rounded->kernel = make_kernel(DenseView<float>{rounded->rows.data(), x.n_rows, x.n_cols}, params, isa, 1);
+  rounded->kernel = make_kernel(DenseView<float>{rounded->rows.data(), x.n_rows, x.n_cols}, params, team);
   rounded->cache = std::make_unique<KernelCache<float>>(*rounded->kernel, std::max<index_t>(0, max_bytes - bytes));
   return rounded;
 }

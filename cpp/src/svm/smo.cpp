@@ -174,7 +174,7 @@ void Smo<T>::start() {
     for (index_t i = 0; i < n; ++i) result_.gradient[at(i)] += problem_.start->product[i];
     moved_ = problem_.start->moved;
   }
-  solver_ = std::make_unique<detail::PairSolver<T>>(n, state_.n_groups(), options_.isa, team_);
+  solver_ = std::make_unique<detail::PairSolver<T>>(n, state_.n_groups(), team_);
   diagonal_.resize(at(n));
   for (index_t i = 0; i < n; ++i) {
     const double diagonal = diagonal_[at(i)] = source_.diagonal(i);
@@ -419,7 +419,7 @@ void Smo<T>::move_free() {
     const index_t i = active_[at(p)];
     problem.add(solver_->gradient()[p], value_[i], problem_.lower[i], problem_.upper[i], state_.group(i));
   }
-  const double decrease = detail::minimise_free(problem, options_.isa);
+  const double decrease = detail::minimise_free(problem, team_.isa());
   if (decrease == 0) return;
   changes_.clear();
   for (index_t f = 0; f < n_free; ++f) {
@@ -482,13 +482,13 @@ const std::vector<index_t>& Smo<T>::rows_wanted_soon(index_t besides, index_t n)
 template <class T>
 SmoResult smo(KernelCache<T>& cache, const SmoProblem& problem, const SmoOptions& options, const SmoCallback& callback,
               Team& team, double* solution) {
-  detail::CachedRows<T> rows(cache, problem, options.isa, team);
+  detail::CachedRows<T> rows(cache, problem, team);
   return Smo<T>(rows, nullptr, problem, options, callback, team, solution).run();
 }
 
 SmoResult smo_rounded(KernelCache<float>& cache, const Kernel<double>& exact, const SmoProblem& problem,
                       const SmoOptions& options, const SmoCallback& callback, Team& team, double* solution) {
-  detail::CachedRows<float> rows(cache, problem, options.isa, team);
+  detail::CachedRows<float> rows(cache, problem, team);
   return Smo<float>(rows, &exact, problem, options, callback, team, solution).run();
 }
 

@@ -40,7 +40,7 @@ class WorkingRows;
 template <class T>
 class WorkingRows<DenseView<T>> {
  public:
-  WorkingRows(const DenseView<T>& x, Isa isa, int /*n_workers*/) : x_(x), isa_(isa) {}
+  WorkingRows(const DenseView<T>& x, const Team& team) : x_(x), team_(team) {}
 
   // Returns a kernel over the rows of a working set, and replaces `rows` by their numbers in it.
   const Kernel<double>& kernel_of(std::vector<index_t>& rows) {
@@ -53,13 +53,13 @@ class WorkingRows<DenseView<T>> {
       for (index_t f = 0; f < x_.n_cols; ++f) to[f] = static_cast<double>(from[f]) - static_cast<double>(origin[f]);
     }
     std::iota(rows.begin(), rows.end(), index_t{0});
-    kernel_ = make_kernel(DenseView<double>{shifted_.data(), n, x_.n_cols}, kLinear, isa_, 1);
+    kernel_ = make_kernel(DenseView<double>{shifted_.data(), n, x_.n_cols}, kLinear, team_);
     return *kernel_;
   }
 
  private:
   DenseView<T> x_;
-  Isa isa_;
+  const Team& team_;
   AlignedBuffer<double> shifted_;
   std::unique_ptr<Kernel<double>> kernel_;
 };
@@ -68,7 +68,7 @@ class WorkingRows<DenseView<T>> {
 template <class T>
 class WorkingRows<CsrView<T>> {
  public:
-  WorkingRows(const CsrView<T>& x, Isa isa, int n_workers) {
+  WorkingRows(const CsrView<T>& x, const Team& team) {
     CsrView<double> view{nullptr, x.columns, x.row_start, x.n_rows, x.n_cols};
     if constexpr (std::is_same_v<T, double>) {
       view.values = x.values;
@@ -78,7 +78,7 @@ class WorkingRows<CsrView<T>> {
       std::copy_n(x.values, n_entries, values_.data());
       view.values = values_.data();
     }
-    kernel_ = make_kernel(view, kLinear, isa, n_workers);
+    kernel_ = make_kernel(view, kLinear, team);
   }
 
   const Kernel<double>& kernel_of(const std::vector<index_t>& /*rows*/) { return *kernel_; }
@@ -100,7 +100,7 @@ class LinearSmo {
         team_(team),
         value_(solution),
         state_(problem, solution),
-        working_rows_(x, options.isa, team.n_threads()) {}
+        working_rows_(x, team) {}
 
   SmoResult run();
 
@@ -214,7 +214,7 @@ void LinearSmo<View>::start() {
   const index_t usual = std::clamp(3 * x_.n_cols, kLeast, kMost);
   const index_t wanted = options_.working_set > 0 ? options_.working_set : usual;
   working_set_size_ = std::max<index_t>(2, std::min(wanted, n));
-  solver_ = std::make_unique<detail::PairSolver<double>>(working_set_size_, state_.n_groups(), options_.isa, team_);
+  solver_ = std::make_unique<detail::PairSolver<double>>(working_set_size_, state_.n_groups(), team_);
   const index_t stride = round_up(working_set_size_, kKernelPanel);
   working_kernel_ = AlignedBuffer<double>(stride * stride, "the kernel matrix of a working set");
 }
@@ -341,7 +341,7 @@ double LinearSmo<View>::move_free(std::vector<double>& value) {
     problem.add(solver_->gradient()[k], value[at(k)], problem_.lower[i], problem_.upper[i], state_.group(i));
     for (const index_t other : free) problem.kernel.push_back(working_kernel_[k * stride + other]);
   }
-  const double decrease = detail::minimise_free(problem, options_.isa);
+  const double decrease = detail::minimise_free(problem, team_.isa());
   for (std::size_t f = 0; f < free.size(); ++f) value[at(free[f])] = problem.value[f];
   return decrease;
 }

@@ -260,23 +260,22 @@ SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
 }
 
 template <class T>
-SvmEngine<T>::SvmEngine(const Data& data, const KernelParams& params, index_t cache_bytes, Isa isa, int n_threads)
-    : kernel_(std::visit([&](const auto& view) { return make_kernel(view, params, isa, n_threads); }, data)),
+SvmEngine<T>::SvmEngine(const Data& data, const KernelParams& params, index_t cache_bytes, const Team& team)
+    : kernel_(std::visit([&](const auto& view) { return make_kernel(view, params, team); }, data)),
       data_(data),
       params_(params),
-      cache_bytes_(cache_bytes),
-      isa_(isa) {
+      cache_bytes_(cache_bytes) {
   has_short_rows_ = std::visit([](const auto& view) { return detail::has_short_rows(view); }, data);
 }
 
 template <class T>
-SvmEngine<T>::SvmEngine(std::unique_ptr<Kernel<T>> kernel, index_t cache_bytes, Isa isa)
-    : kernel_(std::move(kernel)), cache_bytes_(cache_bytes), isa_(isa) {}
+SvmEngine<T>::SvmEngine(std::unique_ptr<Kernel<T>> kernel, index_t cache_bytes)
+    : kernel_(std::move(kernel)), cache_bytes_(cache_bytes) {}
 
 template <class T>
 SvmResult SvmEngine<T>::solve(const SvmProblem& problem, const SvmOptions& options, const SmoCallback& callback,
                               Team& team) {
-  const SmoOptions smo_options{.tol = options.tol, .max_steps = options.max_steps, .isa = isa_};
+  const SmoOptions smo_options{.tol = options.tol, .max_steps = options.max_steps};
   return solve_svm(problem, [&](const SmoProblem& dual, double* solution) {
     if (data_ && params_.kind == KernelKind::linear) {
       return std::visit([&](const auto& view) { return smo_linear(view, dual, smo_options, callback, team, solution); },
@@ -291,7 +290,7 @@ SvmResult SvmEngine<T>::solve(const SvmProblem& problem, const SvmOptions& optio
       constexpr double kLeastTol = 1e-4;  // rounding would hide smaller violations
       const auto* const dense = data_ ? std::get_if<DenseView<T>>(&*data_) : nullptr;
       if (dense != nullptr && params_.kind == KernelKind::rbf && options.tol >= kLeastTol && !cache_) {
-        if (!rounded_) rounded_ = detail::round_kernel(*dense, params_.gamma, cache_bytes_, isa_);
+        if (!rounded_) rounded_ = detail::round_kernel(*dense, params_.gamma, cache_bytes_, team);
         if (rounded_) {
           SmoResult first = smo_rounded(*rounded_->cache, *kernel_, dual, smo_options, callback, team, solution);
           if (first.status != SmoStatus::precision) return first;

@@ -23,8 +23,8 @@ namespace {
 template <class T>
 class RbfOfDistances final : public Kernel<T> {
  public:
-  RbfOfDistances(const detail::StoredRows<T>& distances, double gamma, Isa isa)
-      : distances_(distances), gamma_(gamma), loops_(detail::svm_kernels(isa).of<T>()) {}
+  RbfOfDistances(const detail::StoredRows<T>& distances, double gamma, const Team& team)
+      : distances_(distances), gamma_(gamma), loops_(detail::svm_kernels(team.isa()).of<T>()) {}
   index_t n_rows() const override { return distances_.n_rows(); }
   double diagonal(index_t /*row*/) const override { return 1.0; }
   std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const override {
@@ -60,11 +60,11 @@ template <class T>
 class ChainSolver {
  public:
   ChainSolver(const SvmChain& chain, const std::vector<index_t>& rows, KernelCache<T>& cache, const SvmOptions& options,
-              Isa isa, Team& team)
+              Team& team)
       : chain_(chain),
         rows_(rows),
         cache_(cache),
-        options_{.tol = options.tol, .max_steps = options.max_steps, .shrinks = false, .isa = isa},
+        options_{.tol = options.tol, .max_steps = options.max_steps, .shrinks = false},
         team_(team) {
     const auto n = static_cast<index_t>(rows.size());
     base_ = make_vector<double>(n, "costs");
@@ -265,11 +265,11 @@ std::unique_ptr<detail::StoredRows<T>> store_distances(const Kernel<T>& distance
 template <class T>
 std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, const KernelParams& params,
                                       bool precomputed, const std::vector<SvmChain>& chains, const SvmOptions& options,
-                                      index_t cache_bytes, Isa isa, Team& team) {
-  const auto kernel_with = [&](KernelKind kind, double gamma, int n_workers) {
+                                      index_t cache_bytes, Team& team) {
+  const auto kernel_with = [&](KernelKind kind, double gamma, const Team& used_by) {
     if (precomputed) return make_precomputed_kernel(std::get<DenseView<T>>(data));
     const KernelParams chosen{kind, gamma, params.degree, params.coef0};
-    return std::visit([&](const auto& view) { return make_kernel(view, chosen, isa, n_workers); }, data);
+    return std::visit([&](const auto& view) { return make_kernel(view, chosen, used_by); }, data);
   };
   std::unique_ptr<Kernel<T>> distances;
   std::unique_ptr<detail::StoredRows<T>> stored;
@@ -277,7 +277,7 @@ std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, c
   if (!precomputed && params.kind == KernelKind::rbf && chains.size() > 1 && !has_short_rows) {
     double largest = 0;
     for (const SvmChain& chain : chains) largest = std::max(largest, chain.gamma);
-    distances = kernel_with(KernelKind::squared_distance, largest, team.n_threads());
+    distances = kernel_with(KernelKind::squared_distance, largest, team);
     stored = store_distances(*distances, cache_bytes, team);
   }
   // Where there are fewer families than threads, parts of a family are units of work.
@@ -304,12 +304,12 @@ std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, c
     const Unit& unit = units[at(u)];
     const std::vector<index_t>& rows = unit.family->rows;
     const double gamma = chains[unit.family->chains[unit.first]].gamma;
-    Team alone(1, [&team] { team.poll(); });
+    Team alone = team.alone();
     std::unique_ptr<Kernel<T>> kernel;
     if (stored) {
-      kernel = std::make_unique<RbfOfDistances<T>>(*stored, gamma, isa);
+      kernel = std::make_unique<RbfOfDistances<T>>(*stored, gamma, alone);
     } else {
-      kernel = kernel_with(params.kind, gamma, 1);
+      kernel = kernel_with(params.kind, gamma, alone);
     }
     std::optional<KernelCache<T>>& cache = caches[at(worker)];
     if (cache) {
@@ -320,17 +320,15 @@ std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, c
     cache->set_columns(rows.data(), static_cast<index_t>(rows.size()), alone);
     for (std::size_t c = unit.first; c < unit.last; ++c) {
       const std::size_t chain = unit.family->chains[c];
-      results[chain] = ChainSolver<T>(chains[chain], rows, *cache, options, isa, alone).run();
+      results[chain] = ChainSolver<T>(chains[chain], rows, *cache, options, alone).run();
     }
   });
   return results;
 }
 
 template std::vector<ChainResult> solve_chains<float>(const SvmEngine<float>::Data&, const KernelParams&, bool,
-                                                      const std::vector<SvmChain>&, const SvmOptions&, index_t, Isa,
-                                                      Team&);
+                                                      const std::vector<SvmChain>&, const SvmOptions&, index_t, Team&);
 template std::vector<ChainResult> solve_chains<double>(const SvmEngine<double>::Data&, const KernelParams&, bool,
-                                                       const std::vector<SvmChain>&, const SvmOptions&, index_t, Isa,
-                                                       Team&);
+                                                       const std::vector<SvmChain>&, const SvmOptions&, index_t, Team&);
 
 }  // namespace fastpu

@@ -296,72 +296,42 @@ void NewtonRows::for_leaf_rows(Begin&& begin, Visit&& visit) const {
   });
 }
 
-// The same, with what is gathered for each leaf, each worker for itself, as the first argument of `visit`; merges what
-// the workers have by merge(all, part).
-template <class Leaf, class Begin, class Visit, class Merge>
-std::vector<Leaf> NewtonRows::merged_leaves(Begin&& begin, Visit&& visit, Merge&& merge) const {
-  std::vector<std::vector<Leaf>> parts(at(team_.n_threads()));
-  for_leaf_rows(
-      [&](index_t first, index_t n, int worker) {
-        parts[at(worker)].resize(leaves_.size());
-        begin(first, n, worker);
-      },
-      [&](std::size_t leaf, const std::uint32_t* some, const std::uint32_t* end, int worker) {
-        visit(parts[at(worker)][leaf], some, end, worker);
-      });
-  std::vector<Leaf> all(leaves_.size());
-  for (const std::vector<Leaf>& part : parts) {
-    for (std::size_t leaf = 0; leaf < part.size(); ++leaf) merge(all[leaf], part[leaf]);
-  }
-  return all;
-}
-
 std::vector<LeafSums> NewtonRows::leaf_sums() const {
   const double bits = std::ldexp(kLeafBits, -gradients_.halvings);
   const double g_scale = gradients_.g_scale * bits;
   const double h_scale = gradients_.h_scale * bits;
-  struct Block {
-    index_t first = 0;
+  struct Part {
+    index_t first = 0;  // of the rows whose g and h these are
     std::vector<double> g;
     std::vector<double> h;
+    std::vector<LeafSums> leaves;
   };
-  std::vector<Block> blocks(at(team_.n_threads()));
-  return merged_leaves<LeafSums>(
+  std::vector<Part> parts(at(team_.n_threads()));
+  for_leaf_rows(
       [&](index_t first, index_t n, int worker) {
-        Block& block = blocks[at(worker)];
-        block.first = first;
-        block.g.resize(at(n));
-        block.h.resize(at(n));
-        gradients_.derive(first, n, block.g.data(), block.h.data());
+        Part& part = parts[at(worker)];
+        part.first = first;
+        part.g.resize(at(n));
+        part.h.resize(at(n));
+        part.leaves.resize(leaves_.size());
+        gradients_.derive(first, n, part.g.data(), part.h.data());
       },
-      [&](LeafSums& leaf, const std::uint32_t* some, const std::uint32_t* end, int worker) {
-        const Block& block = blocks[at(worker)];
+      [&](std::size_t leaf, const std::uint32_t* some, const std::uint32_t* end, int worker) {
+        Part& part = parts[at(worker)];
+        LeafSums& sums = part.leaves[leaf];
         for (; some != end; ++some) {
-          leaf.g += static_cast<std::int64_t>(block.g[at(*some - block.first)] * g_scale);
-          leaf.h += static_cast<std::int64_t>(block.h[at(*some - block.first)] * h_scale);
+          sums.g += static_cast<std::int64_t>(part.g[at(*some - part.first)] * g_scale);
+          sums.h += static_cast<std::int64_t>(part.h[at(*some - part.first)] * h_scale);
         }
-      },
-      [](LeafSums& all, const LeafSums& part) {
-        all.g += part.g;
-        all.h += part.h;
       });
-}
-
-std::vector<LeafScores> NewtonRows::leaf_scores(const double* scores, const std::int8_t* labels) const {
-  return merged_leaves<LeafScores>([](index_t, index_t, int) {},
-                                   [&](LeafScores& leaf, const std::uint32_t* some, const std::uint32_t* end, int) {
-                                     for (; some != end; ++some) {
-                                       const auto group = at(labels[*some] + 1);
-                                       leaf.least[group] = std::min(leaf.least[group], scores[*some]);
-                                       leaf.greatest[group] = std::max(leaf.greatest[group], scores[*some]);
-                                     }
-                                   },
-                                   [](LeafScores& all, const LeafScores& part) {
-                                     for (std::size_t group = 0; group < 3; ++group) {
-                                       all.least[group] = std::min(all.least[group], part.least[group]);
-                                       all.greatest[group] = std::max(all.greatest[group], part.greatest[group]);
-                                     }
-                                   });
+  std::vector<LeafSums> all(leaves_.size());
+  for (const Part& part : parts) {
+    for (std::size_t leaf = 0; leaf < part.leaves.size(); ++leaf) {
+      all[leaf].g += part.leaves[leaf].g;
+      all[leaf].h += part.leaves[leaf].h;
+    }
+  }
+  return all;
 }
 
 void NewtonRows::add(const std::vector<double>& values, double* scores) const {

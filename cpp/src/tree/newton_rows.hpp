@@ -79,7 +79,6 @@ class NewtonRows {
   // Tells which nodes are the leaves, for the functions below.
   void set_leaves(std::vector<NewtonRange> leaves) { leaves_ = std::move(leaves); }
   std::vector<LeafSums> leaf_sums() const;
-  std::vector<LeafScores> leaf_scores(const double* scores, const std::int8_t* labels) const;
   // Adds the value of its leaf to the score of each row.
   void add(const std::vector<double>& values, double* scores) const;
 
@@ -107,8 +106,6 @@ class NewtonRows {
   int workers(index_t work) const;
   template <class Begin, class Visit>
   void for_leaf_rows(Begin&& begin, Visit&& visit) const;
-  template <class Leaf, class Begin, class Visit, class Merge>
-  std::vector<Leaf> merged_leaves(Begin&& begin, Visit&& visit, Merge&& merge) const;
 
   const TreeFeatures& features_;
   const BinnedFeatures& binned_;

@@ -311,6 +311,16 @@ CASE("Poll called through poll() in a block stops the loop as well") {
   }
 }
 
+CASE("a team alone within a block polls the team it came from, and has its level") {
+  int n_polls = 0;
+  Team team(2, [&] { ++n_polls; }, fastpu::Isa::baseline);
+  Team alone = team.alone();
+  CHECK(alone.n_threads() == 1);
+  CHECK(alone.isa() == fastpu::Isa::baseline);
+  alone.for_each(3, [](index_t, int) {});
+  CHECK(n_polls == 3);
+}
+
 // Loops as short as they get, so that workers meet every stage of falling asleep; a lost wake-up of the caller hangs,
 // and one of a worker shows in the demand that both take part.
 CASE("stress: no wake-up is lost") {

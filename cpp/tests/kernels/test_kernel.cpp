@@ -140,15 +140,17 @@ void check_against_formulas(index_t n, index_t d) {
   const std::vector<index_t> columns = some_of(n, n);
   const std::vector<index_t> rows = some_of(n, std::min<index_t>(n, 21));  // fours, sixteens and what is left
   for (const KernelParams& params : all_params()) {
-    const auto dense = make_kernel(points.dense(), params, Isa::baseline, 1);
-    const auto sparse = make_kernel(points.sparse(), params, Isa::baseline, 1);
+    const Team plain(1, {}, Isa::baseline);
+    const auto dense = make_kernel(points.dense(), params, plain);
+    const auto sparse = make_kernel(points.sparse(), params, plain);
     const std::vector<T> of_dense = values_of(*dense, rows, columns, team);
     const std::vector<T> of_sparse = values_of(*sparse, rows, columns, team);
     check_values(of_dense, params, points, rows, columns, false);
     check_values(of_sparse, params, points, rows, columns, true);
     for (const Isa isa : all_levels()) {
-      CHECK(same_bits(values_of(*make_kernel(points.dense(), params, isa, 1), rows, columns, team), of_dense));
-      CHECK(same_bits(values_of(*make_kernel(points.sparse(), params, isa, 1), rows, columns, team), of_sparse));
+      const Team at_level(1, {}, isa);
+      CHECK(same_bits(values_of(*make_kernel(points.dense(), params, at_level), rows, columns, team), of_dense));
+      CHECK(same_bits(values_of(*make_kernel(points.sparse(), params, at_level), rows, columns, team), of_sparse));
     }
   }
 }
@@ -195,8 +197,8 @@ CASE("K(x, z) has the bits of K(z, x)") {
     const std::vector<index_t> all = all_rows(points.n);
     for (const KernelParams& params : all_params()) {
       for (const bool is_sparse : {false, true}) {
-        const auto kernel = is_sparse ? make_kernel(points.sparse(), params, fastpu::best_isa(), 1)
-                                      : make_kernel(points.dense(), params, fastpu::best_isa(), 1);
+        const auto kernel =
+            is_sparse ? make_kernel(points.sparse(), params, team) : make_kernel(points.dense(), params, team);
         const std::vector<T> k = without_padding(values_of(*kernel, all, all, team), points.n);
         bool is_symmetric = true;
         for (index_t i = 0; i < points.n; ++i) {
@@ -219,8 +221,8 @@ CASE("the diagonal has the bits of the values, and that of rbf is exactly 1, as 
     const std::vector<index_t> all = all_rows(points.n);
     for (const KernelParams& params : all_params()) {
       for (const bool is_sparse : {false, true}) {
-        const auto kernel = is_sparse ? make_kernel(points.sparse(), params, fastpu::best_isa(), 1)
-                                      : make_kernel(points.dense(), params, fastpu::best_isa(), 1);
+        const auto kernel =
+            is_sparse ? make_kernel(points.sparse(), params, team) : make_kernel(points.dense(), params, team);
         CHECK(kernel->n_rows() == points.n);
         CHECK(!kernel->is_serial());
         const std::vector<T> k = without_padding(values_of(*kernel, all, all, team), points.n);
@@ -249,8 +251,8 @@ CASE("any part of the columns gives the same bits as all of them") {
     for (const KernelKind kind : {KernelKind::linear, KernelKind::poly, KernelKind::rbf, KernelKind::sigmoid}) {
       for (const bool is_sparse : {false, true}) {
         const KernelParams params{kind, 0.2, 3, 0.5};
-        const auto kernel = is_sparse ? make_kernel(points.sparse(), params, fastpu::best_isa(), 1)
-                                      : make_kernel(points.dense(), params, fastpu::best_isa(), 1);
+        const auto kernel =
+            is_sparse ? make_kernel(points.sparse(), params, team) : make_kernel(points.dense(), params, team);
         const std::vector<T> whole = without_padding(values_of(*kernel, rows, all, team), points.n);
         for (index_t first = 0; first < points.n; first += kKernelPanel) {
           for (const index_t last : {first + 1, first + kKernelPanel, first + 2 * kKernelPanel, points.n}) {
@@ -277,9 +279,9 @@ CASE("any part of the columns gives the same bits as all of them") {
 
 CASE("many columns are packed by several threads, with the same bits") {
   const Points<float> points(3000, 40, 31);
-  const auto kernel = make_kernel(points.dense(), {KernelKind::rbf, 0.01, 3, 0}, fastpu::best_isa(), 1);
-  const std::vector<index_t> all = all_rows(points.n);
   Team one(1);
+  const auto kernel = make_kernel(points.dense(), {KernelKind::rbf, 0.01, 3, 0}, one);
+  const std::vector<index_t> all = all_rows(points.n);
   const std::vector<float> expected = values_of(*kernel, {0, 17, 2999}, all, one);
   for (const int n_threads : {2, 3, 7}) {
     Team team(n_threads);
@@ -292,7 +294,7 @@ CASE("rows without features are at 0, and no pointer leaves an empty array") {
   const std::vector<index_t> rows = {0, 1, 2, 3, 4};
   Team team(1);
   for (const KernelParams& params : all_params()) {
-    const auto kernel = make_kernel(fastpu::DenseView<double>{none.data(), 5, 0}, params, Isa::baseline, 1);
+    const auto kernel = make_kernel(fastpu::DenseView<double>{none.data(), 5, 0}, params, team);
     const auto values = without_padding(values_of(*kernel, rows, rows, team), 5);
     for (const double value : values) CHECK(has_bits_of(value, kernel->diagonal(0)));
     if (params.kind == KernelKind::rbf) CHECK(values[0] == 1);
@@ -302,7 +304,7 @@ CASE("rows without features are at 0, and no pointer leaves an empty array") {
 CASE("a column may be there twice, and a row as well") {
   const Points<double> points(20, 4, 32);
   Team team(1);
-  const auto kernel = make_kernel(points.sparse(), {KernelKind::rbf, 0.5, 3, 0}, fastpu::best_isa(), 1);
+  const auto kernel = make_kernel(points.sparse(), {KernelKind::rbf, 0.5, 3, 0}, team);
   const std::vector<double> values = values_of(*kernel, {4, 4, 5}, {7, 7, 8}, team);
   const index_t width = whole_panels(3);
   CHECK(values[0] == values[1]);
@@ -324,8 +326,8 @@ CASE("sparse rows far from the origin have the distances of dense ones, and K(x,
     points.make_sparse();
     Team team(1);
     const KernelParams params{KernelKind::rbf, 0.25, 3, 0};
-    const auto kernel = make_kernel(points.sparse(), params, fastpu::best_isa(), 1);
-    const auto dense = make_kernel(points.dense(), params, fastpu::best_isa(), 1);
+    const auto kernel = make_kernel(points.sparse(), params, team);
+    const auto dense = make_kernel(points.dense(), params, team);
     const auto all = all_rows(points.n);
     const std::vector<T> values = without_padding(values_of(*kernel, all, all, team), points.n);
     const std::vector<T> expected = without_padding(values_of(*dense, all, all, team), points.n);
@@ -349,7 +351,7 @@ CASE("the exponential is right to a few units in the last place from 0 to where 
     std::vector<T> x(at(kPoints));  // of so few bits that squares are exact
     for (index_t i = 0; i < kPoints; ++i) x[at(i)] = static_cast<T>(i % 2 == 0 ? i / 2 : -(i / 2)) / T{64};
     const fastpu::DenseView<T> view{x.data(), kPoints, 1};
-    const auto kernel = make_kernel(view, {KernelKind::rbf, 1.0, 3, 0}, fastpu::best_isa(), 1);
+    const auto kernel = make_kernel(view, {KernelKind::rbf, 1.0, 3, 0}, team);
     const std::vector<T> values = values_of(*kernel, {0}, all_rows(kPoints), team);
     bool is_close = true;
     bool is_zero = true;
@@ -389,10 +391,9 @@ CASE("distances at the ends of the range give 0 and 1, never NaN") {
       const auto n = static_cast<index_t>(x.size()) - (is_sparse && sizeof(T) == sizeof(double) ? 3 : 0);
       for (const double gamma : {1e-3, 1.0, 1e3}) {
         const KernelParams params{KernelKind::rbf, gamma, 3, 0};
-        const auto kernel = is_sparse
-                                ? make_kernel(fastpu::CsrView<T>{x.data(), columns.data(), row_start.data(), n, 1},
-                                              params, fastpu::best_isa(), 1)
-                                : make_kernel(fastpu::DenseView<T>{x.data(), n, 1}, params, fastpu::best_isa(), 1);
+        const auto kernel =
+            is_sparse ? make_kernel(fastpu::CsrView<T>{x.data(), columns.data(), row_start.data(), n, 1}, params, team)
+                      : make_kernel(fastpu::DenseView<T>{x.data(), n, 1}, params, team);
         const std::vector<T> k = without_padding(values_of(*kernel, all_rows(n), all_rows(n), team), n);
         for (index_t i = 0; i < n; ++i) {
           for (index_t j = 0; j < n; ++j) {
@@ -415,8 +416,8 @@ CASE("dense rbf does not cancel far from the origin") {
     Team team(1);
     const KernelParams params{KernelKind::rbf, 0.5, 3, 0};
     const std::vector<index_t> all = all_rows(points.n);
-    const auto near = make_kernel(points.dense(), params, Isa::baseline, 1);
-    const auto away = make_kernel(moved.dense(), params, Isa::baseline, 1);
+    const auto near = make_kernel(points.dense(), params, team);
+    const auto away = make_kernel(moved.dense(), params, team);
     CHECK(same_bits(without_padding(values_of(*near, all, all, team), points.n),
                     without_padding(values_of(*away, all, all, team), points.n)));
   };

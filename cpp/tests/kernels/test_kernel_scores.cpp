@@ -51,24 +51,27 @@ void check_scores(index_t n_support, index_t n_x, index_t n_models) {
   for (const KernelKind kind : {KernelKind::linear, KernelKind::poly, KernelKind::rbf, KernelKind::sigmoid}) {
     const KernelParams params{kind, 0.2, 2, 0.5};
     for (const bool is_sparse : {false, true}) {
-      const auto scores = [&](Isa isa, Team& team) {
+      const auto scores = [&](Team& team) {
         std::vector<double> out(at(n_x * n_models), -12345.0);
         if (is_sparse) {
-          kernel_scores(support.sparse(), x.sparse(), params, models, isa, team, out.data());
+          kernel_scores(support.sparse(), x.sparse(), params, models, team, out.data());
         } else {
-          kernel_scores(support.dense(), x.dense(), params, models, isa, team, out.data());
+          kernel_scores(support.dense(), x.dense(), params, models, team, out.data());
         }
         return out;
       };
-      Team one(1);
-      const std::vector<double> expected = scores(Isa::baseline, one);
+      Team plain(1, {}, Isa::baseline);
+      const std::vector<double> expected = scores(plain);
       const std::vector<long double> slow = slow_scores(params, support, models, x, all_rows(n_x));
       for (std::size_t i = 0; i < slow.size(); ++i)
         CHECK(check::close(expected[i], static_cast<double>(slow[i]), tolerance));
-      for (const Isa isa : all_levels()) CHECK(same_bits(scores(isa, one), expected));
+      for (const Isa isa : all_levels()) {
+        Team one(1, {}, isa);
+        CHECK(same_bits(scores(one), expected));
+      }
       for (const int n_threads : {2, 3, 7}) {
         Team team(n_threads);
-        CHECK(same_bits(scores(fastpu::best_isa(), team), expected));
+        CHECK(same_bits(scores(team), expected));
       }
     }
   }
@@ -94,8 +97,8 @@ CASE("the kernel matrix of two sets of rows has the value of every pair") {
         Team team(n_threads);
         std::vector<double> dense(at(n * y.n));
         std::vector<double> sparse(at(n * y.n));
-        kernel_matrix(x.dense(), y.dense(), params, fastpu::best_isa(), team, dense.data());
-        kernel_matrix(x.sparse(), y.sparse(), params, fastpu::best_isa(), team, sparse.data());
+        kernel_matrix(x.dense(), y.dense(), params, team, dense.data());
+        kernel_matrix(x.sparse(), y.sparse(), params, team, sparse.data());
         for (index_t i = 0; i < n; ++i) {
           for (index_t j = 0; j < y.n; ++j) {
             const auto exact = static_cast<double>(exact_kernel(params, x.row(i), y.row(j), x.d));
@@ -117,11 +120,11 @@ CASE("scores of rows of the kernel's own matrix agree with those of another one"
   const KernelParams params{KernelKind::poly, 0.2, 3, 1.0};
   Team team(2);
   std::vector<double> of_all(at(points.n));
-  kernel_scores(points.dense(), points.dense(), params, models, fastpu::best_isa(), team, of_all.data());
-  const auto kernel = make_kernel(points.dense(), params, fastpu::best_isa(), 2);
+  kernel_scores(points.dense(), points.dense(), params, models, team, of_all.data());
+  const auto kernel = make_kernel(points.dense(), params, team);
   const std::vector<index_t> rows = some_of(points.n, 33);
   std::vector<double> of_some(rows.size());
-  kernel_scores(*kernel, models, rows.data(), 33, fastpu::best_isa(), team, of_some.data());
+  kernel_scores(*kernel, models, rows.data(), 33, team, of_some.data());
   for (std::size_t k = 0; k < rows.size(); ++k) CHECK(of_some[k] == of_all[at(rows[k])]);
 }
 
@@ -134,8 +137,8 @@ CASE("scores ask a function from one thread, for blocks rather than for single v
   const std::vector<index_t> x = all_rows(2000);
   std::vector<double> out(2000);
   Team team(4);
-  kernel_scores(*kernel, KernelModels{support.data(), 100, coefs.data(), &intercept, 1}, x.data(), 2000,
-                fastpu::best_isa(), team, out.data());
+  kernel_scores(*kernel, KernelModels{support.data(), 100, coefs.data(), &intercept, 1}, x.data(), 2000, team,
+                out.data());
   CHECK(n_calls <= 20);
   for (index_t i = 0; i < 2000; i += 111) {
     double sum = intercept;
@@ -155,15 +158,14 @@ CASE("scores stop when Poll throws, and can be asked again") {
   Team team(2, [&] {
     if (must_throw) throw std::runtime_error("interrupted");
   });
-  const auto kernel = make_kernel(points.sparse(), params, fastpu::best_isa(), 2);
+  const auto kernel = make_kernel(points.sparse(), params, team);
   const std::vector<index_t> x = all_rows(points.n);
   std::vector<double> out(at(points.n));
-  CHECK_THROWS(std::runtime_error,
-               kernel_scores(*kernel, models, x.data(), points.n, fastpu::best_isa(), team, out.data()), "interrupted");
+  CHECK_THROWS(std::runtime_error, kernel_scores(*kernel, models, x.data(), points.n, team, out.data()), "interrupted");
   must_throw = false;
-  kernel_scores(*kernel, models, x.data(), points.n, fastpu::best_isa(), team, out.data());
+  kernel_scores(*kernel, models, x.data(), points.n, team, out.data());
   std::vector<double> expected(at(points.n));
   Team one(1);
-  kernel_scores(*kernel, models, x.data(), points.n, fastpu::best_isa(), one, expected.data());
+  kernel_scores(*kernel, models, x.data(), points.n, one, expected.data());
   CHECK(same_bits(out, expected));
 }

@@ -78,8 +78,8 @@ CASE("products, sums and Gram matrices are those of a loop") {
         const auto row = [&](index_t i) { return is_all ? i : some[at(i)]; };
         for (const Isa isa : levels()) {
           for (const RowsView& view : x.views()) {
-            Team team(2);
-            RowPass pass(view, is_all ? nullptr : some.data(), m, x.centre.data(), isa, team);
+            Team team(2, {}, isa);
+            RowPass pass(view, is_all ? nullptr : some.data(), m, x.centre.data(), team);
             const index_t width = pass.width();
             std::vector<double> w(at(width));
             for (index_t f = 0; f <= p; ++f) w[at(f)] = 0.5 - 0.1 * static_cast<double>(f);

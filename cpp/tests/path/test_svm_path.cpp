@@ -61,11 +61,10 @@ struct Rows {
                      fastpu::Isa isa = fastpu::best_isa(), const fastpu::PathCallback& callback = {},
                      double lam_min = 0) const {
     const fastpu::DenseView<double> view{x.data(), n, d};
-    const auto kernel = fastpu::make_kernel(view, params, isa, n_threads);
+    fastpu::Team team(n_threads, {}, isa);
+    const auto kernel = fastpu::make_kernel(view, params, team);
     fastpu::KernelCache<double> cache(*kernel, bytes);
-    fastpu::Team team(n_threads);
     fastpu::SvmPathOptions options;
-    options.isa = isa;
     options.lam_min = lam_min;
     return fastpu::svm_path(cache, {numbers.data(), n, labels.data(), costs.data()}, options, callback, team);
   }

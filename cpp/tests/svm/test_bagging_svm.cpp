@@ -133,8 +133,7 @@ CASE("bags of kernel values that are dear to compute, stored for all or for the 
     Bags bags(150, 6, 25, 103);
     const std::vector<double> k = kernel_matrix(kRbf, bags.data.points);
     const index_t n = bags.data.n();
-    const SvmEngine<double> engine(fastpu::make_precomputed_kernel(fastpu::DenseView<double>{k.data(), n, n}), bytes,
-                                   fastpu::best_isa());
+    const SvmEngine<double> engine(fastpu::make_precomputed_kernel(fastpu::DenseView<double>{k.data(), n, n}), bytes);
     Team team(2);
     check_bags(bags, solve_bags(engine, bags.problem, {1e-9, 1'000'000}, team), kRbf);
     std::vector<double> start(at(n), 0.0);
@@ -189,7 +188,7 @@ CASE("bags ask a kernel function from the calling thread alone") {
             }
             --n_inside;
           }),
-      kManyBytes, fastpu::best_isa());
+      kManyBytes);
   Team team(4);
   check_bags(bags, solve_bags(engine, bags.problem, {1e-9, 1'000'000}, team), kRbf);
   CHECK(!is_shared);

@@ -35,10 +35,10 @@ void check_certified(Solved solved, const std::vector<double>& k, index_t n_poin
 CASE("steps with rounded kernel rows end optimal by the exact kernel, or tell that they cannot") {
   const Points<double> points(900, 3, 205);
   const std::vector<double> k = kernel_matrix(kRbf, points);
-  const auto kernel = make_kernel(points.dense(), kRbf, fastpu::best_isa(), 2);
+  const auto kernel = make_kernel(points.dense(), kRbf, Team(2));
   Team team(2);
   const auto solve = [&](const Box& box, double tol, index_t bytes) {
-    const auto rounded = fastpu::detail::round_kernel(points.dense(), kRbf.gamma, bytes, fastpu::best_isa());
+    const auto rounded = fastpu::detail::round_kernel(points.dense(), kRbf.gamma, bytes, team);
     REQUIRE(rounded != nullptr);
     Solved solved{{}, box.start};
     solved.result = fastpu::smo_rounded(*rounded->cache, *kernel, box.view(), with_tol(tol), {}, team, solved.b.data());
@@ -63,7 +63,7 @@ CASE("steps with rounded kernel rows end optimal by the exact kernel, or tell th
 
 CASE("rows are not rounded where that would show, whatever the memory") {
   const auto is_rounded = [](const Points<double>& points, double gamma, index_t bytes) {
-    return fastpu::detail::round_kernel(points.dense(), gamma, bytes, fastpu::best_isa()) != nullptr;
+    return fastpu::detail::round_kernel(points.dense(), gamma, bytes, Team(1)) != nullptr;
   };
   Points<double> points(50, 4, 209);
   CHECK(is_rounded(points, 0.3, kManyBytes));

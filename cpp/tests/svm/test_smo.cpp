@@ -84,7 +84,7 @@ CASE("problems that shrink end optimal among all variables") {
 CASE("a problem over some rows of the data, after another one, ends optimal") {
   const Points<double> points(400, 3, 211);
   const std::vector<double> k = kernel_matrix(kRbf, points);
-  const auto kernel = make_kernel(points.dense(), kRbf, fastpu::best_isa(), 2);
+  const auto kernel = make_kernel(points.dense(), kRbf, Team(2));
   Team team(2);
   for (const index_t bytes : {index_t{0}, index_t{50'000}, kManyBytes}) {
     KernelCache<double> cache(*kernel, bytes);
@@ -110,17 +110,15 @@ CASE("every number of threads and every level gives the same bits") {
       for (const double q : box.linear) box.groups.push_back(q > 0 ? 1 : 0);
       for (std::size_t i = 0; i < box.start.size(); ++i) box.start[i] = 0.25 * (box.lower[i] + box.upper[i]);
     }
-    SmoOptions options;
-    Team one(1);
-    options.isa = Isa::baseline;
+    const SmoOptions options;
+    Team one(1, {}, Isa::baseline);
     const Solved expected = solve_with(points, kRbf, box, options, one);
     const Solved expected_linear = solve_linear(points.dense(), box, options, one);
     const Solved expected_sparse = solve_linear(points.sparse(), box, options, one);
     CHECK(expected.result.n_steps > 100);
     for (const int n_threads : {1, 2, 3, 7}) {
-      Team team(n_threads);
       for (int level = 0; level <= static_cast<int>(fastpu::best_isa()); ++level) {
-        options.isa = static_cast<Isa>(level);
+        Team team(n_threads, {}, static_cast<Isa>(level));
         CHECK(same_bits(solve_with(points, kRbf, box, options, team), expected));
         CHECK(same_bits(solve_linear(points.dense(), box, options, team), expected_linear));
         CHECK(same_bits(solve_linear(points.sparse(), box, options, team), expected_sparse));
@@ -171,7 +169,7 @@ CASE("kernel rows that other threads compute beside steps change no bit, whateve
     if (polls_left < 0) return;
     if (--polls_left < 0) throw std::runtime_error("interrupted");
   };
-  const auto kernel = make_kernel(points.dense(), kRbf, fastpu::best_isa(), 3);
+  const auto kernel = make_kernel(points.dense(), kRbf, Team(3));
   for (const index_t n_kept : {2, 40, 150, 4'500}) {
     for (const int n_threads : {2, 3}) {
       Team team(n_threads, poll);
@@ -258,7 +256,7 @@ CASE("an optimal start whose product is known needs no kernel row") {
    private:
     const fastpu::Kernel<double>& kernel_;
   };
-  const auto kernel = make_kernel(points.dense(), kRbf, fastpu::best_isa(), 1);
+  const auto kernel = make_kernel(points.dense(), kRbf, Team(1));
   const Refusing refusing(*kernel);
   KernelCache<double> cache(refusing, kManyBytes);
   const fastpu::SmoStart start{product.data()};
@@ -315,7 +313,7 @@ CASE("the callback sees what the result tells, and stops the fit") {
 CASE("a callback that throws ends the fit, and the cache is as good as before") {
   const Points<double> points(500, 4, 253);
   const Box box = svm_box(500, 5.0, 254);
-  const auto kernel = make_kernel(points.dense(), kRbf, fastpu::best_isa(), 2);
+  const auto kernel = make_kernel(points.dense(), kRbf, Team(2));
   KernelCache<double> cache(*kernel, kManyBytes);
   Team team(2);
   const SmoCallback refuse = [](const SmoRound&) -> bool { throw std::runtime_error("enough"); };
@@ -352,7 +350,7 @@ CASE("Poll that throws at any time ends the fit, and the cache then gives the ri
     if (--polls_left < 0) throw std::runtime_error("interrupted");
   };
   Team team(1, poll);
-  const auto kernel = make_kernel(points.dense(), kRbf, fastpu::best_isa(), 1);
+  const auto kernel = make_kernel(points.dense(), kRbf, Team(1));
   int n_interrupted = 0;
   for (int n_fine = 0; n_fine < 3000; n_fine = n_fine < 20 ? n_fine + 1 : n_fine * 5 / 4) {
     KernelCache<double> cache(*kernel, kManyBytes);

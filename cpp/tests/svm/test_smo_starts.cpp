@@ -1,26 +1,22 @@
 // Chains of problems over the same rows, each from the solution of the one before.
-#include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <random>
 #include <vector>
 
 #include "check.hpp"
 #include "fastpu/svm/smo.hpp"
 #include "smo_problems.hpp"
-#include "svm/working_kernel.hpp"
 #include "svm_data.hpp"
 
 namespace {
 
 using namespace smo_tests;
 using fastpu::SmoStart;
-using fastpu::detail::WorkingKernel;
 
 // Solves a box whose kernel rows stay whole, as those of a grid do.
 Solved solve(const Points<double>& points, const Box& box, const SmoStart* start = nullptr) {
   Team team(1);
-  const auto kernel = make_kernel(points.dense(), kRbf, fastpu::best_isa(), 1);
+  const auto kernel = make_kernel(points.dense(), kRbf, team);
   KernelCache<double> cache(*kernel, kManyBytes);
   SmoOptions options = with_tol(1e-6);
   options.shrinks = false;
@@ -95,35 +91,6 @@ CASE("a group whose sum is not 0 keeps it where its bounds grow") {
   const SmoStart start{product.data(), small.b.data(), small.result.moved};
   const Solved large = solve(points, box, &start);
   CHECK(std::abs(std::accumulate(large.b.begin(), large.b.end(), 0.0) - 60) < 1e-9);
-}
-
-CASE("the kernel matrix of a working set is right after every change of the set") {
-  const Points<double> points(60, 3, 631);
-  const std::vector<double> k = kernel_matrix(kRbf, points);
-  const auto kernel = make_kernel(points.dense(), kRbf, fastpu::best_isa(), 1);
-  const std::vector<index_t> rows = random_box(60, false, 632).rows;
-  Team team(1);
-  WorkingKernel<double> working(*kernel, rows, 40);
-  std::mt19937 random = random_numbers(633);
-  for (int change = 0; change < 20; ++change) {
-    std::vector<index_t> variables = all_rows(60);
-    std::shuffle(variables.begin(), variables.end(), random);
-    variables.resize(1 + random() % 40);
-    working.hold(variables, team);
-    std::vector<index_t> held;
-    for (index_t p = 0; p < working.capacity(); ++p) {
-      if (working.variable(p) < 0) continue;
-      held.push_back(working.variable(p));
-      for (index_t q = 0; q < working.capacity(); ++q) {
-        if (working.variable(q) < 0) continue;
-        const double expected = k[at(rows[at(working.variable(p))] * points.n + rows[at(working.variable(q))])];
-        CHECK(std::abs(working.row(p)[q] - expected) <= 1e-14);
-      }
-    }
-    std::ranges::sort(held);
-    std::ranges::sort(variables);
-    CHECK(held == variables);
-  }
 }
 
 }  // namespace

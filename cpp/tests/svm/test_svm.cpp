@@ -114,7 +114,7 @@ CASE("two points: everything is known") {
   const std::vector<index_t> rows = {0, 1};
   const fastpu::DenseView<double> view{x.data(), 2, 1};
   Team team(1);
-  SvmEngine<double> engine(SvmEngine<double>::Data{view}, kLinear, kManyBytes, fastpu::best_isa(), 1);
+  SvmEngine<double> engine(SvmEngine<double>::Data{view}, kLinear, kManyBytes, team);
   SvmProblem problem;
   problem.rows = rows.data();
   problem.n = 2;
@@ -369,9 +369,8 @@ CASE("kernels of every form give the same machine") {
   const std::vector<double> k = kernel_matrix(kRbf, data.points);
   const index_t n = data.n();
   SvmEngine<double> dense = engine_of(data, kRbf);
-  SvmEngine<double> sparse(SvmEngine<double>::Data{data.points.sparse()}, kRbf, kManyBytes, fastpu::best_isa(), 2);
-  SvmEngine<double> precomputed(fastpu::make_precomputed_kernel(fastpu::DenseView<double>{k.data(), n, n}), kManyBytes,
-                                fastpu::best_isa());
+  SvmEngine<double> sparse(SvmEngine<double>::Data{data.points.sparse()}, kRbf, kManyBytes, team);
+  SvmEngine<double> precomputed(fastpu::make_precomputed_kernel(fastpu::DenseView<double>{k.data(), n, n}), kManyBytes);
   SvmEngine<double> function(
       fastpu::make_function_kernel(
           n,
@@ -380,7 +379,7 @@ CASE("kernels of every form give the same machine") {
               for (index_t c = 0; c < n_columns; ++c) out[r * n_columns + c] = k[at(rows[r] * n + columns[c])];
             }
           }),
-      kManyBytes, fastpu::best_isa());
+      kManyBytes);
   for (const SvmKind kind : {SvmKind::c_svm, SvmKind::nu_svm, SvmKind::one_class}) {
     const SvmResult expected = dense.solve(data.problem(kind), options, {}, team);
     for (SvmEngine<double>* engine : {&sparse, &precomputed, &function}) {
@@ -434,7 +433,7 @@ CASE("kernel values that overflow, and no rows at all, are refused") {
   problem.costs = costs.data();
   Team team(1);
   SvmEngine<float> engine(SvmEngine<float>::Data{fastpu::DenseView<float>{x.data(), 4, 1}},
-                          {KernelKind::poly, 1.0, 2, -1e20}, kManyBytes, fastpu::best_isa(), 1);
+                          {KernelKind::poly, 1.0, 2, -1e20}, kManyBytes, team);
   CHECK_THROWS(std::invalid_argument, engine.solve(problem, {}, {}, team), "scale X");
   problem.n = 0;
   CHECK_THROWS(std::invalid_argument, engine.solve(problem, {}, {}, team), "needs rows");
@@ -466,7 +465,7 @@ CASE("a cache that no memory could hold is an OutOfMemory, and the engine can be
                                                             }
                                                           }
                                                         }),
-                           std::numeric_limits<index_t>::max(), fastpu::best_isa());
+                           std::numeric_limits<index_t>::max());
   const std::vector<index_t> rows = {5, kRows - 1};
   const std::vector<std::int8_t> labels = {1, -1};
   const std::vector<double> costs = {1, 1};

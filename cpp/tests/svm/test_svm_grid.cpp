@@ -52,8 +52,7 @@ struct Chains {
   }
   std::vector<ChainResult> solve(double tol, int n_threads, index_t bytes = kManyBytes) const {
     Team team(n_threads);
-    return solve_chains<double>(data.points.dense(), kRbf, false, chains, SvmOptions{tol, 10'000'000}, bytes,
-                                fastpu::best_isa(), team);
+    return solve_chains<double>(data.points.dense(), kRbf, false, chains, SvmOptions{tol, 10'000'000}, bytes, team);
   }
 };
 
@@ -94,7 +93,7 @@ CASE("a chain meets tol and has the objectives and scores of problems by themsel
         }
         std::vector<double> scores(at(chain.n_held));
         kernel_scores(engine.kernel(), {chain.rows, chain.n, coefs.data(), &alone.intercept, 1}, chain.held,
-                      chain.n_held, fastpu::best_isa(), team, scores.data());
+                      chain.n_held, team, scores.data());
         for (index_t k = 0; k < chain.n_held; ++k) {
           CHECK(std::abs(scores[at(k)] - found[c].held[at(k) * chain.points.size() + p]) <= 1e-5);
         }
@@ -122,8 +121,7 @@ CASE("chains have the same bits for every number of threads and size of the cach
 CASE("nothing to solve gives nothing") {
   Team team(2);
   const Classes data(10, 1.0, 1);
-  CHECK(solve_chains<double>(data.points.dense(), kRbf, false, {}, SvmOptions{}, kManyBytes, fastpu::best_isa(), team)
-            .empty());
+  CHECK(solve_chains<double>(data.points.dense(), kRbf, false, {}, SvmOptions{}, kManyBytes, team).empty());
 }
 
 }  // namespace

@@ -58,9 +58,6 @@ class BoostedRows : public NodeRows {
   virtual TreeLossSums sums(bool of_drawn, const TreeLossTops& tops) = 0;
   // Begins a tree, and writes the histogram of the root unless it is null.
   virtual TreeRoot start(const TreeStart& tree, std::uint64_t* histogram) = 0;
-  // The scores in the leaves of the last leaf_sums(), from which the tops after the leaf values are added can be told.
-  // Empty where they cannot: where rows have weights, or some rows were not drawn.
-  virtual std::vector<LeafScores> leaf_scores() { return {}; }
 };
 
 // Which of all rows of U a shard has: these are drawn by their numbers.

@@ -44,6 +44,11 @@ class Team {
 
   [[nodiscard]] Isa isa() const noexcept { return isa_; }
 
+  // A team of the calling thread alone, for what a block does by itself: it polls this one and has its level.
+  [[nodiscard]] Team alone() {
+    return Team(1, [this] { poll(); }, isa_);
+  }
+
   // Runs body(block, worker) once for every block in [0, n_blocks), 0 <= worker < n_threads(), and returns when all are
   // done. If blocks throw, the blocks not yet dealt are skipped, and the exception of the lowest block is rethrown
   // here; one from Poll goes before those of all blocks. The exception by which poll() ends a block because another one

@@ -15,18 +15,18 @@
 #include <functional>
 #include <memory>
 
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/kernels/kernel_base.hpp"
 
 namespace fastpu {
 
-// The kernels of dense and sparse data; `view` must outlive them. n_workers bounds `worker`.
+// The kernels of dense and sparse data; `view` must outlive them. They take the level of `team`, and serve teams of no
+// more threads than it has.
 template <class T>
-std::unique_ptr<Kernel<T>> make_kernel(const DenseView<T>& view, const KernelParams& params, Isa isa, int n_workers);
+std::unique_ptr<Kernel<T>> make_kernel(const DenseView<T>& view, const KernelParams& params, const Team& team);
 template <class T>
-std::unique_ptr<Kernel<T>> make_kernel(const CsrView<T>& view, const KernelParams& params, Isa isa, int n_workers);
+std::unique_ptr<Kernel<T>> make_kernel(const CsrView<T>& view, const KernelParams& params, const Team& team);
 
 // A kernel whose values are given: a symmetric matrix of n rows and columns.
 template <class T>
@@ -49,21 +49,21 @@ struct KernelModels {
 
 // The rows x are given by their numbers in the kernel's own matrix.
 template <class T>
-void kernel_scores(const Kernel<T>& kernel, const KernelModels& models, const index_t* x, index_t n_x, Isa isa,
-                   Team& team, double* out);
+void kernel_scores(const Kernel<T>& kernel, const KernelModels& models, const index_t* x, index_t n_x, Team& team,
+                   double* out);
 
 // The rows x are all rows of another matrix, and the support vectors are rows of `support_view`.
 template <class T>
 void kernel_scores(const DenseView<T>& support_view, const DenseView<T>& x, const KernelParams& params,
-                   const KernelModels& models, Isa isa, Team& team, double* out);
+                   const KernelModels& models, Team& team, double* out);
 template <class T>
 void kernel_scores(const CsrView<T>& support_view, const CsrView<T>& x, const KernelParams& params,
-                   const KernelModels& models, Isa isa, Team& team, double* out);
+                   const KernelModels& models, Team& team, double* out);
 
 // out[i * y.n_rows + j] = K(x_i, y_j) for all rows of two matrices.
-void kernel_matrix(const DenseView<double>& x, const DenseView<double>& y, const KernelParams& params, Isa isa,
-                   Team& team, double* out);
-void kernel_matrix(const CsrView<double>& x, const CsrView<double>& y, const KernelParams& params, Isa isa, Team& team,
+void kernel_matrix(const DenseView<double>& x, const DenseView<double>& y, const KernelParams& params, Team& team,
+                   double* out);
+void kernel_matrix(const CsrView<double>& x, const CsrView<double>& y, const KernelParams& params, Team& team,
                    double* out);
 
 }  // namespace fastpu

@@ -6,7 +6,6 @@
 #include <limits>
 #include <vector>
 
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu {
@@ -25,7 +24,6 @@ struct SvmPathOptions {
   double lam_min = 0;  // where to stop, unless the last breakpoint is above
   // The path ends at the breakpoint with this event.
   index_t max_events = std::numeric_limits<index_t>::max();
-  Isa isa = best_isa();
 };
 
 enum class PathStatus {

@@ -35,7 +35,6 @@
 
 #include <memory>
 
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/svm/margin_problem.hpp"
@@ -50,7 +49,7 @@ class LargeMarginEngine {
  public:
   // The arrays that x points to must outlive the engine. Throws std::invalid_argument if X has no row, or its squares
   // overflow.
-  LargeMarginEngine(const MarginRows& x, Isa isa, Team& team);
+  LargeMarginEngine(const MarginRows& x, Team& team);
   ~LargeMarginEngine();
   LargeMarginEngine(LargeMarginEngine&&) = delete;
   LargeMarginEngine& operator=(LargeMarginEngine&&) = delete;

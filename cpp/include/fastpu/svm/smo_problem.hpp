@@ -5,7 +5,6 @@
 #include <functional>
 #include <vector>
 
-#include "fastpu/common/isa.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu {
@@ -35,7 +34,6 @@ struct SmoOptions {
   index_t max_steps = 10'000'000;  // most updates of a pair
   index_t working_set = 0;         // variables in a working set; 0 leaves the choice to the solver, and smo() has none
   bool shrinks = true;             // leave out variables that are likely to stay at a bound; smo_linear() always does
-  Isa isa = best_isa();
 };
 
 // What the callback is given after each working set, or after some hundred steps; it returns true to stop the fit.

@@ -77,15 +77,15 @@ class SvmEngine {
  public:
   using Data = std::variant<DenseView<T>, CsrView<T>>;
 
-  // The data must outlive the engine. The linear kernel is solved without kernel rows.
-  SvmEngine(const Data& data, const KernelParams& params, index_t cache_bytes, Isa isa, int n_threads);
+  // The data must outlive the engine. The linear kernel is solved without kernel rows. Problems may be solved with
+  // teams of no more threads than `team` has.
+  SvmEngine(const Data& data, const KernelParams& params, index_t cache_bytes, const Team& team);
   // An engine for a kernel of the caller's.
-  SvmEngine(std::unique_ptr<Kernel<T>> kernel, index_t cache_bytes, Isa isa);
+  SvmEngine(std::unique_ptr<Kernel<T>> kernel, index_t cache_bytes);
 
   index_t n_rows() const { return kernel_->n_rows(); }
   const Kernel<T>& kernel() const { return *kernel_; }
   index_t cache_bytes() const { return cache_bytes_; }
-  Isa isa() const { return isa_; }
   // Whether rows have so few entries that kernel values are computed as fast as stored ones are looked up.
   bool has_short_rows() const { return has_short_rows_; }
 
@@ -97,7 +97,6 @@ class SvmEngine {
   KernelParams params_;
   bool has_short_rows_ = false;
   index_t cache_bytes_;
-  Isa isa_;
   std::optional<KernelCache<T>> cache_;
   // For steps with rounded kernel values, until a problem needs exact ones.
   std::shared_ptr<detail::RoundedKernel> rounded_;

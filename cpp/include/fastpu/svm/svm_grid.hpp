@@ -62,6 +62,6 @@ struct ChainResult {
 template <class T>
 std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, const KernelParams& params,
                                       bool precomputed, const std::vector<SvmChain>& chains, const SvmOptions& options,
-                                      index_t cache_bytes, Isa isa, Team& team);
+                                      index_t cache_bytes, Team& team);
 
 }  // namespace fastpu

@@ -9,7 +9,6 @@
 // (src/tree/newton_kernels.hpp).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -77,12 +76,6 @@ struct LeafSums {
   std::int64_t h = 0;
 };
 inline constexpr double kLeafBits = 0x1p31;
-
-// The least and the greatest score of the rows of a leaf in N, in U and in P; infinite for a group without rows there.
-struct LeafScores {
-  std::array<double, 3> least{kInfinity, kInfinity, kInfinity};
-  std::array<double, 3> greatest{-kInfinity, -kInfinity, -kInfinity};
-};
 
 // Rows are counted by their weights, in units of 1 / scale; a leaf must have `enough` units.
 struct CountUnit {

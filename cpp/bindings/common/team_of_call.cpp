@@ -1,7 +1,8 @@
-#include "common/bind_isa.hpp"
+#include "common/team_of_call.hpp"
 
 #include <pybind11/pybind11.h>
 
+#include <chrono>
 #include <string>
 
 namespace fastpu {
@@ -10,13 +11,25 @@ namespace py = pybind11;
 
 namespace {
 
+Team::Poll interrupt_poll() {
+  const auto main_thread = py::module_::import("threading").attr("main_thread")().attr("ident");
+  if (main_thread.is_none() || main_thread.cast<unsigned long>() != PyThread_get_thread_ident()) return {};
+  using Clock = std::chrono::steady_clock;
+  return [last = Clock::now()]() mutable {
+    constexpr auto kInterval = std::chrono::milliseconds(50);
+    const auto now = Clock::now();
+    if (now - last < kInterval) return;
+    last = now;
+    const py::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  };
+}
+
 py::list isa_levels() {
   py::list names;
   for (int level = 0; level <= static_cast<int>(best_isa()); ++level) names.append(isa_name(static_cast<Isa>(level)));
   return names;
 }
-
-}  // namespace
 
 Isa isa_of_call() {
   const py::object forced = py::module_::import("os").attr("environ").attr("get")("FASTPU_ISA", "");
@@ -28,6 +41,10 @@ Isa isa_of_call() {
   throw py::value_error("FASTPU_ISA must be one of " + py::str(", ").attr("join")(levels).cast<std::string>() +
                         " on this machine, got " + std::string(py::repr(forced)));
 }
+
+}  // namespace
+
+Team team_of_call(int n_threads) { return Team(n_threads, interrupt_poll(), isa_of_call()); }
 
 void bind_isa(py::module_& module) { module.def("isa_levels", &isa_levels); }
 
