@@ -7,6 +7,7 @@ from itertools import combinations, product
 from math import comb, prod
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import hypergeom
 
@@ -89,6 +90,13 @@ def test_all_rows_can_be_drawn():
         estimate = getattr(found, name)
         assert estimate.value == pytest.approx(known)
         assert estimate.interval == pytest.approx((known, known), abs=1e-9)
+    for n in (20, 37):
+        plan = audit.plan(falling(37), n, random_state=0)
+        for all_alike in (0, 1):
+            found = audit.estimate(plan, np.full(n, all_alike), k=10)
+            assert found.precision.interval[all_alike] == found.share.interval[all_alike] == all_alike
+            assert found.count.interval[0] <= all_alike * 37 <= found.count.interval[1]
+    assert audit.estimate(plan, np.zeros(37), k=10).recall.interval == (0, 1)  # of no positives
 
 
 def test_a_later_plan_draws_no_row_again_and_completes_one_random_sample_of_each_stratum():
@@ -113,6 +121,17 @@ def test_a_later_plan_may_have_another_goal():
     top = audit.plan(scores, 40, goal="find", after=at_k, random_state=2)
     assert np.unique(top.rows).size == 140
     assert np.all(np.isin(np.arange(20), top.place))
+
+
+def test_a_part_that_a_later_plan_cuts_off_is_not_spoken_for_by_its_neighbours():
+    scores = falling(100)
+    for seed in range(40):
+        first = audit.plan(scores, 4, strata=[50, 100], random_state=seed)
+        later = audit.plan(scores, 6, goal="precision", k=30, after=first, random_state=seed)
+        assert np.all(later.drawn > 0)
+        truth = np.arange(100) >= 30
+        found = audit.estimate(later, truth[later.rows])
+        assert found.count.value == 70
 
 
 def test_a_million_scores_are_planned():
@@ -351,8 +370,8 @@ def test_answers_are_brought_into_the_order_of_the_plan():
     other = int(np.setdiff1d(np.arange(100), plan.rows)[0])
     with pytest.raises(ValueError, match=f"rows must be among those of the plan, got {other}, which was not drawn"):
         plan.align([plan.rows[0], other], [1, 0])
-    with pytest.raises(ValueError, match=f"rows must hold each row once, got {plan.rows[0]} 2 times"):
-        plan.align([plan.rows[0], plan.rows[0]], [1, 0])
+    with pytest.raises(ValueError, match=f"rows must hold each row once, got row {plan.rows.min()} 2 times"):
+        plan.align([plan.rows.min()] * 2 + [plan.rows.max()] * 3, [1, 0, 1, 0, 1])
     with pytest.raises(ValueError, match="answers must hold 2 answers"):
         plan.align(plan.rows[:2], [1])
     with pytest.raises(TypeError, match="rows must hold whole numbers"):
@@ -366,3 +385,9 @@ def test_answers_of_every_coding_are_read_alike(kind):
     expected = audit.estimate(plan, answers.astype(float)).count
     assert audit.estimate(plan, answers).count == expected
     assert audit.estimate(plan, np.where(answers.astype(bool), 1, -1)).count == expected
+
+
+def test_missing_answers_of_pandas_are_read():
+    plan = audit.plan(falling(100), 10, random_state=0)
+    answers = pd.array([True, None, False, True, False] * 2, dtype="boolean")
+    assert audit.estimate(plan, answers).count == audit.estimate(plan, [1, np.nan, 0, 1, 0] * 2).count

@@ -62,6 +62,21 @@ def test_names_are_safe_for_a_spreadsheet(tmp_path, plan):
         audit.write_csv(plan, tmp_path / "plan.csv", names=["a"])
 
 
+def test_a_name_longer_than_a_cell_is_cut_off(tmp_path, plan):
+    audit.write_csv(plan, tmp_path / "plan.csv", names=["long " * 40_000] * 300)
+    assert max(len(line["name"]) for line in lines_of(tmp_path / "plan.csv")) < 32_767
+    assert np.array_equal(audit.read_csv(tmp_path / "plan.csv")[0].rows, plan.rows)
+
+
+def test_answers_that_a_table_of_numbers_has_are_read(tmp_path, plan):
+    audit.write_csv(plan, tmp_path / "plan.csv")
+    lines = lines_of(tmp_path / "plan.csv")
+    for line, answer in zip(lines, ["1.0", "-1.0", "0.0", ""] * 5, strict=True):
+        line["answer"] = answer
+    write_lines(tmp_path / "back.csv", lines)
+    assert np.array_equal(audit.read_csv(tmp_path / "back.csv")[1], [1, 0, 0, np.nan] * 5, equal_nan=True)
+
+
 def test_a_table_in_another_encoding_is_read(tmp_path, plan):
     audit.write_csv(plan, tmp_path / "plan.csv", names=["Zoë"] * 300)
     text = (tmp_path / "plan.csv").read_text(encoding="utf-8-sig")
@@ -78,6 +93,12 @@ def changed(lines, how):
         lines[0]["plan"] += "0"
     if how == "a number is none":
         lines[2]["place"] = "many"
+    if how == "a line ends early":
+        lines[0] = dict.fromkeys(lines[0], "") | {"order": "1", "row": "3"}
+    if how == "a cell is too long":
+        lines[0]["name"] = "x" * 200_000
+    if how == "no line":
+        return [dict.fromkeys(lines[0], "")]
     if how == "an answer is none":
         lines[2]["answer"] = "perhaps"
     if how == "a column is gone":
@@ -93,6 +114,9 @@ def changed(lines, how):
         ("a line is twice", "each of the 20 rows of the plan once, got 21 lines"),
         ("another plan", "lines are of different plans"),
         ("a number is none", "cannot be read as a plan: invalid literal"),
+        ("a line ends early", "cannot be read as a plan"),
+        ("a cell is too long", "cannot be read as a plan: field larger"),
+        ("no line", "cannot be read as a plan: it holds no row"),
         ("an answer is none", "must answer yes, no or nothing .*got 'perhaps' for row"),
         ("a column is gone", "lacks the column 'stratum'"),
     ],
@@ -107,6 +131,9 @@ def test_a_damaged_table_is_refused(tmp_path, plan, how, message):
 def test_an_empty_table_is_refused(tmp_path):
     (tmp_path / "none.csv").write_text("order,row\n")
     with pytest.raises(ValueError, match="lacks the column"):
+        audit.read_csv(tmp_path / "none.csv")
+    (tmp_path / "none.csv").write_text("x" * 200_000)
+    with pytest.raises(ValueError, match="cannot be read as a plan"):
         audit.read_csv(tmp_path / "none.csv")
     with pytest.raises(OSError, match=r"no\.csv"):
         audit.read_csv(tmp_path / "no.csv")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fastpu.common._text import describe, short
+from fastpu.data._coding import is_missing
 from fastpu.data._validate import as_real_array
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def check_answers(value: object, n: int) -> NDArray[np.float64]:
     """Return `n` answers as 1 (positive), 0 (negative: False, 0 or -1) and NaN (could not tell: NaN or None)."""
     given = np.asarray(value)
     if given.dtype == object:
-        given = np.array([np.nan if answer is None else answer for answer in given.ravel().tolist()]).reshape(
+        given = np.array([np.nan if is_missing(answer) else answer for answer in given.ravel().tolist()]).reshape(
             given.shape
         )
     answers = as_real_array(given, "answers").astype(np.float64)
@@ -44,7 +45,7 @@ def align(drawn: NDArray[np.int64], rows: object, answers: object) -> NDArray[np
         raise ValueError(f"rows must be among those of the plan, got {given[wrong[0]]}, which was not drawn")
     seen, times = np.unique(given, return_counts=True)
     if np.any(times > 1):
-        raise ValueError(f"rows must hold each row once, got {seen[times > 1][0]} {times.max()} times")
+        raise ValueError(f"rows must hold each row once, got row {seen[times > 1][0]} {times[times > 1][0]} times")
     found = np.full(drawn.size, np.nan)
     found[order[at]] = values
     return found

@@ -138,7 +138,10 @@ def plan(
     ends = draws.ends(steps) if strata is None and after is None else steps
     sizes = np.diff(ends, prepend=0)
     already = np.bincount(np.searchsorted(ends, places, side="right"), minlength=ends.size)
-    counts = allocate(draws.expected(ends), sizes, total, np.where(ends <= top, sizes, already), more)
+    # Where a new end has cut off a part without any draw, it needs one if there are draws below: else they would stand
+    # for it too.
+    least = np.maximum(already, np.arange(ends.size) < np.flatnonzero(already).max(initial=0))
+    counts = allocate(draws.expected(ends), sizes, total, np.where(ends <= top, sizes, least), more)
     new = draw_places(ends, counts, already, places, generator)
     if wanted == "find":
         new = np.concatenate([np.sort(new[new < top]), new[new >= top]])

@@ -79,8 +79,9 @@ class _Betas:
     @classmethod
     def of(cls, first: Any, second: Any, variance: Any, more_first: Any, more_second: Any) -> _Betas:
         total = first + second + more_first + more_second
+        nothing = np.indices(total.shape)[0]  # a share of no rows is between 0 and 1, the first and second of each pair
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = np.where(total > 0, (first + more_first) / total, 0.5)
+            mean = np.where(total > 0, (first + more_first) / total, nothing)
             added = ((1 - mean) * more_first) ** 2 + (mean * more_second) ** 2
             size = mean * (1 - mean) * total**2 / (variance + added) - 1
         # What varies as much as a coin has no beta distribution: it is nearly 0 or nearly 1.
@@ -88,7 +89,10 @@ class _Betas:
         return cls(mean, mean * size, (1 - mean) * size)
 
     def quantiles(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return where the mean of the two distribution functions reaches each probability, by bisection."""
+        """Return where the mean of the two distribution functions reaches each probability, by bisection.
+
+        Halves are rounded outwards, so that an interval holds an end that it reaches, as 0 or 1.
+        """
         proper = ((self.a > 0) & (self.b > 0))[..., None]
         mean, a, b = self.mean[..., None], self.a[..., None], self.b[..., None]
         a, b = np.where(proper, a, 1.0), np.where(proper, b, 1.0)
@@ -98,5 +102,5 @@ class _Betas:
             middle = (low + high) / 2
             below = np.where(proper, betainc(a, b, middle), middle >= mean).mean(axis=0)
             low, high = np.where(below < probabilities, middle, low), np.where(below < probabilities, high, middle)
-        found: NDArray[np.float64] = (low + high) / 2
+        found: NDArray[np.float64] = np.where(probabilities < 0.5, low, high)
         return found

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 _WORDS = {
     1.0: ("1", "1.0", "true", "yes", "y", "positive", "pos", "+1"),
-    0.0: ("0", "0.0", "false", "no", "n", "negative", "neg", "-1"),
+    0.0: ("0", "0.0", "false", "no", "n", "negative", "neg", "-1", "-1.0"),
     np.nan: ("", "?", "nan", "na", "n/a", "unclear", "unknown", "could not tell"),
 }
 _ANSWERS = {word: answer for answer, words in _WORDS.items() for word in words}
 _HEAD = ("order", "row", "name", "score", "why", "answer", "place", "stratum", "stratum_end", "stratum_lowest", "plan")
 _FORMULA = tuple("=+-@\t\r")  # a cell that begins so may be run
+_LONGEST = 32_000  # characters of a name: a cell of a spreadsheet holds 32,767, one that Python reads 131,072
 _PLAN = ("n", "n_rows", "goal", "k", "n_before", "seed", "fingerprint")  # what each line says of the whole plan
 
 
@@ -41,7 +42,7 @@ def write_csv(plan: Plan, path: object, *, names: object = None) -> None:
         A file of that name is replaced. It is UTF-8 with the mark by which Excel knows it.
     names : array-like of shape (n_rows,), optional
         Of all rows that have a score, for the people who check. A name that a spreadsheet would take for a formula gets
-        an apostrophe in front.
+        an apostrophe in front, and a longer one than a cell of a spreadsheet holds is cut off.
 
     Returns
     -------
@@ -117,19 +118,24 @@ def read_csv(path: object) -> tuple[Plan, NDArray[np.float64]]:
     name = file_name(path)
     # Some spreadsheets save in an encoding of their own: it is names alone that suffer, and nobody reads them here.
     text = Path(name).read_text(encoding="utf-8-sig", errors="replace")
-    header = text.partition("\n")[0]
-    lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
-    lacking = [column for column in _HEAD if column not in (lines.fieldnames or ())]
-    if lacking:
-        raise ValueError(f"{name!r} is no table of a plan: it lacks the column {lacking[0]!r}")
-    table = [line for line in lines if any((value or "").strip() for value in line.values() if isinstance(value, str))]
-    if not table:
-        raise ValueError(f"{name!r} holds no row of a plan")
     try:
+        table = _lines_of(text)
         plan = _plan_of(table)
-    except (KeyError, ValueError) as error:
+    except (csv.Error, KeyError, ValueError) as error:
         raise ValueError(f"{name!r} cannot be read as a plan: {error}") from error
     return plan, np.array([_answer(line["answer"], name, int(line["row"])) for line in table])
+
+
+def _lines_of(text: str) -> list[dict[str, str]]:
+    header = text.partition("\n")[0]
+    lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count), restval="")
+    lacking = [column for column in _HEAD if column not in (lines.fieldnames or ())]
+    if lacking:
+        raise ValueError(f"it lacks the column {lacking[0]!r}")
+    table = [line for line in lines if any(value.strip() for value in line.values() if isinstance(value, str))]
+    if not table:
+        raise ValueError("it holds no row")
+    return table
 
 
 def _plan_of(table: list[dict[str, str]]) -> Plan:
@@ -184,7 +190,7 @@ def _names(value: object, n_rows: int) -> NDArray[Any]:
 
 
 def _safe(name: object) -> str:
-    text = str(name)
+    text = str(name)[:_LONGEST]
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
