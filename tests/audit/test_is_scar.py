@@ -65,6 +65,21 @@ def test_the_interval_of_the_recall_error_holds_the_truth():
     assert held / 60 > 0.8
 
 
+@pytest.mark.parametrize("digits", [0, 1])
+def test_labelled_rows_of_the_score_at_k_count_in_part(digits):
+    rng, errors, p = np.random.default_rng(0), [], []
+    for _ in range(40):
+        truth = rng.permutation(np.arange(5000) < 1000)
+        scores = np.round(rng.normal(size=5000) + 1.5 * truth, digits)
+        plan = audit.plan(scores, 150, k=800, random_state=rng)
+        labeled = np.round(rng.normal(size=300) + 1.5, digits)  # at random
+        found = audit.is_scar(plan, truth[plan.rows], labeled, n_permutations=59, random_state=rng)
+        errors.append(found.recall_error.value)
+        p.append(found.p_value)
+    assert abs(np.mean(errors)) < 0.03
+    assert np.mean(p) > 0.35
+
+
 def test_wrong_input_is_refused():
     plan, answers, labeled = made(np.random.default_rng(0))
     with pytest.raises(ValueError, match="answers must have at least 5 positive ones, got 0"):

@@ -170,7 +170,7 @@ def is_scar(
     if k is None:
         near = plan.n_rows if np.isnan(audited.count.value) else audited.count.value
         k = int(plan.ends[np.argmin(np.abs(plan.ends - near))])
-    above = int(np.count_nonzero(labeled >= plan.lowest[np.searchsorted(plan.ends, k)]))
+    above = _above(plan, k, labeled)
     recall = estimate(plan, given, k=k, level=_LEVEL, unclear="missing").recall
     if recall is None:  # it is there with a k
         raise AssertionError
@@ -187,7 +187,15 @@ def is_scar(
     )
 
 
-def _less(above: int, n: int, recall: AuditEstimate) -> AuditEstimate:
+def _above(plan: Plan, k: int, labeled: NDArray[np.float64]) -> float:
+    """Return how many labelled rows score like the first k, in part where the last of these has the score of others."""
+    border = plan.lowest[np.searchsorted(plan.ends, k)]
+    weight = np.where(plan.score == border, 1 / plan.probability, 0.0)
+    share = weight[plan.place < k].sum() / weight.sum() if weight.any() else 1.0
+    return float(np.count_nonzero(labeled > border) + share * np.count_nonzero(labeled == border))
+
+
+def _less(above: float, n: int, recall: AuditEstimate) -> AuditEstimate:
     """Return a share of `n` rows less a recall, with limits by those of both (Newcombe's way)."""
     share, tail = above / n, (1 - _LEVEL) / 2
     high = float(largest_shares(np.array([above]), n, tail)[0])
