@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu.baselines import ls_auc as _ls_auc
+from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model._threshold import balanced_accuracy_threshold
 from ls_auc_cases import FITS, ROUNDING, assert_same, centers_of, each_fit, pnu_rows
 from oracles import ls_auc as oracle
@@ -192,6 +193,15 @@ def test_a_singular_system_gives_the_shortest_minimum(data):
     model = fastpu.baselines.fit_ls_auc(wide, np.where(y[few] == 1, 1, -1), lam=0)
     assert model.status == "singular"
     assert model.objective[0] == pytest.approx(0, abs=1e-9)
+
+
+@each_form
+def test_a_constant_feature_tells_nothing(form):
+    for n in range(10, 60):
+        constant = form(np.full((n, 1), 0.1 * n))  # the mean of n such entries is often another number in float64
+        with pytest.warns(DegenerateModelWarning, match="the model scores every row 0"):
+            model = fastpu.baselines.fit_ls_auc(constant, np.where(np.arange(n) % 3, 1, -1), lam=0)
+        assert model.status == "singular"
 
 
 def test_features_whose_squares_vanish_are_reported(data):

@@ -132,7 +132,9 @@ class ShiftedRows:
         if matrix.is_sparse and centers is None:
             self.matrix = CsrMatrix.of(shifted_csr(matrix.table(), np.arange(matrix.n_rows))[0])
         else:
-            self._origin = self._of(slice(0, _FIRST)).mean(axis=0, dtype=np.float64)
+            first = self._of(slice(0, _FIRST))
+            # A rounded mean may lie outside the range: a constant column has to become 0.
+            self._origin = np.clip(first.mean(axis=0, dtype=np.float64), first.min(axis=0), first.max(axis=0))
 
     def _of(self, rows: slice) -> Any:
         part = self.matrix[rows]

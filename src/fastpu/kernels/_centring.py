@@ -28,11 +28,13 @@ def shifted_csr(x: Any, rows: NDArray[np.int64]) -> tuple[Any, NDArray[np.float6
     if not filled.size:
         return x, shift
     sums = np.bincount(few.indices, weights=few.data, minlength=x.shape[1])
-    shift[filled] = sums[filled] / counts[filled]
     is_filled = np.zeros(x.shape[1], dtype=bool)
     is_filled[filled] = True
     x = x.astype(np.float64, copy=False)
-    dense = x[:, filled].toarray() - shift[filled]
+    dense = x[:, filled].toarray()
+    # A rounded mean may lie outside the range: a constant column has to become 0.
+    shift[filled] = np.clip(sums[filled] / counts[filled], dense.min(axis=0), dense.max(axis=0))
+    dense -= shift[filled]
     kept = ~is_filled[x.indices]
     starts = np.concatenate([[0], np.cumsum(kept)])[x.indptr]
     rest = sp.csr_array((x.data[kept], x.indices[kept], starts), shape=x.shape)
