@@ -86,7 +86,7 @@ def plan(
     The density of draws at a place of the ranking is Neyman's, the standard deviation of the answers there, for a
     mixture of rankings: by scores with normal distributions and an AUC of .85, and with weights of .06 and .3 the same
     reversed and without order. So it falls from the top to about the middle, by a factor of six, and not further. The
-    error of the count is .71 to .75 times that of rows drawn at random at an AUC of .9, .52 to .56 times at .97, and at
+    error of the count is .72 to .74 times that of rows drawn at random at an AUC of .9, .51 to .56 times at .97, and at
     most 1.15 times with worthless or reversed scores (``bench/audit``).
 
     O(n_rows log n_rows) time, and O(n_rows) memory.
