@@ -35,7 +35,6 @@ ROOMS = (
     ("metrics",),
     ("selection", "audit"),
     ("path",),
-    ("ensemble",),
     ("estimators", "plot", "dask"),
 )
 FLOOR = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
@@ -148,7 +147,7 @@ HALL = {
     "exceptions": "common",
     "datasets": "selection",
     "objectives": "selection",
-    "models": "ensemble",
+    "models": "path",
 }
 ONLY_IN = {  # package -> the modules that may import it, and whether at the top
     "sklearn": ("estimators/", "top"),

@@ -171,7 +171,6 @@ def _random_forest(seed: int) -> Any:
 _SHIPPED, _SET = "as shipped", "set for PU"
 LEARNERS = {
     "fit_forest": Learner(_fastpu("fit_forest"), "defaults", True),
-    "fit_ensemble": Learner(_fastpu("fit_ensemble"), "defaults", True),
     "fit_boosted_trees": Learner(_fastpu("fit_boosted_trees"), "defaults", True),
     "fit_boosted_trees, 20 bags": Learner(_fastpu("fit_boosted_trees", n_bags=20), "n_bags=20", True),
     "fit_bagging_svm, rbf": Learner(_fastpu("fit_bagging_svm", numbers=True, kernel="rbf"), 'kernel="rbf"', True),

@@ -12,7 +12,6 @@ from fastpu.boosting.boosted_trees import fit_boosted_trees
 from fastpu.boosting.stump_boost import fit_pnu_auc_boost
 from fastpu.data.binned_features import bin_features
 from fastpu.data.labels import as_labels, stack
-from fastpu.ensemble.ensemble import fit_ensemble
 from fastpu.forest.forest import fit_forest
 from fastpu.knn.knn_graph import knn_graph, knn_similarity
 from fastpu.mapping.mapping_convergence import fit_smc, fit_svmc
@@ -41,7 +40,6 @@ __all__ = [
     "fit_bagging_svm",
     "fit_boosted_trees",
     "fit_bsvm",
-    "fit_ensemble",
     "fit_forest",
     "fit_gllc",
     "fit_ipsi",

@@ -7,8 +7,6 @@ from fastpu.boosting._boosted_trees import BoostedTreesRound
 from fastpu.boosting._stump_boost import BoostRound
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.data.binned_features import BinnedFeatures
-from fastpu.ensemble._model import Ensemble
-from fastpu.ensemble._trials import EnsembleRound
 from fastpu.forest._arguments import ForestRound
 from fastpu.knn.knn_graph import KNNGraph
 from fastpu.mapping._loop import MappingRound
@@ -34,8 +32,6 @@ __all__ = [
     "BinnedFeatures",
     "BoostRound",
     "BoostedTreesRound",
-    "Ensemble",
-    "EnsembleRound",
     "ForestRound",
     "KNNGraph",
     "KernelMachine",

@@ -144,7 +144,7 @@ def test_methods_without_categories_say_what_to_do(kind):
     text = "X must have numeric or boolean columns, got dtype"
     refused(TypeError, text, check_matrix, X)
     text = refused(TypeError, "in column 'colour'; if it holds numbers", fastpu.fit_isvm, X, [1, 0, 0, 1, 0])
-    assert "fit_forest, fit_boosted_trees and fit_ensemble take categories" in text
+    assert "fit_forest and fit_boosted_trees take categories" in text
 
 
 @each_kind

@@ -87,7 +87,7 @@ def test_the_first_bad_entry_is_reported():
     X = np.zeros((4, 3))
     X[1, 2], X[2, 0] = np.nan, np.inf
     text = "got nan at row 1, column 2; fill missing entries first; fit_pnu_auc_boost, "
-    assert refused(ValueError, text, check_matrix, X).endswith("and fit_ensemble take them as they are")
+    assert refused(ValueError, text, check_matrix, X).endswith("and fit_boosted_trees take them as they are")
     X[1, 2] = -np.inf
     assert refused(ValueError, "got -inf at row 1, column 2", check_matrix, X).endswith("column 2")
 

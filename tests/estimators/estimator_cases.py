@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pytest
 
-from fastpu import fit_forest, fit_isvm
 from fastpu.common._methods import DECLARED
 from fastpu.common._methods import function_of as public_function
 from fastpu.estimators._classes import CLASSIFIERS as MADE
 
 CLASSIFIERS = list(MADE.values())
 every_class = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=[c.__name__ for c in CLASSIFIERS])
-CANDIDATES = {"forest": functools.partial(fit_forest, n_trees=20), "line": fit_isvm}
 # What a class needs for small data and a short fit, beside its defaults.
 OPTIONS: dict[str, dict[str, object]] = {
     "BSVMClassifier": {},
-    "EnsembleClassifier": {"candidates": CANDIDATES, "random_state": 0},
     "ForestClassifier": {"n_trees": 20, "random_state": 0},
     "NNPUClassifier": {"prior": 0.3, "random_state": 0},
     "PNUAUCBoostClassifier": {"n_rounds": 20},

@@ -204,9 +204,6 @@ def test_linear_models_have_coefficients_that_give_their_scores(classifier):
         assert not hasattr(fitted, "coef_")
         np.testing.assert_array_equal(fitted.feature_importances_, fitted.model_.feature_importances)
         return
-    if isinstance(fitted.model_, fastpu.models.Ensemble):
-        assert not hasattr(fitted, "coef_")
-        return
     scores = X @ fitted.coef_[0] + fitted.intercept_[0]
     np.testing.assert_allclose(fitted.decision_function(X), scores, atol=1e-9)
     if options:

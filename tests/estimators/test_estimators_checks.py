@@ -62,7 +62,7 @@ def test_the_checks_that_fail_are_the_published_ones(name):
     assert found.keys() == expected.keys() - {*BROKEN}
 
 
-@pytest.mark.parametrize("name", sorted({*EXPECTED_FAILED_CHECKS} - {"EnsembleClassifier", "ForestClassifier"}))
+@pytest.mark.parametrize("name", sorted({*EXPECTED_FAILED_CHECKS} - {"ForestClassifier"}))
 def test_checks_that_fail_pass_with_the_parameters_that_are_named(name):
     """With those that the reason of each check names, and no others."""
     for check, reason in EXPECTED_FAILED_CHECKS[name].items():

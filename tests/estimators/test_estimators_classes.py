@@ -18,7 +18,7 @@ from fastpu import estimators
 from fastpu.common._methods import DECLARED
 
 # Keywords that speak of the rows are arguments of `fit`; these have a default where the function has none.
-OF_ROWS = {"sample_weight", "sample_cost", "eval_set", "graph", "groups", "init_model"}
+OF_ROWS = {"sample_weight", "sample_cost", "eval_set", "graph", "init_model"}
 OWN_DEFAULTS = {"prior": "bbe", "C_pos": None, "C_unl": None}
 CALIBRATION = {"calibration", "calibration_prior", "calibration_cv"}
 SELECTION = {"lam", "scoring", "n_folds", "prior", "scenario", "random_state"}

@@ -214,8 +214,6 @@ def _extras(name: str) -> dict[str, Any]:
         return {"C_unl": 0.5, "n_threads": 1}
     if name == "fit_boosted_trees":
         return {"min_leaf_rows": 2, "prior": None}
-    if name == "fit_ensemble":
-        return {"candidates": {"stumps": partial(fastpu.fit_pnu_auc_boost, n_rounds=4), "line": fastpu.fit_isvm}}
     if name == "priors.scar_test":
         return {"prior": 0.4, "n_permutations": 9}
     if name == "stack":
@@ -379,8 +377,6 @@ def bits(value: Any, *, but: tuple[str, ...] = ()) -> dict[str, Any]:
 _MAY_BE_NAN = {
     "oob_decision_function": "a row in every bag is out of none",
     "history['nu']": "psi2 may be no nu-SVM",
-    "Ensemble.objective": "there may be no row to hold out",
-    "Ensemble.history": "there may be no row to hold out",
     "MappingScorer.objective": "stages of the user's report none",
     "MappingScorer.history": "stages of the user's report none",
     "history['eval_risk']": "there may be no set to judge by",

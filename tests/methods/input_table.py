@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu import fit_isvm
 from fastpu.boosting import _boosted_trees
 from fastpu.common._methods import function_of
 
@@ -110,9 +109,6 @@ _NO_FEATURES = (
     *((value, TypeError) for value in (None, True, 1j, {}, [1], object())),
     *((value, ValueError) for value in ("", "log2", 0, -1, 0.0, 1.5, -0.5, math.nan, math.inf)),
 )
-
-_NO_GROUPS = tuple((value, ValueError) for value in (3, np.zeros(3), np.zeros(24)))
-_NO_CANDIDATES = ((3, TypeError), ([], TypeError), ({}, ValueError), ({3: fit_isvm}, TypeError), ({"a": 3}, TypeError))
 
 _KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 
@@ -320,11 +316,6 @@ _set(
     subsample_unl=real(0, 1, open_low=True, changes=(0.5,)),
     max_bins=integer(1, _MOST_CUTS, none=True, changes=(2,)),
 )
-_set("fit_ensemble", groups=Parameter("object", none=True, bad=_NO_GROUPS, changes=(np.arange(24) // 3,)))
-_set("fit_ensemble", candidates=Parameter("object", none=True, bad=_NO_CANDIDATES, changes=({"a": fit_isvm},)))
-_set("fit_ensemble", n_folds=integer(2, changes=(2,)), prior=share(none=True, changes=(0.2,)))
-_half = {"prior": 0.5}
-_set("fit_ensemble", scenario=choice("case_control", "single_set", under=_half, changes=("single_set",), where=_half))
 _many: dict[str, Any] = {"many": True, "bad": (([], ValueError), ([1.0, 0.0], ValueError))}
 _set("fit_svm fit_bsvm", C=positive(changes=(0.01,), **_many))
 _set("fit_bsvm", C_pos=positive(changes=(0.02,), **_many), C_unl=positive(changes=(0.02,), **_many))
@@ -378,7 +369,7 @@ _set("SVMPath.select", scoring=choice("puf", "err_star", "end", function=True))
 _set(
     "SVMPath.select", n_folds=integer(2, none=True, under=_train), prior=share(none=True, under={"scoring": "err_star"})
 )
-_optional = "plot.path SVMPath.select TreeEnsemble.with_probabilities Ensemble.with_probabilities"
+_optional = "plot.path SVMPath.select TreeEnsemble.with_probabilities"
 _set(_optional, X=Parameter("matrix", none=True, bad=_NO_SCALARS[:-1]))
 _set("plot.path SVMPath.select", y=Parameter("labels", none=True, bad=_NO_SCALARS[:-1]))
 _set("plot.path", model=Parameter("object", bad=(*_OBJECTS, (None, TypeError))), scoring=choice("puf", "err_star"))

@@ -7,7 +7,6 @@ A method has one by its declaration; any other function with `n_threads` that ha
 from __future__ import annotations
 
 import dataclasses
-import functools
 import hashlib
 import inspect
 import warnings
@@ -99,8 +98,6 @@ _MAP = {"nu_map": 0.2, "max_iter": 20}
 _EPOCHS = {"n_epochs": 6, "learning_rate": 0.05}
 _MLP = {**_EPOCHS, "model": "mlp", "n_hidden": 20, "learning_rate": 0.01}
 _SAMPLES = {"random_state": 0, "n_boot": 1}
-#: One candidate that takes rows as they are, and one that takes numbers.
-_CANDIDATES = {"forest": functools.partial(fastpu.fit_forest, n_trees=12), "line": fastpu.fit_isvm}
 #: What functions want that have no default for it, and a seed.
 _WANTED = {"prior": 0.5, "random_state": 0, **_COSTS}
 
@@ -160,7 +157,6 @@ _CALLS: dict[str, tuple[int, dict[str, Any]]] = {
     "fit_nnpu-mlp": (2000, _MLP),
     "fit_pu_svm_path": (300, {"C_pos": 1.0, "lam_min": 1.0}),
     "fit_svm_path": (300, {"lam_min": 1.0}),
-    "fit_ensemble": (800, {"candidates": _CANDIDATES}),
     "fit_svm-linear": (2000, {"kernel": "linear"}),
     "fit_one_class_svm": (2000, {}),
 }

@@ -88,8 +88,8 @@ def test_what_is_no_matrix_of_numbers_is_refused(name, unchanged):
 
 def allows_holes(name: str) -> bool:
     """Tell whether a function takes NaN and infinite entries."""
-    owners = ("StumpEnsemble", "TreeEnsemble", "Ensemble")
-    return name in {"stack", "bin_features", "fit_forest", "fit_ensemble"} or "boost" in name or name.startswith(owners)
+    owners = ("StumpEnsemble", "TreeEnsemble")
+    return name in {"stack", "bin_features", "fit_forest"} or "boost" in name or name.startswith(owners)
 
 
 # -- sparse ------------------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def value_of(name: str, parameter: str, value: Any) -> Any:
         return fastpu.knn_graph(problem()[0], n_neighbors=9)
     if parameter in {"psi1", "psi2"}:
         return _psi
-    return _sum_kernel if isinstance(value, str) and value == "other" else value
+    return _sum_kernel if value == "other" else value
 
 
 @pytest.mark.parametrize("name", DECLARED)

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from fastpu.model import _model
 from fastpu.model._calibration import METHODS
-from fastpu.model._model import Model, load
+from fastpu.model._model import _from_parts, load
 from helpers import outcome, refused
 from method_recipes import fitted, models_of_all_kinds, problem
 from toy_model import assert_same, toy
@@ -230,7 +230,7 @@ def uses(model):
 def loaded(header, arrays):
     """What `load` makes of the content of a file: a model, or None where it is refused."""
     try:
-        return Model._from_parts(header, dict(arrays))
+        return _from_parts(header, dict(arrays))
     except (KeyError, OverflowError, RecursionError, TypeError, ValueError):
         return None
 

@@ -29,7 +29,6 @@ def drawn() -> dict[str, tuple]:
     return {
         "audit": (fastpu.audit.estimate(plan, truth[plan.rows] > 0, k=50),),
         "boosting_curves": (fastpu.fit_pnu_auc_boost(X, y, n_rounds=3),),
-        "candidates": (fastpu.fit_ensemble(X, y, candidates={"a": fastpu.fit_isvm, "b": fastpu.fit_bagging_svm}),),
         "decision_regions": (machine, X, y),
         "importances": (fastpu.fit_pnu_auc_boost(X, y, n_rounds=3),),
         "label_changes": (fastpu.baselines.fit_bpsi(X, y, C_pos=1.0, C_unl=1.0),),

@@ -78,9 +78,6 @@ DECLARED = {
     "fit_nnpu": Method("nnPU, non-negative risk", "NNPUClassifier", "PU", "P and U"),
     "fit_pu_svm_path": Method("PU-SvmPath", "PUSVMPathClassifier", "PU", "P and U", **_PATH),
     "fit_svm_path": Method("SvmPath", "SVMPathClassifier", "PN", "P and N", **_PATH),
-    "fit_ensemble": Method(
-        "ensemble of methods", "EnsembleClassifier", "PUN", "P, and U or N", nan=True, categories=True, repeats=False
-    ),
     "fit_rankboost_auc": Method("RankBoost for the AUC", None, "PN", "P and N (U is left out)", **_TREES),
     "fit_pnu_adaboost": Method("PNU-AdaBoost", None, "PUN", _AUC, **_TREES),
     "fit_ls_auc": Method("LSAUC, labelled rows alone", None, "PN", "P and N (U is left out)", **_BLAS),

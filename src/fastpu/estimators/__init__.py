@@ -105,7 +105,6 @@ if TYPE_CHECKING:  # what type checkers and editors know of the classes that are
     from fastpu.estimators._trees import BoostedTrees, Boosting, Forest
 
     PNUAUCBoostClassifier = Boosting
-    EnsembleClassifier = FastpuClassifier
     ForestClassifier = Forest
     BoostedTreesClassifier = BoostedTrees
     BSVMClassifier = WithCosts

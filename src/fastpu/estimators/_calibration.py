@@ -42,7 +42,7 @@ def calibrated(
     The probabilities are those of rows like the unlabelled ones. Where no row is unlabelled, all rows are taken for a
     sample of the population.
     """
-    for name in ("graph", "groups", "init_model"):
+    for name in ("graph", "init_model"):
         if arguments.get(name) is not None:
             raise ValueError(f"{name} must be left out with a calibration, which fits to parts of the rows, got it")
     method = check_choice("calibration", estimator.calibration, METHODS)

@@ -42,7 +42,6 @@ _OF_ROWS = {
     "sample_weight": "array-like of shape (n,), optional\n"
     "    Weights >= 0; equal to repeating rows, but for forests the chances of rows to be drawn.",
     "sample_cost": "array-like of shape (n,), optional\n    Costs >= 0 of the rows; they multiply `C` if there is one.",
-    "groups": "array-like of shape (n,), optional\n    Rows of one group are held out together.",
     "eval_set": "(X, y), optional\n    Rows to judge the rounds by, with labels like those of `y`.",
     "graph": "(W, R), optional\n"
     "    The neighbours of the rows of `X`, from `fastpu.knn_similarity`, in place of a search.",
@@ -197,12 +196,10 @@ _ONE_ROW = (
     "the default prior is estimated, and a group has one row, repeated or of a larger weight; passes with prior=0.1"
 )
 _CHANCES = "a weight is the chance of a row to be drawn, but a repeated row makes the bags larger as well"
-_FOLDS = "a repeated row may be in several folds, where a row with a weight is in one"
 _WITHIN_TOL = "a linear machine on CSR rows ends where tol is met, and solutions agree within it; passes with tol=1e-10"
 
 EXPECTED_FAILED_CHECKS: Mapping[str, Mapping[str, str]] = {
     "BSVMClassifier": {"check_sample_weight_equivalence_on_sparse_data": _WITHIN_TOL},
-    "EnsembleClassifier": dict.fromkeys(_WEIGHTS, _FOLDS),
     "ForestClassifier": dict.fromkeys(_WEIGHTS, _CHANCES),
     "NNPUClassifier": dict.fromkeys(_WEIGHTS, _ONE_ROW),
     "UPUClassifier": dict.fromkeys(_WEIGHTS, _ONE_ROW),

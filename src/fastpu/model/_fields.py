@@ -2,9 +2,8 @@
 
 A field's type is its annotation in the dataclass. These are understood, each also with ``| None``:
 ``int``, ``float``, ``bool``, ``str``, ``tuple[str, ...]``, ``NDArray[...]``, ``Mapping[str,
-NDArray[...]]``, ``Mapping[str, object]`` (of scalars, strings, None, and tuples of them),
-``tuple[Model, ...]``, the models that this one is made of, and ``Callable[..., ...]``, a function of the user's, which
-no file can hold.
+NDArray[...]]``, ``Mapping[str, object]`` (of scalars, strings, None, and tuples of them) and
+``Callable[..., ...]``, a function of the user's, which no file can hold.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._text import describe, short
 
-Kind: TypeAlias = Literal["int", "float", "bool", "str", "names", "array", "arrays", "scalars", "models", "function"]
+Kind: TypeAlias = Literal["int", "float", "bool", "str", "names", "array", "arrays", "scalars", "function"]
 _KEY = re.compile(r"[A-Za-z0-9_]+")
 _SCALARS: dict[object, Kind] = {int: "int", float: "float", bool: "bool", str: "str"}
 
@@ -54,13 +53,12 @@ class FrozenMapping(Mapping[str, Any]):
 
 @dataclass(frozen=True)
 class FieldSpec:
-    """What a field may hold: its kind, whether it may be None, dtypes and dimensions of arrays, the class of models."""
+    """What a field may hold: its kind, whether it may be None, and dtypes and dimensions of its arrays."""
 
     kind: Kind
     optional: bool
     dtypes: tuple[type[np.generic], ...]
     ndim: int | None
-    model: Any = None
 
 
 @cache
@@ -85,8 +83,6 @@ def _spec(hint: Any, ndim: int, name: str) -> FieldSpec:
         return FieldSpec(_SCALARS[options[0]], optional, (), None)
     if len(options) == 1 and options[0] == tuple[str, ...]:
         return FieldSpec("names", optional, (), None)
-    if origins == {tuple} and dataclasses.is_dataclass(model := typing.get_args(options[0])[0]):
-        return FieldSpec("models", optional, (), None, model)
     if origins == {collections.abc.Callable} and len(options) == 1:
         return FieldSpec("function", optional, (), None)
     if origins == {np.ndarray}:
@@ -141,10 +137,6 @@ def freeze(name: str, value: object, spec: FieldSpec) -> object:
     if spec.kind == "names":
         if not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
             raise TypeError(f"{name} must be a tuple of strings, got {describe(value)}")
-        return value
-    if spec.kind == "models":
-        if not isinstance(value, tuple) or not all(isinstance(item, spec.model) for item in value):
-            raise TypeError(f"{name} must be a tuple of models, got {describe(value)}")
         return value
     scalar = _freeze_scalar(name, value)
     if spec.kind == "float" and isinstance(scalar, int) and not isinstance(scalar, bool):
@@ -216,13 +208,6 @@ def encode_field(name: str, value: Any, spec: FieldSpec, arrays: dict[str, NDArr
     if spec.kind == "arrays":
         arrays.update({f"{name}/{key}": array for key, array in value.items()})
         return list(value)
-    if spec.kind == "models":
-        nodes = []
-        for place, model in enumerate(value):
-            node, held = model._parts()
-            arrays.update({f"{name}/{place}/{key}": array for key, array in held.items()})
-            nodes.append(node)
-        return nodes
     return dict(value) if spec.kind == "scalars" else value
 
 
@@ -234,13 +219,6 @@ def decode_field(name: str, node: Any, spec: FieldSpec, arrays: dict[str, NDArra
         return arrays.pop(name)
     if spec.kind == "arrays":
         return {key: arrays.pop(f"{name}/{key}") for key in node}
-    if spec.kind == "models":
-        models = []
-        for place, of_model in enumerate(node):
-            prefix = f"{name}/{place}/"
-            keys = [key for key in arrays if key.startswith(prefix)]
-            models.append(spec.model._from_parts(of_model, {key.removeprefix(prefix): arrays.pop(key) for key in keys}))
-        return tuple(models)
     if spec.kind == "names":
         return tuple(node) if isinstance(node, list) else node
     return node

@@ -394,33 +394,13 @@ class Model(ABC):
             If `path` is a device or pipe, or holds a null character.
         """
         name = file_name(path)
-        header, arrays = self._parts()
-        write_model_file(name, {"fastpu": version("fastpu"), **header}, arrays)
-
-    def _parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return what a file holds of the model: a header of numbers and text, and arrays."""
         arrays: dict[str, NDArray[Any]] = {}
         fields = {
             field: encode_field(field, getattr(self, field), spec, arrays)
             for field, spec in field_specs(type(self)).items()
         }
-        return {"class": type(self).__name__, "fields": fields}, arrays
-
-    @staticmethod
-    def _from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
-        """Return the model of a header and arrays, which may come from anywhere."""
-        cls = _CLASSES.get(str(header["class"]))
-        if cls is None:
-            raise ValueError(f"it holds a model of the unknown class {short(header['class'])}")
-        specs, nodes = field_specs(cls), header["fields"]
-        # A field that the class got after the file was written has a default, and takes it.
-        needed = {field.name for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING}
-        if not isinstance(nodes, dict) or not needed <= set(nodes) <= set(specs):
-            raise ValueError(f"its fields are not those of {cls.__name__}")
-        fields: dict[str, Any] = {name: decode_field(name, node, specs[name], arrays) for name, node in nodes.items()}
-        if arrays:
-            raise ValueError(f"it has arrays that {cls.__name__} does not know: {sorted(arrays)}")
-        return cls(**fields)
+        header = {"fastpu": version("fastpu"), "class": type(self).__name__, "fields": fields}
+        write_model_file(name, header, arrays)
 
     def _checked_scores(self, X: object, name: str, n_threads: int) -> NDArray[np.float64]:
         """Return the scores of unchecked rows; those whose sums overflow in both directions have none."""
@@ -495,4 +475,19 @@ def load(path: object) -> Model:
     """
     name = file_name(path)
     with open_model_file(name) as stream, refusing_damage(name):
-        return Model._from_parts(*read_model_file(stream))
+        return _from_parts(*read_model_file(stream))
+
+
+def _from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
+    cls = _CLASSES.get(str(header["class"]))
+    if cls is None:
+        raise ValueError(f"it holds a model of the unknown class {short(header['class'])}")
+    specs, nodes = field_specs(cls), header["fields"]
+    # A field that the class got after the file was written has a default, and takes it.
+    needed = {field.name for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING}
+    if not isinstance(nodes, dict) or not needed <= set(nodes) <= set(specs):
+        raise ValueError(f"its fields are not those of {cls.__name__}")
+    fields: dict[str, Any] = {name: decode_field(name, node, specs[name], arrays) for name, node in nodes.items()}
+    if arrays:
+        raise ValueError(f"it has arrays that {cls.__name__} does not know: {sorted(arrays)}")
+    return cls(**fields)

@@ -25,7 +25,6 @@ from fastpu.path._selection import best_of, curve_on_path
 from fastpu.path.svm_path_model import SVMPath
 from fastpu.plot._audit import audit
 from fastpu.plot._axes import open_axes, with_legends
-from fastpu.plot._candidates import candidates
 from fastpu.plot._importances import importances
 from fastpu.plot._paths import draw_criterion, draw_lines, draw_selection, is_numeric
 from fastpu.plot._ranking import ranking
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 __all__ = [
     "audit",
     "boosting_curves",
-    "candidates",
     "decision_regions",
     "importances",
     "label_changes",

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fastpu import _core
+from fastpu.common._params import check_choice
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import check_kept, columns_in_sets
+from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
-from fastpu.model._held_out import HeldOutModel
+from fastpu.model._calibration import METHODS, by_group
+from fastpu.model._model import Model
+from fastpu.model._prior import PriorEstimate, check_prior_in
 from fastpu.tree._lightgbm import make_booster
 
 if TYPE_CHECKING:
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 
     import lightgbm
     from numpy.typing import NDArray
+    from typing_extensions import Self
 
 
 _SEEDS = 2**64
@@ -49,7 +54,7 @@ def packed(nodes: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TreeEnsemble(HeldOutModel):
+class TreeEnsemble(Model):
     """A sum of decision trees, f(x) = (sum_t value of the leaf of tree t that x reaches) / divisor.
 
     A row goes left where its entry of the node's feature is at most the threshold, or where its category is in the
@@ -265,9 +270,6 @@ class TreeEnsemble(HeldOutModel):
             scores: NDArray[np.float64] = self.oob_sum / self.oob_count
         return scores
 
-    def _held_out_scores(self) -> NDArray[np.float64] | None:
-        return self.oob_decision_function
-
     def staged_decision_function(self, X: object, *, n_threads: int | None = None) -> Iterator[NDArray[np.float64]]:
         """Yield the scores of the rows of `X` after each round of boosting, as a new array of shape (n,) every time.
 
@@ -284,6 +286,80 @@ class TreeEnsemble(HeldOutModel):
             for first in range(done, self.n_trees, n_rounds):
                 sums = sums + self._sums(matrix, first, first + 1, n_threads)
             yield sums / self.divisor
+
+    def with_probabilities(
+        self,
+        *,
+        prior: float | PriorEstimate,
+        y: object,
+        X: object = None,
+        scenario: str = "case_control",
+        method: str = "sigmoid",
+        sample_weight: object = None,
+        n_threads: int | None = None,
+    ) -> Self:
+        """Return this model with a map from its scores to probabilities, for `predict_proba`.
+
+        As `Model.with_probabilities` says, but `X` may be left out: the training rows then serve by their out-of-bag
+        scores, which are those of rows that a tree was not fitted to.
+
+        Parameters
+        ----------
+        prior, scenario, method, n_threads
+            As in `Model.with_probabilities`.
+        y : array-like of shape (n,)
+            +1 positive, 0 unlabelled: of the rows of `X`, or of the training rows in their order.
+        X : array-like, sparse matrix, DataFrame or BinnedFeatures of shape (n, n_features), optional
+            Rows that the model has **not** been fitted to; by default the training rows, out of bag.
+        sample_weight : array-like of shape (n,), optional
+            Weights >= 0; a weight counts as that many repetitions of the row.
+
+        Returns
+        -------
+        TreeEnsemble
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in `Model.with_probabilities`; also if `X` is left out and the model has no out-of-bag scores.
+
+        Warns
+        -----
+        EstimateWarning
+            As in `Model.with_probabilities`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import fastpu
+        >>> rng = np.random.default_rng(0)
+        >>> truth = np.repeat([True, True, False], [200, 300, 700])
+        >>> X = (rng.normal(size=1200) + 2 * truth)[:, None]
+        >>> y = np.arange(1200) < 200  # 200 labelled positives, and 300 among 1000 unlabelled rows
+        >>> model = fastpu.fit_forest(X, y, random_state=0).with_probabilities(prior=0.3, y=y)
+        >>> model.predict_proba([[-1.0], [1.0], [3.0]]).round(1)
+        array([[1. , 0. ],
+               [0.7, 0.3],
+               [0.2, 0.8]])
+        """
+        if X is not None:
+            return super().with_probabilities(
+                prior=prior,
+                X=X,
+                y=y,
+                scenario=scenario,
+                method=method,
+                sample_weight=sample_weight,
+                n_threads=n_threads,
+            )
+        wanted = (*check_prior_in(scenario, prior), check_choice("method", method, METHODS))
+        resolve_n_threads(n_threads)
+        scores = self.oob_decision_function
+        if scores is None:
+            raise ValueError("X must be given for a model without out-of-bag scores: rows that it was not fitted to")
+        labels = check_labels(y, scores.size)
+        weights = check_sample_weight(sample_weight, scores.size)
+        return self._calibrated(*wanted, by_group(scores, labels, weights, ~np.isnan(scores)))
 
     def _check_input(self, X: object, name: str) -> Any:
         names, kept = self.feature_names, self._kept

@@ -9,19 +9,15 @@ from __future__ import annotations
 import inspect
 import sys
 import warnings
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from fastpu import fit_forest, fit_isvm
 from fastpu.common._methods import DECLARED, function_of
 from fastpu.model._file import _FORMAT
 
 HERE = Path(__file__).resolve().parent
 LABELS = {"P": 1, "U": 0, "N": -1}
-#: Two candidates with few parameters, one that takes the rows as they are and one that takes numbers.
-SMALL_CANDIDATES = {"forest": partial(fit_forest, n_trees=3), "line": fit_isvm}
 #: What keeps a file small, or the same from run to run, where a function takes it.
 OPTIONS = {
     "random_state": 0,
@@ -30,7 +26,6 @@ OPTIONS = {
     "n_epochs": 3,
     "n_hidden": 3,
     "n_bags": 2,
-    "candidates": SMALL_CANDIDATES,
     "max_events": 20,
 }
 #: What has no default for it.
