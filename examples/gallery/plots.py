@@ -51,15 +51,6 @@ scores = model.decision_function(held)
 fastpu.plot.ranking(scores[held_truth == 1], scores, k=0.1)
 
 # %%
-# Which method ranks best?
-# ------------------------
-#
-# `fastpu.plot.candidates` shows the candidates of an ensemble, the best one first, by their AUC on rows that they have
-# not seen. The bars are two standard errors of the difference from the best one; the weight stands beside each name.
-
-fastpu.plot.candidates(fastpu.fit_ensemble(rows, y, random_state=0))
-
-# %%
 # What do checked rows say?
 # -------------------------
 #

@@ -48,8 +48,7 @@ def test_every_method_that_depends_on_scales_says_so_and_boosting_does_not(name)
         warnings.simplefilter("always")
         recipe.call(X, *labels, **({"lam": 0.01} if recipe.name == "fit_upu" else {}))
     told = [warning for warning in caught if warning.category is fastpu.exceptions.ScaleWarning]
-    # Those that take bins read the order of a column alone.
-    assert len(told) == (not DECLARED[recipe.name].binned)
+    assert len(told) == (not DECLARED[recipe.name].binned)  # those that take bins read the order of a column alone
     assert all(warning.filename == str(recipe.call.__code__.co_filename) for warning in told)
 
 

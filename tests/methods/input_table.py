@@ -110,7 +110,6 @@ _NO_FEATURES = (
     *((value, ValueError) for value in ("", "log2", 0, -1, 0.0, 1.5, -0.5, math.nan, math.inf)),
 )
 
-
 _KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 
 _SPEED = "it is about speed alone"
@@ -370,7 +369,7 @@ _set("SVMPath.select", scoring=choice("puf", "err_star", "end", function=True))
 _set(
     "SVMPath.select", n_folds=integer(2, none=True, under=_train), prior=share(none=True, under={"scoring": "err_star"})
 )
-_optional = "plot.path SVMPath.select TreeEnsemble.with_probabilities Ensemble.with_probabilities"
+_optional = "plot.path SVMPath.select TreeEnsemble.with_probabilities"
 _set(_optional, X=Parameter("matrix", none=True, bad=_NO_SCALARS[:-1]))
 _set("plot.path SVMPath.select", y=Parameter("labels", none=True, bad=_NO_SCALARS[:-1]))
 _set("plot.path", model=Parameter("object", bad=(*_OBJECTS, (None, TypeError))), scoring=choice("puf", "err_star"))
