@@ -162,6 +162,8 @@ def broken_arrays(array: np.ndarray) -> list[np.ndarray]:
     found.append(array.astype(np.int8 if array.dtype == bool else bool))
     if array.ndim == 2:
         found.append(np.ascontiguousarray(array.T))
+    if array.dtype == bool:
+        return [*found, ~array]
     if array.dtype.kind == "f":
         values: list[Any] = [np.nan, np.inf, np.finfo(array.dtype).max, -1.0]
     else:
@@ -193,10 +195,10 @@ def broken(header: dict[str, Any], arrays: dict[str, Any]):
         yield f"no {name}", header, rest
         if fields.get(name) == "array":
             yield f"None for {name}", {**header, "fields": {**fields, name: None}}, rest
-        else:
-            key = name.partition("/")[2]
-            kept = [entry for entry in fields["history"] if entry != key]
-            yield f"no {name}", {**header, "fields": {**fields, "history": kept}}, rest
+        elif name.count("/") == 1:
+            owner, _, key = name.partition("/")
+            kept = [entry for entry in fields[owner] if entry != key]
+            yield f"no {name}", {**header, "fields": {**fields, owner: kept}}, rest
     for name, node in fields.items():
         for value in () if node == "array" else NUMBERS + OTHERS:
             yield f"{name} = {value!r}", {**header, "fields": {**fields, name: value}}, arrays
