@@ -78,8 +78,20 @@ def _run(wanted: Sequence[Task], options: argparse.Namespace) -> dict[Place, dic
         waiting = [pool.submit(_run_split, task, options, seed) for task in wanted for seed in range(options.splits)]
         for done, future in enumerate(waiting, start=1):
             outcomes |= future.result()
+            if options.output is not None:  # what there is stays if the rest is cut off; --results reads it
+                _keep(outcomes, options.output)
             progress(f"{done} of {len(waiting)}")
     return outcomes
+
+
+def _keep(outcomes: dict[Place, dict[str, Outcome]], folder: Path) -> None:
+    raw = [
+        vars(place) | {"learner": name} | vars(outcome)
+        for place, each in outcomes.items()
+        for name, outcome in each.items()
+    ]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "does_it_help.json").write_text(json.dumps(raw) + "\n")
 
 
 def _read(paths: Sequence[Path]) -> dict[Place, dict[str, Outcome]]:
@@ -107,14 +119,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     text = report(wanted, outcomes)
     print(text, end="")
     if options.output is not None:
-        options.output.mkdir(parents=True, exist_ok=True)
+        _keep(outcomes, options.output)
         (options.output / "does_it_help_table.md").write_text(text)
-        raw = [
-            vars(place) | {"learner": name} | vars(outcome)
-            for place, each in outcomes.items()
-            for name, outcome in each.items()
-        ]
-        (options.output / "does_it_help.json").write_text(json.dumps(raw) + "\n")
         draw_picture(wanted, outcomes, options.output / "does_it_help.png")
     print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
     return 0
