@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 Address: TypeAlias = tuple[str, int]
 
 _MOST_AHEAD = 30  # sums that the members are ahead of the driver
+_SECONDS_TO_COME = 15.0  # within these who comes to a meeting proves that it is a member
 _MOST_MEMBERS = 6  # of a meeting, where there are more than twice as many: each message costs more time than the sums
 
 
@@ -63,8 +64,11 @@ class Meeting:
 
     def __init__(self, n_members: int, key: bytes, above: tuple[Address, int] | None = None) -> None:
         self._n_members, self._key, self._above = n_members, key, above
-        self._listener = connection.Listener((_own_host(), 0), backlog=n_members + 1, authkey=key)
-        self._address = cast("Address", self._listener.address)
+        host, self._is_kept = _place_in_dask()
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._listener = socket.create_server((host, 0), family=family, backlog=n_members + 1)
+        self._listener.settimeout(CHECK_SECONDS)
+        self._address = cast("Address", self._listener.getsockname()[:2])
         self._open: list[Any] = []  # connections
         self._told: deque[bytes] = deque()
         self._has_ended = False
@@ -79,11 +83,10 @@ class Meeting:
             above = None if self._above is None else _come(*self._above, self._key)
             self._open += [] if above is None else [above]
             members: list[Any] = [None] * self._n_members
-            for _ in range(self._n_members):
-                member = self._listener.accept()
-                self._open.append(member)
-                members[int.from_bytes(member.recv_bytes(), "big")] = member
-            while not self._has_ended:
+            while None in members and self._is_wanted():
+                with contextlib.suppress(TimeoutError):
+                    self._let_in(connection.Connection(self._listener.accept()[0].detach()), members)
+            while self._is_wanted():
                 hows, parts = zip(*((part[:1], part[1:]) for part in map(_received, members)), strict=True)
                 whole = _merged(hows[0], parts)
                 if above is not None:
@@ -96,11 +99,29 @@ class Meeting:
         for each in (*self._open, self._listener):
             each.close()
 
+    def _let_in(self, visitor: Any, members: list[Any]) -> None:
+        """Give a member its place; send away who does not prove to be one, or not in time."""
+        hurry = threading.Timer(_SECONDS_TO_COME, _shut, [visitor])
+        hurry.start()
+        try:
+            connection.deliver_challenge(visitor, self._key)
+            connection.answer_challenge(visitor, self._key)
+            members[int.from_bytes(visitor.recv_bytes(), "big")] = visitor
+            self._open.append(visitor)
+        except (OSError, EOFError, AuthenticationError):
+            visitor.close()
+        finally:
+            hurry.cancel()
+
+    def _is_wanted(self) -> bool:
+        """Return whether the fit goes on: where its driver is gone, Dask drops this actor."""
+        return not self._has_ended and self._is_kept()
+
     def _note(self, whole: bytes) -> None:
         """Keep what was told for the driver, and wait where it lags far behind."""
         if self._above is None:
             self._told.append(whole)
-            while len(self._told) > _MOST_AHEAD and not self._has_ended:
+            while len(self._told) > _MOST_AHEAD and self._is_wanted():
                 time.sleep(0.001)
 
     async def told(self) -> list[bytes]:
@@ -114,24 +135,40 @@ class Meeting:
     def end(self) -> None:
         """End the work of all members, also of those that wait."""
         self._has_ended = True
-        with contextlib.suppress(OSError), socket.create_connection(self._address, timeout=1):
-            pass  # wakes whoever waits for members to come
         for each in self._open:
-            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(each.fileno())) as own:
-                own.shutdown(socket.SHUT_RDWR)
+            _shut(each)
 
 
-def _own_host() -> str:
+def _place_in_dask() -> tuple[str, Callable[[], bool]]:
+    """Return the host of the worker, and what tells whether the actor that is made here is still one of its actors."""
     try:
-        return str(urllib.parse.urlparse(distributed.get_worker().address).hostname)
+        worker = distributed.get_worker()
     except ValueError:  # no worker
-        return "127.0.0.1"
+        return "127.0.0.1", lambda: True
+    key = worker.get_current_task()
+    return str(urllib.parse.urlparse(worker.address).hostname), lambda: key in worker.state.actors
+
+
+def _shut(member: Any) -> None:
+    """Wake whoever waits for a message of a member, or sends it one."""
+    with contextlib.suppress(OSError), socket.socket(fileno=os.dup(member.fileno())) as own:
+        own.shutdown(socket.SHUT_RDWR)
 
 
 def _come(address: Address, place: int, key: bytes) -> Any:
     """Return the connection of a member that has come to a meeting."""
-    meeting = connection.Client(address, authkey=key)
-    meeting.send_bytes(place.to_bytes(8, "big"))
+    try:
+        own = socket.create_connection(address, timeout=_SECONDS_TO_COME)
+        own.settimeout(None)
+        meeting = connection.Connection(own.detach())
+        connection.answer_challenge(meeting, key)
+        connection.deliver_challenge(meeting, key)
+        meeting.send_bytes(place.to_bytes(8, "big"))
+    except (OSError, EOFError) as error:
+        raise ConnectionError(
+            f"a Dask worker cannot reach port {address[1]} of the worker at {address[0]} ({error!r}): in a fit of "
+            f"boosted trees or stumps, workers must reach every port of each other"
+        ) from error
     return meeting
 
 
@@ -359,6 +396,7 @@ class Members:
                 self._check_all_there()
         except OSError as error:
             time.sleep(CHECK_SECONDS)  # the scheduler may not have noticed yet which worker is gone
+            self._check_all_there()
             raise self._lost() from error
         except Exception:
             self._check_all_there()
@@ -369,7 +407,13 @@ class Members:
         return [k for k, address in enumerate(self._addresses) if address not in present]
 
     def _lost(self) -> WorkerLostError:
-        return self._rows.lost(self._missing() or range(len(self._addresses)), self._addresses)
+        missing = self._missing()
+        if missing:
+            return self._rows.lost(missing, self._addresses)
+        return WorkerLostError(
+            f"the Dask workers {', '.join(self._addresses)} have left the fit {self._rows.where}: its tasks were "
+            f"cancelled, or a connection between workers broke"
+        )
 
     def _check_all_there(self) -> None:
         """Raise the error of a member that has failed, or WorkerLostError where one is gone."""

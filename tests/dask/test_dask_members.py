@@ -1,0 +1,99 @@
+"""Who comes to a meeting of workers without being a member, and what is left where the driver does not end it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+distributed = pytest.importorskip("distributed")
+
+import fastpu.dask  # noqa: E402 - Dask may be absent
+from dask_cases import assert_same_model, chunked, rows  # noqa: E402 - Dask may be absent
+from fastpu.dask import _members  # noqa: E402 - Dask may be absent
+
+HANG_SECONDS = 30.0
+KEY = bytes(range(32))
+FIT = {"n_rounds": 6, "random_state": 3}
+
+
+def bring(address, place):
+    """Bring a number to the meeting, and return the sum of what all have brought."""
+    with _members._come(address, place, KEY) as meeting:
+        meeting.send_bytes(b"a" + np.int64(place + 1).tobytes())
+        return int(np.frombuffer(meeting.recv_bytes(), np.int64)[0])
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"\0\0", os.urandom(64), struct.pack("!iQ", -1, 2**40), None],
+    ids=["silence", "half a length", "anything", "a huge length", "gone at once"],
+)
+def test_a_stranger_neither_stops_nor_ends_a_meeting(monkeypatch, sent):
+    monkeypatch.setattr(_members, "_SECONDS_TO_COME", 2.0)
+    meeting = _members.Meeting(2, KEY)
+    with socket.create_connection(meeting.address()) as stranger, ThreadPoolExecutor(2) as pool:
+        stranger.sendall(sent or b"")
+        if sent is None:
+            stranger.close()
+        try:
+            found = [pool.submit(bring, meeting.address(), place) for place in range(2)]
+            assert [each.result(timeout=HANG_SECONDS) for each in found] == [3, 3]
+        finally:
+            meeting.end()
+            stranger.close()
+
+
+def test_who_lacks_the_key_is_sent_away():
+    meeting = _members.Meeting(1, KEY)
+    with pytest.raises((ConnectionError, _members.AuthenticationError)):
+        _members._come(meeting.address(), 0, KEY[::-1])
+    assert bring(meeting.address(), 0) == 1
+    meeting.end()
+
+
+def test_a_port_that_cannot_be_reached_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = listener.getsockname()
+    with pytest.raises(ConnectionError, match=f"cannot reach port {address[1]} of the worker at 127.0.0.1"):
+        _members._come(address, 0, KEY)
+
+
+def serving():
+    """How many meetings are in this process."""
+    return sum("_serve" in thread.name for thread in threading.enumerate())
+
+
+def test_cancelled_tasks_end_the_fit_and_leave_nothing_that_waits(client):
+    X, y = rows(500)
+
+    def cancel(info):
+        if info.round == 3:
+            client.cancel([distributed.Future(key, client) for key in list(client.futures)], force=True)
+
+    with pytest.raises(fastpu.dask.WorkerLostError, match="its tasks were cancelled"):
+        fastpu.dask.fit_boosted_trees(
+            chunked(X, (300, 200)), chunked(y, (300, 200)), client=client, n_rounds=10_000, callback=cancel
+        )
+    deadline = time.monotonic() + HANG_SECONDS
+    while any(client.run(serving).values()):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_workers_may_have_addresses_of_the_newer_protocol():
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    X, y = rows(500)
+    options = {"n_workers": 2, "threads_per_worker": 1, "host": "tcp://[::1]", "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        found = fastpu.dask.fit_boosted_trees(chunked(X, (300, 200)), chunked(y, (300, 200)), client=client, **FIT)
+    assert_same_model(found, fastpu.fit_boosted_trees(X, y, **FIT))
