@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Address: TypeAlias = tuple[str, int]
 
 _MOST_AHEAD = 30  # sums that the members are ahead of the driver
-_SECONDS_TO_COME = 15.0  # within these who comes to a meeting proves that it is a member
+_SECONDS_TO_COME = 15.0  # who has not proved by then to be a member of a meeting is sent away
 _MOST_MEMBERS = 6  # of a meeting, where there are more than twice as many: each message costs more time than the sums
 
 

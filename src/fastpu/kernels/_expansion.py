@@ -164,6 +164,6 @@ def linear_scores(matrix: Matrix, coef: NDArray[np.float64], intercept: float, n
     with np.errstate(over="ignore", invalid="ignore"):
         if not matrix.is_sparse:
             return score_rows(matrix, np.dtype(np.float64), score, sparse=False)
-        # SciPy copies entries that are not float64 to multiply them.
+        # SciPy multiplies by a copy of entries that are not float64, so these are copied a block at a time.
         blocks = matrix.blocks() if matrix.dtype == np.float32 else [slice(None)]
         return np.concatenate([matrix[rows].table() @ coef + intercept for rows in blocks])

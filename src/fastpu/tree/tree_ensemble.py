@@ -301,7 +301,7 @@ class TreeEnsemble(Model):
         """Return this model with a map from its scores to probabilities, for `predict_proba`.
 
         As `Model.with_probabilities` says, but `X` may be left out: the training rows then serve by their out-of-bag
-        scores, which are those of rows that a tree was not fitted to.
+        scores, for each row the mean over the trees that were not fitted to it.
 
         Parameters
         ----------
