@@ -60,6 +60,7 @@ void CoordinateDescent::go_over(const View& x) {
   double most = -kInfinity;
   double least = kInfinity;
   gap_ = 0;
+  n_met_ = 0;
   const auto leave_out = [&](index_t& k) {
     --n_active_;
     std::swap(order_[at(k)], order_[at(n_active_)]);
@@ -105,6 +106,7 @@ void CoordinateDescent::go_over(const View& x) {
     const double next = side * std::clamp(inside + lack / curvature_[i], 0.0, cost);
     const double change = next - v_[i];
     if (change == 0) continue;
+    n_met_ += (inside > 0 && inside < cost) == (next != 0 && side * next < cost) ? 0 : 1;
     v_[i] = next;
     add_row(x, row, change, w_.data());
     centre_w_ += change * along_[i];
@@ -114,6 +116,124 @@ void CoordinateDescent::go_over(const View& x) {
   violation_ = 2 * std::max(most, -least);
   most_ = most > 0 ? most : kInfinity;
   least_ = least < 0 ? least : -kInfinity;
+}
+
+// sum = the free rows, each times its factor
+template <class View>
+void CoordinateDescent::add_free(const View& x, const std::vector<double>& factors, double* sum) const {
+  team_.poll();
+  std::fill_n(sum, data_.n_features(), 0.0);
+  for (std::size_t k = 0; k < free_.size(); ++k) add_row(x, task_.row(free_[k]), factors[k], sum);
+}
+
+// Minimises over the free rows with their sum fixed, so that neither the intercept nor the centre counts: the products
+// of rows as they are make the matrix. At the minimum all rows lack the same, which is returned: it is the intercept.
+// `lack` is what they lack without an intercept.
+template <class View>
+double CoordinateDescent::find_move(const View& x, std::vector<double> lack, std::vector<double>& move) const {
+  const std::size_t n = free_.size();
+  std::vector<double> direction(n);
+  std::vector<double> product(n);
+  AlignedBuffer<double> sum(data_.n_features(), "conjugate gradients");
+  double weight = 0;
+  for (const index_t i : free_) weight += 1 / curvature_[i];
+  double mean = 0;
+  double before = kInfinity;
+  double most_gain = 0;
+  constexpr int kMostSteps = 40;
+  for (int step = 0; step < kMostSteps; ++step) {
+    mean = 0;
+    for (std::size_t k = 0; k < n; ++k) mean += lack[k] / curvature_[free_[k]] / weight;
+    double length = 0;
+    for (std::size_t k = 0; k < n; ++k) length += (lack[k] - mean) * (lack[k] - mean) / curvature_[free_[k]];
+    for (std::size_t k = 0; k < n; ++k) {
+      direction[k] = (lack[k] - mean) / curvature_[free_[k]] + length / before * direction[k];
+    }
+    before = length;
+    add_free(x, direction, sum.data());
+    double curvature = 0;
+    double squares = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      product[k] = dot(x, task_.row(free_[k]), sum.data());
+      curvature += direction[k] * product[k];
+      squares += direction[k] * direction[k] * curvature_[free_[k]];
+    }
+    constexpr double kFlat = 1e-6;  // where rows are equal, only bounds end a move
+    if (!(curvature > kFlat * squares)) break;
+    const double share = length / curvature;
+    std::size_t n_beyond = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      move[k] += share * direction[k];
+      lack[k] -= share * product[k];
+      const double inside = task_.side()[free_[k]] * (v_[free_[k]] + move[k]);
+      n_beyond += inside < 0 || inside > task_.cost()[free_[k]] ? 1U : 0U;
+    }
+    // Ends where little is gained, or so many rows would be beyond their bounds that these are not the free ones.
+    most_gain = std::max(most_gain, share * length);
+    constexpr double kLittle = 0.05;
+    constexpr std::size_t kMany = 5;
+    if (share * length < kLittle * most_gain || kMany * n_beyond > n) break;
+  }
+  return mean;
+}
+
+// Goes as far as the objective grows, each row up to its bounds. Returns whether this is all the way.
+template <class View>
+bool CoordinateDescent::move_free(const View& x) {
+  const std::size_t n = free_.size();
+  const index_t p = data_.n_features();
+  std::vector<double> lack(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const index_t i = free_[k];
+    lack[k] = task_.label()[i] - dot(x, task_.row(i), w_.data()) + centre_w_ + sum_ * (along_[i] - centre_squared_);
+  }
+  std::vector<double> move(n);
+  const double intercept = find_move(x, lack, move);
+  std::vector<double> change(n);
+  AlignedBuffer<double> w_change(p, "conjugate gradients");
+  constexpr double kLeast = 0.1;
+  for (double share = 1; share > kLeast; share *= 0.5) {
+    double sum = 0;
+    double along = 0;
+    double gain = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      const index_t i = free_[k];
+      const double side = task_.side()[i];
+      change[k] = side * std::clamp(side * (v_[i] + share * move[k]), 0.0, task_.cost()[i]) - v_[i];
+      sum += change[k];
+      along += change[k] * along_[i];
+      gain += change[k] * lack[k];
+    }
+    add_free(x, change, w_change.data());
+    for (index_t f = 0; f < p; ++f) {
+      const double of_centred = w_change[f] - sum * data_.centre()[f];
+      gain -= 0.5 * of_centred * of_centred;
+    }
+    if (!(gain - sum * (intercept + gamma_ * (sum_ + 0.5 * sum)) > 0)) continue;
+    for (std::size_t k = 0; k < n; ++k) v_[free_[k]] += change[k];
+    for (index_t f = 0; f < p; ++f) w_[f] += w_change[f];
+    centre_w_ += along;
+    sum_ += sum;
+    dual_ += gain;
+    intercept_ = intercept - gamma_ * sum_;
+    return share == 1;
+  }
+  return false;
+}
+
+void CoordinateDescent::move_free() {
+  if (--n_wait_ > 0) return;
+  free_.clear();
+  for (index_t k = 0; k < n_active_; ++k) {
+    const index_t i = order_[at(k)];
+    const double inside = task_.side()[i] * v_[i];
+    if (inside > 0 && inside < task_.cost()[i]) free_.push_back(i);
+  }
+  constexpr index_t kFew = 50;  // one of so many rows
+  if (kFew * n_met_ > static_cast<index_t>(free_.size())) return;
+  const bool is_all_the_way = std::visit([&](const auto& x) { return move_free(x); }, data_.x());
+  patience_ = is_all_the_way ? kRoundsBetween : 2 * patience_;
+  n_wait_ = patience_;
 }
 
 void CoordinateDescent::round() {

@@ -4,6 +4,10 @@
 //
 // No single v_i can change while sum v_i = 0, so the constraint is met by the method of multipliers: b0 is the
 // multiplier, and gamma (sum v_i)^2 / 2 is added to the objective, as if rows had one more feature sqrt(gamma).
+//
+// Where many rows have to move together, coordinates take hundreds of rounds for what conjugate gradients among the
+// rows strictly between their bounds do in some twenty products with these rows (Moré and Toraldo 1991). Rounds find
+// which rows these are.
 #pragma once
 
 #include <vector>
@@ -23,6 +27,10 @@ class CoordinateDescent {
   // Goes over all rows except those that are likely to stay at a bound, in a random order.
   void round();
 
+  // Moves the rows between their bounds by conjugate gradients, if the last round has hardly changed which rows these
+  // are.
+  void move_free();
+
   // P - D, summed over the rows of the last round, each with its values when its turn came; rows that were left out are
   // taken to add nothing.
   double gap() const { return gap_; }
@@ -34,8 +42,16 @@ class CoordinateDescent {
   const double* v() const { return v_.data(); }
 
  private:
+  static constexpr index_t kRoundsBetween = 10;
+
   template <class View>
   void go_over(const View& x);
+  template <class View>
+  void add_free(const View& x, const std::vector<double>& factors, double* sum) const;
+  template <class View>
+  double find_move(const View& x, std::vector<double> lack, std::vector<double>& move) const;
+  template <class View>
+  bool move_free(const View& x);
 
   const MarginData& data_;
   const MarginTask& task_;
@@ -46,6 +62,10 @@ class CoordinateDescent {
   AlignedBuffer<double> along_;      // x_i'centre
   std::vector<index_t> order_;       // the active rows first
   index_t n_active_;
+  std::vector<index_t> free_;          // rows between their bounds
+  index_t n_met_ = 0;                  // rows that met or left a bound in the last round
+  index_t n_wait_ = 0;                 // rounds before conjugate gradients are tried again
+  index_t patience_ = kRoundsBetween;  // rounds after a try, twice as many after each one that bounds cut short
   double gamma_;
   double centre_squared_ = 0;
   double centre_w_ = 0;  // centre'w

@@ -254,6 +254,7 @@ bool Solve::is_solved_by_descent(index_t most_rounds) {
       violation *= 0.5;
     }
     if (round >= most_rounds) return keep_descent();
+    descent.move_free();
     if (round % stretch == 0) {
       // The gap decreases by about the same factor in every stretch.
       const double stretches = std::log(tol * objective / descent.gap()) / std::log(descent.gap() / gap_before);
