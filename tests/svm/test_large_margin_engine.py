@@ -112,6 +112,18 @@ def test_small_costs_and_few_rows_take_some_rounds_of_descent_and_an_active_set(
     assert result["n_iter"] <= 28
 
 
+def test_rows_between_their_bounds_move_together(rng):
+    """One after the other they take 255 to 268 rounds; equal rows of both classes leave the matrix singular."""
+    X = rng.random((400, 2500)) * (rng.random((400, 2500)) < 0.012)
+    y = np.where(X @ rng.standard_normal(2500) + 0.5 * rng.standard_normal(400) > 0, 1, -1)
+    X[:6], y[:6] = X[6:12], -y[6:12]
+    problem = oracle.Problem(X, y, np.full(400, 10.0), np.zeros(400))
+    result = solve(make_engine(X, sparse=True), problem)
+    certify(problem, result)
+    assert result["method"] == "coordinate_descent"
+    assert result["n_iter"] <= 150
+
+
 def test_balanced_costs_of_rows_fewer_than_features_are_no_worse_a_start():
     """Where all rows at their costs is feasible but far from optimal, descent starts from 0 instead."""
     rng = np.random.default_rng(1)
