@@ -147,7 +147,10 @@ class CsrMatrix:
     def table(self, *, is_spmatrix: bool = False) -> Any:
         """Return the rows in the form that users know, a SciPy CSR array, or one of the older CSR matrices."""
         build = sp.csr_matrix if is_spmatrix else sp.csr_array
-        return build((self.data, self.indices, self.indptr), shape=self.shape)
+        # SciPy takes one type for all indices; given two, it copies the columns to the wider one.
+        has_many = self.data.size > np.iinfo(np.int32).max
+        starts = self.indptr if has_many else self.indptr.astype(np.int32)
+        return build((self.data, self.indices, starts), shape=self.shape)
 
     def convert(self, dtype: np.dtype[Any], *, sparse: bool) -> Matrix:
         """Return the rows with entries of `dtype`, as CSR if `sparse`, and copied only if they are not so yet."""
