@@ -6,7 +6,7 @@
 // multiplier, and gamma (sum v_i)^2 / 2 is added to the objective, as if rows had one more feature sqrt(gamma).
 //
 // Where many rows have to move together, coordinates take hundreds of rounds for what conjugate gradients among the
-// rows strictly between their bounds do in some twenty products with these rows (Moré and Toraldo 1991). Rounds find
+// rows strictly between their bounds do in some twenty products with these rows (More and Toraldo 1991). Rounds find
 // which rows these are.
 #pragma once
 

@@ -135,10 +135,10 @@ def fit_svm(
     200 bytes a row.
 
     With the linear kernel the engine of `fit_isvm` solves the problem, dense or CSR: for sparse or many features by
-    coordinate descent, O(entries of X) a round, as long as that converges; else, up to 2000 features, by an interior
-    point method, some 15 passes of O(n d^2) each, whatever `C` is. The descent ends where `tol` is met, which with a
-    large `C` can be far from the least objective, and the interior point method at a duality gap of 1e-9 of it; `gap`
-    is that of the coefficients that are kept. Pair updates follow only where `tol` is not met yet; they go first where
+    coordinate descent, O(entries of X) a round, and conjugate gradients among the rows between their bounds, as long as
+    that converges; else, up to 2000 features, by an interior point method, some 15 passes of O(n d^2) each, whatever
+    `C` is. The descent ends where `tol` is met, which with a large `C` can be far from the least objective, and the
+    interior point method at a duality gap of 1e-9 of it; `gap` is that of the coefficients that are kept. Pair updates follow only where `tol` is not met yet; they go first where
     dense rows have more than 200 features, and more than there are rows. With a `max_iter`, pair updates alone solve
     the problem.
 
