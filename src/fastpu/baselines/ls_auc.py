@@ -23,9 +23,8 @@ from fastpu.baselines._squared_pairs import (
 from fastpu.baselines.rank_machine import RankMachine
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY, check_choice, check_float, check_int, is_sequence
+from fastpu.common._params import MANY, check_choice, check_float, check_int, entries_of, is_sequence
 from fastpu.common._sharing import shares_work
-from fastpu.common._text import describe
 from fastpu.common._warn import warn
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import check_bandwidth
@@ -379,13 +378,10 @@ class _Options:
 
 def _check_options(given: Mapping[str, Any]) -> _Options:
     lam, centers = given["lam"], given["centers"]
-    lams: list[Any] = list(lam) if is_sequence(lam) else []
-    if is_sequence(lam) and not lams:
-        raise ValueError(f"lam must be a number >= 0 or a sequence of at least one of them, got {describe(lam)}")
     kind = check_choice("model", given["model"], ("linear", "gauss"))
     return _Options(
-        lams=[check_float(f"lam[{i}]", one, low=0) for i, one in enumerate(lams)] or [check_float("lam", lam, low=0)],
-        is_one=not lams,
+        lams=[check_float(name, one, low=0) for name, one in entries_of("lam", lam).items()],
+        is_one=not is_sequence(lam),
         model=kind,
         n_centers=min(check_int("n_centers", given["n_centers"], low=1), MANY),
         centers=centers,

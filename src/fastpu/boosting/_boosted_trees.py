@@ -32,6 +32,8 @@ from fastpu.tree._fit import (
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from fastpu.boosting._folds import Chosen
@@ -107,8 +109,8 @@ class Settings:
         return drawn_features(self.max_features, n_features)
 
 
-def check_settings(**given: Any) -> Settings:
-    """Return the settings among the arguments of `fit_boosted_trees`, which are all of them, checked."""
+def check_settings(given: Mapping[str, Any]) -> Settings:
+    """Check those of a function's arguments, by their names, that say what is minimised and how."""
     kind = check_choice("loss", given["loss"], LOSSES)
     prior, scenario = check_prior_and_scenario(
         given["prior"], given["scenario"], f"loss={kind!r}", is_needed=kind in WITH_PRIOR

@@ -24,6 +24,8 @@ from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._threshold import balanced_accuracy_threshold
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 STOP_TOL = 1e-9  # the default: met in practice only where nothing is left to gain
@@ -89,37 +91,24 @@ class Method:
         return None if self.ranks else {0.0: -1, 1.0: 1}.get(self.options["gamma"])
 
 
-def boost(
-    fit: Method,
-    X: object,
-    y: object,
-    *,
-    sample_weight: object,
-    n_rounds: object,
-    max_bins: object,
-    eval_set: object,
-    early_stopping_rounds: object,
-    n_folds: object,
-    stop_tol: object,
-    random_state: object,
-    n_threads: object,
-    callback: Any,
-    progress: bool,
-) -> StumpEnsemble:
-    rounds = check_int("n_rounds", n_rounds, low=1)
-    tolerance = check_float("stop_tol", stop_tol, low=0)
-    threads = resolve_n_threads(n_threads)
-    patience = check_patience(early_stopping_rounds)
-    most_folds = check_int("n_folds", n_folds, low=2)
-    rng = check_random_state(random_state)
-    data = X if isinstance(X, BinnedFeatures) else check_matrix(X, nan="allow", inf="allow", categories="learn")
-    cuts = _check_max_bins(max_bins, data)
-    labels = check_labels(y, data.n_rows)
-    weights = check_sample_weight(sample_weight, data.n_rows)
+def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
+    """Check the arguments that all functions share, by their names, and return the model."""
+    rounds = check_int("n_rounds", given["n_rounds"], low=1)
+    tolerance = check_float("stop_tol", given["stop_tol"], low=0)
+    threads = resolve_n_threads(given["n_threads"])
+    patience = check_patience(given["early_stopping_rounds"])
+    most_folds = check_int("n_folds", given["n_folds"], low=2)
+    rng = check_random_state(given["random_state"])
+    data = given["X"]
+    if not isinstance(data, BinnedFeatures):
+        data = check_matrix(data, nan="allow", inf="allow", categories="learn")
+    cuts = _check_max_bins(given["max_bins"], data)
+    labels = check_labels(given["y"], data.n_rows)
+    weights = check_sample_weight(given["sample_weight"], data.n_rows)
     _check_groups(fit, labels, weights)
     data = in_order(data, labels, weights, unused=0 if fit.labelled_only else fit.group_without_weight)
     weights = _without_unused_rows(fit, labels, weights)
-    held = check_eval_set(eval_set, data)
+    held = check_eval_set(given["eval_set"], data)
 
     rows = LabelledRows(data, labels, weights)
     if fit.labelled_only and not isinstance(data, BinnedFeatures) and not labels.all():
@@ -151,7 +140,7 @@ def boost(
             lambda part, n, judged: run(part, n, judged, 0, None), rows, most_folds, rng, rounds, patience
         )
     to_run = rounds if chosen is None else chosen.n_rounds
-    with make_callback(callback, progress, total=to_run, description=fit.title) as hook:
+    with make_callback(given["callback"], given["progress"], total=to_run, description=fit.title) as hook:
 
         def on_round(round_: int, feature: int, threshold: float, polarity: int,
                      delta: float, alpha: float, z: float, objective: float, auc: float) -> bool:  # fmt: skip

@@ -227,22 +227,7 @@ def fit_boosted_trees(
     >>> bool(model.oob_decision_function[hidden].mean() > model.oob_decision_function[others].mean())
     True
     """
-    settings = check_settings(
-        loss=loss,
-        prior=prior,
-        scenario=scenario,
-        gamma=gamma,
-        learning_rate=learning_rate,
-        max_leaves=max_leaves,
-        max_depth=max_depth,
-        min_leaf_rows=min_leaf_rows,
-        min_leaf_hessian=min_leaf_hessian,
-        lam=lam,
-        n_bags=n_bags,
-        bag_ratio=bag_ratio,
-        subsample_unl=subsample_unl,
-        max_features=max_features,
-    )
+    settings = check_settings(locals())
     n_new = check_int("n_rounds", n_rounds, low=1)
     patience = check_patience(early_stopping_rounds)
     most_folds = check_int("n_folds", n_folds, low=2)

@@ -13,6 +13,8 @@ from fastpu.model._prior import proper_prior
 from fastpu.tree._fit import check_bag_ratio, check_max_features, check_prior_and_scenario, drawn_features
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 FUNCTION = "fit_forest"
@@ -72,8 +74,8 @@ class Growth:
         return 1.0 if self.loss == "gini" else 4.0 * prior * (1.0 - prior)
 
 
-def check_growth(**given: Any) -> Growth:
-    """Return the arguments of `fit_forest` that say how trees are grown, which are all of them, checked."""
+def check_growth(given: Mapping[str, Any]) -> Growth:
+    """Check those of a function's arguments, by their names, that say how trees are grown."""
     kind = check_choice("loss", given["loss"], LOSSES)
     prior, scenario = check_prior_and_scenario(
         given["prior"], given["scenario"], f"loss={kind!r}", is_needed=kind in WITH_PRIOR

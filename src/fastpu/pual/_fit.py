@@ -15,7 +15,7 @@ from fastpu.data._training_rows import open_training_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, ScaleWarning
 from fastpu.kernels._kernels import resolve_gamma
 from fastpu.kernels._scales import check_training_rows
-from fastpu.pual._arguments import check_parameter
+from fastpu.pual._arguments import check_parameter, check_points
 from fastpu.pual._features import Features, open_features
 from fastpu.pual._neighbours import open_graph
 from fastpu.pual._quadratic import NeighbourTerm
@@ -23,7 +23,7 @@ from fastpu.pual._rows import PualRows
 from fastpu.pual.pual_machine import PualMachine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -54,12 +54,10 @@ class Solved:
 Solver: TypeAlias = "Callable[[Features, NeighbourTerm, Sequence[Point], Hook], list[Solved]]"
 
 
-def _open_pual_rows(
-    X: object, y: object, options: PualOptions, sample_weight: object = None
-) -> tuple[PualRows, Kernel]:
+def _open_pual_rows(options: PualOptions, given: Mapping[str, Any]) -> tuple[PualRows, Kernel]:
     """Return the checked rows without those of weight 0, and the kernel with a number for gamma."""
-    matrix = check_training_rows(X, options.kernel, options.function)
-    kept = open_training_rows(matrix, y, sample_weight, options.function, is_relative=False)
+    matrix = check_training_rows(given["X"], options.kernel, options.function)
+    kept = open_training_rows(matrix, given["y"], given.get("sample_weight"), options.function, is_relative=False)
     if kept.weights is not None:
         for group, name in ((1, "positive"), (0, "unlabelled")):
             total = float(kept.weights[kept.labels == group].sum())
@@ -68,27 +66,19 @@ def _open_pual_rows(
 
 
 def fit_points(
-    X: object,
-    y: object,
-    points: Sequence[Point],
-    *,
-    is_one: bool,
-    options: PualOptions,
-    graph: Graph | None,
-    solver: Solver,
-    callback: object,
-    progress: object,
-    sample_weight: object = None,
+    options: PualOptions, given: Mapping[str, Any], graph: Graph | None, solver: Solver
 ) -> PualMachine | list[PualMachine]:
     """Fit the models of all points, sharing factors between them where possible, and warn of failures.
 
-    `solver` is called with points that differ in C_pos alone. `graph` is None for a method without neighbours.
+    `given` are the arguments of the public function. `solver` is called with points that differ in C_pos alone.
+    `graph` is None for a method without neighbours.
     """
+    points, is_one = check_points(given)
     with (
-        make_callback(callback, progress, total=None, description=options.title) as hook,
+        make_callback(given["callback"], given["progress"], total=None, description=options.title) as hook,
         one_blas_thread(options.n_threads),
     ):
-        rows, kernel = _open_pual_rows(X, y, options, sample_weight)
+        rows, kernel = _open_pual_rows(options, given)
         neighbours = None if graph is None else open_graph(graph, rows, kernel)
         points = [point.with_sigma(neighbours) for point in points]
         features = open_features(rows, kernel, options.n_components, options.generator)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._sharing import shares_work
-from fastpu.pual._arguments import PualRound, check_points, check_pual_options
+from fastpu.pual._arguments import PualRound, check_pual_options
 from fastpu.pual._fit import Solved, fit_points
 from fastpu.pual._neighbours import check_graph
 from fastpu.pual._quadratic import Quadratic, SystemFactor, is_right, residuals
@@ -101,22 +100,10 @@ def fit_gllc(
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
-    points, is_one = check_points({"C_pos": C_pos, "C_unl": C_unl, "lam": lam, "sigma": sigma})
-    options = check_pual_options(
-        "fit_gllc", "GLLC", kernel, gamma, degree, coef0, n_components, random_state, n_threads
-    )
+    given = locals()
     checked = check_graph(graph, n_neighbors)
-    return fit_points(
-        X,
-        y,
-        points,
-        is_one=is_one,
-        options=replace(options, values={"n_neighbors": checked.n_neighbors, **options.values}),
-        graph=checked,
-        solver=solve_least_squares,
-        callback=callback,
-        progress=progress,
-    )
+    options = check_pual_options("fit_gllc", "GLLC", given, n_neighbors=checked.n_neighbors)
+    return fit_points(options, given, checked, solve_least_squares)
 
 
 def solve_least_squares(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._sharing import shares_work
-from fastpu.pual._arguments import PualRound, check_points, check_pual_options
+from fastpu.pual._arguments import PualRound, check_pual_options
 from fastpu.pual._fit import Solved, fit_points, record_of
 from fastpu.pual._neighbours import check_graph
 from fastpu.pual._quadratic import Quadratic, SystemFactor, is_right, residuals
@@ -162,27 +162,14 @@ def fit_pual(
     >>> [m.status for m in fastpu.fit_pual(X, y, lam=[0.1, 1.0, 10.0], kernel="rbf")]
     ['gap', 'gap', 'gap']
     """
-    points, is_one = check_points({"C_pos": C_pos, "C_unl": C_unl, "lam": lam, "sigma": sigma})
-    options = check_pual_options(
-        "fit_pual", "PUAL", kernel, gamma, degree, coef0, n_components, random_state, n_threads
-    )
+    given = locals()
     dual = _DualSolver(
         check_float("tol", tol, low=0, high=1, open_low=True, open_high=True),
         min(check_int("max_iter", max_iter, low=1), MANY),
     )
     checked = check_graph(graph, n_neighbors)
-    values = {"n_neighbors": checked.n_neighbors, **options.values, "tol": dual.tol, "max_iter": max_iter}
-    return fit_points(
-        X,
-        y,
-        points,
-        is_one=is_one,
-        options=replace(options, values=values),
-        graph=checked,
-        solver=dual.solve,
-        callback=callback,
-        progress=progress,
-    )
+    own = {"n_neighbors": checked.n_neighbors, "tol": dual.tol, "max_iter": max_iter}
+    return fit_points(check_pual_options("fit_pual", "PUAL", given, **own), given, checked, dual.solve)
 
 
 @dataclass(frozen=True)

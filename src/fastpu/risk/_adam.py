@@ -21,6 +21,8 @@ from fastpu.risk._split import split_rows
 from fastpu.risk.risk_network import RiskNetwork
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from fastpu.data._matrix import Matrix
@@ -47,17 +49,9 @@ class Training:
     early_stopping_rounds: int | None
 
 
-def check_training(
-    shape: Shape,
-    *,
-    beta: object,
-    gamma_nn: object,
-    learning_rate: object,
-    batch_size: object,
-    n_epochs: object,
-    validation_fraction: object,
-    early_stopping_rounds: object,
-) -> Training:
+def check_training(shape: Shape, given: Mapping[str, Any]) -> Training:
+    """Check those of a function's arguments, by their names, that say how f is trained."""
+    batch_size, n_epochs, patience = given["batch_size"], given["n_epochs"], given["early_stopping_rounds"]
     size: int | str | None = None
     if isinstance(batch_size, str):
         size = check_choice("batch_size", batch_size, ("auto",))
@@ -66,23 +60,19 @@ def check_training(
     elif batch_size is not None:
         size = check_int("batch_size", batch_size, low=1)
     epochs = None if n_epochs is None else check_int("n_epochs", n_epochs, low=1)
-    patience: int | None = None
-    if isinstance(early_stopping_rounds, str):
-        check_choice("early_stopping_rounds", early_stopping_rounds, ("auto",))
+    if isinstance(patience, str):
+        check_choice("early_stopping_rounds", patience, ("auto",))
         patience = _PATIENCE if epochs is None else None
-    elif early_stopping_rounds is not None:
-        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
+    elif patience is not None:
+        patience = check_int("early_stopping_rounds", patience, low=1)
+    rate, fraction = given["learning_rate"], given["validation_fraction"]
     return Training(
-        beta=check_float("beta", beta, low=0),
-        gamma_nn=check_float("gamma_nn", gamma_nn, low=0, high=1),
-        learning_rate=_RATES[shape.model]
-        if learning_rate is None
-        else check_float("learning_rate", learning_rate, low=0, open_low=True),
+        beta=check_float("beta", given["beta"], low=0),
+        gamma_nn=check_float("gamma_nn", given["gamma_nn"], low=0, high=1),
+        learning_rate=_RATES[shape.model] if rate is None else check_float("learning_rate", rate, low=0, open_low=True),
         batch_size=size,
         n_epochs=epochs,
-        validation_fraction=check_float(
-            "validation_fraction", validation_fraction, low=0, high=1, open_low=True, open_high=True
-        ),
+        validation_fraction=check_float("validation_fraction", fraction, low=0, high=1, open_low=True, open_high=True),
         early_stopping_rounds=patience,
     )
 

@@ -94,30 +94,18 @@ class RiskRows:
         }
 
 
-def open_risk_rows(
-    X: object,
-    y: object,
-    *,
-    function: str,
-    prior: object,
-    scenario: object,
-    lam: object,
-    shape: Shape,
-    sample_weight: object,
-    random_state: object,
-    n_threads: object,
-) -> RiskRows:
-    ridge = None if lam is None else check_float("lam", lam, low=0)
-    given, drawn_as = check_prior_in(scenario, prior)
-    threads = resolve_n_threads(n_threads)
-    generator = check_random_state(random_state)
-    require_rows(X, function)
-    matrix = check_matrix(X)
-    rows = open_training_rows(matrix, y, sample_weight, function)
+def open_risk_rows(function: str, shape: Shape, given: Mapping[str, Any]) -> RiskRows:
+    """Check the rows among a function's arguments, by their names, and what else says what is minimised on them."""
+    ridge = None if given["lam"] is None else check_float("lam", given["lam"], low=0)
+    prior, drawn_as = check_prior_in(given["scenario"], given["prior"])
+    threads = resolve_n_threads(given["n_threads"])
+    generator = check_random_state(given["random_state"])
+    require_rows(given["X"], function)
+    rows = open_training_rows(check_matrix(given["X"]), given["y"], given["sample_weight"], function)
     matrix, labels, weights = rows.matrix, rows.labels, rows.weights
     mass = np.ones(labels.size) if weights is None else weights
     n_pos, n_unl = float(mass[labels == 1].sum()), float(mass[labels == 0].sum())
-    share = prior_among_unlabeled(given, n_pos=n_pos, n_unl=n_unl, scenario=drawn_as)
+    share = prior_among_unlabeled(prior, n_pos=n_pos, n_unl=n_unl, scenario=drawn_as)
     features = matrix
     centers = bandwidth = None
     if shape.model == "gauss":
@@ -130,7 +118,7 @@ def open_risk_rows(
         labels=labels,
         weights=weights,
         prior=share,
-        given_prior=given,
+        given_prior=prior,
         scenario=drawn_as,
         features=features,
         centers=centers,

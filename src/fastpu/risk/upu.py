@@ -158,30 +158,12 @@ def fit_upu(
     >>> model.coef.shape
     (2,)
     """
+    given = locals()
     _refuse_what_adam_trains(model, loss)
-    shape = check_shape(
-        model=model,
-        models=("linear", "gauss"),
-        loss=loss,
-        losses=("logistic", "squared"),
-        n_centers=n_centers,
-        centers=centers,
-        bandwidth=bandwidth,
-    )
+    shape = check_shape(given, models=("linear", "gauss"), losses=("logistic", "squared"))
     tolerance = check_float("tol", tol, low=0, open_low=True)
     steps = check_int("max_iter", max_iter, low=1)
-    rows = open_risk_rows(
-        X,
-        y,
-        function="fit_upu",
-        prior=prior,
-        scenario=scenario,
-        lam=lam,
-        shape=shape,
-        sample_weight=sample_weight,
-        random_state=random_state,
-        n_threads=n_threads,
-    )
+    rows = open_risk_rows("fit_upu", shape, given)
     if shape.model != "linear" or rows.lam > 0:  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
     fitted, unfinished = _solve(rows, shape, tolerance, steps, callback, progress)

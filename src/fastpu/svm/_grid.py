@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from fastpu import _core
-from fastpu.common._params import is_sequence
+from fastpu.common._params import check_one_length, entries_of, is_sequence
 from fastpu.common._sharing import unwrapped
 from fastpu.common._text import describe
 from fastpu.data.binned_features import require_rows
@@ -81,15 +81,10 @@ def fit_posed(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> KernelMa
         posed = _pose(unwrapped(fit).grid_poser, matrix.n_rows, arguments.get("y"), arguments)
         callback, progress = arguments["callback"], arguments["progress"]
         return fit_machine(posed, matrix, options, callback=callback, progress=progress)
-    lengths = {name: len(arguments[name]) for name in names}
     for name in names:
-        if not lengths[name]:
-            raise ValueError(f"{name} must be one value or a sequence of at least one, got {describe(arguments[name])}")
-        if any(is_sequence(entry) for entry in arguments[name]):
+        if any(is_sequence(entry) for entry in entries_of(name, arguments[name]).values()):
             raise TypeError(f"{name} must be one value or a sequence of single values, got {describe(arguments[name])}")
-    if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"sequences of parameters must have one length, an entry for each model, got {listed}")
+    check_one_length({name: len(arguments[name]) for name in names})
     points = [dict(zip(names, entries, strict=True)) for entries in zip(*(arguments[n] for n in names), strict=True)]
     rest = {name: value for name, value in arguments.items() if name not in names}
     if not SvmGrid.takes(fit, set(names), rest):

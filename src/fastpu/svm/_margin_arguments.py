@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fastpu.common._params import MANY, check_choice, check_float, check_int, is_sequence
-from fastpu.common._text import describe
+from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._threads import resolve_n_threads
 
 if TYPE_CHECKING:
@@ -68,13 +67,3 @@ def check_margin_options(given: Mapping[str, Any]) -> MarginOptions:
         solver_max_iter=None if limit is None else min(check_int("solver_max_iter", limit, low=1), MANY),
         n_threads=resolve_n_threads(given["n_threads"]),
     )
-
-
-def check_costs(C: object) -> tuple[list[float], bool]:
-    """Return the values of `C` as a list, and whether it was a single number."""
-    if not is_sequence(C):
-        return [check_float("C", C, low=0, open_low=True)], True
-    values: list[Any] = list(C)  # type: ignore[call-overload] # it is a sequence
-    if not values:
-        raise ValueError(f"C must be a number > 0 or a sequence of at least one of them, got {describe(C)}")
-    return [check_float(f"C[{i}]", value, low=0, open_low=True) for i, value in enumerate(values)], False

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from fastpu.common._params import check_float, entries_of, is_sequence
 from fastpu.common._progress import make_callback
 from fastpu.common._warn import one_verdict, warn
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 from fastpu.svm._isvm_defaults import default_cost, largest_share
-from fastpu.svm._margin_arguments import check_costs
 from fastpu.svm._margin_engine import open_margin_rows, solve_side_by_side
 from fastpu.svm.linear_machine import LinearMachine
 
@@ -64,8 +64,9 @@ def fit_each_cost(task: Task, given: Mapping[str, Any], loop: Loop) -> LinearMac
 
     `given` are the arguments of the public function.
     """
-    has_default = given["C"] is None and task.is_relative
-    costs, is_one = ([], True) if has_default else check_costs(given["C"])
+    has_default, costs = given["C"] is None and task.is_relative, []
+    if not has_default:
+        costs = [check_float(name, C, low=0, open_low=True) for name, C in entries_of("C", given["C"]).items()]
     with make_callback(given["callback"], given["progress"], total=None, description=task.title) as hook:
         rows = open_margin_rows(given["X"], given["y"], given["sample_weight"], task)
         if has_default:
@@ -82,7 +83,7 @@ def fit_each_cost(task: Task, given: Mapping[str, Any], loop: Loop) -> LinearMac
             if runs[-1].status == "callback":
                 break
     _warn_of(flaws, costs, task.function)
-    return models[0] if is_one else models
+    return models if is_sequence(given["C"]) else models[0]
 
 
 # ------------------------------------------------------------------------------------------------- warnings
