@@ -205,10 +205,6 @@ class WideFeatures(KernelFeatures):
         solution: NDArray[np.float64] = solve_triangular(self._triangle, along, lower=True, check_finite=False)
         return solution[::-1]
 
-    def square(self, beta: NDArray[np.float64]) -> float:
-        w = self._w(beta)
-        return float(w @ w)
-
     def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:
         return self._x.misfit(on_rows, self._w(beta), lam, weight)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -142,17 +142,11 @@ def solve_least_squares(
         objective = 0.5 * (point.lam * float(minimum.beta @ minimum.beta) + float(weights @ (lacks * lacks)))
         objective += neighbour_term.value(minimum.f)
         gap = 0.5 * minimum.excess
-        record = _closed_form(objective, gap, is_right=is_right(gap, objective, total, minimum.misfit, 0.0))
-        is_over = hook is not None and hook(PualRound(**vars(point), n_iter=0, objective=objective, gap=gap))
-        if is_over:
-            record["status"] = "callback"
-        solved.append(Solved(point, minimum.beta, offset, scores, record))
-        if is_over:
+        status = "closed_form" if is_right(gap, objective, total, minimum.misfit, 0.0) else "precision"
+        if hook is not None and hook(PualRound(**vars(point), n_iter=0, objective=objective, gap=gap)):
+            status = "callback"
+        history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.array([gap])}
+        solved.append(Solved(point, minimum.beta, offset, scores, status, history))
+        if status == "callback":
             break
     return solved
-
-
-def _closed_form(objective: float, gap: float = 0.0, *, is_right: bool = True) -> dict[str, Any]:
-    """Return the fields that a model keeps of a solution in closed form."""
-    history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.array([gap])}
-    return {"status": "closed_form" if is_right else "precision", "n_iter": 0, "gap": gap, "history": history}

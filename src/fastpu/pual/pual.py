@@ -13,7 +13,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._sharing import shares_work
 from fastpu.pual._arguments import PualRound, check_pual_options
-from fastpu.pual._fit import Solved, fit_points, record_of
+from fastpu.pual._fit import Solved, fit_points
 from fastpu.pual._neighbours import check_graph
 from fastpu.pual._quadratic import Quadratic, SystemFactor, is_right, residuals
 from fastpu.pual._rows import product
@@ -222,11 +222,15 @@ class _DualSolver:
         objective = ridge + float(hinge.sum()) + C_unl * float(of_unl @ of_unl) + neighbour_term.value(minimum.f)
         gap = max(float((hinge - alpha * lacks).sum()), 0.0) + 0.5 * minimum.excess
         size = point.C_pos * alpha.size + C_unl * n_unl
-        record = record_of({**solution, "objective": objective, "gap": gap})
-        if record["status"] in {"gap", "precision"}:
-            right = is_right(gap, objective, size, minimum.misfit, 2 * self.tol)
-            record["status"] = "gap" if right else "precision"
-        return Solved(point, minimum.beta, offset, scores, record)
+        status = solution["status"]
+        if status in {"gap", "precision"}:
+            status = "gap" if is_right(gap, objective, size, minimum.misfit, 2 * self.tol) else "precision"
+        history = {
+            "n_iter": np.append(solution["iterations"], solution["n_iter"]),
+            "objective": np.append(solution["objectives"], objective),
+            "gap": np.append(solution["gaps"], gap),
+        }
+        return Solved(point, minimum.beta, offset, scores, status, history, alpha)
 
 
 def _targets(features: Features, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
