@@ -15,8 +15,8 @@ from fastpu.data._validate import check_labels, label_counts
 from fastpu.kernels._kernels import Kernel
 from fastpu.metrics._decisions import Called, require_pu
 from fastpu.model._prior import check_prior_in, check_scenario, prior_among_unlabeled
-from fastpu.path._fields import path_fields
 from fastpu.path._fit import PathOptions, follow_path
+from fastpu.path._points import path_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable

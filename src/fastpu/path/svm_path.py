@@ -16,8 +16,8 @@ from fastpu.data._validate import check_labels
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import centred, linear_coef, resolve_gamma
 from fastpu.kernels._scales import check_training_rows
-from fastpu.path._fields import path_fields
 from fastpu.path._fit import PathOptions, PathRound, check_costs, check_path_options, follow_path, warn_of_path
+from fastpu.path._points import path_fields
 from fastpu.path.svm_path_model import SVMPath
 from fastpu.svm._arguments import check_supervised
 
