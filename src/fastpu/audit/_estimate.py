@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fastpu.audit._answers import check_answers
 from fastpu.audit._checked import UNCLEAR, Checked, Limits
-from fastpu.audit._plan import Plan, check_plan
+from fastpu.audit._plan import Plan, check_answers, check_plan
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_float
 from fastpu.metrics._ranked_rows import check_k

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import brentq
 
-from fastpu.audit._answers import check_answers
 from fastpu.audit._estimate import AuditEstimate, estimate
-from fastpu.audit._plan import check_plan
+from fastpu.audit._plan import check_answers, check_plan
 from fastpu.common._binomial import largest_shares, least_shares
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state

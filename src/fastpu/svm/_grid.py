@@ -42,16 +42,13 @@ _SHARED = (
 
 @dataclass(frozen=True)
 class _Poser:
-    """How a fit function poses its problem."""
+    """How a fit function poses its problem: by those of its arguments that are not of the kernel or the solver."""
 
     problem: str
-    pose: Callable[..., Posed]
+    function: Callable[..., Posed]
 
-
-def _pose(poser: _Poser, n_rows: int, y: object, arguments: Mapping[str, Any]) -> Posed:
-    """Pose the problem by those of the arguments that are not of the kernel or the solver."""
-    own = {name: value for name, value in arguments.items() if name not in _SHARED}
-    return poser.pose(n_rows, y, **own)
+    def pose(self, n_rows: int, y: object, arguments: Mapping[str, Any]) -> Posed:
+        return self.function(n_rows, y, **{name: arguments[name] for name in arguments if name not in _SHARED})
 
 
 def shares_grid(problem: str, pose: Callable[..., Posed], *costs: str) -> Callable[[_Fit], _Fit]:
@@ -78,7 +75,7 @@ def fit_posed(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> KernelMa
     if not names:
         options = check_options(arguments)
         matrix = check_training_rows(arguments["X"], options.kernel, fit.__name__)
-        posed = _pose(unwrapped(fit).grid_poser, matrix.n_rows, arguments.get("y"), arguments)
+        posed = unwrapped(fit).grid_poser.pose(matrix.n_rows, arguments.get("y"), arguments)
         callback, progress = arguments["callback"], arguments["progress"]
         return fit_machine(posed, matrix, options, callback=callback, progress=progress)
     for name in names:
@@ -164,8 +161,7 @@ class SvmGrid:
         warn_of_scales(self._matrix, self._options({}).kernel)
 
     def _options(self, point: Mapping[str, Any]) -> Options:
-        given = {**self._arguments, **point}
-        return check_options(given)
+        return check_options({**self._arguments, **point})
 
     def solve(self, points: Sequence[Mapping[str, Any]], folds: Sequence[FoldData]) -> list[list[GridFit]]:
         """Return, for each fold, the fit of each point.
@@ -177,7 +173,7 @@ class SvmGrid:
             rows = self._matrix[fold.train]
             for i, point in enumerate(points):
                 given = {**self._arguments, **fold.by_row, **point}
-                posed = _pose(self._poser, fold.train.size, fold.labels, given)
+                posed = self._poser.pose(fold.train.size, fold.labels, given)
                 options = self._options(point)
                 kernel = resolve_gamma(options.kernel, rows, posed.counts)
                 key = k, kernel.core_gamma

@@ -17,8 +17,7 @@ from fastpu.svm.linear_machine import LinearMachine
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from fastpu.svm._margin_arguments import MarginOptions
-    from fastpu.svm._margin_engine import MarginRows, Steps, Task
+    from fastpu.svm._margin_engine import MarginOptions, MarginRows, Steps, Task
     from fastpu.svm._margin_loops import Run
 
 

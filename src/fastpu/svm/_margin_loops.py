@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fastpu.svm._margin_arguments import MarginRound
-from fastpu.svm._margin_engine import Solver
+from fastpu.svm._margin_engine import MarginRound, Solver
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

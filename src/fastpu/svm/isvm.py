@@ -8,8 +8,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_bool, check_choice, check_float
 from fastpu.common._sharing import shares_work
 from fastpu.svm._arguments import MOST_COST
-from fastpu.svm._margin_arguments import MarginRound, check_margin_options
-from fastpu.svm._margin_engine import Task
+from fastpu.svm._margin_engine import MarginRound, Task, check_margin_options
 from fastpu.svm._margin_fit import fit_each_cost
 from fastpu.svm._margin_loops import Rule, algorithm_1
 
