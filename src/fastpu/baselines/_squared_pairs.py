@@ -18,6 +18,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from fastpu.boosting._folds import GROUP
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.common._params import check_random_state
 from fastpu.common._text import where_column
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 #: The factor of a mean loss of pairs in the objective, and the two groups of rows.
 Term: TypeAlias = tuple[float, int, int]
-
-GROUP_NAMES = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 
 _FIRST = 256  # rows whose mean is the origin
 _CORRECTIONS = 2  # refinements of a direct solution; the second is for matrices that have lost half of their digits
@@ -85,8 +84,8 @@ def require_groups(rows: GroupedRows, groups: tuple[int, ...], why: str = "") ->
     counts = dict(zip((1, 0, -1), label_counts(rows.labels), strict=True))
     if all(counts[g] for g in groups):
         return
-    needed = " and ".join(f"{GROUP_NAMES[g]} ({g:+d})" if g else "unlabelled (0)" for g in groups)
-    listed = ", ".join(f"{counts[g]} {GROUP_NAMES[g]}" for g in counts)
+    needed = " and ".join(f"{GROUP[g]} ({g:+d})" if g else "unlabelled (0)" for g in groups)
+    listed = ", ".join(f"{counts[g]} {GROUP[g]}" for g in counts)
     hint = "" if counts[-1] or -1 not in groups else "; if 0 means negative, pass fastpu.as_labels(y, negative=0)"
     raise ValueError(f"y must hold {needed} rows for {rows.function}{why}, got {listed} rows of positive weight{hint}")
 

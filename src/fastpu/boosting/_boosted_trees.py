@@ -26,7 +26,6 @@ from fastpu.tree._fit import (
     check_prior_and_scenario,
     counted_rows,
     drawn_features,
-    group_sizes,
     joined,
 )
 from fastpu.tree.tree_ensemble import TreeEnsemble
@@ -207,7 +206,7 @@ class Training:
         settings = self.settings
         bags = {}
         if rows and settings.n_bags > 1:
-            bags = bag_options(settings.bag_ratio, *group_sizes(rows.labels, rows.weights))
+            bags = bag_options(settings.bag_ratio, rows.labels, rows.weights)
         options = _core.BoostedTreesOptions(
             loss=settings.loss,
             gamma=settings.gamma,

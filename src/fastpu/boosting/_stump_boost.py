@@ -105,7 +105,8 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
     cuts = _check_max_bins(given["max_bins"], data)
     labels = check_labels(given["y"], data.n_rows)
     weights = check_sample_weight(given["sample_weight"], data.n_rows)
-    _check_groups(fit, labels, weights)
+    present = labels if weights is None else labels[weights > 0]
+    check_group_counts(fit, label_counts(present), is_weighted=weights is not None)
     data = in_order(data, labels, weights, unused=0 if fit.labelled_only else fit.group_without_weight)
     weights = _without_unused_rows(fit, labels, weights)
     held = check_eval_set(given["eval_set"], data)
@@ -185,30 +186,15 @@ def make_model(
         history["eval_auc"] = result.eval_auc
     if chosen is not None:
         params["n_folds"], history["fold_auc"] = chosen.n_folds, chosen.auc
-    no_rule = not patience and tolerance <= STOP_TOL
-    model = _make_ensemble(result, status, data, params, history, all_rounds_suffice=no_rule)
-    _warn(fit, result, model, chosen, patience, tolerance)
-    return model
-
-
-def _make_ensemble(
-    result: _core.StumpBoostResult,
-    status: str,
-    data: Matrix | BinnedFeatures,
-    params: dict[str, Any],
-    history: dict[str, NDArray[Any]],
-    *,
-    all_rounds_suffice: bool,
-) -> StumpEnsemble:
     kept = result.best_round
     by_categories = np.isin(result.features[:kept], columns_in_sets(data.categories))
-    ends = ("no_gain", "perfect", "early_stopping", *(["n_rounds"] if all_rounds_suffice else []))
-    return StumpEnsemble(
+    no_rule = not patience and tolerance <= STOP_TOL
+    model = StumpEnsemble(
         n_features=data.n_features,
         feature_names=data.feature_names,
         threshold=0.0,
         n_iter=kept,
-        converged=status in ends,
+        converged=status in ("no_gain", "perfect", "early_stopping", *(["n_rounds"] if no_rule else [])),
         status=status,
         history=history,
         params=params,
@@ -223,6 +209,8 @@ def _make_ensemble(
         category_sets=result.category_sets[: np.count_nonzero(by_categories)],
         categories=data.categories,
     )
+    _warn(fit, result, model, chosen, patience, tolerance)
+    return model
 
 
 _MOST_DISTINCT = 20_000  # max_bins=None searches all values of features with at most so many distinct ones
@@ -279,11 +267,6 @@ def _check_max_bins(max_bins: object, data: Matrix | BinnedFeatures) -> int | Li
     if isinstance(data, BinnedFeatures) and cuts != data.max_bins:
         raise ValueError(f"max_bins must be None (or {data.max_bins}, as in X) where X is BinnedFeatures, got {cuts!r}")
     return cuts
-
-
-def _check_groups(fit: Method, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> None:
-    present = labels if weights is None else labels[weights > 0]
-    check_group_counts(fit, label_counts(present), is_weighted=weights is not None)
 
 
 def check_group_counts(fit: Method, sizes: tuple[int, int, int], *, is_weighted: bool) -> None:

@@ -163,7 +163,7 @@ max_bins, init_model, random_state, progress
             "first_tree": n_all - n_new,
             "first_set": 0 if before is None else len(before.category_sets),
             "n_trees": n_new,
-            **bag_options(growth.bag_ratio, *gathered.group_sizes()),
+            **bag_options(growth.bag_ratio, gathered.labels, gathered.weights),
             **growth.of_trees(form.n_features, gathered.prior, is_sparse=form.is_sparse),
         }
         with make_callback(callback, progress, total=n_new, description="forest") as hook:

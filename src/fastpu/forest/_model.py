@@ -11,7 +11,7 @@ from fastpu.common._warn import warn
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.forest._arguments import FUNCTION
 from fastpu.model._threshold import balanced_accuracy_threshold
-from fastpu.tree._fit import counted_rows, group_sizes, joined
+from fastpu.tree._fit import counted_rows, joined
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 if TYPE_CHECKING:
@@ -53,10 +53,6 @@ class ForestRows:
     def counted(self, label: int) -> NDArray[np.bool_]:
         """Return which rows have this label and a positive weight."""
         return counted_rows(label, self.labels, self.weights)
-
-    def group_sizes(self) -> tuple[int, int]:
-        """Return how many positive and how many unlabelled rows of positive weight there are."""
-        return group_sizes(self.labels, self.weights)
 
 
 def make_model(

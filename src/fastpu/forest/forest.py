@@ -224,7 +224,7 @@ def _grow(
         first_tree=0 if before is None else before.n_trees,
         first_set=0 if before is None else len(before.category_sets),
         seed=seed,
-        **bag_options(growth.bag_ratio, *rows.group_sizes()),
+        **bag_options(growth.bag_ratio, rows.labels, rows.weights),
         **growth.of_trees(features.n_features, rows.prior, is_sparse=features.is_sparse),
     )
     return _core.grow_forest(

@@ -54,19 +54,16 @@ def counted_rows(label: int, labels: NDArray[np.int8], weights: NDArray[np.float
     return is_there if weights is None else is_there & (weights > 0)
 
 
-def group_sizes(labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> tuple[int, int]:
-    """Return how many positive and how many unlabelled rows of positive weight there are."""
-    n_pos, n_unl = (int(np.count_nonzero(counted_rows(label, labels, weights))) for label in (1, 0))
-    return n_pos, n_unl
-
-
 def check_bag_ratio(bag_ratio: object) -> float | None:
     """Return the unlabelled rows of a bag for each positive one, or None for a bootstrap."""
     return None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True)
 
 
-def bag_options(bag_ratio: float | None, n_pos: int, n_unl: int) -> dict[str, Any]:
-    """Return the options of the core that say how bags are drawn from so many rows."""
+def bag_options(
+    bag_ratio: float | None, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
+) -> dict[str, Any]:
+    """Return the options of the core that say how bags are drawn from these rows."""
+    n_pos, n_unl = (int(np.count_nonzero(counted_rows(label, labels, weights))) for label in (1, 0))
     if bag_ratio is None:
         return {"bag_unl": n_unl, "replace_unl": True}
     return {"bag_unl": max(1, round(min(bag_ratio * n_pos, n_unl))), "replace_unl": False}
