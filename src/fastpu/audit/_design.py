@@ -75,7 +75,6 @@ class Draws:
         return found
 
     def expected(self, ends: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how many draws are expected in each stratum."""
         return np.diff(self.down_to(np.concatenate([[0], ends])))
 
     def ends(self, cuts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -56,7 +56,6 @@ class GroupedRows:
     n_threads: int
 
     def mass(self, group: int) -> float:
-        """Return the weight of a group."""
         chosen = self.labels == group
         return float(np.count_nonzero(chosen) if self.weights is None else self.weights[chosen].sum())
 

@@ -31,6 +31,7 @@ from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.model._threshold import balanced_accuracy_threshold
+from fastpu.risk._fit import make_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -437,22 +438,19 @@ def _make_model(
     history = {"residual": np.array(solution.residuals)}
     if solution.smallest is not None:
         history["smallest_eigenvalue"] = np.array([solution.smallest])
-    arrays: dict[str, Any] = {} if features.centers is None else features.centers.fields("centers")
-    model = RankMachine(
-        n_features=rows.matrix.n_features,
-        feature_names=rows.matrix.feature_names,
-        threshold=0.0,
+    model = make_model(
+        RankMachine,
+        rows.matrix,
+        features.centers,
         n_iter=len(solution.objective) - 1,
         converged=solution.status in ("closed_form", "singular", "tol"),
         status=solution.status,
         objective=np.array(solution.objective),
         history=history,
         params=params,
-        basis="linear" if features.centers is None else "gauss",
         coef=solution.coef,
         intercept=0.0,
         bandwidth=features.bandwidth,
-        **arrays,
     )
     scores = model._decision_function(rows.matrix, rows.n_threads)
     upper, lower = (rows.labels == g for g in sides)

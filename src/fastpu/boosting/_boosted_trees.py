@@ -15,7 +15,6 @@ from fastpu.boosting._folds import GROUP, LabelledRows, best_so_far
 from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._warn import warn
 from fastpu.data._categories import category_flags
-from fastpu.data._validate import label_counts
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._prior import proper_prior
 from fastpu.model._threshold import balanced_accuracy_threshold
@@ -102,7 +101,6 @@ class Settings:
         return self.loss not in WITH_PRIOR
 
     def n_drawn_features(self, n_features: int) -> int:
-        """Return how many of the features a tree may split."""
         if isinstance(self.max_features, float):
             return max(1, int(self.max_features * n_features + 0.5))
         return drawn_features(self.max_features, n_features)
@@ -143,14 +141,8 @@ def check_settings(given: Mapping[str, Any]) -> Settings:
     )
 
 
-def check_groups(settings: Settings, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> None:
-    """Raise ValueError unless there are the groups of rows that the loss needs."""
-    counts = label_counts(labels if weights is None else labels[weights > 0])
-    check_group_counts(settings, counts, None if weights is None else float(weights.sum()))
-
-
 def check_group_counts(settings: Settings, groups: tuple[int, int, int], weight: float | None) -> None:
-    """As `check_groups`, for the numbers of positive, unlabelled and negative rows and the sum of their weights."""
+    """Raise ValueError unless there are the groups of rows that the loss needs; `weight` is the sum of all weights."""
     n_pos, n_unl, n_neg = groups
     counts = row_counts(groups)
     if weight is not None:

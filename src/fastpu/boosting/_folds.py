@@ -33,7 +33,6 @@ class LabelledRows:
     weights: NDArray[np.float64] | None
 
     def take(self, keep: NDArray[np.bool_]) -> LabelledRows:
-        """Return the rows where `keep` is True."""
         weights = None if self.weights is None else self.weights[keep]
         return LabelledRows(self.features[np.flatnonzero(keep)], self.labels[keep], weights)
 

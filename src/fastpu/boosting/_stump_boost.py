@@ -14,7 +14,7 @@ from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._warn import one_verdict, warn
+from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.data._categories import category_flags, columns_in_sets
 from fastpu.data._category_order import in_order
 from fastpu.data._matrix import DenseMatrix, Matrix
@@ -306,7 +306,7 @@ def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: LabelledRows, n
     if not model.features.size or model.status == "callback":
         return
     scores = model._decision_function(rows.features, n_threads)
-    if verdict := one_verdict(int(np.count_nonzero(scores > 0)), scores.size, scores.min(), scores.max()):
+    if verdict := one_verdict(*span_of(scores)):
         advice = "choose another gamma or n_rounds, or rank by the scores (with_threshold)"
         warn(f"{fit.function}: the model {verdict}; {advice}", DegenerateModelWarning)
 

@@ -12,7 +12,7 @@ from fastpu.boosting._boosted_trees import (
     BoostedTreesRound,
     RowsInMemory,
     Training,
-    check_groups,
+    check_group_counts,
     check_settings,
     make_model,
     weighted_prior,
@@ -23,7 +23,7 @@ from fastpu.common._params import check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import in_order
-from fastpu.data._validate import check_labels, check_sample_weight
+from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.model._prior import needs_prior_where
 from fastpu.tree._fit import (
     as_int,
@@ -236,7 +236,8 @@ def fit_boosted_trees(
     data, cuts = open_rows(X, max_bins, before)
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
-    check_groups(settings, labels, weights)
+    present = label_counts(labels if weights is None else labels[weights > 0])
+    check_group_counts(settings, present, None if weights is None else float(weights.sum()))
     data = in_order(data, labels, weights)
     held = check_eval_set(eval_set, data)
     rng = check_random_state(random_state)

@@ -105,8 +105,6 @@ def check_groups(
         for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
             if not (weights[labels == label] > 0).any():
                 raise ValueError(f"sample_weight must be positive for at least one {what}, got zeros only")
-    if growth.prior is None:
-        return labels, weights, 0.5
     mass = np.ones(labels.size) if weights is None else weights
     n_pos, n_unl = (float(mass[labels == label].sum()) for label in (1, 0))
     return labels, weights, proper_prior(growth.prior, growth.scenario, n_pos=n_pos, n_unl=n_unl)

@@ -51,7 +51,6 @@ class ForestRows:
     score: Callable[[TreeEnsemble], NDArray[np.float64]]
 
     def counted(self, label: int) -> NDArray[np.bool_]:
-        """Return which rows have this label and a positive weight."""
         return counted_rows(label, self.labels, self.weights)
 
 

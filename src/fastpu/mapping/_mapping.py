@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,9 +46,7 @@ _COUNTS = ("kind", "n_neg", "n_new", "n_left", "n_back", "n_support_pos", "n_sup
 def fit_mapping(variant: Variant, given: Mapping[str, Any]) -> MappingMachine | MappingScorer:
     """Check the arguments of `fit_smc` or `fit_svmc`, run the loop, and return the model."""
     settings = _check_settings(given)
-    options = check_options({**given, "max_iter": None})
-    if given["solver_max_iter"] is not None:
-        options = replace(options, max_iter=check_int("solver_max_iter", given["solver_max_iter"], low=1))
+    options = check_options(given, limit="solver_max_iter")  # max_iter is the limit of the loop
     generator = check_random_state(given["random_state"])
     psi1, psi2 = given["psi1"], given["psi2"]
     matrix = check_training_rows(given["X"], options.kernel, variant.function, solves=psi1 is None or psi2 is None)
@@ -78,11 +76,11 @@ def fit_mapping(variant: Variant, given: Mapping[str, Any]) -> MappingMachine | 
         )
     params = {
         "method": variant.function,
-        **settings.params(),
+        **vars(settings),
         **({"repair": variant.repair} if variant.reset else {}),
         "psi1": None if psi1 is None else type(psi1).__name__,
         "psi2": None if psi2 is None else type(psi2).__name__,
-        **_solver_params(options),
+        **options.params(),
         "random_state": seed_param(given["random_state"]),
     }
     model = _make_model(outcome, groups, matrix, training, form, params)
@@ -98,9 +96,6 @@ class _Settings:
     max_iter: int
     max_pos_reject: float | None
     hold_out: float | None
-
-    def params(self) -> dict[str, object]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 def _check_settings(given: Mapping[str, Any]) -> _Settings:
@@ -121,12 +116,6 @@ def _check_settings(given: Mapping[str, Any]) -> _Settings:
         max_pos_reject=most,
         hold_out=share,
     )
-
-
-def _solver_params(options: Options) -> dict[str, object]:
-    params = options.params()
-    limit = params.pop("max_iter")  # in mapping convergence, max_iter is the limit of the loop
-    return {**params, "solver_max_iter": limit}
 
 
 def _groups(labels: NDArray[np.int8], hold_out: float | None, generator: np.random.Generator) -> Groups:

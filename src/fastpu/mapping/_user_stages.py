@@ -53,7 +53,6 @@ class UserScorer:
     shift: float = 0.0
 
     def __call__(self, table: Table) -> Scores:
-        """Return the scores of rows, checked."""
         n = table.shape[0]
         given = self.function(table)
         what = f"the score function of {self.name} must return one real number per row, shape ({n},)"

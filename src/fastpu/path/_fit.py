@@ -69,7 +69,6 @@ class PathOptions:
     n_threads: int
 
     def events(self, n_rows: int) -> int:
-        """Return the most events for so many rows."""
         return min(50 * n_rows + 1000 if self.max_events is None else self.max_events, MANY)
 
     def params(self) -> dict[str, object]:

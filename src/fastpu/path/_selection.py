@@ -66,7 +66,6 @@ class Curve:
     rows: Any
 
     def is_better(self, value: float, than: float) -> bool:
-        """Return whether a value of the criterion is better than another."""
         return value < than if self.name in _LEAST_IS_BEST else value > than
 
 

@@ -273,6 +273,5 @@ def _holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _column(matrix: Matrix, number: int) -> NDArray[np.float64]:
-    """Return the entries of one column."""
     column = matrix.table()[:, [number]]
     return np.asarray(column.toarray() if matrix.is_sparse else column, dtype=np.float64).ravel()

@@ -61,7 +61,6 @@ class Point:
     sigma: float | None
 
     def with_sigma(self, neighbours: Neighbours | None) -> Point:
-        """Return the point with a number for sigma."""
         if self.sigma is not None:
             return self
         return replace(self, sigma=1.0 if neighbours is None else neighbours.median)

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._progress import make_callback
-from fastpu.common._warn import one_verdict, warn
+from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.data._training_rows import open_training_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, ScaleWarning
 from fastpu.kernels._kernels import resolve_gamma
@@ -152,7 +152,7 @@ def _make_model(features: Features, kernel: Kernel, options: PualOptions, solved
         "nystroem_residual": features.residual,
     }
     machine = PualMachine(**{**known, **features.fields(solved.beta, solved.offset)})
-    verdict = one_verdict(int(np.count_nonzero(scores > 0)), scores.size, scores.min(), scores.max())
+    verdict = one_verdict(*span_of(scores))
     return _Fitted(solved.point, machine, "" if status == "callback" else verdict)
 
 

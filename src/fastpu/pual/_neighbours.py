@@ -61,7 +61,6 @@ class Neighbours:
         return 1.0 if self.graph is None else float(self.graph.median())
 
     def laplacian(self, sigma: float) -> Any:
-        """Return R as CSR."""
         return self.R if self.graph is None else self.graph.similarity(sigma)[1]
 
     def strength(self, R: Any) -> float:

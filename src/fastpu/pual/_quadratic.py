@@ -202,7 +202,6 @@ class SystemFactor:
         )
 
     def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the solution of the factored matrix for a right-hand side."""
         solution: NDArray[np.float64] = scipy.linalg.cho_solve((self.factor.T, False), right, check_finite=False)
         return solution
 

@@ -18,6 +18,7 @@ from fastpu.kernels._gauss_basis import gauss_features
 from fastpu.risk._arguments import RiskRound
 from fastpu.risk._fit import make_model, warn_of
 from fastpu.risk._split import split_rows
+from fastpu.risk.risk_machine import RiskMachine
 from fastpu.risk.risk_network import RiskNetwork
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from fastpu.data._matrix import Matrix
     from fastpu.risk._arguments import Shape
     from fastpu.risk._fit import RiskRows
-    from fastpu.risk.risk_machine import RiskMachine
 
 _RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # Adam's learning rates, chosen by measurement
 _PATIENCE = 30  # early_stopping_rounds="auto"
@@ -106,7 +106,6 @@ def fit_by_adam(
     callback: object,
     progress: object,
 ) -> RiskMachine | RiskNetwork:
-    """Fit by Adam and return the model."""
     eval_rows, eval_labels = _check_eval_set(eval_set, rows)
     eval_weights, patience = None, training.early_stopping_rounds
     features = rows.columns.moved(rows.features)
@@ -204,7 +203,8 @@ def fit_by_adam(
 def _model_of_net(rows: RiskRows, net: _core.Net, **fields: Any) -> RiskMachine | RiskNetwork:
     """Return the model of a net: a network, or without hidden units a linear model."""
     if not net["hidden_intercept"].size:
-        return make_model(rows, coef=net["coef"].astype(np.float64), intercept=net["intercept"], **fields)
+        fields |= {"bandwidth": rows.bandwidth, "coef": net["coef"].astype(np.float64), "intercept": net["intercept"]}
+        return make_model(RiskMachine, rows.matrix, rows.centers, **fields)
     return RiskNetwork(
         n_features=rows.matrix.n_features, feature_names=rows.matrix.feature_names, threshold=0.0, **net, **fields
     )

@@ -50,7 +50,6 @@ class Shape:
     bandwidth: float | None
 
     def params(self) -> dict[str, object]:
-        """Return the arguments that influence the model."""
         params: dict[str, object] = {"loss": self.loss, "model": self.model}
         if self.model == "mlp":
             params["n_hidden"] = self.n_hidden

@@ -42,7 +42,6 @@ class Columns:
     size: float = 1.0
 
     def moved(self, matrix: Matrix) -> Matrix:
-        """Return the rows less the centre."""
         if self.centre is None or matrix.is_sparse:
             return matrix
         return DenseMatrix(matrix.values - self.centre.astype(matrix.dtype))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from fastpu.model._model import Model
     from fastpu.risk._arguments import Shape
 
+
+Machine = TypeVar("Machine", bound=RiskMachine)
 
 #: The default of lam is this times prior / sqrt(positive rows), for rows of the size 1; chosen by measurement.
 _RIDGE = {"linear": 1.0, "gauss": 0.05}
@@ -130,22 +132,16 @@ def open_risk_rows(function: str, shape: Shape, given: Mapping[str, Any]) -> Ris
     )
 
 
-def make_model(
-    rows: RiskRows, *, coef: NDArray[np.float64], intercept: float, params: Mapping[str, object], **common: Any
-) -> RiskMachine:
-    """Return a linear model in the features of the rows."""
-    arrays: dict[str, Any] = {} if rows.centers is None else rows.centers.fields("centers")
-    return RiskMachine(
-        n_features=rows.matrix.n_features,
-        feature_names=rows.matrix.feature_names,
+def make_model(kind: type[Machine], matrix: Matrix, centers: Matrix | None, **fields: Any) -> Machine:
+    """Return a linear model in the columns of the rows, or in basis functions around centres."""
+    arrays: dict[str, Any] = {} if centers is None else centers.fields("centers")
+    return kind(
+        n_features=matrix.n_features,
+        feature_names=matrix.feature_names,
         threshold=0.0,
-        params=params,
-        basis="linear" if rows.centers is None else "gauss",
-        coef=coef,
-        intercept=intercept,
-        bandwidth=rows.bandwidth,
+        basis="linear" if centers is None else "gauss",
         **arrays,
-        **common,
+        **fields,
     )
 
 

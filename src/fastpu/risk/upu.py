@@ -12,13 +12,12 @@ from fastpu.common._text import columns_named
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.risk._arguments import RiskRound, Shape, check_shape
 from fastpu.risk._fit import RiskRows, make_model, open_risk_rows, warn_of
+from fastpu.risk.risk_machine import RiskMachine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
-
-    from fastpu.risk.risk_machine import RiskMachine
 
 
 @answers_unknown_keywords
@@ -217,7 +216,10 @@ def _solve(
             f"from unlabelled ones for ever: it is {risks[-1]:.4g} after {len(risks) - 1} steps; pass lam > 0"
         )
     made = make_model(
-        rows,
+        RiskMachine,
+        rows.matrix,
+        rows.centers,
+        bandwidth=rows.bandwidth,
         coef=result["coef"],
         intercept=result["intercept"],
         n_iter=len(risks) - 1,

@@ -17,7 +17,7 @@ from fastpu.kernels._kernels import check_kernel_matrix, resolve_gamma, value_dt
 from fastpu.kernels._scales import check_training_rows, warn_of_scales
 from fastpu.svm._arguments import check_options
 from fastpu.svm._fit import fit_machine, model_params, warn_of_failures
-from fastpu.svm._solver import Solved, TrainingRows, TrainingScores
+from fastpu.svm._solver import Solved, TrainingRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -119,12 +119,12 @@ class GridFit:
     fold: FoldData
     task: Task
     solved: Solved
-    scores: TrainingScores
+    span: tuple[int, int, float, float]
     training: TrainingRows
 
     def warn(self) -> None:
         """Warn as the fit function does."""
-        warn_of_failures(self.task, self.solved, self.scores, self.training)
+        warn_of_failures(self.task, self.solved, self.span, self.training)
 
     def model(self) -> KernelMachine:
         """Return the model that the fit function returns."""
@@ -259,5 +259,5 @@ class _Chain:
             status=result["status"],
             history={name: np.array([value]) for name, value in (history | {"n_active": self._rows.size}).items()},
         )
-        scores = TrainingScores(result["n_positive"], self._rows.size, *result["score_range"])
-        return GridFit(held, support, self._fold, task, solved, scores, replace(self._training, options=options))
+        span = result["n_positive"], self._rows.size, *result["score_range"]
+        return GridFit(held, support, self._fold, task, solved, span, replace(self._training, options=options))

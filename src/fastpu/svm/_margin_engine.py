@@ -219,7 +219,6 @@ class Solver:
         return counted
 
     def add(self, other: Solver, n_problems: int, n_steps: int) -> None:
-        """Add the counts of another solver."""
         self._n_problems += n_problems
         self._n_steps += n_steps
         self.unsolved += other.unsolved

@@ -8,7 +8,7 @@ import numpy as np
 
 from fastpu.common._params import check_float, entries_of, is_sequence
 from fastpu.common._progress import make_callback
-from fastpu.common._warn import one_verdict, warn
+from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 from fastpu.svm._isvm_defaults import default_cost, largest_share
 from fastpu.svm._margin_engine import open_margin_rows, solve_side_by_side
@@ -29,7 +29,6 @@ Flaws: TypeAlias = tuple[str, str, str, str]
 
 
 def make_model(rows: MarginRows, run: Run, task: Task) -> LinearMachine:
-    """Return the model that a loop ended with."""
     solution = run.last.solution
     # coef of a collapsed loop may hold rounding errors
     coef = solution["coef"] if run.status != "collapsed" else np.zeros_like(solution["coef"])
@@ -155,7 +154,7 @@ def _degenerate(run: Run) -> str:
     if run.status == "no_negative":
         span = f"scores are between {scores.min():.3g} and {scores.max():.3g}"
         return f"no unlabelled row is called negative any more, and the iteration ended there; {span}; choose another C"
-    verdict = one_verdict(int(np.count_nonzero(scores > 0)), scores.size, scores.min(), scores.max())
+    verdict = one_verdict(*span_of(scores))
     if run.status in {"max_iter", "callback"} or not verdict:
         return ""
     return f"the model {verdict}; choose other costs, or rank by the scores (with_threshold)"

@@ -265,24 +265,10 @@ def warn_if_no_margin(task: Task, solved: Solved, tol: float) -> None:
     )
 
 
-@dataclass(frozen=True)
-class TrainingScores:
-    """How many of the training rows a model calls positive, and the least and largest of their scores."""
-
-    n_positive: int
-    n_rows: int
-    least: float
-    most: float
-
-    @classmethod
-    def of(cls, decision: NDArray[np.float64]) -> TrainingScores:
-        return cls(int(np.count_nonzero(decision > 0)), decision.size, float(decision.min()), float(decision.max()))
-
-
-def warn_if_degenerate(function: str, scores: TrainingScores, *, one_class: bool) -> None:
-    """Warn if all training rows are called the same; that a one-class SVM calls them all positive is its aim."""
-    verdict = one_verdict(scores.n_positive, scores.n_rows, scores.least, scores.most)
-    if verdict and not (one_class and scores.n_positive):
+def warn_if_degenerate(function: str, span: tuple[int, int, float, float], *, one_class: bool = False) -> None:
+    """Warn if all training rows are called the same, by `span_of` their scores; of a one-class SVM, if negative."""
+    verdict = one_verdict(*span)
+    if verdict and not (one_class and span[0]):
         advice = "change nu or the kernel" if one_class else "change the costs or the kernel"
         text = f"{function}: the model {verdict}; {advice}, or rank by the scores (with_threshold)"
         warn(text, DegenerateModelWarning)

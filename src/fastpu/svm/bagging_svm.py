@@ -11,7 +11,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._text import describe, short
-from fastpu.common._warn import warn
+from fastpu.common._warn import span_of, warn
 from fastpu.data._validate import check_labels
 from fastpu.exceptions import ConvergenceWarning
 from fastpu.kernels._expansion import linear_scores
@@ -19,7 +19,7 @@ from fastpu.kernels._kernels import linear_coef
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._fit import linear_engine, solve_linear
-from fastpu.svm._solver import Task, Training, TrainingScores, open_training, warn_if_degenerate
+from fastpu.svm._solver import Task, Training, open_training, warn_if_degenerate
 from fastpu.svm.kernel_machine import KernelMachine
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def fit_bagging_svm(
     model = work.model(unlabelled, params)
     _warn_if_unfinished(work, tol=options.tol)
     if model.status in {"tol", "gap", "precision"}:
-        warn_if_degenerate("fit_bagging_svm", TrainingScores.of(work.totals / work.n_done), one_class=False)
+        warn_if_degenerate("fit_bagging_svm", span_of(work.totals / work.n_done))
     return model
 
 

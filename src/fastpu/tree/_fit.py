@@ -90,7 +90,6 @@ def check_max_features(value: object, names: tuple[str, ...] = ("sqrt", "all")) 
 
 
 def drawn_features(max_features: str | float, n_features: int, *, is_sparse: bool = False) -> int:
-    """Return how many of the features are drawn."""
     if max_features == "auto":
         max_features = _WIDE_SHARE if n_features > _WIDE and not is_sparse else "sqrt"
     if max_features == "all":

@@ -155,7 +155,6 @@ def _tree_texts(
 
 
 def _means(nodes: NDArray[Any], tree_starts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the mean value of the rows of each node."""
     levels = [tree_starts[:-1]]
     while levels[-1].size:
         parents = levels[-1][nodes["feature"][levels[-1]] >= 0]
