@@ -24,7 +24,7 @@ from fastpu.common._params import check_random_state
 from fastpu.common._text import where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._matrix import CsrMatrix, Matrix
-from fastpu.data._training_rows import open_training_rows
+from fastpu.data._training_rows import TrainingRows, open_training_rows
 from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._centring import shifted_csr
@@ -45,19 +45,12 @@ _RESIDUAL = 1e-6  # largest relative residual of a direct solution that counts a
 
 
 @dataclass(frozen=True)
-class GroupedRows:
-    """The rows whose weight is not 0, of the groups that the method reads."""
+class GroupedRows(TrainingRows):
+    """The rows of the groups that the method reads."""
 
     function: str
-    matrix: Matrix
-    labels: NDArray[np.int8]
-    weights: NDArray[np.float64] | None
     generator: np.random.Generator
     n_threads: int
-
-    def mass(self, group: int) -> float:
-        chosen = self.labels == group
-        return float(np.count_nonzero(chosen) if self.weights is None else self.weights[chosen].sum())
 
     def shares(self) -> NDArray[np.float64]:
         """Return the share of each row in the weight of its group."""
@@ -75,7 +68,7 @@ def open_grouped_rows(function: str, groups: tuple[int, ...], given: Mapping[str
     require_rows(given["X"], function)
     matrix = check_matrix(given["X"])
     rows = open_training_rows(matrix, given["y"], given["sample_weight"], function, groups=groups, is_relative=False)
-    return GroupedRows(function, rows.matrix, rows.labels, rows.weights, generator, threads)
+    return GroupedRows(**vars(rows), function=function, generator=generator, n_threads=threads)
 
 
 def require_groups(rows: GroupedRows, groups: tuple[int, ...], why: str = "") -> None:

@@ -13,7 +13,7 @@ from fastpu import _core
 from fastpu.boosting._arguments import row_counts
 from fastpu.boosting._folds import GROUP, LabelledRows, best_so_far
 from fastpu.common._params import MANY, check_choice, check_float, check_int
-from fastpu.common._warn import warn
+from fastpu.common._warn import one_verdict, warn
 from fastpu.data._categories import category_flags
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._prior import proper_prior
@@ -242,7 +242,7 @@ class ScoredRows(Protocol):
         """Return the best threshold between the scores of two groups, and how it was chosen."""
 
     def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
-        """Return the numbers of rows and of those above the threshold, and the least and the largest score."""
+        """Return the numbers of rows above the threshold and of all, and the least and the largest score."""
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,7 @@ class RowsInMemory:
 
     def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
         scores = model._decision_function(self.rows.features, self.n_threads)
-        return scores.size, int(np.count_nonzero(scores > model.threshold)), float(scores.min()), float(scores.max())
+        return int(np.count_nonzero(scores > model.threshold)), scores.size, float(scores.min()), float(scores.max())
 
 
 def threshold_rule(sides: tuple[int, int], where: str) -> str:
@@ -342,14 +342,9 @@ def _warn(model: TreeEnsemble, scored: ScoredRows, grown: Any, chosen: Chosen | 
         return
     if model.status == "callback":
         return
-    n_rows, n_positive, least, most = scored.span(model)
-    if n_positive in (0, n_rows):
-        warn(
-            f"{FUNCTION}: the model calls all {n_rows} training rows {'positive' if n_positive else 'negative'}: "
-            f"their scores are between {least:.3g} and {most:.3g}; choose another loss, prior or "
-            f"n_rounds, or rank by the scores (with_threshold)",
-            DegenerateModelWarning,
-        )
+    if verdict := one_verdict(*scored.span(model)):
+        advice = "choose another loss, prior or n_rounds, or rank by the scores (with_threshold)"
+        warn(f"{FUNCTION}: the model {verdict}; {advice}", DegenerateModelWarning)
     patience = model.params["early_stopping_rounds"]
     if model.status == "n_rounds" and patience:
         warn(

@@ -260,9 +260,8 @@ def _warn(variant: Variant, outcome: Outcome, model: MappingMachine | MappingSco
     elif not n_left:
         degenerate(f"{name} rejected all {model.unlabeled_rows.size} unlabelled rows; raise C or change the kernel")
     last = outcome.boundaries[n_iter].fitted
-    if n_iter and isinstance(last, FittedSvm) and last.score_range[0] > 0:
-        verdict = one_verdict(last.n_rows, last.n_rows, *last.score_range)
-        degenerate(f"the last boundary of {name} {verdict}; raise C or change the kernel")
+    if n_iter and isinstance(last, FittedSvm) and last.span[2] > 0:
+        degenerate(f"the last boundary of {name} {one_verdict(*last.span)}; raise C or change the kernel")
 
 
 def _warn_if_unsolved(variant: Variant, outcome: Outcome, options: Options) -> None:

@@ -13,7 +13,7 @@ from fastpu.common._params import check_float, check_random_state
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import one_verdict, warn
 from fastpu.data._matrix import DenseMatrix
-from fastpu.data._training_rows import open_training_rows
+from fastpu.data._training_rows import TrainingRows, open_training_rows
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
@@ -25,8 +25,6 @@ from fastpu.risk.risk_machine import RiskMachine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
     from fastpu.data._matrix import Matrix
     from fastpu.model._model import Model
@@ -41,16 +39,13 @@ _NETWORK_LAM = 0.005  # the weight decay in the reference setting of nnPU's auth
 
 
 @dataclass(frozen=True)
-class RiskRows:
-    """The rows whose weight is not 0, with the prior among the unlabelled ones.
+class RiskRows(TrainingRows):
+    """The training rows, with the prior among the unlabelled ones.
 
     `features` is what the fit is linear in: `matrix`, or the basis functions around `centers`.
     """
 
     function: str
-    matrix: Matrix
-    labels: NDArray[np.int8]
-    weights: NDArray[np.float64] | None
     prior: float
     given_prior: float
     scenario: str
@@ -75,9 +70,7 @@ class RiskRows:
         if self.model == "mlp":
             return _NETWORK_LAM
         # The fewer positive rows there are, the less certain are means over them. Weights may stand for repeated rows.
-        positive = self.labels == 1
-        n_pos = float(np.count_nonzero(positive))
-        mass = n_pos if self.weights is None else max(n_pos, float(self.weights[positive].sum()))
+        mass = max(float(np.count_nonzero(self.labels == 1)), self.mass(1))
         size = self.columns.size
         if not 0 < size * size < math.inf:
             raise ValueError(
@@ -104,21 +97,16 @@ def open_risk_rows(function: str, shape: Shape, given: Mapping[str, Any]) -> Ris
     generator = check_random_state(given["random_state"])
     require_rows(given["X"], function)
     rows = open_training_rows(check_matrix(given["X"]), given["y"], given["sample_weight"], function)
-    matrix, labels, weights = rows.matrix, rows.labels, rows.weights
-    mass = np.ones(labels.size) if weights is None else weights
-    n_pos, n_unl = float(mass[labels == 1].sum()), float(mass[labels == 0].sum())
-    share = prior_among_unlabeled(prior, n_pos=n_pos, n_unl=n_unl, scenario=drawn_as)
-    features = matrix
+    share = prior_among_unlabeled(prior, n_pos=rows.mass(1), n_unl=rows.mass(0), scenario=drawn_as)
+    features, weights = rows.matrix, rows.weights
     centers = bandwidth = None
     if shape.model == "gauss":
-        centers = open_centers(matrix, shape.centers, shape.n_centers, weights, generator)
-        bandwidth = shape.bandwidth or default_bandwidth(matrix, weights, centers)
-        features = DenseMatrix(gauss_features(matrix, centers, bandwidth, threads))
+        centers = open_centers(rows.matrix, shape.centers, shape.n_centers, weights, generator)
+        bandwidth = shape.bandwidth or default_bandwidth(rows.matrix, weights, centers)
+        features = DenseMatrix(gauss_features(rows.matrix, centers, bandwidth, threads))
     return RiskRows(
+        **vars(rows),
         function=function,
-        matrix=matrix,
-        labels=labels,
-        weights=weights,
         prior=share,
         given_prior=prior,
         scenario=drawn_as,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from fastpu import _core
 from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._text import columns_named
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._training_rows import open_training_rows
+from fastpu.data._training_rows import TrainingRows, open_training_rows
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._scales import warn_of_scales
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
     from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
 
 
 T = TypeVar("T")
@@ -102,20 +101,16 @@ def check_margin_options(given: Mapping[str, Any]) -> MarginOptions:
 
 
 @dataclass(frozen=True)
-class MarginRows:
-    """The training rows whose weight is not 0, with an engine that holds what all fits to them share.
+class MarginRows(TrainingRows):
+    """The training rows, with an engine that holds what all fits to them share."""
 
-    `rows` are their numbers among the caller's `n_given` rows, or None for all; `weights` is None if all of them
-    are 1.
-    """
-
-    matrix: Matrix
-    n_given: int
-    rows: NDArray[np.int64] | None
-    is_labelled: NDArray[np.bool_]
-    weights: NDArray[np.float64] | None
     engine: _core.LargeMarginEngine
     options: MarginOptions
+
+    @cached_property
+    def is_labelled(self) -> NDArray[np.bool_]:
+        labelled: NDArray[np.bool_] = self.labels == 1
+        return labelled
 
     def signs(self, is_positive: NDArray[np.bool_]) -> NDArray[np.int8]:
         """Return +1 and -1; labelled rows are +1."""
@@ -124,10 +119,10 @@ class MarginRows:
 
     def given(self, labels: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return labels of the caller's rows, 0 for those of weight 0."""
-        if self.rows is None:
+        if self.numbers is None:
             return labels
         every: NDArray[np.int8] = np.zeros(self.n_given, dtype=np.int8)
-        every[self.rows] = labels
+        every[self.numbers] = labels
         return every
 
 
@@ -151,7 +146,7 @@ def open_margin_rows(X: object, y: object, sample_weight: object, task: Task) ->
     warn_of_scales(rows.matrix)
     with columns_named(rows.matrix.feature_names):
         engine = _core.LargeMarginEngine(rows.matrix, n_threads=task.options.n_threads)
-    return MarginRows(rows.matrix, rows.n_given, rows.numbers, rows.labels == 1, rows.weights, engine, task.options)
+    return MarginRows(**vars(rows), engine=engine, options=task.options)
 
 
 # --------------------------------------------------------------------------------------------- sub-problems
