@@ -11,12 +11,14 @@ the same order on every machine.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from fastpu.boosting._folds import GROUP
 from fastpu.common._eigen import symmetric_eigen
@@ -29,11 +31,6 @@ from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._centring import shifted_csr
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
 #: The factor of a mean loss of pairs in the objective, and the two groups of rows.
 Term: TypeAlias = tuple[float, int, int]

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._sharing import shares_work
-from fastpu.pual._arguments import check_pual_options
+from fastpu.pual._arguments import PualRound, Values, check_pual_options
 from fastpu.pual._fit import fit_points
 from fastpu.pual.gllc import solve_least_squares
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from fastpu.pual._arguments import PualRound, Values
-    from fastpu.pual.pual_machine import PualMachine
+from fastpu.pual.pual_machine import PualMachine
 
 
 @answers_unknown_keywords

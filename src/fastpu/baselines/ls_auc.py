@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.baselines._squared_pairs import (
     GroupedRows,
     PairLoss,
     ShiftedRows,
     Solution,
+    Term,
     check_finite,
     open_basis,
     open_grouped_rows,
@@ -32,13 +35,6 @@ from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.model._threshold import balanced_accuracy_threshold
 from fastpu.risk._fit import make_model
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.baselines._squared_pairs import Term
 
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
 

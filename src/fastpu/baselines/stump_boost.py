@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
 
 from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, boost
 from fastpu.boosting.stump_boost import auc_options, check_gamma
+from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from fastpu.boosting.stump_ensemble import StumpEnsemble
 
 
 @answers_unknown_keywords

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fastpu.boosting._folds import LabelledRows
 from fastpu.common._params import check_int
 from fastpu.common._text import describe
+from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, label_counts
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
-
-if TYPE_CHECKING:
-    from fastpu.data._matrix import Matrix
 
 
 def check_patience(early_stopping_rounds: object) -> int:

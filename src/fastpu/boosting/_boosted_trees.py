@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, get_args
+from typing import Any, Literal, Protocol, TypeAlias, cast, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.boosting._arguments import row_counts
-from fastpu.boosting._folds import GROUP, LabelledRows, best_so_far
+from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, best_so_far
 from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._warn import one_verdict, warn
 from fastpu.data._categories import category_flags
+from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._prior import proper_prior
 from fastpu.model._threshold import balanced_accuracy_threshold
@@ -28,14 +31,6 @@ from fastpu.tree._fit import (
     joined,
 )
 from fastpu.tree.tree_ensemble import TreeEnsemble
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from fastpu.boosting._folds import Chosen
-    from fastpu.data.binned_features import BinnedFeatures
 
 FUNCTION = "fit_boosted_trees"
 LossName: TypeAlias = Literal["pnu_auc", "logistic", "upu"]

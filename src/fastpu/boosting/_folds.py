@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fastpu import _core
 from fastpu.data._folds import stratified_folds
+from fastpu.data._matrix import Matrix
+from fastpu.data.binned_features import BinnedFeatures
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fastpu import _core
-    from fastpu.data._matrix import Matrix
-    from fastpu.data.binned_features import BinnedFeatures
-
-    _Boosted = _core.StumpBoostResult | _core.BoostedTreesResult
-
+_Boosted = _core.StumpBoostResult | _core.BoostedTreesResult
 
 GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 

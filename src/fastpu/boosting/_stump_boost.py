@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.boosting._arguments import check_eval_set, check_patience, row_counts
@@ -22,11 +24,6 @@ from fastpu.data._validate import check_labels, check_matrix, check_sample_weigh
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._threshold import balanced_accuracy_threshold
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
 STOP_TOL = 1e-9  # the default: met in practice only where nothing is left to gain
 

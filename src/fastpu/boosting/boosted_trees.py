@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
 
 from fastpu.boosting._arguments import check_eval_set, check_patience
 from fastpu.boosting._boosted_trees import (
     FUNCTION,
     WITH_PRIOR,
     BoostedTreesRound,
+    LossName,
     RowsInMemory,
     Training,
     check_group_counts,
@@ -35,14 +39,7 @@ from fastpu.tree._fit import (
     fingerprint_of,
     open_rows,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from fastpu.boosting._boosted_trees import LossName
-    from fastpu.tree.tree_ensemble import TreeEnsemble
+from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords

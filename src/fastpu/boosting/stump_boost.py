@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
 
 from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, boost
+from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_float
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from fastpu.boosting.stump_ensemble import StumpEnsemble
-
 
 _STEPS = ("jensen", "line_search")
 

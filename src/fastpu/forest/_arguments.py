@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import MANY, check_choice, check_int
 from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
 from fastpu.model._prior import proper_prior
 from fastpu.tree._fit import check_bag_ratio, check_max_features, check_prior_and_scenario, drawn_features
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
 FUNCTION = "fit_forest"
 LOSSES = ("gini", "nnpu", "upu")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import category_flags
 from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_sample_weight
+from fastpu.data.binned_features import BinnedFeatures
 from fastpu.forest._arguments import FUNCTION, WITH_PRIOR, ForestRound, Growth, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
 from fastpu.model._prior import needs_prior_where
@@ -29,12 +31,7 @@ from fastpu.tree._fit import (
     fingerprint_of,
     open_rows,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fastpu.data.binned_features import BinnedFeatures
-    from fastpu.tree.tree_ensemble import TreeEnsemble
+from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords

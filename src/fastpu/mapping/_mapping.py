@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._warn import one_verdict, warn
+from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import check_training_rows
-from fastpu.mapping._loop import Groups, converge
+from fastpu.mapping._loop import Groups, Outcome, converge
 from fastpu.mapping._svm_stages import FittedSvm, SvmStages, Variant
 from fastpu.mapping._user_stages import RowForm, user_mapping, user_separation
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer, StageScorers
-from fastpu.svm._arguments import check_options, seed_param
-from fastpu.svm._solver import open_training
+from fastpu.svm._arguments import Options, check_options, seed_param
+from fastpu.svm._solver import Training, open_training
 from fastpu.svm.kernel_machine import KernelMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.mapping._loop import Outcome
-    from fastpu.svm._arguments import Options
-    from fastpu.svm._solver import Training
-
 
 _HELD_OUT = 0.2  # share of the labelled positives that is held out by default with max_pos_reject
 # Share of the positives that a boundary may reject without a warning. In 80 runs on Letter, digits and breast cancer

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fastpu.common._warn import span_of
-from fastpu.mapping._loop import Boundary
-from fastpu.svm._solver import Task
-
-if TYPE_CHECKING:
-    from fastpu.mapping._loop import Rows, Scores
-    from fastpu.svm._solver import Solved, Training
-
+from fastpu.mapping._loop import Boundary, Rows, Scores
+from fastpu.svm._solver import Solved, Task, Training
 
 _NU_SHARE = 0.999  # nu is cut to this share of the largest nu that has a solution, for at the largest the margin is 0
 # The threshold lies below the lowest score of P by this share of the largest score, so that rounding of kernel values

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.data._validate import check_binary, check_sample_weight, check_vector, label_counts
 from fastpu.metrics._ranked_rows import NO_SCORE
-from fastpu.model._prior import check_prior_in, check_scenario, prior_among_unlabeled
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.model._prior import PriorEstimate
+from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, prior_among_unlabeled
 
 
 @answers_unknown_keywords

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import MANY, check_float, check_int
@@ -19,12 +21,6 @@ from fastpu.data._validate import check_vector
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._kernels import FunctionKernel, Kernel, check_kernel
 from fastpu.svm._arguments import check_cache
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import NDArray
-
 
 _forgives_precision: ContextVar[bool] = ContextVar("fastpu_forgives_precision", default=False)
 # With at most so many features a linear path is computed from the rows, not from a kernel: kMostFeatures of the core.

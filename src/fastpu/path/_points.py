@@ -5,30 +5,25 @@ from __future__ import annotations
 import math
 import numbers
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
+from fastpu import _core
 from fastpu.common._params import check_float
 from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
+from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_vector, is_rising
 from fastpu.kernels._kernels import Kernel, centred, check_kernel_fields, check_scored_rows, kernel_values, linear_coef
 from fastpu.model._model import Model, refuse_nan_scores
 from fastpu.path._fit import knot_changes
 from fastpu.svm.kernel_machine import KernelMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from fastpu._core import PathSolution
-    from fastpu.data._matrix import Matrix
-
 
 _EVENT_KINDS = ("start", "from_right", "from_left", "to_right", "to_left")
 # Rows are cut into blocks as if each gave at least so many results: a block's results then stay in the CPU's cache.
@@ -409,7 +404,7 @@ def _check_train(path: PathPoints) -> None:
         raise ValueError(f"rows must be < {path.n_features}, the number of training rows")
 
 
-def path_fields(result: PathSolution) -> dict[str, Any]:
+def path_fields(result: _core.PathSolution) -> dict[str, Any]:
     """Return the fields of a path from the core's result."""
     lams = result["knots"][result["knots"] > 0]
     n_lams = lams.size

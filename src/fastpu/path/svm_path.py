@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._progress import make_callback
+from fastpu.data._matrix import Matrix
 from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels
 from fastpu.kernels._expansion import linear_scores
@@ -20,13 +23,6 @@ from fastpu.path._fit import PathOptions, PathRound, check_costs, check_path_opt
 from fastpu.path._points import path_fields
 from fastpu.path.svm_path_model import SVMPath
 from fastpu.svm._arguments import check_supervised
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
 
 
 @answers_unknown_keywords

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import check_float, check_int, check_one_length, check_random_state, entries_of, is_sequence
 from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.kernels._kernels import Kernel, check_kernel
+from fastpu.pual._neighbours import Neighbours
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-
-    from fastpu.pual._neighbours import Neighbours
-
-    Values: TypeAlias = float | Sequence[float] | NDArray[Any]
-    Sigmas: TypeAlias = float | str | Sequence[float | str] | NDArray[Any]
+Values: TypeAlias = float | Sequence[float] | NDArray[Any]
+Sigmas: TypeAlias = float | str | Sequence[float | str] | NDArray[Any]
 
 _LEAST, _MOST = 1e-100, 1e100  # range of C_pos, C_unl, lam and sigma: products of two do not overflow
 

@@ -11,14 +11,16 @@ import math
 from abc import ABC, abstractmethod
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.data._matrix import CsrMatrix, DenseMatrix
+from fastpu.kernels._kernels import Kernel
 from fastpu.pual._ordered_factor import ordered_factor
 from fastpu.pual._rows import (
     CentredRows,
@@ -30,12 +32,6 @@ from fastpu.pual._rows import (
     product,
     quadratic,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.kernels._kernels import Kernel
-
 
 # Largest entry of X, times the square root of the number of entries: squares must not overflow.
 _LARGEST = 1e153

@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._progress import make_callback
 from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.data._training_rows import open_training_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, ScaleWarning
-from fastpu.kernels._kernels import resolve_gamma
+from fastpu.kernels._kernels import Kernel, resolve_gamma
 from fastpu.kernels._scales import check_training_rows
-from fastpu.pual._arguments import check_parameter, check_points
+from fastpu.pual._arguments import Point, PualOptions, PualRound, check_parameter, check_points
 from fastpu.pual._features import Features, open_features
-from fastpu.pual._neighbours import open_graph
+from fastpu.pual._neighbours import Graph, open_graph
 from fastpu.pual._quadratic import NeighbourTerm
 from fastpu.pual._rows import PualRows
 from fastpu.pual.pual_machine import PualMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.kernels._kernels import Kernel
-    from fastpu.pual._arguments import Point, PualOptions, PualRound
-    from fastpu.pual._neighbours import Graph
-
 
 Hook: TypeAlias = "Callable[[PualRound], bool] | None"
 

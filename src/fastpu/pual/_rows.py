@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from fastpu import _core
+from fastpu.data._matrix import Matrix
+from fastpu.data._training_rows import TrainingRows
 from fastpu.kernels._centring import shifted_csr
-from fastpu.kernels._kernels import call_kernel, kernel_values
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.data._training_rows import TrainingRows
-    from fastpu.kernels._kernels import Kernel
-
+from fastpu.kernels._kernels import Kernel, call_kernel, kernel_values
 
 _DIAGONAL_ROWS = 64  # rows that a user's kernel compares at once to find its diagonal
 

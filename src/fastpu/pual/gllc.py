@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._sharing import shares_work
-from fastpu.pual._arguments import PualRound, check_pual_options
-from fastpu.pual._fit import Solved, fit_points
+from fastpu.pual._arguments import Point, PualRound, Sigmas, Values, check_pual_options
+from fastpu.pual._features import Features
+from fastpu.pual._fit import Hook, Solved, fit_points
 from fastpu.pual._neighbours import check_graph
-from fastpu.pual._quadratic import Quadratic, SystemFactor, is_right, residuals
+from fastpu.pual._quadratic import NeighbourTerm, Quadratic, SystemFactor, is_right, residuals
 from fastpu.pual._rows import gram
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from fastpu.pual._arguments import Point, Sigmas, Values
-    from fastpu.pual._features import Features
-    from fastpu.pual._fit import Hook
-    from fastpu.pual._quadratic import NeighbourTerm
-    from fastpu.pual.pual_machine import PualMachine
+from fastpu.pual.pual_machine import PualMachine
 
 
 @answers_unknown_keywords

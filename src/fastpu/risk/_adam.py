@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._text import describe
-from fastpu.data._matrix import DenseMatrix
+from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.kernels._gauss_basis import gauss_features
-from fastpu.risk._arguments import RiskRound
-from fastpu.risk._fit import make_model, warn_of
+from fastpu.risk._arguments import RiskRound, Shape
+from fastpu.risk._fit import RiskRows, make_model, warn_of
 from fastpu.risk._split import split_rows
 from fastpu.risk.risk_machine import RiskMachine
 from fastpu.risk.risk_network import RiskNetwork
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.risk._arguments import Shape
-    from fastpu.risk._fit import RiskRows
 
 _RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # Adam's learning rates, chosen by measurement
 _PATIENCE = 30  # early_stopping_rounds="auto"

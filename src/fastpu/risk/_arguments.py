@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastpu.common._params import MANY, check_choice, check_int
 from fastpu.kernels._gauss_basis import check_bandwidth
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _MOST_HIDDEN = 10**6
 

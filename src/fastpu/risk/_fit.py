@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fastpu.common._params import check_float, check_random_state
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import one_verdict, warn
-from fastpu.data._matrix import DenseMatrix
+from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._training_rows import TrainingRows, open_training_rows
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
-from fastpu.model._model import refuse_nan_scores
+from fastpu.model._model import Model, refuse_nan_scores
 from fastpu.model._prior import check_prior_in, prior_among_unlabeled
+from fastpu.risk._arguments import Shape
 from fastpu.risk._columns import Columns, read_columns
 from fastpu.risk.risk_machine import RiskMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.model._model import Model
-    from fastpu.risk._arguments import Shape
-
 
 Machine = TypeVar("Machine", bound=RiskMachine)
 

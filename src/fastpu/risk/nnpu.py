@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.risk._adam import check_training, fit_by_adam
 from fastpu.risk._arguments import RiskRound, check_shape
 from fastpu.risk._fit import open_risk_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from fastpu.risk.risk_machine import RiskMachine
-    from fastpu.risk.risk_network import RiskNetwork
+from fastpu.risk.risk_machine import RiskMachine
+from fastpu.risk.risk_network import RiskNetwork
 
 
 @answers_unknown_keywords

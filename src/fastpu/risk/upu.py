@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+import numpy as np
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
@@ -13,11 +15,6 @@ from fastpu.kernels._scales import warn_of_scales
 from fastpu.risk._arguments import RiskRound, Shape, check_shape
 from fastpu.risk._fit import RiskRows, make_model, open_risk_rows, warn_of
 from fastpu.risk.risk_machine import RiskMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
 
 
 @answers_unknown_keywords

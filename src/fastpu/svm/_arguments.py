@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._methods import methods_with
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.kernels._kernels import Kernel, check_kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
 
 MOST_COST = 1e100  # largest cost of a row in linear machines: larger ones overflow
 

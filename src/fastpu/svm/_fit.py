@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._progress import make_callback
 from fastpu.common._warn import span_of
+from fastpu.data._matrix import Matrix
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef
-from fastpu.svm._arguments import MOST_COST
+from fastpu.svm._arguments import MOST_COST, Options
 from fastpu.svm._solver import (
     Solved,
     SvmRound,
+    Task,
+    Training,
+    TrainingRows,
     open_training,
     warn_if_degenerate,
     warn_if_no_margin,
     warn_if_unfinished,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.svm._arguments import Options
-    from fastpu.svm._solver import Task, Training, TrainingRows
-    from fastpu.svm.kernel_machine import KernelMachine
-
+from fastpu.svm.kernel_machine import KernelMachine
 
 _GAP = 1e-9  # duality gap at which the linear engine stops, relative to the primal objective
 _SAFETY = 0.99  # of tol, so that scores computed in another order meet it as well

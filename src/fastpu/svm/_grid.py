@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import check_one_length, entries_of, is_sequence
@@ -15,20 +17,10 @@ from fastpu.common._text import describe
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._kernels import check_kernel_matrix, resolve_gamma, value_dtype
 from fastpu.kernels._scales import check_training_rows, warn_of_scales
-from fastpu.svm._arguments import check_options
-from fastpu.svm._fit import fit_machine, model_params, warn_of_failures
-from fastpu.svm._solver import Solved, TrainingRows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.svm._arguments import Options
-    from fastpu.svm._fit import Posed
-    from fastpu.svm._solver import Task
-    from fastpu.svm.kernel_machine import KernelMachine
-
+from fastpu.svm._arguments import Options, check_options
+from fastpu.svm._fit import Posed, fit_machine, model_params, warn_of_failures
+from fastpu.svm._solver import Solved, Task, TrainingRows
+from fastpu.svm.kernel_machine import KernelMachine
 
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 

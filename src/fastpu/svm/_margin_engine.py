@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import MANY, check_choice, check_float, check_int
@@ -17,12 +19,6 @@ from fastpu.data._training_rows import TrainingRows, open_training_rows
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._scales import warn_of_scales
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
 
 T = TypeVar("T")
 Hook: TypeAlias = "Callable[[MarginRound], bool] | None"

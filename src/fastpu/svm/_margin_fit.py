@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,15 +12,9 @@ from fastpu.common._progress import make_callback
 from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 from fastpu.svm._isvm_defaults import default_cost, largest_share
-from fastpu.svm._margin_engine import open_margin_rows, solve_side_by_side
+from fastpu.svm._margin_engine import MarginOptions, MarginRows, Steps, Task, open_margin_rows, solve_side_by_side
+from fastpu.svm._margin_loops import Run
 from fastpu.svm.linear_machine import LinearMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from fastpu.svm._margin_engine import MarginOptions, MarginRows, Steps, Task
-    from fastpu.svm._margin_loops import Run
-
 
 Loop: TypeAlias = "Callable[[MarginRows, float], Steps[Run]]"
 Flaws: TypeAlias = tuple[str, str, str, str]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
@@ -21,12 +23,6 @@ from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._fit import linear_engine, solve_linear
 from fastpu.svm._solver import Task, Training, open_training, warn_if_degenerate
 from fastpu.svm.kernel_machine import KernelMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 _CHUNK_BYTES = 1 << 26  # bytes of scores and coefficients of the bags that are fitted at a time

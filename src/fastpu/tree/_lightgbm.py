@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from importlib import import_module
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastpu.data._categories import columns_in_sets
+from fastpu.data._categories import Kept, columns_in_sets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import lightgbm
-    from numpy.typing import NDArray
-
-    from fastpu.data._categories import Kept
-
 
 _IS_CATEGORICAL, _MISSING_LEFT, _NAN_IS_MISSING = 1, 2, 8  # the bits of decision_type
 _WORDS = 8  # of 32 bits in a set of categories
