@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.boosting._arguments import row_counts
-from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, best_so_far
+from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, best_so_far, row_counts
 from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._warn import one_verdict, warn
 from fastpu.data._categories import category_flags

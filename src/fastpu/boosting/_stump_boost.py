@@ -10,11 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.boosting._arguments import check_eval_set, check_patience, row_counts
-from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, best_so_far, rounds_by_folds
+from fastpu.boosting._folds import (
+    GROUP,
+    Chosen,
+    LabelledRows,
+    best_so_far,
+    check_eval_set,
+    check_patience,
+    rounds_by_folds,
+    row_counts,
+)
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_float, check_int, check_random_state
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.data._categories import category_flags, columns_in_sets
@@ -140,13 +148,11 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
     to_run = rounds if chosen is None else chosen.n_rounds
     with make_callback(given["callback"], given["progress"], total=to_run, description=fit.title) as hook:
 
-        def on_round(round_: int, feature: int, threshold: float, polarity: int,
-                     delta: float, alpha: float, z: float, objective: float, auc: float) -> bool:  # fmt: skip
-            judged = None if held is None else auc
-            info = BoostRound(round_, to_run, feature, threshold, polarity, delta, alpha, z, objective, judged)
-            return hook is not None and hook(info)
+        def info(round_: int, *told: Any) -> BoostRound:
+            record = BoostRound(round_, to_run, *told)
+            return record if held is not None else replace(record, eval_auc=None)
 
-        result = run(rows, to_run, held, 0 if chosen else patience, None if hook is None else on_round)
+        result = run(rows, to_run, held, 0 if chosen else patience, of_rounds(hook, info))
     model = make_model(fit, result, data, cuts, rounds, patience, tolerance, is_judged=held is not None, chosen=chosen)
     if fit.ranks:
         return _with_own_threshold(model, rows, threads)

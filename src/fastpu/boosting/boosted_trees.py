@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from fastpu.boosting._arguments import check_eval_set, check_patience
 from fastpu.boosting._boosted_trees import (
     FUNCTION,
     WITH_PRIOR,
@@ -21,10 +20,10 @@ from fastpu.boosting._boosted_trees import (
     make_model,
     weighted_prior,
 )
-from fastpu.boosting._folds import LabelledRows, rounds_by_folds
+from fastpu.boosting._folds import LabelledRows, check_eval_set, check_patience, rounds_by_folds
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
@@ -263,10 +262,9 @@ def fit_boosted_trees(
     bags = settings.n_bags
     with make_callback(callback, progress, total=to_run if bags == 1 else bags, description="boosted trees") as hook:
 
-        def on_round(bag: int, round_: int, n_leaves: int, depth: int, risk: float, auc: float) -> bool:
+        def info(bag: int, round_: int, n_leaves: int, depth: int, risk: float, auc: float) -> BoostedTreesRound:
             judged = auc if held is not None and bags == 1 else None
-            info = BoostedTreesRound(round_, n_before + to_run, bag + 1, bags, n_leaves, depth, risk, judged)
-            return hook is not None and hook(info)
+            return BoostedTreesRound(round_, n_before + to_run, bag + 1, bags, n_leaves, depth, risk, judged)
 
         grown = training.run(
             rows,
@@ -274,7 +272,7 @@ def fit_boosted_trees(
             held,
             patience=0 if chosen else patience,
             before=before,
-            callback=None if hook is None else on_round,
+            callback=of_rounds(hook, info),
         )
     if before is not None and grown.n_bags < before.divisor:  # the other bags have no new rounds
         return dataclasses.replace(before, status=grown.status, converged=False)

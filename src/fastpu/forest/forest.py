@@ -11,7 +11,7 @@ import numpy as np
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_int
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import category_flags
 from fastpu.data._category_order import in_order
@@ -202,11 +202,8 @@ def fit_forest(
     )
     n_all = n_new if before is None else before.n_trees + n_new
     with make_callback(callback, progress, total=n_new, description="forest") as hook:
-
-        def on_tree(tree: int, n_leaves: int, depth: int) -> bool:
-            return hook is not None and hook(ForestRound(tree + 1, n_all, n_leaves, depth))
-
-        grown = _grow(rows, features, growth, seed, n_new, before, None if hook is None else on_tree, threads)
+        on_tree = of_rounds(hook, lambda tree, *rest: ForestRound(tree + 1, n_all, *rest))
+        grown = _grow(rows, features, growth, seed, n_new, before, on_tree, threads)
     params |= {"n_trees": n_all, "random_state": as_int(random_state, before)}
     return make_model(grown, rows, growth, seed, before, params)
 

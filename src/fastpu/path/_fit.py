@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import MANY, check_float, check_int
+from fastpu.common._progress import of_rounds
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
 from fastpu.data._matrix import DenseMatrix, Matrix
@@ -117,10 +118,6 @@ def follow_path(
 ) -> _core.PathSolution:
     """Follow the path of some rows, each with its label and cost > 0; `kernel` has its gamma as a number."""
     limit = options.events(rows.size)
-
-    def on_round(n_breakpoints: int, n_events: int, lam: float, n_margin: int, objective: float) -> bool:
-        return hook is not None and hook(PathRound(n_breakpoints, n_events, limit, lam, n_margin, objective))
-
     is_function = kernel.name == "callable"
     if kernel.name == "linear" and matrix.n_features <= _FEW_FEATURES:
         matrix = matrix.convert(np.dtype(np.float64), sparse=False)
@@ -140,7 +137,7 @@ def follow_path(
         max_events=limit,
         cache_bytes=options.cache_bytes,
         n_threads=options.n_threads,
-        callback=None if hook is None else on_round,
+        callback=of_rounds(hook, lambda n, n_events, *rest: PathRound(n, n_events, limit, *rest)),
     )
     n_knots = result["knots"].size
     result["weights"] = result["weights"].reshape(n_knots, result["weights"].size // max(1, n_knots))

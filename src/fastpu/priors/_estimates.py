@@ -16,11 +16,11 @@ from fastpu.common._text import describe
 from fastpu.common._warn import warn
 from fastpu.data._matrix import Matrix
 from fastpu.exceptions import EstimateWarning
-from fastpu.kernels._gauss_basis import gauss_features
+from fastpu.kernels._gauss_basis import gauss_features, median_distance
 from fastpu.model._prior import PriorEstimate
 from fastpu.priors._kernel import kernel_factor, mixture_share
 from fastpu.priors._likelihood import ScoreShare
-from fastpu.priors._rows import kernel_width, on_one_scale, row_keys
+from fastpu.priors._rows import on_one_scale, row_keys
 from fastpu.priors._sampling import MOST_SAMPLES, Sample, bootstrap, doubts, open_sample
 from fastpu.priors._scores import default_rankers, share_by_scores, users_ranker
 
@@ -123,7 +123,7 @@ def km2(
             np.bincount(part, minlength=kinds.size) / part.size for part in np.split(kind.reshape(-1), [unl.size])
         )
         apart = of_unl - of_pos
-        width = kernel_width(rows)
+        width = median_distance(rows) or 1.0  # most rows may be equal
         kernels = (gauss_features(rows, rows, float(factor) * width, threads) for factor in _KM2_WIDTHS)
         best = next(kernels)
         furthest = float(apart @ best @ apart)

@@ -10,12 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.data._matrix import DenseMatrix, Matrix
-from fastpu.kernels._gauss_basis import median_distance
-
-
-def kernel_width(rows: Matrix) -> float:
-    """Return the median distance between two rows, or 1 where most rows are equal."""
-    return median_distance(rows) or 1.0
 
 
 def on_one_scale(matrix: Matrix) -> Matrix:

@@ -16,9 +16,9 @@ from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_vector
 from fastpu.data.binned_features import bin_features
 from fastpu.exceptions import DegenerateModelWarning
-from fastpu.kernels._gauss_basis import draw_centers
+from fastpu.kernels._gauss_basis import draw_centers, median_distance
 from fastpu.priors._likelihood import ScoreShare, score_share
-from fastpu.priors._rows import kernel_width, on_one_scale
+from fastpu.priors._rows import on_one_scale
 from fastpu.priors._sampling import Sample, folds_of
 
 # From the numbers of the rows to fit to, their labels, and the numbers of further rows: the scores of both.
@@ -79,7 +79,7 @@ def default_rankers(matrix: Matrix, generator: np.random.Generator, n_threads: i
             np.where(labels == 1, 1, -1),
             model="gauss",
             centers=centers.table(),
-            bandwidth=kernel_width(centers),
+            bandwidth=median_distance(centers) or 1.0,
             n_threads=n_threads,
         )
         return tuple(model.decision_function(part.table(), n_threads=n_threads) for part in (rows, further))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
+from fastpu.common._progress import of_rounds
 from fastpu.common._sharing import shares_work
 from fastpu.pual._arguments import Point, PualRound, Sigmas, Values, check_pual_options
 from fastpu.pual._features import Features
@@ -182,11 +183,10 @@ class _DualSolver:
         with_intercept = np.column_stack([H, np.full(len(H), 1 / math.sqrt(2 * C_unl * n_unl))])
         dual = _core.PualDual(with_intercept, n_threads=n_threads)
 
-        def on_round(number: int, n_iter: int, objective: float, gap: float) -> bool:
-            info = PualRound(**vars(points[number]), n_iter=n_iter, objective=objective, gap=gap)
-            return hook is not None and hook(info)
+        def info(number: int, n_iter: int, objective: float, gap: float) -> PualRound:
+            return PualRound(**vars(points[number]), n_iter=n_iter, objective=objective, gap=gap)
 
-        costs, callback = [point.C_pos for point in points], None if hook is None else on_round
+        costs, callback = [point.C_pos for point in points], of_rounds(hook, info)
         solutions = dual.solve(costs, tol=self.tol, max_iter=self.max_iter, callback=callback)
         alphas = np.array([solution["alpha"] for solution in solutions])
         betas = system.betas(product(alphas, H, n_threads))

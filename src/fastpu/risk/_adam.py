@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import MANY, check_choice, check_float, check_int
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._text import describe
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_labels, check_matrix
@@ -121,9 +121,8 @@ def fit_by_adam(
     n_epochs = training.n_epochs or (_MOST_EPOCHS if stops else _EPOCHS)
     with make_callback(callback, progress, total=n_epochs, description="nnPU") as hook:
 
-        def on_epoch(epoch: int, risk: float, n_reversed: int, eval_risk: float) -> bool:
-            judged = None if eval_rows is None else eval_risk
-            return hook is not None and hook(RiskRound(epoch, n_epochs, risk, judged, n_reversed))
+        def info(epoch: int, risk: float, n_reversed: int, eval_risk: float) -> RiskRound:
+            return RiskRound(epoch, n_epochs, risk, None if eval_rows is None else eval_risk, n_reversed)
 
         options = _core.NnpuOptions(
             loss=shape.loss,
@@ -146,7 +145,7 @@ def fit_by_adam(
             options,
             chosen=split.chosen,
             eval_rows=None if eval_rows is None else (eval_rows, eval_labels, eval_weights),
-            callback=None if hook is None else on_epoch,
+            callback=of_rounds(hook, info),
             n_threads=rows.n_threads,
         )
     history = {

@@ -9,7 +9,7 @@ import numpy as np
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._text import columns_named
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.risk._arguments import RiskRound, Shape, check_shape
@@ -191,10 +191,6 @@ def _solve(
         )
     names = rows.matrix.feature_names if shape.model == "linear" else None
     with make_callback(callback, progress, total=None, description="uPU") as hook, columns_named(names):
-
-        def on_step(step: int, risk: float) -> bool:
-            return hook is not None and hook(RiskRound(step, max_iter, risk, None, 0))
-
         options = _core.UpuOptions(
             loss=shape.loss, prior=rows.prior, lam=rows.lam, tol=tol, max_iter=min(max_iter, MANY)
         )
@@ -203,7 +199,7 @@ def _solve(
             rows.labels,
             rows.weights,
             options,
-            callback=None if hook is None else on_step,
+            callback=of_rounds(hook, lambda step, risk: RiskRound(step, max_iter, risk, None, 0)),
             n_threads=rows.n_threads,
         )
     status, risks = result["status"], result["risks"]

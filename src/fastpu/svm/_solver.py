@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
+from fastpu.common._progress import of_rounds
 from fastpu.common._warn import one_verdict, warn
 from fastpu.data._matrix import Matrix
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
@@ -164,10 +165,6 @@ class Training(TrainingRows):
         `limit` is the most pair updates; by default the options say how many.
         """
         limit = self.options.steps(rows.size) if limit is None else limit
-
-        def on_round(n_steps: int, objective: float, violation: float, n_active: int) -> bool:
-            return hook is not None and hook(SvmRound(n_steps, limit, objective, violation, n_active))
-
         result = self.engine.solve(
             task.problem,
             rows,
@@ -177,7 +174,7 @@ class Training(TrainingRows):
             start=start,
             tol=self.options.tol,
             max_iter=limit,
-            callback=None if hook is None else on_round,
+            callback=of_rounds(hook, lambda n_steps, *rest: SvmRound(n_steps, limit, *rest)),
         )
         numbers = (result["alpha"], result["decision"], [result["intercept"], result["objective"]])
         if not all(np.isfinite(values).all() for values in numbers):
