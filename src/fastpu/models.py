@@ -19,7 +19,7 @@ from fastpu.risk._arguments import RiskRound
 from fastpu.risk.risk_machine import RiskMachine
 from fastpu.risk.risk_network import RiskNetwork
 from fastpu.selection.select import Selection
-from fastpu.svm._margin_arguments import MarginRound
+from fastpu.svm._margin_engine import MarginRound
 from fastpu.svm._solver import SvmRound
 from fastpu.svm.bagging_svm import BaggingSVM, BagRound
 from fastpu.svm.kernel_machine import KernelMachine

@@ -143,7 +143,7 @@ def test_every_class_is_here():
     assert {cls.__name__ for cls in leaves} - {type(m).__name__ for m in model_cases().values()} == {"MappingScorer"}
 
 
-@pytest.mark.parametrize("name", ["PathPoints", "PathFields", "KernelExpansion", "MappingModel"])
+@pytest.mark.parametrize("name", ["PathPoints", "KernelExpansion", "MappingModel"])
 def test_a_class_that_no_fit_returns_is_unknown(name, path):
     """Classes that only hold what others share would load without what users call."""
     model = fitted("fit_svm_path")

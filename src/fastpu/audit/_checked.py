@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.audit._intervals import Counts
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.audit._plan import Plan
+from fastpu.audit._plan import Plan
 
 UNCLEAR = ("bounds", "missing")
 _N_SAMPLES = 50

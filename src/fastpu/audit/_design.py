@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _WORKING_AUC = 0.85  # of the scores that a plan is made for; worse than most, so that a plan for it suits better ones
 _RARE = 0.01  # share of positives that a plan is made for where no prior is given
@@ -75,7 +73,6 @@ class Draws:
         return found
 
     def expected(self, ends: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how many draws are expected in each stratum."""
         return np.diff(self.down_to(np.concatenate([[0], ends])))
 
     def ends(self, cuts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastpu.audit._answers import check_answers
 from fastpu.audit._draw import fingerprint, ranking
-from fastpu.audit._plan import check_plan
+from fastpu.audit._plan import Plan, check_answers, check_plan
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.metrics._ranked_rows import check_scores
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.audit._plan import Plan
 
 _FACTORS = (1.25, 1.5, 2.0, 3.0, 5.0, 10.0)  # by which the number of checks is raised to see whether lists get longer
 _LONGER = 1.1  # by which a list must be longer to be worth saying so

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.audit._design import Draws, allocate
 from fastpu.audit._plan import Plan, check_plan
@@ -13,12 +13,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_int, check_random_state
 from fastpu.common._text import describe, short
 from fastpu.metrics._ranked_rows import check_k, check_scores
-from fastpu.model._prior import check_prior
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.model._prior import PriorEstimate
+from fastpu.model._prior import PriorEstimate, check_prior
 
 GOALS = ("count", "precision", "recall", "find")
 _MOST_SEEDS = 2**31

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastpu.audit._answers import check_answers
 from fastpu.audit._checked import UNCLEAR, Checked, Limits
-from fastpu.audit._plan import Plan, check_plan
+from fastpu.audit._plan import Plan, check_answers, check_plan
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_float
 from fastpu.metrics._ranked_rows import check_k
 from fastpu.model._prior import PriorEstimate
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _MOST_POINTS = 200  # of a curve
 

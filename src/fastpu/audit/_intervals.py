@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betainc
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _BISECTIONS = 40
 _SMALLEST = 1e-3  # a + b of a beta distribution

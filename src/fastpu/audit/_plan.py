@@ -1,17 +1,15 @@
-"""Which rows of a ranking are to be checked, and how they were drawn."""
+"""Which rows of a ranking are to be checked, how they were drawn, and what people say of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastpu.audit._answers import align
-from fastpu.common._text import describe
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from fastpu.common._text import describe, short
+from fastpu.data._coding import is_missing
+from fastpu.data._validate import as_real_array
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +89,20 @@ class Plan:
         ValueError
             If a row was not drawn or is there twice.
         """
-        return align(self.rows, rows, answers)
+        given = np.asarray(rows)
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            raise TypeError(f"rows must hold whole numbers, the numbers of rows, got {describe(rows)}")
+        values = check_answers(answers, given.size)
+        order = np.argsort(self.rows)
+        at = np.minimum(np.searchsorted(self.rows[order], given), self.rows.size - 1)
+        if (wrong := np.flatnonzero(self.rows[order[at]] != given)).size:
+            raise ValueError(f"rows must be among those of the plan, got {given[wrong[0]]}, which was not drawn")
+        seen, times = np.unique(given, return_counts=True)
+        if np.any(times > 1):
+            raise ValueError(f"rows must hold each row once, got row {seen[times > 1][0]} {times[times > 1][0]} times")
+        found = np.full(self.rows.size, np.nan)
+        found[order[at]] = values
+        return found
 
     def __repr__(self) -> str:
         of = "" if self.k is None else f", k={self.k}"
@@ -109,3 +120,22 @@ def check_plan(name: str, value: object, mark: str | None = None, n_rows: int = 
             f"scores with fingerprint {value.fingerprint}"
         )
     return value
+
+
+def check_answers(value: object, n: int) -> NDArray[np.float64]:
+    """Return `n` answers as 1 (positive), 0 (negative: False, 0 or -1) and NaN (could not tell: NaN or None)."""
+    given = np.asarray(value)
+    if given.dtype == object:
+        given = np.array([np.nan if is_missing(answer) else answer for answer in given.ravel().tolist()]).reshape(
+            given.shape
+        )
+    answers = as_real_array(given, "answers").astype(np.float64)
+    if answers.ndim != 1 or answers.size != n:
+        raise ValueError(f"answers must hold {n} answers, one for each row of the plan, got {describe(value)}")
+    wrong = np.flatnonzero(~(np.isnan(answers) | np.isin(answers, (1, 0, -1))))
+    if wrong.size:
+        raise ValueError(
+            f"answers must be True or 1 (positive), False, 0 or -1 (negative) or NaN (could not tell), got "
+            f"{short(answers[wrong[0]])} at position {wrong[0]}"
+        )
+    return np.maximum(answers, 0.0)

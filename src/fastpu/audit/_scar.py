@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from fastpu.audit._answers import check_answers
 from fastpu.audit._estimate import AuditEstimate, estimate
-from fastpu.audit._plan import check_plan
+from fastpu.audit._plan import Plan, check_answers, check_plan
 from fastpu.common._binomial import largest_shares, least_shares
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.metrics._ranked_rows import check_scores
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.audit._plan import Plan
 
 _FEWEST = 5  # checked positives
 _MOST_LABELED = 10_000  # scores that are permuted: more say little more, beside some hundred checked rows

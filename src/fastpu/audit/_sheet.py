@@ -5,16 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.audit._plan import Plan, check_plan
 from fastpu.common._text import describe, short
 from fastpu.model._file import file_name
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _WORDS = {
     1.0: ("1", "1.0", "true", "yes", "y", "positive", "pos", "+1"),

@@ -11,33 +11,29 @@ the same order on every machine.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
+from fastpu.boosting._folds import GROUP
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.common._params import check_random_state
 from fastpu.common._text import where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._matrix import CsrMatrix, Matrix
-from fastpu.data._training_rows import open_training_rows
+from fastpu.data._training_rows import TrainingRows, open_training_rows
 from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._centring import shifted_csr
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
 #: The factor of a mean loss of pairs in the objective, and the two groups of rows.
 Term: TypeAlias = tuple[float, int, int]
-
-GROUP_NAMES = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 
 _FIRST = 256  # rows whose mean is the origin
 _CORRECTIONS = 2  # refinements of a direct solution; the second is for matrices that have lost half of their digits
@@ -46,20 +42,12 @@ _RESIDUAL = 1e-6  # largest relative residual of a direct solution that counts a
 
 
 @dataclass(frozen=True)
-class GroupedRows:
-    """The rows whose weight is not 0, of the groups that the method reads."""
+class GroupedRows(TrainingRows):
+    """The rows of the groups that the method reads."""
 
     function: str
-    matrix: Matrix
-    labels: NDArray[np.int8]
-    weights: NDArray[np.float64] | None
     generator: np.random.Generator
     n_threads: int
-
-    def mass(self, group: int) -> float:
-        """Return the weight of a group."""
-        chosen = self.labels == group
-        return float(np.count_nonzero(chosen) if self.weights is None else self.weights[chosen].sum())
 
     def shares(self) -> NDArray[np.float64]:
         """Return the share of each row in the weight of its group."""
@@ -77,7 +65,7 @@ def open_grouped_rows(function: str, groups: tuple[int, ...], given: Mapping[str
     require_rows(given["X"], function)
     matrix = check_matrix(given["X"])
     rows = open_training_rows(matrix, given["y"], given["sample_weight"], function, groups=groups, is_relative=False)
-    return GroupedRows(function, rows.matrix, rows.labels, rows.weights, generator, threads)
+    return GroupedRows(**vars(rows), function=function, generator=generator, n_threads=threads)
 
 
 def require_groups(rows: GroupedRows, groups: tuple[int, ...], why: str = "") -> None:
@@ -85,8 +73,8 @@ def require_groups(rows: GroupedRows, groups: tuple[int, ...], why: str = "") ->
     counts = dict(zip((1, 0, -1), label_counts(rows.labels), strict=True))
     if all(counts[g] for g in groups):
         return
-    needed = " and ".join(f"{GROUP_NAMES[g]} ({g:+d})" if g else "unlabelled (0)" for g in groups)
-    listed = ", ".join(f"{counts[g]} {GROUP_NAMES[g]}" for g in counts)
+    needed = " and ".join(f"{GROUP[g]} ({g:+d})" if g else "unlabelled (0)" for g in groups)
+    listed = ", ".join(f"{counts[g]} {GROUP[g]}" for g in counts)
     hint = "" if counts[-1] or -1 not in groups else "; if 0 means negative, pass fastpu.as_labels(y, negative=0)"
     raise ValueError(f"y must hold {needed} rows for {rows.function}{why}, got {listed} rows of positive weight{hint}")
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._sharing import shares_work
-from fastpu.pual._arguments import check_points, check_pual_options
+from fastpu.pual._arguments import PualRound, Values, check_pual_options
 from fastpu.pual._fit import fit_points
 from fastpu.pual.gllc import solve_least_squares
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from fastpu.pual._arguments import PualRound, Values
-    from fastpu.pual.pual_machine import PualMachine
+from fastpu.pual.pual_machine import PualMachine
 
 
 @answers_unknown_keywords
@@ -92,19 +87,5 @@ def fit_bls_svm(
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
-    points, is_one = check_points({"C_pos": C_pos, "C_unl": C_unl, "lam": lam, "sigma": 1.0})
-    options = check_pual_options(
-        "fit_bls_svm", "BLS-SVM", kernel, gamma, degree, coef0, n_components, random_state, n_threads
-    )
-    return fit_points(
-        X,
-        y,
-        points,
-        is_one=is_one,
-        options=options,
-        graph=None,
-        solver=solve_least_squares,
-        callback=callback,
-        progress=progress,
-        sample_weight=sample_weight,
-    )
+    given = locals()
+    return fit_points(check_pual_options("fit_bls_svm", "BLS-SVM", given), given, None, solve_least_squares)

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._sharing import shares_work
 from fastpu.svm._arguments import MOST_COST, cost_per_row
-from fastpu.svm._margin_arguments import check_margin_options
-from fastpu.svm._margin_engine import Task
+from fastpu.svm._margin_engine import MarginRound, MarginRows, Steps, Task, check_margin_options
 from fastpu.svm._margin_fit import fit_each_cost
-from fastpu.svm._margin_loops import biased_psi
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.svm._margin_arguments import MarginRound
-    from fastpu.svm._margin_engine import MarginRows, Steps
-    from fastpu.svm._margin_loops import Run
-    from fastpu.svm.linear_machine import LinearMachine
+from fastpu.svm._margin_loops import Run, biased_psi
+from fastpu.svm.linear_machine import LinearMachine
 
 
 @answers_unknown_keywords

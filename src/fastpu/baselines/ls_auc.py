@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.baselines._squared_pairs import (
-    GROUP_NAMES,
     GroupedRows,
     PairLoss,
     ShiftedRows,
     Solution,
+    Term,
     check_finite,
     open_basis,
     open_grouped_rows,
@@ -21,24 +23,18 @@ from fastpu.baselines._squared_pairs import (
     solve_directly,
 )
 from fastpu.baselines.rank_machine import RankMachine
+from fastpu.boosting._folds import GROUP
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY, check_choice, check_float, check_int, is_sequence
+from fastpu.common._params import MANY, check_choice, check_float, check_int, entries_of, is_sequence
 from fastpu.common._sharing import shares_work
-from fastpu.common._text import describe
 from fastpu.common._warn import warn
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.model._threshold import balanced_accuracy_threshold
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.baselines._squared_pairs import Term
+from fastpu.risk._fit import make_model
 
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
 
@@ -379,13 +375,10 @@ class _Options:
 
 def _check_options(given: Mapping[str, Any]) -> _Options:
     lam, centers = given["lam"], given["centers"]
-    lams: list[Any] = list(lam) if is_sequence(lam) else []
-    if is_sequence(lam) and not lams:
-        raise ValueError(f"lam must be a number >= 0 or a sequence of at least one of them, got {describe(lam)}")
     kind = check_choice("model", given["model"], ("linear", "gauss"))
     return _Options(
-        lams=[check_float(f"lam[{i}]", one, low=0) for i, one in enumerate(lams)] or [check_float("lam", lam, low=0)],
-        is_one=not lams,
+        lams=[check_float(name, one, low=0) for name, one in entries_of("lam", lam).items()],
+        is_one=not is_sequence(lam),
         model=kind,
         n_centers=min(check_int("n_centers", given["n_centers"], low=1), MANY),
         centers=centers,
@@ -441,28 +434,25 @@ def _make_model(
     history = {"residual": np.array(solution.residuals)}
     if solution.smallest is not None:
         history["smallest_eigenvalue"] = np.array([solution.smallest])
-    arrays: dict[str, Any] = {} if features.centers is None else features.centers.fields("centers")
-    model = RankMachine(
-        n_features=rows.matrix.n_features,
-        feature_names=rows.matrix.feature_names,
-        threshold=0.0,
+    model = make_model(
+        RankMachine,
+        rows.matrix,
+        features.centers,
         n_iter=len(solution.objective) - 1,
         converged=solution.status in ("closed_form", "singular", "tol"),
         status=solution.status,
         objective=np.array(solution.objective),
         history=history,
         params=params,
-        basis="linear" if features.centers is None else "gauss",
         coef=solution.coef,
         intercept=0.0,
         bandwidth=features.bandwidth,
-        **arrays,
     )
     scores = model._decision_function(rows.matrix, rows.n_threads)
     upper, lower = (rows.labels == g for g in sides)
     weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
     threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
-    rule = f"best balanced accuracy between {' and '.join(GROUP_NAMES[g] for g in sides)} training rows"
+    rule = f"best balanced accuracy between {' and '.join(GROUP[g] for g in sides)} training rows"
     return replace(model, threshold=threshold, threshold_rule=rule), int(np.count_nonzero(scores > threshold))
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
 
 from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, boost
 from fastpu.boosting.stump_boost import auc_options, check_gamma
+from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from fastpu.boosting.stump_ensemble import StumpEnsemble
 
 
 @answers_unknown_keywords
@@ -82,10 +79,9 @@ n_threads, callback, progress
     >>> model.decision_function([[0.0]]) < model.decision_function([[3.0]])
     array([ True])
     """
-    shared = {name: value for name, value in locals().items() if name not in ("rho", "step")}
     options = auc_options(1.0, rho, step)
     method = Method("fit_rankboost_auc", "RankBoost-AUC", options, ("rho", "step"), labelled_only=True)
-    return boost(method, **shared)
+    return boost(method, locals())
 
 
 @answers_unknown_keywords
@@ -158,6 +154,5 @@ progress
     >>> model.predict([[0.0], [3.0]])
     array([-1,  1])
     """
-    shared = {name: value for name, value in locals().items() if name != "gamma"}
     options = {"loss": "ada", "gamma": check_gamma(gamma)}
-    return boost(Method("fit_pnu_adaboost", "PNU-AdaBoost", options, ("gamma",)), **shared)
+    return boost(Method("fit_pnu_adaboost", "PNU-AdaBoost", options, ("gamma",)), locals())

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
@@ -12,15 +16,7 @@ from fastpu.svm._arguments import check_supervised, cost_per_row
 from fastpu.svm._fit import Posed
 from fastpu.svm._grid import fit_posed, shares_grid
 from fastpu.svm._solver import SvmRound, Task
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from fastpu.svm.kernel_machine import KernelMachine
-
+from fastpu.svm.kernel_machine import KernelMachine
 
 _BOTH = ("positive", "negative")
 _ROUNDING = 1e-12  # relative error that rounding may leave in sums of weights

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, get_args
+from typing import Any, Literal, Protocol, TypeAlias, cast, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.boosting._arguments import row_counts
-from fastpu.boosting._folds import GROUP, LabelledRows, best_so_far
+from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, best_so_far, row_counts
 from fastpu.common._params import MANY, check_choice, check_float, check_int
-from fastpu.common._warn import warn
+from fastpu.common._warn import one_verdict, warn
 from fastpu.data._categories import category_flags
-from fastpu.data._validate import label_counts
+from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._prior import proper_prior
 from fastpu.model._threshold import balanced_accuracy_threshold
@@ -26,16 +27,9 @@ from fastpu.tree._fit import (
     check_prior_and_scenario,
     counted_rows,
     drawn_features,
-    group_sizes,
     joined,
 )
 from fastpu.tree.tree_ensemble import TreeEnsemble
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.boosting._folds import Chosen
-    from fastpu.data.binned_features import BinnedFeatures
 
 FUNCTION = "fit_boosted_trees"
 LossName: TypeAlias = Literal["pnu_auc", "logistic", "upu"]
@@ -101,14 +95,13 @@ class Settings:
         return self.loss not in WITH_PRIOR
 
     def n_drawn_features(self, n_features: int) -> int:
-        """Return how many of the features a tree may split."""
         if isinstance(self.max_features, float):
             return max(1, int(self.max_features * n_features + 0.5))
         return drawn_features(self.max_features, n_features)
 
 
-def check_settings(**given: Any) -> Settings:
-    """Return the settings among the arguments of `fit_boosted_trees`, which are all of them, checked."""
+def check_settings(given: Mapping[str, Any]) -> Settings:
+    """Check those of a function's arguments, by their names, that say what is minimised and how."""
     kind = check_choice("loss", given["loss"], LOSSES)
     prior, scenario = check_prior_and_scenario(
         given["prior"], given["scenario"], f"loss={kind!r}", is_needed=kind in WITH_PRIOR
@@ -142,14 +135,8 @@ def check_settings(**given: Any) -> Settings:
     )
 
 
-def check_groups(settings: Settings, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> None:
-    """Raise ValueError unless there are the groups of rows that the loss needs."""
-    counts = label_counts(labels if weights is None else labels[weights > 0])
-    check_group_counts(settings, counts, None if weights is None else float(weights.sum()))
-
-
 def check_group_counts(settings: Settings, groups: tuple[int, int, int], weight: float | None) -> None:
-    """As `check_groups`, for the numbers of positive, unlabelled and negative rows and the sum of their weights."""
+    """Raise ValueError unless there are the groups of rows that the loss needs; `weight` is the sum of all weights."""
     n_pos, n_unl, n_neg = groups
     counts = row_counts(groups)
     if weight is not None:
@@ -205,7 +192,7 @@ class Training:
         settings = self.settings
         bags = {}
         if rows and settings.n_bags > 1:
-            bags = bag_options(settings.bag_ratio, *group_sizes(rows.labels, rows.weights))
+            bags = bag_options(settings.bag_ratio, rows.labels, rows.weights)
         options = _core.BoostedTreesOptions(
             loss=settings.loss,
             gamma=settings.gamma,
@@ -249,7 +236,7 @@ class ScoredRows(Protocol):
         """Return the best threshold between the scores of two groups, and how it was chosen."""
 
     def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
-        """Return the numbers of rows and of those above the threshold, and the least and the largest score."""
+        """Return the numbers of rows above the threshold and of all, and the least and the largest score."""
 
 
 @dataclass(frozen=True)
@@ -275,7 +262,7 @@ class RowsInMemory:
 
     def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
         scores = model._decision_function(self.rows.features, self.n_threads)
-        return scores.size, int(np.count_nonzero(scores > model.threshold)), float(scores.min()), float(scores.max())
+        return int(np.count_nonzero(scores > model.threshold)), scores.size, float(scores.min()), float(scores.max())
 
 
 def threshold_rule(sides: tuple[int, int], where: str) -> str:
@@ -349,14 +336,9 @@ def _warn(model: TreeEnsemble, scored: ScoredRows, grown: Any, chosen: Chosen | 
         return
     if model.status == "callback":
         return
-    n_rows, n_positive, least, most = scored.span(model)
-    if n_positive in (0, n_rows):
-        warn(
-            f"{FUNCTION}: the model calls all {n_rows} training rows {'positive' if n_positive else 'negative'}: "
-            f"their scores are between {least:.3g} and {most:.3g}; choose another loss, prior or "
-            f"n_rounds, or rank by the scores (with_threshold)",
-            DegenerateModelWarning,
-        )
+    if verdict := one_verdict(*scored.span(model)):
+        advice = "choose another loss, prior or n_rounds, or rank by the scores (with_threshold)"
+        warn(f"{FUNCTION}: the model {verdict}; {advice}", DegenerateModelWarning)
     patience = model.params["early_stopping_rounds"]
     if model.status == "n_rounds" and patience:
         warn(

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.boosting._arguments import check_eval_set, check_patience, row_counts
-from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, best_so_far, rounds_by_folds
+from fastpu.boosting._folds import (
+    GROUP,
+    Chosen,
+    LabelledRows,
+    best_so_far,
+    check_eval_set,
+    check_patience,
+    rounds_by_folds,
+    row_counts,
+)
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_float, check_int, check_random_state
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._warn import one_verdict, warn
+from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.data._categories import category_flags, columns_in_sets
 from fastpu.data._category_order import in_order
 from fastpu.data._matrix import DenseMatrix, Matrix
@@ -22,9 +32,6 @@ from fastpu.data._validate import check_labels, check_matrix, check_sample_weigh
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._threshold import balanced_accuracy_threshold
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 STOP_TOL = 1e-9  # the default: met in practice only where nothing is left to gain
 
@@ -89,37 +96,25 @@ class Method:
         return None if self.ranks else {0.0: -1, 1.0: 1}.get(self.options["gamma"])
 
 
-def boost(
-    fit: Method,
-    X: object,
-    y: object,
-    *,
-    sample_weight: object,
-    n_rounds: object,
-    max_bins: object,
-    eval_set: object,
-    early_stopping_rounds: object,
-    n_folds: object,
-    stop_tol: object,
-    random_state: object,
-    n_threads: object,
-    callback: Any,
-    progress: bool,
-) -> StumpEnsemble:
-    rounds = check_int("n_rounds", n_rounds, low=1)
-    tolerance = check_float("stop_tol", stop_tol, low=0)
-    threads = resolve_n_threads(n_threads)
-    patience = check_patience(early_stopping_rounds)
-    most_folds = check_int("n_folds", n_folds, low=2)
-    rng = check_random_state(random_state)
-    data = X if isinstance(X, BinnedFeatures) else check_matrix(X, nan="allow", inf="allow", categories="learn")
-    cuts = _check_max_bins(max_bins, data)
-    labels = check_labels(y, data.n_rows)
-    weights = check_sample_weight(sample_weight, data.n_rows)
-    _check_groups(fit, labels, weights)
+def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
+    """Check the arguments that all functions share, by their names, and return the model."""
+    rounds = check_int("n_rounds", given["n_rounds"], low=1)
+    tolerance = check_float("stop_tol", given["stop_tol"], low=0)
+    threads = resolve_n_threads(given["n_threads"])
+    patience = check_patience(given["early_stopping_rounds"])
+    most_folds = check_int("n_folds", given["n_folds"], low=2)
+    rng = check_random_state(given["random_state"])
+    data = given["X"]
+    if not isinstance(data, BinnedFeatures):
+        data = check_matrix(data, nan="allow", inf="allow", categories="learn")
+    cuts = _check_max_bins(given["max_bins"], data)
+    labels = check_labels(given["y"], data.n_rows)
+    weights = check_sample_weight(given["sample_weight"], data.n_rows)
+    present = labels if weights is None else labels[weights > 0]
+    check_group_counts(fit, label_counts(present), is_weighted=weights is not None)
     data = in_order(data, labels, weights, unused=0 if fit.labelled_only else fit.group_without_weight)
     weights = _without_unused_rows(fit, labels, weights)
-    held = check_eval_set(eval_set, data)
+    held = check_eval_set(given["eval_set"], data)
 
     rows = LabelledRows(data, labels, weights)
     if fit.labelled_only and not isinstance(data, BinnedFeatures) and not labels.all():
@@ -151,15 +146,13 @@ def boost(
             lambda part, n, judged: run(part, n, judged, 0, None), rows, most_folds, rng, rounds, patience
         )
     to_run = rounds if chosen is None else chosen.n_rounds
-    with make_callback(callback, progress, total=to_run, description=fit.title) as hook:
+    with make_callback(given["callback"], given["progress"], total=to_run, description=fit.title) as hook:
 
-        def on_round(round_: int, feature: int, threshold: float, polarity: int,
-                     delta: float, alpha: float, z: float, objective: float, auc: float) -> bool:  # fmt: skip
-            judged = None if held is None else auc
-            info = BoostRound(round_, to_run, feature, threshold, polarity, delta, alpha, z, objective, judged)
-            return hook is not None and hook(info)
+        def info(round_: int, *told: Any) -> BoostRound:
+            record = BoostRound(round_, to_run, *told)
+            return record if held is not None else replace(record, eval_auc=None)
 
-        result = run(rows, to_run, held, 0 if chosen else patience, None if hook is None else on_round)
+        result = run(rows, to_run, held, 0 if chosen else patience, of_rounds(hook, info))
     model = make_model(fit, result, data, cuts, rounds, patience, tolerance, is_judged=held is not None, chosen=chosen)
     if fit.ranks:
         return _with_own_threshold(model, rows, threads)
@@ -196,30 +189,15 @@ def make_model(
         history["eval_auc"] = result.eval_auc
     if chosen is not None:
         params["n_folds"], history["fold_auc"] = chosen.n_folds, chosen.auc
-    no_rule = not patience and tolerance <= STOP_TOL
-    model = _make_ensemble(result, status, data, params, history, all_rounds_suffice=no_rule)
-    _warn(fit, result, model, chosen, patience, tolerance)
-    return model
-
-
-def _make_ensemble(
-    result: _core.StumpBoostResult,
-    status: str,
-    data: Matrix | BinnedFeatures,
-    params: dict[str, Any],
-    history: dict[str, NDArray[Any]],
-    *,
-    all_rounds_suffice: bool,
-) -> StumpEnsemble:
     kept = result.best_round
     by_categories = np.isin(result.features[:kept], columns_in_sets(data.categories))
-    ends = ("no_gain", "perfect", "early_stopping", *(["n_rounds"] if all_rounds_suffice else []))
-    return StumpEnsemble(
+    no_rule = not patience and tolerance <= STOP_TOL
+    model = StumpEnsemble(
         n_features=data.n_features,
         feature_names=data.feature_names,
         threshold=0.0,
         n_iter=kept,
-        converged=status in ends,
+        converged=status in ("no_gain", "perfect", "early_stopping", *(["n_rounds"] if no_rule else [])),
         status=status,
         history=history,
         params=params,
@@ -234,6 +212,8 @@ def _make_ensemble(
         category_sets=result.category_sets[: np.count_nonzero(by_categories)],
         categories=data.categories,
     )
+    _warn(fit, result, model, chosen, patience, tolerance)
+    return model
 
 
 _MOST_DISTINCT = 20_000  # max_bins=None searches all values of features with at most so many distinct ones
@@ -292,11 +272,6 @@ def _check_max_bins(max_bins: object, data: Matrix | BinnedFeatures) -> int | Li
     return cuts
 
 
-def _check_groups(fit: Method, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> None:
-    present = labels if weights is None else labels[weights > 0]
-    check_group_counts(fit, label_counts(present), is_weighted=weights is not None)
-
-
 def check_group_counts(fit: Method, sizes: tuple[int, int, int], *, is_weighted: bool) -> None:
     """Raise ValueError unless there are the groups that the function needs, of positive weight."""
     n_pos, n_unl, n_neg = sizes
@@ -334,7 +309,7 @@ def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: LabelledRows, n
     if not model.features.size or model.status == "callback":
         return
     scores = model._decision_function(rows.features, n_threads)
-    if verdict := one_verdict(int(np.count_nonzero(scores > 0)), scores.size, scores.min(), scores.max()):
+    if verdict := one_verdict(*span_of(scores)):
         advice = "choose another gamma or n_rounds, or rank by the scores (with_threshold)"
         warn(f"{fit.function}: the model {verdict}; {advice}", DegenerateModelWarning)
 

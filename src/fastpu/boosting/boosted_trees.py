@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable
+from typing import Literal
 
-from fastpu.boosting._arguments import check_eval_set, check_patience
+import numpy as np
+
 from fastpu.boosting._boosted_trees import (
     FUNCTION,
     WITH_PRIOR,
     BoostedTreesRound,
+    LossName,
     RowsInMemory,
     Training,
-    check_groups,
+    check_group_counts,
     check_settings,
     make_model,
     weighted_prior,
 )
-from fastpu.boosting._folds import LabelledRows, rounds_by_folds
+from fastpu.boosting._folds import LabelledRows, check_eval_set, check_patience, rounds_by_folds
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import in_order
-from fastpu.data._validate import check_labels, check_sample_weight
+from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.model._prior import needs_prior_where
 from fastpu.tree._fit import (
     as_int,
@@ -35,14 +38,7 @@ from fastpu.tree._fit import (
     fingerprint_of,
     open_rows,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from fastpu.boosting._boosted_trees import LossName
-    from fastpu.tree.tree_ensemble import TreeEnsemble
+from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords
@@ -227,22 +223,7 @@ def fit_boosted_trees(
     >>> bool(model.oob_decision_function[hidden].mean() > model.oob_decision_function[others].mean())
     True
     """
-    settings = check_settings(
-        loss=loss,
-        prior=prior,
-        scenario=scenario,
-        gamma=gamma,
-        learning_rate=learning_rate,
-        max_leaves=max_leaves,
-        max_depth=max_depth,
-        min_leaf_rows=min_leaf_rows,
-        min_leaf_hessian=min_leaf_hessian,
-        lam=lam,
-        n_bags=n_bags,
-        bag_ratio=bag_ratio,
-        subsample_unl=subsample_unl,
-        max_features=max_features,
-    )
+    settings = check_settings(locals())
     n_new = check_int("n_rounds", n_rounds, low=1)
     patience = check_patience(early_stopping_rounds)
     most_folds = check_int("n_folds", n_folds, low=2)
@@ -251,7 +232,8 @@ def fit_boosted_trees(
     data, cuts = open_rows(X, max_bins, before)
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
-    check_groups(settings, labels, weights)
+    present = label_counts(labels if weights is None else labels[weights > 0])
+    check_group_counts(settings, present, None if weights is None else float(weights.sum()))
     data = in_order(data, labels, weights)
     held = check_eval_set(eval_set, data)
     rng = check_random_state(random_state)
@@ -280,10 +262,9 @@ def fit_boosted_trees(
     bags = settings.n_bags
     with make_callback(callback, progress, total=to_run if bags == 1 else bags, description="boosted trees") as hook:
 
-        def on_round(bag: int, round_: int, n_leaves: int, depth: int, risk: float, auc: float) -> bool:
+        def info(bag: int, round_: int, n_leaves: int, depth: int, risk: float, auc: float) -> BoostedTreesRound:
             judged = auc if held is not None and bags == 1 else None
-            info = BoostedTreesRound(round_, n_before + to_run, bag + 1, bags, n_leaves, depth, risk, judged)
-            return hook is not None and hook(info)
+            return BoostedTreesRound(round_, n_before + to_run, bag + 1, bags, n_leaves, depth, risk, judged)
 
         grown = training.run(
             rows,
@@ -291,7 +272,7 @@ def fit_boosted_trees(
             held,
             patience=0 if chosen else patience,
             before=before,
-            callback=None if hook is None else on_round,
+            callback=of_rounds(hook, info),
         )
     if before is not None and grown.n_bags < before.divisor:  # the other bags have no new rounds
         return dataclasses.replace(before, status=grown.status, converged=False)

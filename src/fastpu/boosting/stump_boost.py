@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
 
 from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, boost
+from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_float
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from fastpu.boosting.stump_ensemble import StumpEnsemble
-
 
 _STEPS = ("jensen", "line_search")
 
@@ -165,22 +161,7 @@ def fit_pnu_auc_boost(
     >>> model.predict([[0.0], [1.0]])
     array([-1,  1])
     """
-    return boost(
-        pnu_auc_method(gamma, rho, step),
-        X,
-        y,
-        sample_weight=sample_weight,
-        n_rounds=n_rounds,
-        max_bins=max_bins,
-        eval_set=eval_set,
-        early_stopping_rounds=early_stopping_rounds,
-        n_folds=n_folds,
-        stop_tol=stop_tol,
-        random_state=random_state,
-        n_threads=n_threads,
-        callback=callback,
-        progress=progress,
-    )
+    return boost(pnu_auc_method(gamma, rho, step), locals())
 
 
 def pnu_auc_method(gamma: object, rho: object, step: object) -> Method:

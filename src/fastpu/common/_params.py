@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -107,3 +108,19 @@ def is_sequence(value: object) -> bool:
     return (isinstance(value, np.ndarray) and value.ndim > 0) or (
         isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
     )
+
+
+def entries_of(name: str, value: Any) -> dict[str, Any]:
+    """Return the entries of a sequence by their names, or a single value by its own."""
+    if not is_sequence(value):
+        return {name: value}
+    if not len(value):
+        raise ValueError(f"{name} must be one value or a sequence of at least one, got {describe(value)}")
+    return {f"{name}[{i}]": entry for i, entry in enumerate(value)}
+
+
+def check_one_length(lengths: Mapping[str, int]) -> None:
+    """Raise ValueError unless all sequences, by their names, have one length."""
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{length} of {name}" for name, length in lengths.items())
+        raise ValueError(f"sequences of parameters must have one length, an entry for each model, got {listed}")

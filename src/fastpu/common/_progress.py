@@ -65,6 +65,11 @@ def make_callback(
         bar.close()
 
 
+def of_rounds(hook: Callback | None, info: Callable[..., Any]) -> Callable[..., bool] | None:
+    """Return what the core is to call in every round: `info` makes a record of its numbers for the hook, if any."""
+    return None if hook is None else lambda *numbers: hook(info(*numbers))
+
+
 def _checked(callback: Callable[[Any], object]) -> Callback:
     def call(info: Any) -> bool:
         result = callback(info)

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Packages that may stand between the user's code and a fit. A warning names the user's line, not one of theirs.
 _BETWEEN = frozenset({"fastpu", "joblib", "sklearn"})
@@ -19,6 +25,11 @@ def warn(message: str, category: type[Warning]) -> None:
 
 def _package(namespace: dict[str, object]) -> str:
     return str(namespace.get("__name__", "")).partition(".")[0]
+
+
+def span_of(scores: NDArray[np.float64]) -> tuple[int, int, float, float]:
+    """Return how many scores are positive, how many there are, and the least and the largest."""
+    return int(np.count_nonzero(scores > 0)), scores.size, float(scores.min()), float(scores.max())
 
 
 def one_verdict(n_positive: int, n_rows: int, least: float, most: float, kind: str = "training") -> str:

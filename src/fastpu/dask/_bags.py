@@ -161,7 +161,7 @@ def grow_on_parts(
         Called with the number of each tree, how many leaves it has, and its depth; True stops.
     """
     first_row = np.cumsum(sizes, dtype=np.int64) - np.asarray(sizes)
-    n_pos, _ = rows.group_sizes()
+    n_pos = int(np.count_nonzero(rows.counted(1)))
     out_of_bag, trees_of_tasks, is_stopped = list(before), [], False
     for batches in _waves(tasks.client, options, n_pos, rows.features.n_features):
         drawn = [_draw(rows, {**options, **batch}, n_threads) for batch in batches]

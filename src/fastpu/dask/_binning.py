@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu import _core
-from fastpu.boosting._arguments import check_eval_set
+from fastpu.boosting._folds import check_eval_set
 from fastpu.common._params import check_int
 from fastpu.common._text import short
 from fastpu.dask._client import dask

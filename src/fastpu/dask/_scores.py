@@ -81,9 +81,9 @@ class SharedScores:
         return balanced_accuracy_threshold(of_upper[0], of_lower[0], of_upper[1], of_lower[1])
 
     def span(self, model: Any) -> tuple[int, int, float, float]:
-        """Return the number of rows, how many score above the threshold, and the least and the largest score."""
+        """Return how many rows score above the threshold, how many there are, and the least and the largest score."""
         sizes, positive, least, largest = zip(*self._ask(_span, model, model.threshold), strict=True)
-        return sum(sizes), sum(positive), min(least), max(largest)
+        return sum(positive), sum(sizes), min(least), max(largest)
 
 
 def _joined(groups: list[tuple[Scores, Scores]]) -> tuple[Scores, Scores]:

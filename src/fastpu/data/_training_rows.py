@@ -31,6 +31,11 @@ class TrainingRows:
     numbers: NDArray[np.int64] | None
     n_given: int
 
+    def mass(self, label: int) -> float:
+        """Return the weight of all rows of a label."""
+        chosen = self.labels == label
+        return float(np.count_nonzero(chosen) if self.weights is None else self.weights[chosen].sum())
+
 
 def open_training_rows(
     matrix: Matrix,

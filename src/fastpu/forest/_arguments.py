@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import MANY, check_choice, check_int
 from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
 from fastpu.model._prior import proper_prior
 from fastpu.tree._fit import check_bag_ratio, check_max_features, check_prior_and_scenario, drawn_features
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FUNCTION = "fit_forest"
 LOSSES = ("gini", "nnpu", "upu")
@@ -72,8 +71,8 @@ class Growth:
         return 1.0 if self.loss == "gini" else 4.0 * prior * (1.0 - prior)
 
 
-def check_growth(**given: Any) -> Growth:
-    """Return the arguments of `fit_forest` that say how trees are grown, which are all of them, checked."""
+def check_growth(given: Mapping[str, Any]) -> Growth:
+    """Check those of a function's arguments, by their names, that say how trees are grown."""
     kind = check_choice("loss", given["loss"], LOSSES)
     prior, scenario = check_prior_and_scenario(
         given["prior"], given["scenario"], f"loss={kind!r}", is_needed=kind in WITH_PRIOR
@@ -103,8 +102,6 @@ def check_groups(
         for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
             if not (weights[labels == label] > 0).any():
                 raise ValueError(f"sample_weight must be positive for at least one {what}, got zeros only")
-    if growth.prior is None:
-        return labels, weights, 0.5
     mass = np.ones(labels.size) if weights is None else weights
     n_pos, n_unl = (float(mass[labels == label].sum()) for label in (1, 0))
     return labels, weights, proper_prior(growth.prior, growth.scenario, n_pos=n_pos, n_unl=n_unl)

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._warn import warn
 from fastpu.exceptions import DegenerateModelWarning
-from fastpu.forest._arguments import FUNCTION
+from fastpu.forest._arguments import FUNCTION, Growth
 from fastpu.model._threshold import balanced_accuracy_threshold
-from fastpu.tree._fit import counted_rows, group_sizes, joined
+from fastpu.tree._fit import counted_rows, joined
 from fastpu.tree.tree_ensemble import TreeEnsemble
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fastpu.forest._arguments import Growth
-
 
 _FEW = 100  # with more rows on each side of the threshold out of bag, rows in the bags need not be scored
 
@@ -51,12 +45,7 @@ class ForestRows:
     score: Callable[[TreeEnsemble], NDArray[np.float64]]
 
     def counted(self, label: int) -> NDArray[np.bool_]:
-        """Return which rows have this label and a positive weight."""
         return counted_rows(label, self.labels, self.weights)
-
-    def group_sizes(self) -> tuple[int, int]:
-        """Return how many positive and how many unlabelled rows of positive weight there are."""
-        return group_sizes(self.labels, self.weights)
 
 
 def make_model(

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_int
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import category_flags
 from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_sample_weight
+from fastpu.data.binned_features import BinnedFeatures
 from fastpu.forest._arguments import FUNCTION, WITH_PRIOR, ForestRound, Growth, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
 from fastpu.model._prior import needs_prior_where
@@ -29,12 +31,7 @@ from fastpu.tree._fit import (
     fingerprint_of,
     open_rows,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fastpu.data.binned_features import BinnedFeatures
-    from fastpu.tree.tree_ensemble import TreeEnsemble
+from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords
@@ -180,17 +177,7 @@ def fit_forest(
     >>> bool(model.oob_decision_function[hidden].mean() > model.oob_decision_function[others].mean())
     True
     """
-    growth = check_growth(
-        loss=loss,
-        prior=prior,
-        scenario=scenario,
-        splitter=splitter,
-        bag_ratio=bag_ratio,
-        max_features=max_features,
-        min_leaf_rows=min_leaf_rows,
-        max_depth=max_depth,
-        max_leaves=max_leaves,
-    )
+    growth = check_growth(locals())
     n_new = check_int("n_trees", n_trees, low=1)
     threads = resolve_n_threads(n_threads)
     before = check_init_model(init_model, FUNCTION)
@@ -215,11 +202,8 @@ def fit_forest(
     )
     n_all = n_new if before is None else before.n_trees + n_new
     with make_callback(callback, progress, total=n_new, description="forest") as hook:
-
-        def on_tree(tree: int, n_leaves: int, depth: int) -> bool:
-            return hook is not None and hook(ForestRound(tree + 1, n_all, n_leaves, depth))
-
-        grown = _grow(rows, features, growth, seed, n_new, before, None if hook is None else on_tree, threads)
+        on_tree = of_rounds(hook, lambda tree, *rest: ForestRound(tree + 1, n_all, *rest))
+        grown = _grow(rows, features, growth, seed, n_new, before, on_tree, threads)
     params |= {"n_trees": n_all, "random_state": as_int(random_state, before)}
     return make_model(grown, rows, growth, seed, before, params)
 
@@ -234,7 +218,7 @@ def _grow(
         first_tree=0 if before is None else before.n_trees,
         first_set=0 if before is None else len(before.category_sets),
         seed=seed,
-        **bag_options(growth.bag_ratio, *rows.group_sizes()),
+        **bag_options(growth.bag_ratio, rows.labels, rows.weights),
         **growth.of_trees(features.n_features, rows.prior, is_sparse=features.is_sparse),
     )
     return _core.grow_forest(

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_float, check_int
 from fastpu.common._text import columns_named, describe, short
 from fastpu.common._threads import resolve_n_threads
+from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-
 
 Mode: TypeAlias = Literal["mutual", "union"]
 _MODES = ("mutual", "union")

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._warn import one_verdict, warn
+from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import check_training_rows
-from fastpu.mapping._loop import Groups, converge
+from fastpu.mapping._loop import Groups, Outcome, converge
 from fastpu.mapping._svm_stages import FittedSvm, SvmStages, Variant
 from fastpu.mapping._user_stages import RowForm, user_mapping, user_separation
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer, StageScorers
-from fastpu.svm._arguments import check_options, seed_param
-from fastpu.svm._solver import open_training
+from fastpu.svm._arguments import Options, check_options, seed_param
+from fastpu.svm._solver import Training, open_training
 from fastpu.svm.kernel_machine import KernelMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.mapping._loop import Outcome
-    from fastpu.svm._arguments import Options
-    from fastpu.svm._solver import Training
-
 
 _HELD_OUT = 0.2  # share of the labelled positives that is held out by default with max_pos_reject
 # Share of the positives that a boundary may reject without a warning. In 80 runs on Letter, digits and breast cancer
@@ -46,9 +38,7 @@ _COUNTS = ("kind", "n_neg", "n_new", "n_left", "n_back", "n_support_pos", "n_sup
 def fit_mapping(variant: Variant, given: Mapping[str, Any]) -> MappingMachine | MappingScorer:
     """Check the arguments of `fit_smc` or `fit_svmc`, run the loop, and return the model."""
     settings = _check_settings(given)
-    options = check_options({**given, "max_iter": None})
-    if given["solver_max_iter"] is not None:
-        options = replace(options, max_iter=check_int("solver_max_iter", given["solver_max_iter"], low=1))
+    options = check_options(given, limit="solver_max_iter")  # max_iter is the limit of the loop
     generator = check_random_state(given["random_state"])
     psi1, psi2 = given["psi1"], given["psi2"]
     matrix = check_training_rows(given["X"], options.kernel, variant.function, solves=psi1 is None or psi2 is None)
@@ -78,11 +68,11 @@ def fit_mapping(variant: Variant, given: Mapping[str, Any]) -> MappingMachine | 
         )
     params = {
         "method": variant.function,
-        **settings.params(),
+        **vars(settings),
         **({"repair": variant.repair} if variant.reset else {}),
         "psi1": None if psi1 is None else type(psi1).__name__,
         "psi2": None if psi2 is None else type(psi2).__name__,
-        **_solver_params(options),
+        **options.params(),
         "random_state": seed_param(given["random_state"]),
     }
     model = _make_model(outcome, groups, matrix, training, form, params)
@@ -98,9 +88,6 @@ class _Settings:
     max_iter: int
     max_pos_reject: float | None
     hold_out: float | None
-
-    def params(self) -> dict[str, object]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 def _check_settings(given: Mapping[str, Any]) -> _Settings:
@@ -121,12 +108,6 @@ def _check_settings(given: Mapping[str, Any]) -> _Settings:
         max_pos_reject=most,
         hold_out=share,
     )
-
-
-def _solver_params(options: Options) -> dict[str, object]:
-    params = options.params()
-    limit = params.pop("max_iter")  # in mapping convergence, max_iter is the limit of the loop
-    return {**params, "solver_max_iter": limit}
 
 
 def _groups(labels: NDArray[np.int8], hold_out: float | None, generator: np.random.Generator) -> Groups:
@@ -271,9 +252,8 @@ def _warn(variant: Variant, outcome: Outcome, model: MappingMachine | MappingSco
     elif not n_left:
         degenerate(f"{name} rejected all {model.unlabeled_rows.size} unlabelled rows; raise C or change the kernel")
     last = outcome.boundaries[n_iter].fitted
-    if n_iter and isinstance(last, FittedSvm) and last.score_range[0] > 0:
-        verdict = one_verdict(last.n_rows, last.n_rows, *last.score_range)
-        degenerate(f"the last boundary of {name} {verdict}; raise C or change the kernel")
+    if n_iter and isinstance(last, FittedSvm) and last.span[2] > 0:
+        degenerate(f"the last boundary of {name} {one_verdict(*last.span)}; raise C or change the kernel")
 
 
 def _warn_if_unsolved(variant: Variant, outcome: Outcome, options: Options) -> None:

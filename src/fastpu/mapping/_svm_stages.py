@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from fastpu.mapping._loop import Boundary
-from fastpu.svm._solver import Task
-
-if TYPE_CHECKING:
-    from fastpu.mapping._loop import Rows, Scores
-    from fastpu.svm._solver import Solved, Training
-
+from fastpu.common._warn import span_of
+from fastpu.mapping._loop import Boundary, Rows, Scores
+from fastpu.svm._solver import Solved, Task, Training
 
 _NU_SHARE = 0.999  # nu is cut to this share of the largest nu that has a solution, for at the largest the margin is 0
 # The threshold lies below the lowest score of P by this share of the largest score, so that rounding of kernel values
@@ -35,7 +31,7 @@ class Variant:
 class FittedSvm:
     """A boundary that is one of our SVMs: its support vectors, and how its fit ended.
 
-    `score_range` holds the lowest and the highest score of the `n_rows` rows that it was fitted to.
+    `span` is `span_of` the scores of the rows that it was fitted to.
     """
 
     support: Rows
@@ -43,8 +39,7 @@ class FittedSvm:
     intercept: float
     solver: dict[str, float]
     status: str
-    n_rows: int
-    score_range: tuple[float, float]
+    span: tuple[int, int, float, float]
 
 
 class SvmStages:
@@ -113,21 +108,14 @@ class SvmStages:
                 raise ValueError(f"X must have entries so small that kernel values do not overflow {dtype}; scale X")
             return scores
 
-        solver = {
-            "n_steps": solved.n_steps,
-            "objective": solved.objective,
-            "gap": solved.gap,
-            "violation": solved.violation,
-            "margin": solved.margin,
-        }
-        score_range = (float(solved.decision.min()), float(solved.decision.max()))
+        solver = {name: getattr(solved, name) for name in ("n_steps", "objective", "gap", "violation", "margin")}
         n_neg = 0 if negative_support is None else negative_support.size
         return Boundary(
             score=score,
             support=negative_support,
             n_support_pos=support.size - n_neg,
             n_support_neg=n_neg,
-            fitted=FittedSvm(support, coefs, intercept, solver, solved.status, solved.rows.size, score_range),
+            fitted=FittedSvm(support, coefs, intercept, solver, solved.status, span_of(solved.decision)),
             positive_scores=positive_scores,
             solver={**solver, "nu": nu},
         )

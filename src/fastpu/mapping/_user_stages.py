@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from fastpu.common._text import describe
-from fastpu.mapping._loop import Boundary
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.mapping._loop import Rows, Scores, Stage
-
+from fastpu.data._matrix import Matrix
+from fastpu.mapping._loop import Boundary, Rows, Scores, Stage
 
 Table: TypeAlias = Any  # rows as users see them: an ndarray, or a CSR matrix or array of SciPy
 _PARTNER = {"psi1": "U", "psi2": "N"}
@@ -53,7 +48,6 @@ class UserScorer:
     shift: float = 0.0
 
     def __call__(self, table: Table) -> Scores:
-        """Return the scores of rows, checked."""
         n = table.shape[0]
         given = self.function(table)
         what = f"the score function of {self.name} must return one real number per row, shape ({n},)"

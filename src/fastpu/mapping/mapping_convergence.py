@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_bool
+from fastpu.mapping._loop import MappingRound
 from fastpu.mapping._mapping import fit_mapping
 from fastpu.mapping._svm_stages import Variant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from fastpu.mapping._loop import MappingRound
-    from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
+from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
 
 
 @answers_unknown_keywords

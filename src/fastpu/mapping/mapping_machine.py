@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import check_int
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
-from fastpu.data._matrix import stacked
+from fastpu.data._matrix import Matrix, stacked
 from fastpu.data._validate import is_rising
 from fastpu.kernels._kernels import linear_coef
+from fastpu.mapping._user_stages import RowForm, UserScorer
 from fastpu.model._model import Model
 from fastpu.svm.kernel_machine import KernelMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.mapping._user_stages import RowForm, UserScorer
-
 
 _SOLVER = ("objective", "gap", "violation", "margin")  # what the history says of the SVM of a boundary
 

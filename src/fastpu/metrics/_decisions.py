@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.data._validate import check_binary, check_sample_weight, check_vector, label_counts
 from fastpu.metrics._ranked_rows import NO_SCORE
-from fastpu.model._prior import check_prior_in, check_scenario, prior_among_unlabeled
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.model._prior import PriorEstimate
+from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, prior_among_unlabeled
 
 
 @answers_unknown_keywords
@@ -129,10 +125,7 @@ def err_star(
     >>> round(2 * value - 0.5, 3)  # the error rate
     0.15
     """
-    share, scenario = check_prior_in(scenario, prior)
-    called = call_rows(score_pos, score_unl, threshold, weight_pos, weight_unl)
-    prior_among_unlabeled(share, n_pos=called.mass_pos, n_unl=called.mass_unl, scenario=scenario)  # a check
-    return called.err_star(share, scenario)
+    return _err_star_and_prior(**locals())[0]
 
 
 @answers_unknown_keywords
@@ -180,17 +173,15 @@ def error_rate(
     >>> round(error_rate([2.0, 1.0, -1.0, 3.0], [1.5, 0.5, -0.5, -2.0, -1.0], prior=0.5), 3)
     0.15
     """
-    value = err_star(
-        score_pos,
-        score_unl,
-        prior=prior,
-        scenario=scenario,
-        threshold=threshold,
-        weight_pos=weight_pos,
-        weight_unl=weight_unl,
-    )
-    share, _ = check_prior_in(scenario, prior)
+    value, share = _err_star_and_prior(**locals())
     return (1 + 2 * share) * value - share
+
+
+def _err_star_and_prior(*, prior: object, scenario: object, **scored: Any) -> tuple[float, float]:
+    share, drawn_as = check_prior_in(scenario, prior)
+    called = call_rows(**scored)
+    prior_among_unlabeled(share, n_pos=called.mass_pos, n_unl=called.mass_unl, scenario=drawn_as)  # a check
+    return called.err_star(share, drawn_as), share
 
 
 @answers_unknown_keywords

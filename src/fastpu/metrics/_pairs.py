@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._warn import warn
@@ -14,10 +14,6 @@ from fastpu.exceptions import EstimateWarning
 from fastpu.metrics._decisions import scale_down
 from fastpu.metrics._ranked_rows import check_scores
 from fastpu.model._prior import PriorEstimate, check_prior_in, prior_among_unlabeled
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 _MOST_ERRORS = 5  # standard errors by which an estimate may lie outside [0, 1]
 _MOST_APART = 0.05  # the user is warned if the shares that an estimate allows give AUCs further apart than this

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._text import describe, short
 from fastpu.data._validate import check_vector
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _EXACT = 2.0**53  # below it float64 has every integer
 #: Where the NaN of a score may come from.

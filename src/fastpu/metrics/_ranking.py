@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
@@ -15,12 +16,6 @@ from fastpu.exceptions import EstimateWarning
 from fastpu.metrics._ranked_rows import Ranked, check_k, mean_precision, perfect_counts, recall_of
 from fastpu.metrics._ranking_results import RankingCurve, RankingEstimate
 from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, proper_prior
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
 
 _ENDS = (0.05, 0.95)  # of an interval, as quantiles of the samples
 _STANDARD_ERRORS = 2  # from an average precision without its bias to the ends of its interval

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import MANY, check_float, check_int
+from fastpu.common._progress import of_rounds
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
 from fastpu.data._matrix import DenseMatrix, Matrix
@@ -19,12 +22,6 @@ from fastpu.data._validate import check_vector
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._kernels import FunctionKernel, Kernel, check_kernel
 from fastpu.svm._arguments import check_cache
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import NDArray
-
 
 _forgives_precision: ContextVar[bool] = ContextVar("fastpu_forgives_precision", default=False)
 # With at most so many features a linear path is computed from the rows, not from a kernel: kMostFeatures of the core.
@@ -69,7 +66,6 @@ class PathOptions:
     n_threads: int
 
     def events(self, n_rows: int) -> int:
-        """Return the most events for so many rows."""
         return min(50 * n_rows + 1000 if self.max_events is None else self.max_events, MANY)
 
     def params(self) -> dict[str, object]:
@@ -122,10 +118,6 @@ def follow_path(
 ) -> _core.PathSolution:
     """Follow the path of some rows, each with its label and cost > 0; `kernel` has its gamma as a number."""
     limit = options.events(rows.size)
-
-    def on_round(n_breakpoints: int, n_events: int, lam: float, n_margin: int, objective: float) -> bool:
-        return hook is not None and hook(PathRound(n_breakpoints, n_events, limit, lam, n_margin, objective))
-
     is_function = kernel.name == "callable"
     if kernel.name == "linear" and matrix.n_features <= _FEW_FEATURES:
         matrix = matrix.convert(np.dtype(np.float64), sparse=False)
@@ -145,7 +137,7 @@ def follow_path(
         max_events=limit,
         cache_bytes=options.cache_bytes,
         n_threads=options.n_threads,
-        callback=None if hook is None else on_round,
+        callback=of_rounds(hook, lambda n, n_events, *rest: PathRound(n, n_events, limit, *rest)),
     )
     n_knots = result["knots"].size
     result["weights"] = result["weights"].reshape(n_knots, result["weights"].size // max(1, n_knots))

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
+from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, label_counts
 from fastpu.kernels._kernels import Kernel
 from fastpu.metrics._decisions import Called, require_pu
 from fastpu.model._prior import check_prior_in, check_scenario, prior_among_unlabeled
-from fastpu.path._fields import path_fields
 from fastpu.path._fit import PathOptions, follow_path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.path._points import PathPoints
-
+from fastpu.path._points import PathPoints, path_fields
 
 _FOLD_CACHE = 200 * 2**20  # bytes of the kernel cache of each fold's path
 _SCORINGS = ("puf", "err_star", "f1", "error", "end")
@@ -66,7 +60,6 @@ class Curve:
     rows: Any
 
     def is_better(self, value: float, than: float) -> bool:
-        """Return whether a value of the criterion is better than another."""
         return value < than if self.name in _LEAST_IS_BEST else value > than
 
 

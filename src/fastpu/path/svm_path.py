@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._progress import make_callback
+from fastpu.data._matrix import Matrix
 from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import centred, linear_coef, resolve_gamma
 from fastpu.kernels._scales import check_training_rows
-from fastpu.path._fields import path_fields
 from fastpu.path._fit import PathOptions, PathRound, check_costs, check_path_options, follow_path, warn_of_path
+from fastpu.path._points import path_fields
 from fastpu.path.svm_path_model import SVMPath
 from fastpu.svm._arguments import check_supervised
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
 
 
 @answers_unknown_keywords
@@ -263,10 +259,7 @@ def _fit(
         rows=rows,
         labels=labels[rows],
         costs=costs[rows],
-        kernel=kernel.name,
-        gamma=kernel.gamma if isinstance(kernel.gamma, float) else None,
-        degree=kernel.degree,
-        coef0=kernel.coef0,
+        **kernel.params(),
         function=kernel.function,
         **train,
         **path_fields(result),

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from fastpu.model._prior import PriorEstimate
 from fastpu.path._points import PathPoints
 from fastpu.path._selection import best_machine, curve_on_path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fastpu.model._prior import PriorEstimate
-    from fastpu.svm.kernel_machine import KernelMachine
+from fastpu.svm.kernel_machine import KernelMachine
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

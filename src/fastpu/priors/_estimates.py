@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
 from fastpu.common._text import describe
 from fastpu.common._warn import warn
+from fastpu.data._matrix import Matrix
 from fastpu.exceptions import EstimateWarning
-from fastpu.kernels._gauss_basis import gauss_features
+from fastpu.kernels._gauss_basis import gauss_features, median_distance
 from fastpu.model._prior import PriorEstimate
 from fastpu.priors._kernel import kernel_factor, mixture_share
-from fastpu.priors._rows import kernel_width, on_one_scale, row_keys
+from fastpu.priors._likelihood import ScoreShare
+from fastpu.priors._rows import on_one_scale, row_keys
 from fastpu.priors._sampling import MOST_SAMPLES, Sample, bootstrap, doubts, open_sample
 from fastpu.priors._scores import default_rankers, share_by_scores, users_ranker
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.priors._likelihood import ScoreShare
-
 
 _LEVEL = 0.95
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # kernel widths, as multiples of the median distance between rows
@@ -128,7 +123,7 @@ def km2(
             np.bincount(part, minlength=kinds.size) / part.size for part in np.split(kind.reshape(-1), [unl.size])
         )
         apart = of_unl - of_pos
-        width = kernel_width(rows)
+        width = median_distance(rows) or 1.0  # most rows may be equal
         kernels = (gauss_features(rows, rows, float(factor) * width, threads) for factor in _KM2_WIDTHS)
         best = next(kernels)
         furthest = float(apart @ best @ apart)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import nnls
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _RANK_TOL = 1e-7  # pivots end when the remaining diagonal is below this share of its largest entry
 _MOST_COLUMNS = 600

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastpu.data._matrix import DenseMatrix
-from fastpu.kernels._gauss_basis import median_distance
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-
-
-def kernel_width(rows: Matrix) -> float:
-    """Return the median distance between two rows, or 1 where most rows are equal."""
-    return median_distance(rows) or 1.0
+from fastpu.data._matrix import DenseMatrix, Matrix
 
 
 def on_one_scale(matrix: Matrix) -> Matrix:

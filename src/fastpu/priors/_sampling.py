@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import check_random_state
 from fastpu.common._threads import resolve_n_threads
+from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, check_matrix
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.model._prior import PriorEstimate
-
+from fastpu.model._prior import PriorEstimate
 
 MOST_SAMPLES = 10**9  # most samples of a bootstrap: more than there is time for
 _MOST_FOLDS = 5

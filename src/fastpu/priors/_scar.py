@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
 from fastpu.common._text import describe, short
 from fastpu.data._columns import chosen_columns
+from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix
-from fastpu.model._prior import check_prior_in, check_scenario, proper_prior
+from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, proper_prior
 from fastpu.priors._sampling import open_sample
 from fastpu.priors._scores import default_rankers, held_out_scores, users_ranker
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.model._prior import PriorEstimate
-
 
 _PURE = 0.9  # share of the unlabelled rows that are compared that must be positive by the prior
 _FEWEST = 10  # rows of either kind that are compared
@@ -273,6 +267,5 @@ def _holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _column(matrix: Matrix, number: int) -> NDArray[np.float64]:
-    """Return the entries of one column."""
     column = matrix.table()[:, [number]]
     return np.asarray(column.toarray() if matrix.is_sparse else column, dtype=np.float64).ravel()

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.baselines.ls_auc import fit_ls_auc
 from fastpu.boosting.stump_boost import fit_pnu_auc_boost
 from fastpu.common._params import check_scores_rows
+from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_vector
 from fastpu.data.binned_features import bin_features
 from fastpu.exceptions import DegenerateModelWarning
-from fastpu.kernels._gauss_basis import draw_centers
+from fastpu.kernels._gauss_basis import draw_centers, median_distance
 from fastpu.priors._likelihood import ScoreShare, score_share
-from fastpu.priors._rows import kernel_width, on_one_scale
-from fastpu.priors._sampling import folds_of
+from fastpu.priors._rows import on_one_scale
+from fastpu.priors._sampling import Sample, folds_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.priors._sampling import Sample
-
-    # From the numbers of the rows to fit to, their labels, and the numbers of further rows: the scores of both.
-    Ranker = Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], tuple[NDArray[np.float64], ...]]
-
+# From the numbers of the rows to fit to, their labels, and the numbers of further rows: the scores of both.
+Ranker = Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], tuple[NDArray[np.float64], ...]]
 
 _N_ROUNDS = 100
 _N_CENTERS = 200
@@ -85,7 +79,7 @@ def default_rankers(matrix: Matrix, generator: np.random.Generator, n_threads: i
             np.where(labels == 1, 1, -1),
             model="gauss",
             centers=centers.table(),
-            bandwidth=kernel_width(centers),
+            bandwidth=median_distance(centers) or 1.0,
             n_threads=n_threads,
         )
         return tuple(model.decision_function(part.table(), n_threads=n_threads) for part in (rows, further))

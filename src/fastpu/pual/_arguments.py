@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastpu.common._params import check_float, check_int, check_random_state, is_sequence
-from fastpu.common._text import describe, short
+from fastpu.common._params import check_float, check_int, check_one_length, check_random_state, entries_of, is_sequence
+from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.kernels._kernels import Kernel, check_kernel
+from fastpu.pual._neighbours import Neighbours
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
-
-    from fastpu.pual._neighbours import Neighbours
-
-    Values: TypeAlias = float | Sequence[float] | NDArray[Any]
-    Sigmas: TypeAlias = float | str | Sequence[float | str] | NDArray[Any]
+Values: TypeAlias = float | Sequence[float] | NDArray[Any]
+Sigmas: TypeAlias = float | str | Sequence[float | str] | NDArray[Any]
 
 _LEAST, _MOST = 1e-100, 1e100  # range of C_pos, C_unl, lam and sigma: products of two do not overflow
 
@@ -61,7 +56,6 @@ class Point:
     sigma: float | None
 
     def with_sigma(self, neighbours: Neighbours | None) -> Point:
-        """Return the point with a number for sigma."""
         if self.sigma is not None:
             return self
         return replace(self, sigma=1.0 if neighbours is None else neighbours.median)
@@ -80,65 +74,48 @@ class PualOptions:
     values: Mapping[str, object]
 
 
-def check_pual_options(
-    function: str,
-    title: str,
-    kernel: object,
-    gamma: object,
-    degree: object,
-    coef0: object,
-    n_components: object,
-    random_state: object,
-    n_threads: object,
-) -> PualOptions:
-    checked = check_kernel(kernel, gamma, degree, coef0)
-    components = None if n_components is None else check_int("n_components", n_components, low=1)
-    if components is not None and checked.name == "linear":
+def check_pual_options(function: str, title: str, given: Mapping[str, Any], **more: object) -> PualOptions:
+    """Check those of a function's arguments, by their names, that all three share; `more` are of its own."""
+    kernel = check_kernel(given["kernel"], given["gamma"], given["degree"], given["coef0"])
+    components = None if given["n_components"] is None else check_int("n_components", given["n_components"], low=1)
+    if components is not None and kernel.name == "linear":
         raise ValueError(
             f"n_components must be None for kernel='linear', which needs no approximation, got {components}"
         )
-    generator = check_random_state(random_state)
+    generator = check_random_state(given["random_state"])
     return PualOptions(
         function=function,
         title=title,
-        kernel=checked,
+        kernel=kernel,
         n_components=components,
         generator=generator if components is not None else None,
-        n_threads=resolve_n_threads(n_threads),
-        values={**checked.params(), "n_components": components},
+        n_threads=resolve_n_threads(given["n_threads"]),
+        values={**kernel.params(), "n_components": components, **more},
     )
 
 
-def check_points(values: Mapping[str, object]) -> tuple[list[Point], bool]:
+def check_points(given: Mapping[str, object]) -> tuple[list[Point], bool]:
     """Return one point for each model, and whether there is only one.
 
-    `values` has C_pos, C_unl, lam and sigma, each > 0, or "median" for sigma. Each is a number or a sequence of
-    numbers; all sequences must have one length, and a number is repeated to that length.
+    C_pos, C_unl, lam and sigma are > 0, or "median" for sigma. Each is a number or a sequence of numbers; all sequences
+    must have one length, and a number is repeated to that length. A function without sigma has none.
     """
-    columns: dict[str, list[float | None]] = {}
-    lengths: dict[str, int] = {}
-    for name, value in values.items():
-        if is_sequence(value):
-            entries: list[Any] = list(value)  # type: ignore[call-overload] # it is a sequence
-            if not entries:
-                raise ValueError(f"{name} must be a number > 0 or a sequence of at least one, got {describe(value)}")
-            columns[name] = [_check_entry(name, f"{name}[{i}]", entry) for i, entry in enumerate(entries)]
-            lengths[name] = len(entries)
-        else:
-            columns[name] = [_check_entry(name, name, value)]
-    if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"sequences of parameters must have one length, an entry for each model, got {listed}")
+    values = {name: given.get(name, 1.0) for name in ("C_pos", "C_unl", "lam", "sigma")}
+    columns = {
+        name: [_check_entry(*entry) for entry in entries_of(name, value).items()] for name, value in values.items()
+    }
+    lengths = {name: len(columns[name]) for name, value in values.items() if is_sequence(value)}
+    check_one_length(lengths)
     n = max(lengths.values(), default=1)
     full = {name: column if name in lengths else column * n for name, column in columns.items()}
     return [Point(**dict(zip(full, row, strict=True))) for row in zip(*full.values(), strict=True)], not lengths
 
 
-def _check_entry(name: str, place: str, value: object) -> float | None:
-    if name != "sigma" or not isinstance(value, str | np.str_):
-        return check_parameter(place, value)
+def _check_entry(name: str, value: object) -> float | None:
+    if not name.startswith("sigma") or not isinstance(value, str | np.str_):
+        return check_parameter(name, value)
     if value != "median":
-        raise ValueError(f"{place} must be 'median' or a number > 0, got {short(value)}")
+        raise ValueError(f"{name} must be 'median' or a number > 0, got {short(value)}")
     return None
 
 

@@ -11,14 +11,16 @@ import math
 from abc import ABC, abstractmethod
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.data._matrix import CsrMatrix, DenseMatrix
+from fastpu.kernels._kernels import Kernel
 from fastpu.pual._ordered_factor import ordered_factor
 from fastpu.pual._rows import (
     CentredRows,
@@ -30,12 +32,6 @@ from fastpu.pual._rows import (
     product,
     quadratic,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.kernels._kernels import Kernel
-
 
 # Largest entry of X, times the square root of the number of entries: squares must not overflow.
 _LARGEST = 1e153
@@ -204,10 +200,6 @@ class WideFeatures(KernelFeatures):
         along = self._x.times(self._x.back(on_rows) - lam * self._w(beta))[self._pivots]
         solution: NDArray[np.float64] = solve_triangular(self._triangle, along, lower=True, check_finite=False)
         return solution[::-1]
-
-    def square(self, beta: NDArray[np.float64]) -> float:
-        w = self._w(beta)
-        return float(w @ w)
 
     def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:
         return self._x.misfit(on_rows, self._w(beta), lam, weight)

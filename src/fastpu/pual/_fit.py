@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._progress import make_callback
-from fastpu.common._warn import one_verdict, warn
+from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.data._training_rows import open_training_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, ScaleWarning
-from fastpu.kernels._kernels import resolve_gamma
+from fastpu.kernels._kernels import Kernel, resolve_gamma
 from fastpu.kernels._scales import check_training_rows
-from fastpu.pual._arguments import check_parameter
+from fastpu.pual._arguments import Point, PualOptions, PualRound, check_parameter, check_points
 from fastpu.pual._features import Features, open_features
-from fastpu.pual._neighbours import open_graph
+from fastpu.pual._neighbours import Graph, open_graph
 from fastpu.pual._quadratic import NeighbourTerm
 from fastpu.pual._rows import PualRows
 from fastpu.pual.pual_machine import PualMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu import _core
-    from fastpu.kernels._kernels import Kernel
-    from fastpu.pual._arguments import Point, PualOptions, PualRound
-    from fastpu.pual._neighbours import Graph
-
 
 Hook: TypeAlias = "Callable[[PualRound], bool] | None"
 
@@ -40,13 +30,19 @@ _NO_NEIGHBOURS = 1e-6  # mean weight of an edge below which the neighbours' term
 
 @dataclass(frozen=True)
 class Solved:
-    """The solution of one problem: f(x) = z(x)'beta + offset, its values on the training rows, and a record."""
+    """The solution of one problem: f(x) = z(x)'beta + offset, its values on the training rows, and a record.
+
+    `history` has "n_iter", "objective" and "gap" after each recorded step, those of the solution last; `alpha` are dual
+    variables, if there are any.
+    """
 
     point: Point
     beta: NDArray[np.float64]
     offset: float
     scores: NDArray[np.float64]
-    record: dict[str, Any]
+    status: str
+    history: dict[str, NDArray[Any]]
+    alpha: NDArray[np.float64] | None = None
 
 
 # ------------------------------------------------------------------------------------------------ many points
@@ -54,12 +50,10 @@ class Solved:
 Solver: TypeAlias = "Callable[[Features, NeighbourTerm, Sequence[Point], Hook], list[Solved]]"
 
 
-def _open_pual_rows(
-    X: object, y: object, options: PualOptions, sample_weight: object = None
-) -> tuple[PualRows, Kernel]:
+def _open_pual_rows(options: PualOptions, given: Mapping[str, Any]) -> tuple[PualRows, Kernel]:
     """Return the checked rows without those of weight 0, and the kernel with a number for gamma."""
-    matrix = check_training_rows(X, options.kernel, options.function)
-    kept = open_training_rows(matrix, y, sample_weight, options.function, is_relative=False)
+    matrix = check_training_rows(given["X"], options.kernel, options.function)
+    kept = open_training_rows(matrix, given["y"], given.get("sample_weight"), options.function, is_relative=False)
     if kept.weights is not None:
         for group, name in ((1, "positive"), (0, "unlabelled")):
             total = float(kept.weights[kept.labels == group].sum())
@@ -68,27 +62,19 @@ def _open_pual_rows(
 
 
 def fit_points(
-    X: object,
-    y: object,
-    points: Sequence[Point],
-    *,
-    is_one: bool,
-    options: PualOptions,
-    graph: Graph | None,
-    solver: Solver,
-    callback: object,
-    progress: object,
-    sample_weight: object = None,
+    options: PualOptions, given: Mapping[str, Any], graph: Graph | None, solver: Solver
 ) -> PualMachine | list[PualMachine]:
     """Fit the models of all points, sharing factors between them where possible, and warn of failures.
 
-    `solver` is called with points that differ in C_pos alone. `graph` is None for a method without neighbours.
+    `given` are the arguments of the public function. `solver` is called with points that differ in C_pos alone.
+    `graph` is None for a method without neighbours.
     """
+    points, is_one = check_points(given)
     with (
-        make_callback(callback, progress, total=None, description=options.title) as hook,
+        make_callback(given["callback"], given["progress"], total=None, description=options.title) as hook,
         one_blas_thread(options.n_threads),
     ):
-        rows, kernel = _open_pual_rows(X, y, options, sample_weight)
+        rows, kernel = _open_pual_rows(options, given)
         neighbours = None if graph is None else open_graph(graph, rows, kernel)
         points = [point.with_sigma(neighbours) for point in points]
         features = open_features(rows, kernel, options.n_components, options.generator)
@@ -99,8 +85,13 @@ def fit_points(
             if neighbours is not None and neighbours.strength(R) < _NO_NEIGHBOURS:
                 vanished.append(sigma)
             neighbour_term = NeighbourTerm(R, None if R is None or not R.nnz else features.quadratic_form(R))
-            finish = partial(_finish, features, kernel, options)
-            fitted |= _fit_each(points, of_sigma, features, neighbour_term, solver, hook, finish)
+            by_unl = _groups(points, of_sigma, "C_unl")
+            for numbers in [of_lam for _, of_unl in by_unl for _, of_lam in _groups(points, of_unl, "lam")]:
+                solved = solver(features, neighbour_term, [points[i] for i in numbers], hook)
+                made = (_make_model(features, kernel, options, each) for each in solved)  # keeps the scores of few
+                fitted |= zip(numbers, made, strict=False)
+                if solved[-1].status == "callback":
+                    break
             if any(one.machine.status == "callback" for one in fitted.values()):
                 break
     if vanished:
@@ -111,18 +102,17 @@ def fit_points(
             ScaleWarning,
         )
     in_order = [fitted[i] for i in sorted(fitted)]
-    _warn(options, rows, in_order)
+    _warn(options, in_order)
     return in_order[0].machine if is_one else [one.machine for one in in_order]
 
 
 @dataclass(frozen=True)
 class _Fitted:
-    """A model with its parameters, and the least and the largest score of the training rows."""
+    """A model with its parameters, and what is said of one that calls all rows the same."""
 
     point: Point
     machine: PualMachine
-    lowest: float
-    highest: float
+    verdict: str
 
 
 def _groups(points: Sequence[Point], numbers: Sequence[int], name: str) -> list[tuple[float, list[int]]]:
@@ -133,83 +123,35 @@ def _groups(points: Sequence[Point], numbers: Sequence[int], name: str) -> list[
     return list(groups.items())
 
 
-def _fit_each(
-    points: Sequence[Point],
-    numbers: Sequence[int],
-    features: Features,
-    neighbour_term: NeighbourTerm,
-    solver: Solver,
-    hook: Hook,
-    finish: Callable[[Solved], _Fitted],
-) -> dict[int, _Fitted]:
-    """Fit the points of these numbers, of one sigma, and keep the scores of few at a time; the callback may end it."""
-    fitted: dict[int, _Fitted] = {}
-    for _, of_unl in _groups(points, numbers, "C_unl"):
-        for _, of_lam in _groups(points, of_unl, "lam"):
-            solved = solver(features, neighbour_term, [points[i] for i in of_lam], hook)
-            fitted |= zip(of_lam, map(finish, solved), strict=False)
-            if solved[-1].record["status"] == "callback":
-                return fitted
-    return fitted
-
-
-def _finish(features: Features, kernel: Kernel, options: PualOptions, solved: Solved) -> _Fitted:
-    record = {**solved.record, "nystroem_residual": features.residual}
-    fields = features.fields(solved.beta, solved.offset)
-    machine = _make_model(features.rows, kernel, options, solved.point, record, fields)
-    return _Fitted(solved.point, machine, float(solved.scores.min()), float(solved.scores.max()))
-
-
-# --------------------------------------------------------------------------------------------------- the model
-
-
-def _make_model(
-    rows: PualRows, kernel: Kernel, options: PualOptions, point: Point, record: dict[str, Any], fields: dict[str, Any]
-) -> PualMachine:
-    """Return the model with `fields` (which define its function) and `record` (how the solver ended)."""
-    status = record["status"]
-    names = ("n_iter", "objective", "gap")
-    history = {name: np.asarray(record["history"][name]) for name in names}
+def _make_model(features: Features, kernel: Kernel, options: PualOptions, solved: Solved) -> _Fitted:
+    matrix, status, scores = features.rows.matrix, solved.status, solved.scores
     known: dict[str, Any] = {
-        "n_features": rows.matrix.n_features,
-        "feature_names": rows.matrix.feature_names,
+        "n_features": matrix.n_features,
+        "feature_names": matrix.feature_names,
         "threshold": 0.0,
-        "n_iter": record["n_iter"],
+        "n_iter": int(solved.history["n_iter"][-1]),
         "converged": status in {"gap", "closed_form"},
         "status": status,
-        "objective": history["objective"],
-        "history": history,
-        "params": {"method": options.function, **vars(point), **options.values},
+        "objective": solved.history["objective"],
+        "history": solved.history,
+        "params": {"method": options.function, **vars(solved.point), **options.values},
         "support": np.empty(0, dtype=np.int64),
         "dual_coef": np.empty(0),
         **kernel.params(),
         "function": kernel.function,
-        "gap": record["gap"],
-        "alpha": record.get("alpha"),
-        "nystroem_residual": record.get("nystroem_residual"),
+        "gap": float(solved.history["gap"][-1]),
+        "alpha": solved.alpha,
+        "nystroem_residual": features.residual,
     }
-    return PualMachine(**{**known, **fields})
-
-
-def record_of(solution: _core.DualSolution) -> dict[str, Any]:
-    """Return the fields that a model keeps of a result of `_core.PualDual`."""
-    return {
-        "status": solution["status"],
-        "n_iter": solution["n_iter"],
-        "gap": solution["gap"],
-        "alpha": solution["alpha"],
-        "history": {
-            "n_iter": np.append(solution["iterations"], solution["n_iter"]),
-            "objective": np.append(solution["objectives"], solution["objective"]),
-            "gap": np.append(solution["gaps"], solution["gap"]),
-        },
-    }
+    machine = PualMachine(**{**known, **features.fields(solved.beta, solved.offset)})
+    verdict = one_verdict(*span_of(scores))
+    return _Fitted(solved.point, machine, "" if status == "callback" else verdict)
 
 
 # ---------------------------------------------------------------------------------------------------- warnings
 
 
-def _warn(options: PualOptions, rows: PualRows, fitted: Sequence[_Fitted]) -> None:
+def _warn(options: PualOptions, fitted: Sequence[_Fitted]) -> None:
     """Warn the caller of the fit function of failures, once for all points."""
     unsolved = [one for one in fitted if one.machine.status in {"max_iter", "precision"}]
     if unsolved:
@@ -217,11 +159,9 @@ def _warn(options: PualOptions, rows: PualRows, fitted: Sequence[_Fitted]) -> No
         text = _unsolved_text(worst.machine, options.values.get("tol", np.inf))
         which = f"{len(unsolved)} of {len(fitted)} models, the worst with " if len(fitted) > 1 else ""
         _tell(options, which, worst.point, text, ConvergenceWarning)
-    same = [one for one in fitted if one.machine.status != "callback" and (one.lowest > 0 or one.highest <= 0)]
+    same = [one for one in fitted if one.verdict]
     if same:
-        first = same[0]
-        verdict = one_verdict(rows.n if first.lowest > 0 else 0, rows.n, first.lowest, first.highest)
-        text = f"the model {verdict}; change C_pos, C_unl or lam, or rank by the scores (with_threshold)"
+        text = f"the model {same[0].verdict}; change C_pos, C_unl or lam, or rank by the scores (with_threshold)"
         which = f"{len(same)} of {len(fitted)} models, the first with " if len(fitted) > 1 else ""
         _tell(options, which, same[0].point, text, DegenerateModelWarning)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,12 +12,9 @@ import scipy.sparse as sp
 from fastpu.common._params import check_int
 from fastpu.common._text import describe
 from fastpu.data._sparse import is_sparse, read_sparse
+from fastpu.kernels._kernels import Kernel
 from fastpu.knn.knn_graph import KNNGraph, search
-
-if TYPE_CHECKING:
-    from fastpu.kernels._kernels import Kernel
-    from fastpu.pual._rows import PualRows
-
+from fastpu.pual._rows import PualRows
 
 _SYMMETRY = 1e-9  # largest rounding error of R - R' and of R 1, relative to the largest entry
 
@@ -61,7 +58,6 @@ class Neighbours:
         return 1.0 if self.graph is None else float(self.graph.median())
 
     def laplacian(self, sigma: float) -> Any:
-        """Return R as CSR."""
         return self.R if self.graph is None else self.graph.similarity(sigma)[1]
 
     def strength(self, R: Any) -> float:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from fastpu import _core
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # Largest difference between K and Z Z', relative to `size`: rounding errors of float32 kernel values are smaller, those
 # of kernels with clearly negative eigenvalues larger.

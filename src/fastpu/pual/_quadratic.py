@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
 from fastpu import _core
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.pual._arguments import Point
-    from fastpu.pual._features import Features
-
+from fastpu.pual._arguments import Point
+from fastpu.pual._features import Features
 
 _ROWS = 256  # rows of a triangle that are copied at a time
 _LEAST_PIVOT = 1e-14  # a pivot below this share of its diagonal entry is rounding
@@ -202,7 +197,6 @@ class SystemFactor:
         )
 
     def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the solution of the factored matrix for a right-hand side."""
         solution: NDArray[np.float64] = scipy.linalg.cho_solve((self.factor.T, False), right, check_finite=False)
         return solution
 

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from fastpu import _core
+from fastpu.data._matrix import Matrix
+from fastpu.data._training_rows import TrainingRows
 from fastpu.kernels._centring import shifted_csr
-from fastpu.kernels._kernels import call_kernel, kernel_values
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.data._training_rows import TrainingRows
-    from fastpu.kernels._kernels import Kernel
-
+from fastpu.kernels._kernels import Kernel, call_kernel, kernel_values
 
 _DIAGONAL_ROWS = 64  # rows that a user's kernel compares at once to find its diagonal
 
@@ -50,7 +45,6 @@ class PualRows:
         return self.matrix.n_rows
 
     def weigh(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the weights of the rows with these numbers."""
         return np.ones(rows.size) if self.weights is None else self.weights[rows]
 
 
@@ -119,7 +113,6 @@ class CentredRows:
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
-        """The length of each column."""
         squares = self.x.multiply(self.x).sum(axis=0) if sp.issparse(self.x) else np.einsum("ij,ij->j", self.x, self.x)
         return np.sqrt(np.asarray(squares, dtype=np.float64).reshape(-1))
 
@@ -145,7 +138,6 @@ def kernel_columns(rows: PualRows, kernel: Kernel, columns: NDArray[np.int64]) -
 
 
 def kernel_diagonal(rows: PualRows, kernel: Kernel) -> NDArray[np.float64]:
-    """Return K(x, x) of every row."""
     matrix = rows.matrix
     if kernel.name == "precomputed":
         return np.asarray(matrix.table()[np.arange(rows.n), rows.numbers], dtype=np.float64)
@@ -186,7 +178,6 @@ def expansion_rows(rows: PualRows, kernel: Kernel, support: NDArray[np.int64]) -
 
 
 def product(a: NDArray[np.float64], b: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
-    """Return a b."""
     return _core.tiled_product(a, b, n_threads=n_threads)
 
 

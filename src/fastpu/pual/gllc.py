@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._sharing import shares_work
-from fastpu.pual._arguments import PualRound, check_points, check_pual_options
-from fastpu.pual._fit import Solved, fit_points
+from fastpu.pual._arguments import Point, PualRound, Sigmas, Values, check_pual_options
+from fastpu.pual._features import Features
+from fastpu.pual._fit import Hook, Solved, fit_points
 from fastpu.pual._neighbours import check_graph
-from fastpu.pual._quadratic import Quadratic, SystemFactor, is_right, residuals
+from fastpu.pual._quadratic import NeighbourTerm, Quadratic, SystemFactor, is_right, residuals
 from fastpu.pual._rows import gram
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from fastpu.pual._arguments import Point, Sigmas, Values
-    from fastpu.pual._features import Features
-    from fastpu.pual._fit import Hook
-    from fastpu.pual._quadratic import NeighbourTerm
-    from fastpu.pual.pual_machine import PualMachine
+from fastpu.pual.pual_machine import PualMachine
 
 
 @answers_unknown_keywords
@@ -101,22 +93,10 @@ def fit_gllc(
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
-    points, is_one = check_points({"C_pos": C_pos, "C_unl": C_unl, "lam": lam, "sigma": sigma})
-    options = check_pual_options(
-        "fit_gllc", "GLLC", kernel, gamma, degree, coef0, n_components, random_state, n_threads
-    )
+    given = locals()
     checked = check_graph(graph, n_neighbors)
-    return fit_points(
-        X,
-        y,
-        points,
-        is_one=is_one,
-        options=replace(options, values={"n_neighbors": checked.n_neighbors, **options.values}),
-        graph=checked,
-        solver=solve_least_squares,
-        callback=callback,
-        progress=progress,
-    )
+    options = check_pual_options("fit_gllc", "GLLC", given, n_neighbors=checked.n_neighbors)
+    return fit_points(options, given, checked, solve_least_squares)
 
 
 def solve_least_squares(
@@ -155,17 +135,11 @@ def solve_least_squares(
         objective = 0.5 * (point.lam * float(minimum.beta @ minimum.beta) + float(weights @ (lacks * lacks)))
         objective += neighbour_term.value(minimum.f)
         gap = 0.5 * minimum.excess
-        record = _closed_form(objective, gap, is_right=is_right(gap, objective, total, minimum.misfit, 0.0))
-        is_over = hook is not None and hook(PualRound(**vars(point), n_iter=0, objective=objective, gap=gap))
-        if is_over:
-            record["status"] = "callback"
-        solved.append(Solved(point, minimum.beta, offset, scores, record))
-        if is_over:
+        status = "closed_form" if is_right(gap, objective, total, minimum.misfit, 0.0) else "precision"
+        if hook is not None and hook(PualRound(**vars(point), n_iter=0, objective=objective, gap=gap)):
+            status = "callback"
+        history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.array([gap])}
+        solved.append(Solved(point, minimum.beta, offset, scores, status, history))
+        if status == "callback":
             break
     return solved
-
-
-def _closed_form(objective: float, gap: float = 0.0, *, is_right: bool = True) -> dict[str, Any]:
-    """Return the fields that a model keeps of a solution in closed form."""
-    history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.array([gap])}
-    return {"status": "closed_form" if is_right else "precision", "n_iter": 0, "gap": gap, "history": history}

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
+from fastpu.common._progress import of_rounds
 from fastpu.common._sharing import shares_work
-from fastpu.pual._arguments import PualRound, check_points, check_pual_options
-from fastpu.pual._fit import Solved, fit_points, record_of
+from fastpu.pual._arguments import Point, PualRound, Sigmas, Values, check_pual_options
+from fastpu.pual._features import Features
+from fastpu.pual._fit import Hook, Solved, fit_points
 from fastpu.pual._neighbours import check_graph
-from fastpu.pual._quadratic import Quadratic, SystemFactor, is_right, residuals
+from fastpu.pual._quadratic import NeighbourTerm, Quadratic, Residual, SystemFactor, is_right, residuals
 from fastpu.pual._rows import product
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.pual._arguments import Point, Sigmas, Values
-    from fastpu.pual._features import Features
-    from fastpu.pual._fit import Hook
-    from fastpu.pual._quadratic import NeighbourTerm, Residual
-    from fastpu.pual.pual_machine import PualMachine
+from fastpu.pual.pual_machine import PualMachine
 
 
 @answers_unknown_keywords
@@ -162,27 +155,14 @@ def fit_pual(
     >>> [m.status for m in fastpu.fit_pual(X, y, lam=[0.1, 1.0, 10.0], kernel="rbf")]
     ['gap', 'gap', 'gap']
     """
-    points, is_one = check_points({"C_pos": C_pos, "C_unl": C_unl, "lam": lam, "sigma": sigma})
-    options = check_pual_options(
-        "fit_pual", "PUAL", kernel, gamma, degree, coef0, n_components, random_state, n_threads
-    )
+    given = locals()
     dual = _DualSolver(
         check_float("tol", tol, low=0, high=1, open_low=True, open_high=True),
         min(check_int("max_iter", max_iter, low=1), MANY),
     )
     checked = check_graph(graph, n_neighbors)
-    values = {"n_neighbors": checked.n_neighbors, **options.values, "tol": dual.tol, "max_iter": max_iter}
-    return fit_points(
-        X,
-        y,
-        points,
-        is_one=is_one,
-        options=replace(options, values=values),
-        graph=checked,
-        solver=dual.solve,
-        callback=callback,
-        progress=progress,
-    )
+    own = {"n_neighbors": checked.n_neighbors, "tol": dual.tol, "max_iter": max_iter}
+    return fit_points(check_pual_options("fit_pual", "PUAL", given, **own), given, checked, dual.solve)
 
 
 @dataclass(frozen=True)
@@ -203,11 +183,10 @@ class _DualSolver:
         with_intercept = np.column_stack([H, np.full(len(H), 1 / math.sqrt(2 * C_unl * n_unl))])
         dual = _core.PualDual(with_intercept, n_threads=n_threads)
 
-        def on_round(number: int, n_iter: int, objective: float, gap: float) -> bool:
-            info = PualRound(**vars(points[number]), n_iter=n_iter, objective=objective, gap=gap)
-            return hook is not None and hook(info)
+        def info(number: int, n_iter: int, objective: float, gap: float) -> PualRound:
+            return PualRound(**vars(points[number]), n_iter=n_iter, objective=objective, gap=gap)
 
-        costs, callback = [point.C_pos for point in points], None if hook is None else on_round
+        costs, callback = [point.C_pos for point in points], of_rounds(hook, info)
         solutions = dual.solve(costs, tol=self.tol, max_iter=self.max_iter, callback=callback)
         alphas = np.array([solution["alpha"] for solution in solutions])
         betas = system.betas(product(alphas, H, n_threads))
@@ -235,11 +214,15 @@ class _DualSolver:
         objective = ridge + float(hinge.sum()) + C_unl * float(of_unl @ of_unl) + neighbour_term.value(minimum.f)
         gap = max(float((hinge - alpha * lacks).sum()), 0.0) + 0.5 * minimum.excess
         size = point.C_pos * alpha.size + C_unl * n_unl
-        record = record_of({**solution, "objective": objective, "gap": gap})
-        if record["status"] in {"gap", "precision"}:
-            right = is_right(gap, objective, size, minimum.misfit, 2 * self.tol)
-            record["status"] = "gap" if right else "precision"
-        return Solved(point, minimum.beta, offset, scores, record)
+        status = solution["status"]
+        if status in {"gap", "precision"}:
+            status = "gap" if is_right(gap, objective, size, minimum.misfit, 2 * self.tol) else "precision"
+        history = {
+            "n_iter": np.append(solution["iterations"], solution["n_iter"]),
+            "objective": np.append(solution["objectives"], objective),
+            "gap": np.append(solution["gaps"], gap),
+        }
+        return Solved(point, minimum.beta, offset, scores, status, history, alpha)
 
 
 def _targets(features: Features, alpha: NDArray[np.float64]) -> NDArray[np.float64]:

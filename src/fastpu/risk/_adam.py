@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import MANY, check_choice, check_float, check_int
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._text import describe
-from fastpu.data._matrix import DenseMatrix
+from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.kernels._gauss_basis import gauss_features
-from fastpu.risk._arguments import RiskRound
-from fastpu.risk._fit import make_model, warn_of
+from fastpu.risk._arguments import RiskRound, Shape
+from fastpu.risk._fit import RiskRows, make_model, warn_of
 from fastpu.risk._split import split_rows
+from fastpu.risk.risk_machine import RiskMachine
 from fastpu.risk.risk_network import RiskNetwork
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.risk._arguments import Shape
-    from fastpu.risk._fit import RiskRows
-    from fastpu.risk.risk_machine import RiskMachine
 
 _RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # Adam's learning rates, chosen by measurement
 _PATIENCE = 30  # early_stopping_rounds="auto"
@@ -47,17 +42,9 @@ class Training:
     early_stopping_rounds: int | None
 
 
-def check_training(
-    shape: Shape,
-    *,
-    beta: object,
-    gamma_nn: object,
-    learning_rate: object,
-    batch_size: object,
-    n_epochs: object,
-    validation_fraction: object,
-    early_stopping_rounds: object,
-) -> Training:
+def check_training(shape: Shape, given: Mapping[str, Any]) -> Training:
+    """Check those of a function's arguments, by their names, that say how f is trained."""
+    batch_size, n_epochs, patience = given["batch_size"], given["n_epochs"], given["early_stopping_rounds"]
     size: int | str | None = None
     if isinstance(batch_size, str):
         size = check_choice("batch_size", batch_size, ("auto",))
@@ -66,23 +53,19 @@ def check_training(
     elif batch_size is not None:
         size = check_int("batch_size", batch_size, low=1)
     epochs = None if n_epochs is None else check_int("n_epochs", n_epochs, low=1)
-    patience: int | None = None
-    if isinstance(early_stopping_rounds, str):
-        check_choice("early_stopping_rounds", early_stopping_rounds, ("auto",))
+    if isinstance(patience, str):
+        check_choice("early_stopping_rounds", patience, ("auto",))
         patience = _PATIENCE if epochs is None else None
-    elif early_stopping_rounds is not None:
-        patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
+    elif patience is not None:
+        patience = check_int("early_stopping_rounds", patience, low=1)
+    rate, fraction = given["learning_rate"], given["validation_fraction"]
     return Training(
-        beta=check_float("beta", beta, low=0),
-        gamma_nn=check_float("gamma_nn", gamma_nn, low=0, high=1),
-        learning_rate=_RATES[shape.model]
-        if learning_rate is None
-        else check_float("learning_rate", learning_rate, low=0, open_low=True),
+        beta=check_float("beta", given["beta"], low=0),
+        gamma_nn=check_float("gamma_nn", given["gamma_nn"], low=0, high=1),
+        learning_rate=_RATES[shape.model] if rate is None else check_float("learning_rate", rate, low=0, open_low=True),
         batch_size=size,
         n_epochs=epochs,
-        validation_fraction=check_float(
-            "validation_fraction", validation_fraction, low=0, high=1, open_low=True, open_high=True
-        ),
+        validation_fraction=check_float("validation_fraction", fraction, low=0, high=1, open_low=True, open_high=True),
         early_stopping_rounds=patience,
     )
 
@@ -116,7 +99,6 @@ def fit_by_adam(
     callback: object,
     progress: object,
 ) -> RiskMachine | RiskNetwork:
-    """Fit by Adam and return the model."""
     eval_rows, eval_labels = _check_eval_set(eval_set, rows)
     eval_weights, patience = None, training.early_stopping_rounds
     features = rows.columns.moved(rows.features)
@@ -139,9 +121,8 @@ def fit_by_adam(
     n_epochs = training.n_epochs or (_MOST_EPOCHS if stops else _EPOCHS)
     with make_callback(callback, progress, total=n_epochs, description="nnPU") as hook:
 
-        def on_epoch(epoch: int, risk: float, n_reversed: int, eval_risk: float) -> bool:
-            judged = None if eval_rows is None else eval_risk
-            return hook is not None and hook(RiskRound(epoch, n_epochs, risk, judged, n_reversed))
+        def info(epoch: int, risk: float, n_reversed: int, eval_risk: float) -> RiskRound:
+            return RiskRound(epoch, n_epochs, risk, None if eval_rows is None else eval_risk, n_reversed)
 
         options = _core.NnpuOptions(
             loss=shape.loss,
@@ -164,7 +145,7 @@ def fit_by_adam(
             options,
             chosen=split.chosen,
             eval_rows=None if eval_rows is None else (eval_rows, eval_labels, eval_weights),
-            callback=None if hook is None else on_epoch,
+            callback=of_rounds(hook, info),
             n_threads=rows.n_threads,
         )
     history = {
@@ -214,7 +195,8 @@ def fit_by_adam(
 def _model_of_net(rows: RiskRows, net: _core.Net, **fields: Any) -> RiskMachine | RiskNetwork:
     """Return the model of a net: a network, or without hidden units a linear model."""
     if not net["hidden_intercept"].size:
-        return make_model(rows, coef=net["coef"].astype(np.float64), intercept=net["intercept"], **fields)
+        fields |= {"bandwidth": rows.bandwidth, "coef": net["coef"].astype(np.float64), "intercept": net["intercept"]}
+        return make_model(RiskMachine, rows.matrix, rows.centers, **fields)
     return RiskNetwork(
         n_features=rows.matrix.n_features, feature_names=rows.matrix.feature_names, threshold=0.0, **net, **fields
     )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from fastpu.common._params import MANY, check_choice, check_int
 from fastpu.kernels._gauss_basis import check_bandwidth
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _MOST_HIDDEN = 10**6
 
@@ -50,7 +48,6 @@ class Shape:
     bandwidth: float | None
 
     def params(self) -> dict[str, object]:
-        """Return the arguments that influence the model."""
         params: dict[str, object] = {"loss": self.loss, "model": self.model}
         if self.model == "mlp":
             params["n_hidden"] = self.n_hidden
@@ -60,23 +57,14 @@ class Shape:
         return params
 
 
-def check_shape(
-    *,
-    model: object,
-    models: Sequence[str],
-    loss: object,
-    losses: Sequence[str],
-    n_centers: object,
-    centers: object,
-    bandwidth: object,
-    n_hidden: object = 1,
-) -> Shape:
-    kind = check_choice("model", model, models)
+def check_shape(given: Mapping[str, Any], models: Sequence[str], losses: Sequence[str]) -> Shape:
+    """Check those of a function's arguments, by their names, that say what f is and what it minimises."""
+    kind, centers = check_choice("model", given["model"], models), given["centers"]
     return Shape(
         model=kind,
-        loss=check_choice("loss", loss, losses),
-        n_hidden=check_int("n_hidden", n_hidden, low=1, high=_MOST_HIDDEN),
-        n_centers=min(check_int("n_centers", n_centers, low=1), MANY),
+        loss=check_choice("loss", given["loss"], losses),
+        n_hidden=check_int("n_hidden", given.get("n_hidden", 1), low=1, high=_MOST_HIDDEN),
+        n_centers=min(check_int("n_centers", given["n_centers"], low=1), MANY),
         centers=centers,
-        bandwidth=check_bandwidth("model", kind, centers, bandwidth),
+        bandwidth=check_bandwidth("model", kind, centers, given["bandwidth"]),
     )

@@ -9,18 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastpu.data._matrix import DenseMatrix
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu import _core
-    from fastpu.data._matrix import CsrMatrix, Matrix
-
+from fastpu import _core
+from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix
 
 _CONSTANT = 16  # a column that varies by so many rounding errors of its mean does not vary
 
@@ -42,7 +36,6 @@ class Columns:
     size: float = 1.0
 
     def moved(self, matrix: Matrix) -> Matrix:
-        """Return the rows less the centre."""
         if self.centre is None or matrix.is_sparse:
             return matrix
         return DenseMatrix(matrix.values - self.centre.astype(matrix.dtype))

@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fastpu.common._params import check_float, check_random_state
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import one_verdict, warn
-from fastpu.data._matrix import DenseMatrix
-from fastpu.data._training_rows import open_training_rows
+from fastpu.data._matrix import DenseMatrix, Matrix
+from fastpu.data._training_rows import TrainingRows, open_training_rows
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
-from fastpu.model._model import refuse_nan_scores
+from fastpu.model._model import Model, refuse_nan_scores
 from fastpu.model._prior import check_prior_in, prior_among_unlabeled
+from fastpu.risk._arguments import Shape
 from fastpu.risk._columns import Columns, read_columns
 from fastpu.risk.risk_machine import RiskMachine
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.model._model import Model
-    from fastpu.risk._arguments import Shape
-
+Machine = TypeVar("Machine", bound=RiskMachine)
 
 #: The default of lam is this times prior / sqrt(positive rows), for rows of the size 1; chosen by measurement.
 _RIDGE = {"linear": 1.0, "gauss": 0.05}
@@ -39,16 +33,13 @@ _NETWORK_LAM = 0.005  # the weight decay in the reference setting of nnPU's auth
 
 
 @dataclass(frozen=True)
-class RiskRows:
-    """The rows whose weight is not 0, with the prior among the unlabelled ones.
+class RiskRows(TrainingRows):
+    """The training rows, with the prior among the unlabelled ones.
 
     `features` is what the fit is linear in: `matrix`, or the basis functions around `centers`.
     """
 
     function: str
-    matrix: Matrix
-    labels: NDArray[np.int8]
-    weights: NDArray[np.float64] | None
     prior: float
     given_prior: float
     scenario: str
@@ -73,9 +64,7 @@ class RiskRows:
         if self.model == "mlp":
             return _NETWORK_LAM
         # The fewer positive rows there are, the less certain are means over them. Weights may stand for repeated rows.
-        positive = self.labels == 1
-        n_pos = float(np.count_nonzero(positive))
-        mass = n_pos if self.weights is None else max(n_pos, float(self.weights[positive].sum()))
+        mass = max(float(np.count_nonzero(self.labels == 1)), self.mass(1))
         size = self.columns.size
         if not 0 < size * size < math.inf:
             raise ValueError(
@@ -94,43 +83,26 @@ class RiskRows:
         }
 
 
-def open_risk_rows(
-    X: object,
-    y: object,
-    *,
-    function: str,
-    prior: object,
-    scenario: object,
-    lam: object,
-    shape: Shape,
-    sample_weight: object,
-    random_state: object,
-    n_threads: object,
-) -> RiskRows:
-    ridge = None if lam is None else check_float("lam", lam, low=0)
-    given, drawn_as = check_prior_in(scenario, prior)
-    threads = resolve_n_threads(n_threads)
-    generator = check_random_state(random_state)
-    require_rows(X, function)
-    matrix = check_matrix(X)
-    rows = open_training_rows(matrix, y, sample_weight, function)
-    matrix, labels, weights = rows.matrix, rows.labels, rows.weights
-    mass = np.ones(labels.size) if weights is None else weights
-    n_pos, n_unl = float(mass[labels == 1].sum()), float(mass[labels == 0].sum())
-    share = prior_among_unlabeled(given, n_pos=n_pos, n_unl=n_unl, scenario=drawn_as)
-    features = matrix
+def open_risk_rows(function: str, shape: Shape, given: Mapping[str, Any]) -> RiskRows:
+    """Check the rows among a function's arguments, by their names, and what else says what is minimised on them."""
+    ridge = None if given["lam"] is None else check_float("lam", given["lam"], low=0)
+    prior, drawn_as = check_prior_in(given["scenario"], given["prior"])
+    threads = resolve_n_threads(given["n_threads"])
+    generator = check_random_state(given["random_state"])
+    require_rows(given["X"], function)
+    rows = open_training_rows(check_matrix(given["X"]), given["y"], given["sample_weight"], function)
+    share = prior_among_unlabeled(prior, n_pos=rows.mass(1), n_unl=rows.mass(0), scenario=drawn_as)
+    features, weights = rows.matrix, rows.weights
     centers = bandwidth = None
     if shape.model == "gauss":
-        centers = open_centers(matrix, shape.centers, shape.n_centers, weights, generator)
-        bandwidth = shape.bandwidth or default_bandwidth(matrix, weights, centers)
-        features = DenseMatrix(gauss_features(matrix, centers, bandwidth, threads))
+        centers = open_centers(rows.matrix, shape.centers, shape.n_centers, weights, generator)
+        bandwidth = shape.bandwidth or default_bandwidth(rows.matrix, weights, centers)
+        features = DenseMatrix(gauss_features(rows.matrix, centers, bandwidth, threads))
     return RiskRows(
+        **vars(rows),
         function=function,
-        matrix=matrix,
-        labels=labels,
-        weights=weights,
         prior=share,
-        given_prior=given,
+        given_prior=prior,
         scenario=drawn_as,
         features=features,
         centers=centers,
@@ -142,22 +114,16 @@ def open_risk_rows(
     )
 
 
-def make_model(
-    rows: RiskRows, *, coef: NDArray[np.float64], intercept: float, params: Mapping[str, object], **common: Any
-) -> RiskMachine:
-    """Return a linear model in the features of the rows."""
-    arrays: dict[str, Any] = {} if rows.centers is None else rows.centers.fields("centers")
-    return RiskMachine(
-        n_features=rows.matrix.n_features,
-        feature_names=rows.matrix.feature_names,
+def make_model(kind: type[Machine], matrix: Matrix, centers: Matrix | None, **fields: Any) -> Machine:
+    """Return a linear model in the columns of the rows, or in basis functions around centres."""
+    arrays: dict[str, Any] = {} if centers is None else centers.fields("centers")
+    return kind(
+        n_features=matrix.n_features,
+        feature_names=matrix.feature_names,
         threshold=0.0,
-        params=params,
-        basis="linear" if rows.centers is None else "gauss",
-        coef=coef,
-        intercept=intercept,
-        bandwidth=rows.bandwidth,
+        basis="linear" if centers is None else "gauss",
         **arrays,
-        **common,
+        **fields,
     )
 
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+from numpy.typing import NDArray
 
 _LEAST_HELD = 10  # fewest positive rows to hold out: the risk of fewer is too noisy to stop by
 _ROWS_A_BATCH = 1000  # fewest rows in a batch of batch_size="auto"

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.risk._adam import check_training, fit_by_adam
 from fastpu.risk._arguments import RiskRound, check_shape
 from fastpu.risk._fit import open_risk_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from fastpu.risk.risk_machine import RiskMachine
-    from fastpu.risk.risk_network import RiskNetwork
+from fastpu.risk.risk_machine import RiskMachine
+from fastpu.risk.risk_network import RiskNetwork
 
 
 @answers_unknown_keywords
@@ -164,37 +160,9 @@ def fit_nnpu(
     >>> model.hidden_coef.shape
     (2, 100)
     """
-    shape = check_shape(
-        model=model,
-        models=("linear", "gauss", "mlp"),
-        loss=loss,
-        losses=("sigmoid", "logistic", "squared"),
-        n_centers=n_centers,
-        centers=centers,
-        bandwidth=bandwidth,
-        n_hidden=n_hidden,
-    )
-    training = check_training(
-        shape,
-        beta=beta,
-        gamma_nn=gamma_nn,
-        learning_rate=learning_rate,
-        batch_size=batch_size,
-        n_epochs=n_epochs,
-        validation_fraction=validation_fraction,
-        early_stopping_rounds=early_stopping_rounds,
-    )
-    rows = open_risk_rows(
-        X,
-        y,
-        function="fit_nnpu",
-        prior=prior,
-        scenario=scenario,
-        lam=lam,
-        shape=shape,
-        sample_weight=sample_weight,
-        random_state=random_state,
-        n_threads=n_threads,
-    )
+    given = locals()
+    shape = check_shape(given, models=("linear", "gauss", "mlp"), losses=("sigmoid", "logistic", "squared"))
+    training = check_training(shape, given)
+    rows = open_risk_rows("fit_nnpu", shape, given)
     warn_of_scales(rows.matrix)
     return fit_by_adam(rows, shape, training, eval_set=eval_set, callback=callback, progress=progress)

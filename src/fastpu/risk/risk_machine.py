@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
+from fastpu.data._matrix import Matrix
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._gauss_basis import gauss_scores, is_bandwidth
 from fastpu.model._model import Model
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
+from fastpu.data._matrix import Matrix
 from fastpu.kernels._kernels import score_rows
 from fastpu.model._model import Model
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

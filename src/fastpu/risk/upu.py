@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+import numpy as np
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._text import columns_named
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.risk._arguments import RiskRound, Shape, check_shape
 from fastpu.risk._fit import RiskRows, make_model, open_risk_rows, warn_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from fastpu.risk.risk_machine import RiskMachine
+from fastpu.risk.risk_machine import RiskMachine
 
 
 @answers_unknown_keywords
@@ -158,30 +154,12 @@ def fit_upu(
     >>> model.coef.shape
     (2,)
     """
+    given = locals()
     _refuse_what_adam_trains(model, loss)
-    shape = check_shape(
-        model=model,
-        models=("linear", "gauss"),
-        loss=loss,
-        losses=("logistic", "squared"),
-        n_centers=n_centers,
-        centers=centers,
-        bandwidth=bandwidth,
-    )
+    shape = check_shape(given, models=("linear", "gauss"), losses=("logistic", "squared"))
     tolerance = check_float("tol", tol, low=0, open_low=True)
     steps = check_int("max_iter", max_iter, low=1)
-    rows = open_risk_rows(
-        X,
-        y,
-        function="fit_upu",
-        prior=prior,
-        scenario=scenario,
-        lam=lam,
-        shape=shape,
-        sample_weight=sample_weight,
-        random_state=random_state,
-        n_threads=n_threads,
-    )
+    rows = open_risk_rows("fit_upu", shape, given)
     if shape.model != "linear" or rows.lam > 0:  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
     fitted, unfinished = _solve(rows, shape, tolerance, steps, callback, progress)
@@ -213,10 +191,6 @@ def _solve(
         )
     names = rows.matrix.feature_names if shape.model == "linear" else None
     with make_callback(callback, progress, total=None, description="uPU") as hook, columns_named(names):
-
-        def on_step(step: int, risk: float) -> bool:
-            return hook is not None and hook(RiskRound(step, max_iter, risk, None, 0))
-
         options = _core.UpuOptions(
             loss=shape.loss, prior=rows.prior, lam=rows.lam, tol=tol, max_iter=min(max_iter, MANY)
         )
@@ -225,7 +199,7 @@ def _solve(
             rows.labels,
             rows.weights,
             options,
-            callback=None if hook is None else on_step,
+            callback=of_rounds(hook, lambda step, risk: RiskRound(step, max_iter, risk, None, 0)),
             n_threads=rows.n_threads,
         )
     status, risks = result["status"], result["risks"]
@@ -235,7 +209,10 @@ def _solve(
             f"from unlabelled ones for ever: it is {risks[-1]:.4g} after {len(risks) - 1} steps; pass lam > 0"
         )
     made = make_model(
-        rows,
+        RiskMachine,
+        rows.matrix,
+        rows.centers,
+        bandwidth=rows.bandwidth,
         coef=result["coef"],
         intercept=result["intercept"],
         n_iter=len(risks) - 1,

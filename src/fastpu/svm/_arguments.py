@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._methods import methods_with
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.kernels._kernels import Kernel, check_kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
 
 MOST_COST = 1e100  # largest cost of a row in linear machines: larger ones overflow
 
@@ -29,12 +25,13 @@ _LEAST_STEPS = 10**7  # default of max_iter, unless 100 for each row is more
 
 @dataclass(frozen=True)
 class Options:
-    """The checked arguments that all kernel machines share."""
+    """The checked arguments that all kernel machines share; `limit` is what the function calls `max_iter`."""
 
     kernel: Kernel
     cache_bytes: int
     tol: float
     max_iter: int | None
+    limit: str
     n_threads: int
 
     def steps(self, n_rows: int) -> int:
@@ -43,16 +40,17 @@ class Options:
 
     def params(self) -> dict[str, object]:
         """Return the arguments that influence the model, as they were given."""
-        return {**self.kernel.params(), "tol": self.tol, "max_iter": self.max_iter}
+        return {**self.kernel.params(), "tol": self.tol, self.limit: self.max_iter}
 
 
-def check_options(given: Mapping[str, Any]) -> Options:
+def check_options(given: Mapping[str, Any], limit: str = "max_iter") -> Options:
     """Check those of a function's arguments, by their names, that all kernel machines share."""
     return Options(
         kernel=check_kernel(given["kernel"], given["gamma"], given["degree"], given["coef0"]),
         cache_bytes=check_cache(given["cache_mb"]),
         tol=check_float("tol", given["tol"], low=0, open_low=True),
-        max_iter=None if given["max_iter"] is None else check_int("max_iter", given["max_iter"], low=1),
+        max_iter=None if given[limit] is None else check_int(limit, given[limit], low=1),
+        limit=limit,
         n_threads=resolve_n_threads(given["n_threads"]),
     )
 

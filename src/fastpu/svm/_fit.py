@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._progress import make_callback
+from fastpu.common._warn import span_of
+from fastpu.data._matrix import Matrix
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef
-from fastpu.svm._arguments import MOST_COST
+from fastpu.svm._arguments import MOST_COST, Options
 from fastpu.svm._solver import (
     Solved,
     SvmRound,
-    TrainingScores,
+    Task,
+    Training,
+    TrainingRows,
     open_training,
     warn_if_degenerate,
     warn_if_no_margin,
     warn_if_unfinished,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.svm._arguments import Options
-    from fastpu.svm._solver import Task, Training, TrainingRows
-    from fastpu.svm.kernel_machine import KernelMachine
-
+from fastpu.svm.kernel_machine import KernelMachine
 
 _GAP = 1e-9  # duality gap at which the linear engine stops, relative to the primal objective
 _SAFETY = 0.99  # of tol, so that scores computed in another order meet it as well
@@ -75,21 +70,20 @@ def fit_machine(posed: Posed, matrix: Matrix, options: Options, *, callback: obj
             of_rows = None if labels is None else labels[rows]
             solved = training.solve(task, rows, of_rows, posed.cost[rows], hook=hook)
     model = training.machine(solved, model_params(task, options))
-    warn_of_failures(task, solved, TrainingScores.of(solved.decision), training)
+    warn_of_failures(task, solved, span_of(solved.decision), training)
     return model
 
 
 def model_params(task: Task, options: Options) -> dict[str, object]:
-    """Return the arguments that influence the model."""
     return {"method": task.function, **task.arguments, **options.params()}
 
 
-def warn_of_failures(task: Task, solved: Solved, scores: TrainingScores, training: TrainingRows) -> None:
-    """Warn of a fit that did not end, or whose model is of no use."""
+def warn_of_failures(task: Task, solved: Solved, span: tuple[int, int, float, float], training: TrainingRows) -> None:
+    """Warn of a fit that did not end, or whose model is of no use; `span` is `span_of` the scores of its rows."""
     warn_if_unfinished(task.function, solved, training.options, training.dtype)
     if solved.status in {"tol", "gap", "precision"}:
         warn_if_no_margin(task, solved, training.options.tol)
-        warn_if_degenerate(task.function, scores, one_class=task.problem == "one_class")
+        warn_if_degenerate(task.function, span, one_class=task.problem == "one_class")
 
 
 # --------------------------------------------------------------------------------------------------- linear kernel

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.common._params import is_sequence
+from fastpu.common._params import check_one_length, entries_of, is_sequence
 from fastpu.common._sharing import unwrapped
 from fastpu.common._text import describe
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._kernels import check_kernel_matrix, resolve_gamma, value_dtype
 from fastpu.kernels._scales import check_training_rows, warn_of_scales
-from fastpu.svm._arguments import check_options
-from fastpu.svm._fit import fit_machine, model_params, warn_of_failures
-from fastpu.svm._solver import Solved, TrainingRows, TrainingScores
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.svm._arguments import Options
-    from fastpu.svm._fit import Posed
-    from fastpu.svm._solver import Task
-    from fastpu.svm.kernel_machine import KernelMachine
-
+from fastpu.svm._arguments import Options, check_options
+from fastpu.svm._fit import Posed, fit_machine, model_params, warn_of_failures
+from fastpu.svm._solver import Solved, Task, TrainingRows
+from fastpu.svm.kernel_machine import KernelMachine
 
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 
@@ -42,16 +34,13 @@ _SHARED = (
 
 @dataclass(frozen=True)
 class _Poser:
-    """How a fit function poses its problem."""
+    """How a fit function poses its problem: by those of its arguments that are not of the kernel or the solver."""
 
     problem: str
-    pose: Callable[..., Posed]
+    function: Callable[..., Posed]
 
-
-def _pose(poser: _Poser, n_rows: int, y: object, arguments: Mapping[str, Any]) -> Posed:
-    """Pose the problem by those of the arguments that are not of the kernel or the solver."""
-    own = {name: value for name, value in arguments.items() if name not in _SHARED}
-    return poser.pose(n_rows, y, **own)
+    def pose(self, n_rows: int, y: object, arguments: Mapping[str, Any]) -> Posed:
+        return self.function(n_rows, y, **{name: arguments[name] for name in arguments if name not in _SHARED})
 
 
 def shares_grid(problem: str, pose: Callable[..., Posed], *costs: str) -> Callable[[_Fit], _Fit]:
@@ -78,18 +67,13 @@ def fit_posed(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> KernelMa
     if not names:
         options = check_options(arguments)
         matrix = check_training_rows(arguments["X"], options.kernel, fit.__name__)
-        posed = _pose(unwrapped(fit).grid_poser, matrix.n_rows, arguments.get("y"), arguments)
+        posed = unwrapped(fit).grid_poser.pose(matrix.n_rows, arguments.get("y"), arguments)
         callback, progress = arguments["callback"], arguments["progress"]
         return fit_machine(posed, matrix, options, callback=callback, progress=progress)
-    lengths = {name: len(arguments[name]) for name in names}
     for name in names:
-        if not lengths[name]:
-            raise ValueError(f"{name} must be one value or a sequence of at least one, got {describe(arguments[name])}")
-        if any(is_sequence(entry) for entry in arguments[name]):
+        if any(is_sequence(entry) for entry in entries_of(name, arguments[name]).values()):
             raise TypeError(f"{name} must be one value or a sequence of single values, got {describe(arguments[name])}")
-    if len(set(lengths.values())) > 1:
-        listed = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"sequences of parameters must have one length, an entry for each model, got {listed}")
+    check_one_length({name: len(arguments[name]) for name in names})
     points = [dict(zip(names, entries, strict=True)) for entries in zip(*(arguments[n] for n in names), strict=True)]
     rest = {name: value for name, value in arguments.items() if name not in names}
     if not SvmGrid.takes(fit, set(names), rest):
@@ -127,12 +111,12 @@ class GridFit:
     fold: FoldData
     task: Task
     solved: Solved
-    scores: TrainingScores
+    span: tuple[int, int, float, float]
     training: TrainingRows
 
     def warn(self) -> None:
         """Warn as the fit function does."""
-        warn_of_failures(self.task, self.solved, self.scores, self.training)
+        warn_of_failures(self.task, self.solved, self.span, self.training)
 
     def model(self) -> KernelMachine:
         """Return the model that the fit function returns."""
@@ -169,8 +153,7 @@ class SvmGrid:
         warn_of_scales(self._matrix, self._options({}).kernel)
 
     def _options(self, point: Mapping[str, Any]) -> Options:
-        given = {**self._arguments, **point}
-        return check_options(given)
+        return check_options({**self._arguments, **point})
 
     def solve(self, points: Sequence[Mapping[str, Any]], folds: Sequence[FoldData]) -> list[list[GridFit]]:
         """Return, for each fold, the fit of each point.
@@ -182,7 +165,7 @@ class SvmGrid:
             rows = self._matrix[fold.train]
             for i, point in enumerate(points):
                 given = {**self._arguments, **fold.by_row, **point}
-                posed = _pose(self._poser, fold.train.size, fold.labels, given)
+                posed = self._poser.pose(fold.train.size, fold.labels, given)
                 options = self._options(point)
                 kernel = resolve_gamma(options.kernel, rows, posed.counts)
                 key = k, kernel.core_gamma
@@ -268,5 +251,5 @@ class _Chain:
             status=result["status"],
             history={name: np.array([value]) for name, value in (history | {"n_active": self._rows.size}).items()},
         )
-        scores = TrainingScores(result["n_positive"], self._rows.size, *result["score_range"])
-        return GridFit(held, support, self._fold, task, solved, scores, replace(self._training, options=options))
+        span = result["n_positive"], self._rows.size, *result["score_range"]
+        return GridFit(held, support, self._fold, task, solved, span, replace(self._training, options=options))

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._binomial import largest_shares, least_shares
+from fastpu.data._matrix import Matrix
 from fastpu.svm._arguments import MOST_COST
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-
 
 # The factor in C = _FACTOR n_pos / (s^2 sqrt(max(n_pos, d))). This rule was chosen on ten standardised data sets with
 # 5 and 30 % of the positives labelled, and on text: for both methods its mean AUC was within .001 of the best rule.

@@ -1,29 +1,24 @@
-"""The sub-problems that the large-margin iterations solve, and the training rows with the engine that solves them."""
+"""What the large-margin iterations share: arguments, what callbacks get, rows, sub-problems and their engine."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from functools import cached_property
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
+from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._text import columns_named
-from fastpu.data._training_rows import open_training_rows
+from fastpu.common._threads import resolve_n_threads
+from fastpu.data._training_rows import TrainingRows, open_training_rows
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._scales import warn_of_scales
-from fastpu.svm._margin_arguments import MarginRound
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.svm._margin_arguments import MarginOptions
-
 
 T = TypeVar("T")
 Hook: TypeAlias = "Callable[[MarginRound], bool] | None"
@@ -35,29 +30,83 @@ Request: TypeAlias = (
 #: for a callback, and is sent whether the callback stops it.
 Steps: TypeAlias = "Generator[Request | MarginRound, Any, T]"
 
+_SOLVERS = ("auto", "exact", "iadmm")
 _PLUS, _MINUS = np.int8(1), np.int8(-1)
 # Each of the fits that run side by side holds some 40 bytes for every row. As many fits are begun as hold the memory of
 # this many rows together.
 _ROWS_AT_ONCE = 1 << 22
 
+# ----------------------------------------------------------------------------------------------- arguments
+
+
+@dataclass(frozen=True)
+class MarginRound:
+    """One classifier f_0, f_1, ... of a large-margin iteration, as a callback sees it.
+
+    Attributes
+    ----------
+    C : float
+        The cost that is being fitted.
+    step, max_iter : int
+        The number of the classifier, from 0, and the most there may be after the first.
+    objective : float
+        What is minimised, with the labels that the classifier was fitted to.
+    n_changed : int
+        Rows whose pseudo-labels it changes; for `fit_bpsi` rows whose loss it makes flat, or no longer flat.
+    gap : float
+        Duality gap of its sub-problem.
+    """
+
+    C: float
+    step: int
+    max_iter: int
+    objective: float
+    n_changed: int
+    gap: float
+
+
+@dataclass(frozen=True)
+class MarginOptions:
+    """The checked arguments that all functions of this room share."""
+
+    max_iter: int
+    solver: str
+    solver_tol: float
+    solver_max_iter: int | None
+    n_threads: int
+
+    def params(self) -> dict[str, object]:
+        """Return the arguments that influence the model, as they were given."""
+        names = ("max_iter", "solver_tol", "solver_max_iter", "solver")
+        return {name: getattr(self, name) for name in names}
+
+
+def check_margin_options(given: Mapping[str, Any]) -> MarginOptions:
+    """Check those of a function's arguments, by their names, that all of them share."""
+    limit = given["solver_max_iter"]
+    return MarginOptions(
+        max_iter=check_int("max_iter", given["max_iter"], low=1),
+        solver=check_choice("solver", given["solver"], _SOLVERS),
+        solver_tol=check_float("solver_tol", given["solver_tol"], low=0, high=1, open_low=True, open_high=True),
+        solver_max_iter=None if limit is None else min(check_int("solver_max_iter", limit, low=1), MANY),
+        n_threads=resolve_n_threads(given["n_threads"]),
+    )
+
+
 # ------------------------------------------------------------------------------------------- rows and engine
 
 
 @dataclass(frozen=True)
-class MarginRows:
-    """The training rows whose weight is not 0, with an engine that holds what all fits to them share.
+class MarginRows(TrainingRows):
+    """The training rows, with an engine that holds what all fits to them share."""
 
-    `rows` are their numbers among the caller's `n_given` rows, or None for all; `weights` is None if all of them
-    are 1.
-    """
-
-    matrix: Matrix
-    n_given: int
-    rows: NDArray[np.int64] | None
-    is_labelled: NDArray[np.bool_]
-    weights: NDArray[np.float64] | None
     engine: _core.LargeMarginEngine
     options: MarginOptions
+
+    @cached_property
+    def is_labelled(self) -> NDArray[np.bool_]:
+        labelled: NDArray[np.bool_] = self.labels == 1
+        return labelled
 
     def signs(self, is_positive: NDArray[np.bool_]) -> NDArray[np.int8]:
         """Return +1 and -1; labelled rows are +1."""
@@ -66,10 +115,10 @@ class MarginRows:
 
     def given(self, labels: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return labels of the caller's rows, 0 for those of weight 0."""
-        if self.rows is None:
+        if self.numbers is None:
             return labels
         every: NDArray[np.int8] = np.zeros(self.n_given, dtype=np.int8)
-        every[self.rows] = labels
+        every[self.numbers] = labels
         return every
 
 
@@ -93,7 +142,7 @@ def open_margin_rows(X: object, y: object, sample_weight: object, task: Task) ->
     warn_of_scales(rows.matrix)
     with columns_named(rows.matrix.feature_names):
         engine = _core.LargeMarginEngine(rows.matrix, n_threads=task.options.n_threads)
-    return MarginRows(rows.matrix, rows.n_given, rows.numbers, rows.labels == 1, rows.weights, engine, task.options)
+    return MarginRows(**vars(rows), engine=engine, options=task.options)
 
 
 # --------------------------------------------------------------------------------------------- sub-problems
@@ -161,7 +210,6 @@ class Solver:
         return counted
 
     def add(self, other: Solver, n_problems: int, n_steps: int) -> None:
-        """Add the counts of another solver."""
         self._n_problems += n_problems
         self._n_steps += n_steps
         self.unsolved += other.unsolved

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastpu.common._params import check_float, entries_of, is_sequence
 from fastpu.common._progress import make_callback
-from fastpu.common._warn import one_verdict, warn
+from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 from fastpu.svm._isvm_defaults import default_cost, largest_share
-from fastpu.svm._margin_arguments import check_costs
-from fastpu.svm._margin_engine import open_margin_rows, solve_side_by_side
+from fastpu.svm._margin_engine import MarginOptions, MarginRows, Steps, Task, open_margin_rows, solve_side_by_side
+from fastpu.svm._margin_loops import Run
 from fastpu.svm.linear_machine import LinearMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from fastpu.svm._margin_arguments import MarginOptions
-    from fastpu.svm._margin_engine import MarginRows, Steps, Task
-    from fastpu.svm._margin_loops import Run
-
 
 Loop: TypeAlias = "Callable[[MarginRows, float], Steps[Run]]"
 Flaws: TypeAlias = tuple[str, str, str, str]
@@ -30,7 +24,6 @@ Flaws: TypeAlias = tuple[str, str, str, str]
 
 
 def make_model(rows: MarginRows, run: Run, task: Task) -> LinearMachine:
-    """Return the model that a loop ended with."""
     solution = run.last.solution
     # coef of a collapsed loop may hold rounding errors
     coef = solution["coef"] if run.status != "collapsed" else np.zeros_like(solution["coef"])
@@ -64,8 +57,9 @@ def fit_each_cost(task: Task, given: Mapping[str, Any], loop: Loop) -> LinearMac
 
     `given` are the arguments of the public function.
     """
-    has_default = given["C"] is None and task.is_relative
-    costs, is_one = ([], True) if has_default else check_costs(given["C"])
+    has_default, costs = given["C"] is None and task.is_relative, []
+    if not has_default:
+        costs = [check_float(name, C, low=0, open_low=True) for name, C in entries_of("C", given["C"]).items()]
     with make_callback(given["callback"], given["progress"], total=None, description=task.title) as hook:
         rows = open_margin_rows(given["X"], given["y"], given["sample_weight"], task)
         if has_default:
@@ -82,7 +76,7 @@ def fit_each_cost(task: Task, given: Mapping[str, Any], loop: Loop) -> LinearMac
             if runs[-1].status == "callback":
                 break
     _warn_of(flaws, costs, task.function)
-    return models[0] if is_one else models
+    return models if is_sequence(given["C"]) else models[0]
 
 
 # ------------------------------------------------------------------------------------------------- warnings
@@ -155,7 +149,7 @@ def _degenerate(run: Run) -> str:
     if run.status == "no_negative":
         span = f"scores are between {scores.min():.3g} and {scores.max():.3g}"
         return f"no unlabelled row is called negative any more, and the iteration ended there; {span}; choose another C"
-    verdict = one_verdict(int(np.count_nonzero(scores > 0)), scores.size, scores.min(), scores.max())
+    verdict = one_verdict(*span_of(scores))
     if run.status in {"max_iter", "callback"} or not verdict:
         return ""
     return f"the model {verdict}; choose other costs, or rank by the scores (with_threshold)"

@@ -6,18 +6,12 @@ Liu, Zheng, Shen and Wang, "An iterative algorithm to learn from positive and un
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastpu.svm._margin_arguments import MarginRound
-from fastpu.svm._margin_engine import Solver
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.svm._margin_engine import MarginRows, Solved, Steps, Unsolved
-
+from fastpu.svm._margin_engine import MarginRound, MarginRows, Solved, Solver, Steps, Unsolved
 
 Loss: TypeAlias = Literal["hinge", "psi"]
 

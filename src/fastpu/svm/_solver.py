@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
+from fastpu.common._progress import of_rounds
 from fastpu.common._warn import one_verdict, warn
+from fastpu.data._matrix import Matrix
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._kernels import FunctionKernel, Kernel, linear_coef, resolve_gamma, value_dtype
+from fastpu.svm._arguments import Options
 from fastpu.svm.kernel_machine import KernelMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.svm._arguments import Options
 
 
 @dataclass(frozen=True)
@@ -168,10 +165,6 @@ class Training(TrainingRows):
         `limit` is the most pair updates; by default the options say how many.
         """
         limit = self.options.steps(rows.size) if limit is None else limit
-
-        def on_round(n_steps: int, objective: float, violation: float, n_active: int) -> bool:
-            return hook is not None and hook(SvmRound(n_steps, limit, objective, violation, n_active))
-
         result = self.engine.solve(
             task.problem,
             rows,
@@ -181,7 +174,7 @@ class Training(TrainingRows):
             start=start,
             tol=self.options.tol,
             max_iter=limit,
-            callback=None if hook is None else on_round,
+            callback=of_rounds(hook, lambda n_steps, *rest: SvmRound(n_steps, limit, *rest)),
         )
         numbers = (result["alpha"], result["decision"], [result["intercept"], result["objective"]])
         if not all(np.isfinite(values).all() for values in numbers):
@@ -265,24 +258,10 @@ def warn_if_no_margin(task: Task, solved: Solved, tol: float) -> None:
     )
 
 
-@dataclass(frozen=True)
-class TrainingScores:
-    """How many of the training rows a model calls positive, and the least and largest of their scores."""
-
-    n_positive: int
-    n_rows: int
-    least: float
-    most: float
-
-    @classmethod
-    def of(cls, decision: NDArray[np.float64]) -> TrainingScores:
-        return cls(int(np.count_nonzero(decision > 0)), decision.size, float(decision.min()), float(decision.max()))
-
-
-def warn_if_degenerate(function: str, scores: TrainingScores, *, one_class: bool) -> None:
-    """Warn if all training rows are called the same; that a one-class SVM calls them all positive is its aim."""
-    verdict = one_verdict(scores.n_positive, scores.n_rows, scores.least, scores.most)
-    if verdict and not (one_class and scores.n_positive):
+def warn_if_degenerate(function: str, span: tuple[int, int, float, float], *, one_class: bool = False) -> None:
+    """Warn if all training rows are called the same, by `span_of` their scores; of a one-class SVM, if negative."""
+    verdict = one_verdict(*span)
+    if verdict and not (one_class and span[0]):
         advice = "change nu or the kernel" if one_class else "change the costs or the kernel"
         text = f"{function}: the model {verdict}; {advice}, or rank by the scores (with_threshold)"
         warn(text, DegenerateModelWarning)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._text import describe, short
-from fastpu.common._warn import warn
+from fastpu.common._warn import span_of, warn
 from fastpu.data._validate import check_labels
 from fastpu.exceptions import ConvergenceWarning
 from fastpu.kernels._expansion import linear_scores
@@ -19,14 +21,8 @@ from fastpu.kernels._kernels import linear_coef
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._fit import linear_engine, solve_linear
-from fastpu.svm._solver import Task, Training, TrainingScores, open_training, warn_if_degenerate
+from fastpu.svm._solver import Task, Training, open_training, warn_if_degenerate
 from fastpu.svm.kernel_machine import KernelMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 _CHUNK_BYTES = 1 << 26  # bytes of scores and coefficients of the bags that are fitted at a time
@@ -246,7 +242,7 @@ def fit_bagging_svm(
     model = work.model(unlabelled, params)
     _warn_if_unfinished(work, tol=options.tol)
     if model.status in {"tol", "gap", "precision"}:
-        warn_if_degenerate("fit_bagging_svm", TrainingScores.of(work.totals / work.n_done), one_class=False)
+        warn_if_degenerate("fit_bagging_svm", span_of(work.totals / work.n_done))
     return model
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
@@ -13,15 +15,8 @@ from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.svm._arguments import cost_per_row
 from fastpu.svm._fit import Posed
 from fastpu.svm._grid import fit_posed, shares_grid
-from fastpu.svm._solver import Task
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.svm._solver import SvmRound
-    from fastpu.svm.kernel_machine import KernelMachine
+from fastpu.svm._solver import SvmRound, Task
+from fastpu.svm.kernel_machine import KernelMachine
 
 
 def _pose(n_rows: int, y: object, *, C_pos: object, C_unl: object, C: object, sample_weight: object) -> Posed:

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_bool, check_choice, check_float
 from fastpu.common._sharing import shares_work
 from fastpu.svm._arguments import MOST_COST
-from fastpu.svm._margin_arguments import MarginRound, check_margin_options
-from fastpu.svm._margin_engine import Task
+from fastpu.svm._margin_engine import MarginRound, MarginRows, Steps, Task, check_margin_options
 from fastpu.svm._margin_fit import fit_each_cost
-from fastpu.svm._margin_loops import Rule, algorithm_1
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.svm._margin_engine import MarginRows, Steps
-    from fastpu.svm._margin_loops import Loss, Run
-    from fastpu.svm.linear_machine import LinearMachine
-
+from fastpu.svm._margin_loops import Loss, Rule, Run, algorithm_1
+from fastpu.svm.linear_machine import LinearMachine
 
 _STARTS = ("hinge", "psi", "isvm")
 

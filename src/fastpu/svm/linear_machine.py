@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fastpu.data._matrix import Matrix
 from fastpu.kernels._expansion import linear_scores
 from fastpu.model._model import Model
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

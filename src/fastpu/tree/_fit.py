@@ -5,24 +5,20 @@ from __future__ import annotations
 import hashlib
 import math
 import numbers
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import MANY, check_choice, check_float, check_int, check_random_state
 from fastpu.common._text import describe
+from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
 from fastpu.model._prior import check_prior_in, check_scenario
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
 
 _MAX_BINS = 255
 
@@ -54,19 +50,16 @@ def counted_rows(label: int, labels: NDArray[np.int8], weights: NDArray[np.float
     return is_there if weights is None else is_there & (weights > 0)
 
 
-def group_sizes(labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> tuple[int, int]:
-    """Return how many positive and how many unlabelled rows of positive weight there are."""
-    n_pos, n_unl = (int(np.count_nonzero(counted_rows(label, labels, weights))) for label in (1, 0))
-    return n_pos, n_unl
-
-
 def check_bag_ratio(bag_ratio: object) -> float | None:
     """Return the unlabelled rows of a bag for each positive one, or None for a bootstrap."""
     return None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True)
 
 
-def bag_options(bag_ratio: float | None, n_pos: int, n_unl: int) -> dict[str, Any]:
-    """Return the options of the core that say how bags are drawn from so many rows."""
+def bag_options(
+    bag_ratio: float | None, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
+) -> dict[str, Any]:
+    """Return the options of the core that say how bags are drawn from these rows."""
+    n_pos, n_unl = (int(np.count_nonzero(counted_rows(label, labels, weights))) for label in (1, 0))
     if bag_ratio is None:
         return {"bag_unl": n_unl, "replace_unl": True}
     return {"bag_unl": max(1, round(min(bag_ratio * n_pos, n_unl))), "replace_unl": False}
@@ -93,7 +86,6 @@ def check_max_features(value: object, names: tuple[str, ...] = ("sqrt", "all")) 
 
 
 def drawn_features(max_features: str | float, n_features: int, *, is_sparse: bool = False) -> int:
-    """Return how many of the features are drawn."""
     if max_features == "auto":
         max_features = _WIDE_SHARE if n_features > _WIDE and not is_sparse else "sqrt"
     if max_features == "all":

@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from importlib import import_module
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastpu.data._categories import columns_in_sets
+from fastpu.data._categories import Kept, columns_in_sets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import lightgbm
-    from numpy.typing import NDArray
-
-    from fastpu.data._categories import Kept
-
 
 _IS_CATEGORICAL, _MISSING_LEFT, _NAN_IS_MISSING = 1, 2, 8  # the bits of decision_type
 _WORDS = 8  # of 32 bits in a set of categories
@@ -155,7 +151,6 @@ def _tree_texts(
 
 
 def _means(nodes: NDArray[Any], tree_starts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the mean value of the rows of each node."""
     levels = [tree_starts[:-1]]
     while levels[-1].size:
         parents = levels[-1][nodes["feature"][levels[-1]] >= 0]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import check_choice
@@ -19,12 +21,8 @@ from fastpu.model._prior import PriorEstimate, check_prior_in
 from fastpu.tree._lightgbm import make_booster
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     import lightgbm
-    from numpy.typing import NDArray
     from typing_extensions import Self
-
 
 _SEEDS = 2**64
 #: A node as the core reads it: 24 bytes, three words of the model. `left` is 0 in a leaf, whose value is `threshold`;
