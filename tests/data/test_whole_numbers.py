@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
+from fastpu.data._matrix import first_rounded
 from fastpu.data._validate import check_matrix
-from fastpu.data._whole_numbers import first_rounded
 from helpers import refused
 
 LARGE = 2**53 + 1

@@ -261,7 +261,7 @@ def fit_boosted_trees(
     params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": features.max_bins}
     n_before = 0
     if before is not None:
-        check_continued(before, features, params)
+        check_continued(before, features, params, features.n_rows)
         if before.divisor < settings.n_bags:
             raise ValueError(
                 f"init_model must have all of its {settings.n_bags} bags, got a model that a callback stopped after "
@@ -290,7 +290,8 @@ def fit_boosted_trees(
             to_run,
             held,
             patience=0 if chosen else patience,
-            before=before,
+            init=None if before is None else (before._nodes, before.tree_starts, before.category_sets),
+            init_oob_sum=None if before is None else before.oob_sum,
             callback=None if hook is None else on_round,
         )
     if before is not None and grown.n_bags < before.divisor:  # the other bags have no new rounds

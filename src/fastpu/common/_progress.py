@@ -28,24 +28,11 @@ class _Bar(Protocol):
 def make_callback(
     callback: object, progress: object, *, total: int | None, description: str
 ) -> Iterator[Callback | None]:
-    """Combine a user's callback and a progress bar into one function for the loop.
+    """Combine a user's callback and a progress bar of `total` rounds into one function for the loop, or None.
 
-    Parameters
-    ----------
-    callback : callable or None
-        Called as ``callback(info)`` in every round; a true result stops the fit. It must return a
-        bool or None: a function that happens to return something else would stop it unasked.
-    progress : bool
-        Whether to show a bar: tqdm's if that is installed, else a plain line on standard error.
-    total : int or None
-        The largest number of rounds, or None if that is unknown.
-    description : str
-        The words beside the bar.
-
-    Yields
-    ------
-    callable or None
-        None if there is nothing to call. The bar is closed when the context ends, by an error too.
+    The callback must return a bool or None: a function that happens to return something else would stop the fit
+    unasked. The bar is tqdm's if that is installed, else a plain line on standard error. It is closed when the context
+    ends, by an error too.
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {describe(callback)}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from fastpu import _core
-from fastpu.dask._tasks import release, results_of, wait_for
+from fastpu.dask._client import release, results_of, wait_for
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import stacked_bins
 from fastpu.tree._fit import splits_by_categories
@@ -146,19 +146,10 @@ def grow_on_parts(
     before: Sequence[Any],
     on_tree: Callable[[int, int, int], bool] | None,
 ) -> Forest:
-    """Grow a forest on binned partitions of these sizes.
+    """Grow a forest on binned partitions of these sizes, by tasks of `n_threads` each.
 
-    Parameters
-    ----------
-    parts : sequence of Future of BinnedPart
-    options : dict
-        Those of the core.
-    n_threads : int
-        Threads of a task.
-    before : sequence
-        For each partition the out-of-bag sums of earlier trees, as a future or None.
-    on_tree : callable, optional
-        Called with the number of each tree, how many leaves it has, and its depth; True stops.
+    `before` has for each partition the out-of-bag sums of earlier trees, as a future or None. `on_tree` is called with
+    the number of each tree, how many leaves it has, and its depth; True stops.
     """
     first_row = np.cumsum(sizes, dtype=np.int64) - np.asarray(sizes)
     n_pos, _ = rows.group_sizes()

@@ -20,10 +20,9 @@ from fastpu import _core
 from fastpu.boosting._arguments import check_eval_set
 from fastpu.common._params import check_int
 from fastpu.common._text import short
-from fastpu.dask._client import dask
+from fastpu.dask._client import dask, release, results_of, wait_for
 from fastpu.dask._collections import is_collection, read_rows
 from fastpu.dask._members import HeldRows
-from fastpu.dask._tasks import release, results_of, wait_for
 from fastpu.data._categories import check_kept, columns_in_order, columns_in_sets
 from fastpu.data._category_order import CategoryOrder, Counts, count_categories, upper_label
 from fastpu.data._matrix import CsrMatrix, DenseMatrix, stacked
@@ -78,20 +77,9 @@ class _PartCensus:
 class Census:
     """Sizes, columns and groups of all rows.
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        Numbers of rows of the partitions.
-    n_features, is_sparse, itemsize, feature_names, categories
-        Those of the matrix of all rows.
-    order : CategoryOrder, or None
-        The codes of many categories, if there are such columns; see `put_in_order`.
-    groups : tuple of tuple of int
-        Numbers of positive, unlabelled and negative rows of positive weight, for each partition.
-    mass : tuple of float
-        Sums of their weights.
-    is_weighted : bool
-        Whether rows have weights.
+    `sizes` are the numbers of rows of the partitions, and `groups` those of positive, unlabelled and negative rows of
+    positive weight in each of them. `mass` has the sums of the weights of these groups over all partitions. `order`
+    has the codes of many categories, if there are such columns; see `put_in_order`.
     """
 
     sizes: tuple[int, ...]
@@ -410,21 +398,8 @@ def bin_partitions(client: Client, rows: Rows, form: BinnedFeatures, census: Cen
 class FitData:
     """The rows of a fit and what is known of them.
 
-    Attributes
-    ----------
-    client : Client
-    rows : Rows
-        The partitions.
-    census : Census
-        Their sizes and groups.
-    form : BinnedFeatures
-        A single row binned as all rows are, from which the core reads the cuts and the form of the codes.
-    held : LabelledRows, or None
-        The rows of `eval_set`.
-    patience : int
-        As `check_patience` returns it.
-    n_threads : int, or None
-        Most threads of each worker; None for those that Dask gave it.
+    `form` is a single row binned as all rows are, from which the core reads the cuts and the form of the codes. `held`
+    has the rows of `eval_set`. Each worker uses `n_threads` at most, or those that Dask gave it.
     """
 
     client: Client

@@ -186,7 +186,7 @@ def fit_boosted_trees(
     form = find_form(connected, rows, census, n_cuts_or_bins)
     params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": form.max_bins}
     if before is not None:
-        check_continued(before, form, params)
+        check_continued(before, form, params, census.n_rows)
     held = bin_eval_set(connected, eval_set, form)
     share = proper_prior(settings.prior, settings.scenario, n_pos=census.mass[0], n_unl=census.mass[1])
     training = Training(settings, share, seed, resolve_n_threads(None))

@@ -14,9 +14,8 @@ from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._bags import Tasks, grow_on_parts
 from fastpu.dask._binning import bin_partitions, find_form, put_in_order, take_census
-from fastpu.dask._client import find_client, waits_outside_the_pool
+from fastpu.dask._client import find_client, results_of, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
-from fastpu.dask._tasks import results_of
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
 from fastpu.forest._arguments import FUNCTION, ForestRound, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
@@ -159,8 +158,7 @@ max_bins, init_model, random_state, progress
     params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": n_cuts}
     seed = draw_seed(random_state, before)
     if before is not None:
-        all_rows: Any = _AllRows(census.n_rows, form)
-        check_continued(before, all_rows, params)
+        check_continued(before, form, params, census.n_rows)
     n_all = n_new if before is None else before.n_trees + n_new
     params |= {"n_trees": n_all, "random_state": as_int(random_state, before)}
     with closing(Tasks(connected)) as tasks:
@@ -222,19 +220,6 @@ def _told_of(
 
 def _score(part: BinnedPart, model: TreeEnsemble) -> NDArray[np.float64]:
     return np.empty(0) if part.features is None else model.decision_function(part.features, n_threads=1)
-
-
-@dataclasses.dataclass(frozen=True)
-class _AllRows:
-    """The rows of all partitions, with the attributes of BinnedFeatures that `check_continued` reads."""
-
-    n_rows: int
-    form: BinnedFeatures
-
-    _check_fits = BinnedFeatures._check_fits
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.form, name)
 
 
 def _out_of_bag_before(tasks: Tasks, before: TreeEnsemble | None, sizes: Sequence[int]) -> list[Any]:

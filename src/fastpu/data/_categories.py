@@ -49,17 +49,10 @@ def _is_text_of_arrow(name: str) -> bool:
 def read_categories(
     series: Any, kind: str, where: str, kept: tuple[Any, ...] | None
 ) -> tuple[np.ndarray[Any, np.dtype[np.float64]], tuple[Any, ...]]:
-    """Return the entries of one column as numbers, and its categories.
+    """Return the entries of one column as numbers, and its categories; messages call it `where`.
 
-    Parameters
-    ----------
-    series : pandas or polars Series
-    kind : {"pandas", "polars"}
-    where : str
-        What the column is called in messages.
-    kept : tuple, optional
-        The categories that are known; by default those that occur in the column, in the order of its dtype, and those
-        of strings by the alphabet.
+    The categories are those that are `kept`, or those that occur in the column, in the order of its dtype, and those of
+    strings by the alphabet.
     """
     codes, values = _pandas_codes(series) if kind == "pandas" else _polars_codes(series)
     if kept is None:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fastpu.data._matrix import CsrMatrix, Floats
-from fastpu.data._whole_numbers import first_rounded, refuse_rounded
+from fastpu.data._matrix import CsrMatrix, Floats, first_rounded, refuse_rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -24,9 +24,8 @@ from fastpu.common._params import (  # noqa: F401 - offered beside the checks of
 from fastpu.common._text import describe, short, variable, where_column
 from fastpu.data._coding import default_codes, read_labels, read_series
 from fastpu.data._frames import check_frame, column_names, frame_kind, read_frame
-from fastpu.data._matrix import DenseMatrix, Floats, Matrix
+from fastpu.data._matrix import DenseMatrix, Floats, Matrix, first_rounded, refuse_rounded
 from fastpu.data._sparse import is_sparse, read_sparse
-from fastpu.data._whole_numbers import first_rounded, refuse_rounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,28 +63,9 @@ def check_matrix(
     precision to float64 (integers that it would round are refused); a frame to float32 if all its columns
     are float32, else to float64, with missing entries as NaN.
 
-    Parameters
-    ----------
-    X : array-like, SciPy sparse array or matrix, pandas or polars DataFrame
-    name : str
-        Name of the argument in messages.
-    nan, inf : {"refuse", "allow"}
-        What happens to NaN and to infinite entries.
-    sparse : bool
-        Whether sparse input is taken.
-    categories : {"refuse", "learn"} or mapping
-        What happens to categorical columns of frames: their categories are found, or are those of a fitted model, of
-        which a frame must then have the same columns.
-    n_features, feature_names
-        What a fitted model expects; names are compared only if `X` has names as well.
-
-    Raises
-    ------
-    TypeError
-        If the entries are no real numbers, or `X` is of a kind that is not taken.
-    ValueError
-        If the shape, the structure of a sparse matrix, an entry, or the names are not as expected, or a whole number
-        is not exact in float64.
+    Errors call it `name`. Categorical columns of frames are refused, or their categories are learnt, or are those of a
+    fitted model, of which a frame must then have the same columns. `n_features` and `feature_names` are what a fitted
+    model expects; names are compared only if `X` has names as well.
     """
     names: tuple[str, ...] | None = None
     kept: Kept = {}
@@ -290,17 +270,8 @@ def check_labels(y: object, n_rows: int, *, name: str = "y", pu_only: str | None
     """Return the labels +1, 0, -1 as an int8 vector with one entry per row.
 
     Takes what `fastpu.as_labels` takes without codings. The two values {1, -1} mean labelled
-    positives and labelled negatives, as they must for a method that takes both.
-
-    Parameters
-    ----------
-    y : array-like of n_rows labels
-    n_rows : int
-    name : str
-        Name of the argument in messages.
-    pu_only : str, optional
-        Name of the calling method if it takes no labelled negatives. It then refuses -1, and
-        needs at least one positive and one unlabelled row.
+    positives and labelled negatives, as they must for a method that takes both. `pu_only` is the name of a method that
+    takes no labelled negatives: it refuses -1, and needs at least one positive and one unlabelled row.
     """
     labels = default_codes(read_labels(y, name), name)
     if labels.size != n_rows:

@@ -248,10 +248,6 @@ class FastpuClassifier(CallbackSupport, PUClassifier):
             raise AttributeError(f"this {type(self).__name__} is not linear in the features")
         return np.array(coef, dtype=np.float64)[None, :], np.array([model.intercept - model.threshold])
 
-    def __sklearn_is_fitted__(self) -> bool:
-        # A fit that ended in an error has set n_features_in_ already.
-        return hasattr(self, "model_")
-
     # --------------------------------------------------------------------------------------------------- the tags
 
     def __sklearn_tags__(self) -> Any:

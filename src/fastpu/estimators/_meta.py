@@ -202,10 +202,6 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=mapping)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        # A fit that ended in an error has set n_features_in_ already.
-        return hasattr(self, "classes_")
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False

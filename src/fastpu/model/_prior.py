@@ -84,12 +84,8 @@ def prior_among_unlabeled(prior: float, *, n_pos: float, n_unl: float, n_neg: fl
     """Return P(Y = 1) among the unlabelled rows for the prior that belongs to the scenario.
 
     In "case_control" that is `prior` itself. In "single_set" `prior` is the rate among all rows together: n_pos
-    labelled positives, n_unl unlabelled rows and n_neg labelled negatives (their counts, or their weights).
-
-    Raises
-    ------
-    ValueError
-        If fewer rows are positive, by `prior`, than are labelled positive, or more than are not labelled negative.
+    labelled positives, n_unl unlabelled rows and n_neg labelled negatives (their counts, or their weights). It is
+    refused if fewer rows are positive by it than are labelled positive, or more than are not labelled negative.
     """
     if scenario == "case_control":
         return prior

@@ -18,8 +18,7 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._folds import Fold, stratified_folds
 from fastpu.data._validate import check_labels, check_sample_weight, check_vector, label_counts
 from fastpu.model._fields import FrozenMapping
-from fastpu.selection._criteria import Criterion, check_scoring
-from fastpu.selection._fit_prior import with_prior
+from fastpu.selection._criteria import Criterion, check_scoring, with_prior
 from fastpu.selection._grid import Arguments, Grid, check_grid
 from fastpu.selection._kernel_grid import KernelGrid
 from fastpu.selection._parts import FoldParts, Rows, check_folds

@@ -163,14 +163,14 @@ def check_init_model(model: object, function: str) -> TreeEnsemble | None:
     return model
 
 
-def check_continued(before: TreeEnsemble, features: BinnedFeatures, params: dict[str, object]) -> None:
-    """Raise ValueError unless a fit with these features and parameters can go on from this model."""
+def check_continued(before: TreeEnsemble, features: BinnedFeatures, params: dict[str, object], n_rows: int) -> None:
+    """Raise ValueError unless a fit to so many rows, with these features and parameters, can go on from this model."""
     for name, value in params.items():
         if before.params.get(name) != value:
             raise ValueError(f"{name} must be that of init_model, {before.params.get(name)!r}, got {value!r}")
     features._check_fits("X", before.n_features, before.feature_names, before._kept)
-    if before.oob_sum is not None and before.oob_sum.size != features.n_rows:
-        raise ValueError(f"X must have the {before.oob_sum.size} rows of init_model, got {features.n_rows}")
+    if before.oob_sum is not None and before.oob_sum.size != n_rows:
+        raise ValueError(f"X must have the {before.oob_sum.size} rows of init_model, got {n_rows}")
 
 
 def fingerprint_of_part(
