@@ -26,8 +26,8 @@ from fastpu.data._matrix import CsrMatrix, Matrix
 from fastpu.data._training_rows import open_training_rows
 from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import require_rows
-from fastpu.kernels._centring import shifted_csr
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
+from fastpu.kernels._kernels import shifted_csr
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast, get_args
 
@@ -17,7 +16,6 @@ from fastpu.common._warn import warn
 from fastpu.data._categories import category_flags
 from fastpu.data._validate import label_counts
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.model._prior import proper_prior
 from fastpu.model._threshold import balanced_accuracy_threshold
 from fastpu.tree._fit import (
     bag_options,
@@ -108,7 +106,7 @@ class Settings:
 
 
 def check_settings(**given: Any) -> Settings:
-    """Return the settings among the arguments of `fit_boosted_trees`, which are all of them, checked."""
+    """Return the settings among the arguments of `fit_boosted_trees`, checked."""
     kind = check_choice("loss", given["loss"], LOSSES)
     prior, scenario = check_prior_and_scenario(
         given["prior"], given["scenario"], f"loss={kind!r}", is_needed=kind in WITH_PRIOR
@@ -168,15 +166,6 @@ def check_group_counts(settings: Settings, groups: tuple[int, int, int], weight:
         raise ValueError(f"y must hold at least two of +1, 0 and -1 for {FUNCTION}, got {counts}")
     if settings.n_bags > 1 and not (n_pos and n_unl):
         raise ValueError(f"y must hold +1 and 0 for n_bags > 1: bags differ in their unlabelled rows, got {counts}")
-
-
-def weighted_prior(settings: Settings, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> float:
-    """Return the prior among the unlabelled rows; any number where the loss has none."""
-    if settings.prior is None:
-        return 0.5
-    mass = np.ones(labels.size) if weights is None else weights
-    n_pos, n_unl = (math.fsum(mass[labels == label]) for label in (1, 0))
-    return proper_prior(settings.prior, settings.scenario, n_pos=n_pos, n_unl=n_unl)
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def boost(
     patience = check_patience(early_stopping_rounds)
     most_folds = check_int("n_folds", n_folds, low=2)
     rng = check_random_state(random_state)
-    data = X if isinstance(X, BinnedFeatures) else check_matrix(X, nan="allow", inf="allow", categories="learn")
+    data = X if isinstance(X, BinnedFeatures) else check_matrix(X, finite=False, categories="learn")
     cuts = _check_max_bins(max_bins, data)
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)

@@ -15,7 +15,6 @@ from fastpu.boosting._boosted_trees import (
     check_groups,
     check_settings,
     make_model,
-    weighted_prior,
 )
 from fastpu.boosting._folds import LabelledRows, rounds_by_folds
 from fastpu.common._keywords import answers_unknown_keywords
@@ -24,7 +23,7 @@ from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_labels, check_sample_weight
-from fastpu.model._prior import needs_prior_where
+from fastpu.model._prior import needs_prior_where, prior_by_labels
 from fastpu.tree._fit import (
     as_int,
     bin_rows,
@@ -227,22 +226,7 @@ def fit_boosted_trees(
     >>> bool(model.oob_decision_function[hidden].mean() > model.oob_decision_function[others].mean())
     True
     """
-    settings = check_settings(
-        loss=loss,
-        prior=prior,
-        scenario=scenario,
-        gamma=gamma,
-        learning_rate=learning_rate,
-        max_leaves=max_leaves,
-        max_depth=max_depth,
-        min_leaf_rows=min_leaf_rows,
-        min_leaf_hessian=min_leaf_hessian,
-        lam=lam,
-        n_bags=n_bags,
-        bag_ratio=bag_ratio,
-        subsample_unl=subsample_unl,
-        max_features=max_features,
-    )
+    settings = check_settings(**locals())
     n_new = check_int("n_rounds", n_rounds, low=1)
     patience = check_patience(early_stopping_rounds)
     most_folds = check_int("n_folds", n_folds, low=2)
@@ -270,7 +254,8 @@ def fit_boosted_trees(
         n_before = before.n_trees // before.divisor
     known_by = fingerprint_of(features, labels, weights, threads)
     check_same_rows(before, known_by)
-    training = Training(settings, weighted_prior(settings, labels, weights), seed, threads)
+    among_unlabelled = prior_by_labels(settings.prior, settings.scenario, labels, weights)
+    training = Training(settings, among_unlabelled, seed, threads)
 
     chosen = None
     if patience and held is None:

@@ -165,22 +165,8 @@ def fit_pnu_auc_boost(
     >>> model.predict([[0.0], [1.0]])
     array([-1,  1])
     """
-    return boost(
-        pnu_auc_method(gamma, rho, step),
-        X,
-        y,
-        sample_weight=sample_weight,
-        n_rounds=n_rounds,
-        max_bins=max_bins,
-        eval_set=eval_set,
-        early_stopping_rounds=early_stopping_rounds,
-        n_folds=n_folds,
-        stop_tol=stop_tol,
-        random_state=random_state,
-        n_threads=n_threads,
-        callback=callback,
-        progress=progress,
-    )
+    shared = {name: value for name, value in locals().items() if name not in ("gamma", "rho", "step")}
+    return boost(pnu_auc_method(gamma, rho, step), **shared)
 
 
 def pnu_auc_method(gamma: object, rho: object, step: object) -> Method:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,11 +17,6 @@ from fastpu.common._text import describe
 Callback: TypeAlias = Callable[[Any], bool]
 
 _SECONDS = 10.0  # between the lines of a fit without tqdm
-
-
-class _Bar(Protocol):
-    def update(self, n: int = 1) -> object: ...
-    def close(self) -> object: ...
 
 
 @contextlib.contextmanager
@@ -43,7 +38,7 @@ def make_callback(
     bar = _open_bar(total, description)
 
     def tick(info: Any) -> bool:
-        bar.update(1)
+        bar.update()
         return False if stop is None else stop(info)
 
     try:
@@ -64,13 +59,11 @@ def _checked(callback: Callable[[Any], object]) -> Callback:
     return call
 
 
-def _open_bar(total: int | None, description: str) -> _Bar:
+def _open_bar(total: int | None, description: str) -> Any:
     try:
-        tqdm = import_module("tqdm.auto").tqdm
+        return import_module("tqdm.auto").tqdm(total=total, desc=description)
     except ImportError:
         return _PlainBar(total, description)
-    bar: _Bar = tqdm(total=total, desc=description)
-    return bar
 
 
 class _PlainBar:
@@ -81,8 +74,8 @@ class _PlainBar:
         self._done = 0
         self._start = self._last = time.monotonic()
 
-    def update(self, n: int = 1) -> None:
-        self._done += n
+    def update(self) -> None:
+        self._done += 1
         if time.monotonic() >= self._last + _SECONDS:
             self.close()
 

@@ -269,7 +269,7 @@ class BoostedFit:
         """Return a hash of the settings, and of the counts and the form of the rows, which identifies this fit."""
         training, data = self._training, self._data
         held = None if data.held is None else data.held.labels.tolist()
-        named = data.census.feature_names, sorted(data.census.categories.items())
+        named = data.census.like.feature_names, sorted(data.census.categories.items())
         known = asdict(training.settings), training.prior, self._trees.n_first, data.patience, held, named
         digest = hashlib.sha256(repr((known, data.census.groups, data.census.mass)).encode())
         for array in (data.form._native.cut_starts, data.form._native.cut_values):

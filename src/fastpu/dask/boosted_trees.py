@@ -155,22 +155,7 @@ def fit_boosted_trees(
     >>> bool((model.packed_nodes == fastpu.fit_boosted_trees(X, y, n_rounds=20).packed_nodes).all())
     True
     """
-    settings = check_settings(
-        loss=loss,
-        prior=prior,
-        scenario=scenario,
-        gamma=gamma,
-        learning_rate=learning_rate,
-        max_leaves=max_leaves,
-        max_depth=max_depth,
-        min_leaf_rows=min_leaf_rows,
-        min_leaf_hessian=min_leaf_hessian,
-        lam=lam,
-        n_bags=1,
-        bag_ratio=3.0,
-        subsample_unl=subsample_unl,
-        max_features=max_features,
-    )
+    settings = check_settings(**locals(), n_bags=1, bag_ratio=3.0)
     n_new = check_int("n_rounds", n_rounds, low=1)
     patience = check_patience(early_stopping_rounds, eval_set)
     path = None if checkpoint is None else file_name(checkpoint)

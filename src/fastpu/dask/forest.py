@@ -136,17 +136,7 @@ max_bins, init_model, random_state, progress
     >>> bool(np.array_equal(model.decision_function(X), same.decision_function(X)))
     True
     """
-    growth = check_growth(
-        loss=loss,
-        prior=prior,
-        scenario=scenario,
-        splitter=splitter,
-        bag_ratio=bag_ratio,
-        max_features=max_features,
-        min_leaf_rows=min_leaf_rows,
-        max_depth=max_depth,
-        max_leaves=max_leaves,
-    )
+    growth = check_growth(**locals())
     n_new = check_int("n_trees", n_trees, low=1)
     n_cuts = _MAX_BINS if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
     threads = resolve_n_threads(n_threads)

@@ -59,7 +59,7 @@ def read_categories(
         occurs = np.bincount(codes + 1, minlength=len(values) + 1)[1:] > 0
         kept = tuple(value for value, is_there in zip(values, occurs, strict=True) if is_there)
         _check_values(kept, where)
-    elif values and kept and _is_text(values[0]) != _is_text(kept[0]):
+    elif values and kept and isinstance(values[0], str) != isinstance(kept[0], str):
         raise TypeError(
             f"{where} must have categories of the kind of the training data's, such as {short(kept[0])}, "
             f"got {short(values[0])}"
@@ -94,15 +94,11 @@ def _polars_codes(series: Any) -> tuple[Any, list[Any]]:
     return code_of[numbers], [text[i] for i in order]
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
 def _check_values(values: tuple[Any, ...], where: str) -> None:
     for value in values:
         if not isinstance(value, _PLAIN):
             raise TypeError(f"{where} must have categories that are strings or numbers, got {short(value)}")
-        if _is_text(value) != _is_text(values[0]):
+        if isinstance(value, str) != isinstance(values[0], str):
             raise TypeError(
                 f"{where} must have categories of one kind, strings or numbers, got {short(values[0])} and "
                 f"{short(value)}"

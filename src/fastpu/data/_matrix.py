@@ -178,6 +178,13 @@ def entry_blocks(starts: NDArray[np.int64], n_per_row: int = 0) -> Iterator[slic
         start = stop
 
 
+def native_floats(array: NDArray[Any]) -> Floats:
+    """Return `array` C-contiguous, aligned and of native float32 or float64; a copy if need be."""
+    target = np.float32 if array.dtype.kind == "f" and array.dtype.itemsize <= 4 else np.float64
+    with np.errstate(over="ignore"):  # beyond float64: inf
+        return np.require(array, target, ["C", "A"])
+
+
 def stacked(parts: list[Matrix]) -> Matrix:
     """Return matrices of one form, one below the other."""
     names, csr = parts[0].feature_names, [part for part in parts if part.is_sparse]

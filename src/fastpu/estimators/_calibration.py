@@ -12,7 +12,7 @@ from fastpu.common._warn import warn
 from fastpu.data._folds import stratified_folds
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
 from fastpu.model._calibration import METHODS, by_group
-from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, prior_among_unlabeled
+from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior
 from fastpu.priors._likelihood import score_share
 from fastpu.priors._sampling import doubts
 from fastpu.selection._parts import Rows
@@ -138,10 +138,7 @@ def _prior_among_unlabeled(
         return value, estimate
     drawn_as = arguments.get("scenario", getattr(estimator, "scenario", "case_control"))
     prior, scenario = check_prior_in(drawn_as, of_fit)
-    among = prior_among_unlabeled(prior, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1], scenario=scenario)
-    if not 0 < among < 1:
-        raise ValueError(f"prior leaves no unlabelled row of one class, got {prior:g} with scenario={scenario!r}")
-    return among, None
+    return proper_prior(prior, scenario, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1]), None
 
 
 def _against_all(

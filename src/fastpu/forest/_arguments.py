@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fastpu.common._params import MANY, check_choice, check_int
 from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
-from fastpu.model._prior import proper_prior
+from fastpu.model._prior import prior_by_labels
 from fastpu.tree._fit import check_bag_ratio, check_max_features, check_prior_and_scenario, drawn_features
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 FUNCTION = "fit_forest"
@@ -73,7 +72,7 @@ class Growth:
 
 
 def check_growth(**given: Any) -> Growth:
-    """Return the arguments of `fit_forest` that say how trees are grown, which are all of them, checked."""
+    """Return those of the arguments of `fit_forest` that say how trees are grown, checked."""
     kind = check_choice("loss", given["loss"], LOSSES)
     prior, scenario = check_prior_and_scenario(
         given["prior"], given["scenario"], f"loss={kind!r}", is_needed=kind in WITH_PRIOR
@@ -103,8 +102,4 @@ def check_groups(
         for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
             if not (weights[labels == label] > 0).any():
                 raise ValueError(f"sample_weight must be positive for at least one {what}, got zeros only")
-    if growth.prior is None:
-        return labels, weights, 0.5
-    mass = np.ones(labels.size) if weights is None else weights
-    n_pos, n_unl = (float(mass[labels == label].sum()) for label in (1, 0))
-    return labels, weights, proper_prior(growth.prior, growth.scenario, n_pos=n_pos, n_unl=n_unl)
+    return labels, weights, prior_by_labels(growth.prior, growth.scenario, labels, weights)

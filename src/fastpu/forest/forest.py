@@ -180,17 +180,7 @@ def fit_forest(
     >>> bool(model.oob_decision_function[hidden].mean() > model.oob_decision_function[others].mean())
     True
     """
-    growth = check_growth(
-        loss=loss,
-        prior=prior,
-        scenario=scenario,
-        splitter=splitter,
-        bag_ratio=bag_ratio,
-        max_features=max_features,
-        min_leaf_rows=min_leaf_rows,
-        max_depth=max_depth,
-        max_leaves=max_leaves,
-    )
+    growth = check_growth(**locals())
     n_new = check_int("n_trees", n_trees, low=1)
     threads = resolve_n_threads(n_threads)
     before = check_init_model(init_model, FUNCTION)

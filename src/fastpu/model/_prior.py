@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -118,6 +119,15 @@ def proper_prior(prior: float | None, scenario: str, *, n_pos: float, n_unl: flo
             f"scenario='single_set', by which {share:g} of them are positive"
         )
     return share
+
+
+def prior_by_labels(
+    prior: float | None, scenario: str, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
+) -> float:
+    """As `proper_prior`, of positive and unlabelled rows; weights are summed exactly, in whatever order they come."""
+    groups = (labels == label for label in (1, 0))
+    n_pos, n_unl = (float(group.sum()) if weights is None else math.fsum(weights[group]) for group in groups)
+    return proper_prior(prior, scenario, n_pos=n_pos, n_unl=n_unl)
 
 
 def needs_prior_where(name: str, values: tuple[str, ...]) -> Callable[[_Fit], _Fit]:

@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu import _core
-from fastpu.kernels._centring import shifted_csr
-from fastpu.kernels._kernels import call_kernel, kernel_values
+from fastpu.kernels._kernels import call_kernel, kernel_values, shifted_csr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -108,7 +108,7 @@ class Criterion:
         if isinstance(model, Model):
             scores = model.decision_function(part.X_held, n_threads=n_threads)
         else:
-            scores = check_vector("scores of the model", model.decision_function(part.X_held), n=y.size, inf="allow")
+            scores = check_vector("scores of the model", model.decision_function(part.X_held), n=y.size, allow_inf=True)
         threshold = float(getattr(model, "threshold", 0.0))
         if self.name == "error":
             return float(np.average((scores > threshold) != (y == 1), weights=weight))

@@ -32,7 +32,7 @@ def open_rows(X: object, max_bins: object, before: TreeEnsemble | None) -> tuple
     cuts = None if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
     if not isinstance(X, BinnedFeatures):
         kept: Any = "learn" if before is None else before.categories
-        return check_matrix(X, nan="allow", inf="allow", categories=kept), cuts or _MAX_BINS
+        return check_matrix(X, finite=False, categories=kept), cuts or _MAX_BINS
     if cuts is not None and cuts != X.max_bins:
         raise ValueError(f"max_bins must be None (or {X.max_bins}, as in X) where X is BinnedFeatures, got {cuts}")
     return X, X.max_bins
