@@ -30,8 +30,6 @@ from fastpu.data._validate import check_labels, check_matrix, check_sample_weigh
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, bin_at, stacked_bins
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from distributed import Client
     from numpy.typing import NDArray
 
@@ -77,7 +75,7 @@ class Census:
     `sizes` are the numbers of rows of the partitions, and `groups` those of positive, unlabelled and negative rows of
     positive weight in each of them. `like` is a matrix like that of all rows, without rows and categories. `mass` has
     the sums of the weights of the groups over all partitions. `order` has the codes of many categories, if there are
-    such columns; see `put_in_order`.
+    such columns.
     """
 
     sizes: tuple[int, ...]
@@ -227,14 +225,11 @@ def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census
 # ---- What the driver does ----
 
 
-def _start_tasks(
-    client: Client, function: Any, *arguments: Sequence[Any] | None, also: tuple[Any, ...] = ()
-) -> list[Any]:
-    """Start ``function(*parts, number, *also)`` for each partition, whose parts are an entry of each argument."""
-    n = next(len(of_parts) for of_parts in arguments if of_parts is not None)
+def _start_tasks(client: Client, function: Any, rows: Rows, *also: Any) -> list[Any]:
+    """Start ``function(X, y, weights, number, *also)`` for each partition."""
     lazy = dask.delayed(function, pure=False)
-    calls = [lazy(*(None if of_parts is None else of_parts[k] for of_parts in arguments), k, *also) for k in range(n)]
-    return list(client.compute(calls))
+    parts = zip(rows.X, rows.y, rows.weights or [None] * len(rows), strict=True)
+    return list(client.compute([lazy(*part, number, *also) for number, part in enumerate(parts)]))
 
 
 def _sent(value: object) -> Any:
@@ -242,9 +237,12 @@ def _sent(value: object) -> Any:
     return dask.delayed(value, pure=False, traverse=False)
 
 
-def take_census(client: Client, rows: Rows) -> Census:
-    """Return the census of all rows; raise an error if a partition is not valid or not like the others."""
-    parts = results_of(client, _start_tasks(client, _count, rows.X, rows.y, rows.weights), "reading")
+def take_census(client: Client, rows: Rows, unused: int | None = None) -> Census:
+    """Return the census of all rows; raise an error if a partition is not valid or not like the others.
+
+    Many categories are in their order by the labels; rows of the label `unused` tell nothing about them.
+    """
+    parts = results_of(client, _start_tasks(client, _count, rows), "reading")
     present = [(number, part) for number, part in enumerate(parts) if part.n_rows]
     if not present:
         raise ValueError("X must have at least one row, got none in all partitions")
@@ -272,7 +270,7 @@ def take_census(client: Client, rows: Rows) -> Census:
     mass = tuple(float(sum(counts)) for counts in zip(*groups, strict=True))
     if rows.weights is not None:
         mass = tuple(math.fsum(number for _, part in present for number in part.mass[g]) for g in range(3))
-    return Census(
+    census = Census(
         tuple(part.n_rows for part in parts),
         max((part.like for _, part in present), key=lambda like: like.dtype.itemsize),
         categories,
@@ -280,20 +278,13 @@ def take_census(client: Client, rows: Rows) -> Census:
         mass,
         rows.weights is not None,
     )
-
-
-def put_in_order(client: Client, rows: Rows, census: Census, unused: int | None = None) -> Census:
-    """Return the census with many categories in their order by the labels, for which all rows are read once more.
-
-    Rows of the label `unused` tell nothing about the categories.
-    """
-    if not columns_in_order(census.categories):
+    if not columns_in_order(categories):
         return census
-    tasks = _start_tasks(client, _count_categories, rows.X, rows.y, rows.weights, also=(_sent(census), unused))
-    parts = results_of(client, tasks, "counting categories")
-    counts = reduce(_sums, (part for part in parts if part is not None))
-    order = CategoryOrder.of(census.categories, counts)
-    return replace(census, categories=order.categories, order=order)
+    tasks = _start_tasks(client, _count_categories, rows, _sent(census), unused)
+    counted = results_of(client, tasks, "counting categories")
+    counts = reduce(_sums, (part for part in counted if part is not None))
+    in_order = CategoryOrder.of(categories, counts)
+    return replace(census, categories=in_order.categories, order=in_order)
 
 
 def _sums(one: Counts, other: Counts) -> Counts:
@@ -375,7 +366,7 @@ def check_cuts(max_bins: object) -> int | BinnedFeatures:
 
 def bin_partitions(client: Client, rows: Rows, form: BinnedFeatures, census: Census | None = None) -> list[Any]:
     """Return the futures of the binned partitions, which are computed; `census` is that of training rows."""
-    parts = _start_tasks(client, _bin, rows.X, rows.y, rows.weights, also=(_sent(form), _sent(census)))
+    parts = _start_tasks(client, _bin, rows, _sent(form), _sent(census))
     try:
         wait_for(client, parts, "binning")
     except BaseException:

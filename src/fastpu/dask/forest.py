@@ -13,7 +13,7 @@ from fastpu.common._params import check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._bags import Tasks, grow_on_parts
-from fastpu.dask._binning import bin_partitions, find_form, put_in_order, take_census
+from fastpu.dask._binning import bin_partitions, find_form, take_census
 from fastpu.dask._client import find_client, results_of, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
@@ -143,7 +143,7 @@ max_bins, init_model, random_state, progress
     before = check_init_model(init_model, FUNCTION)
     rows = read_rows(X, y, sample_weight)
     connected = find_client(client)
-    census = put_in_order(connected, rows, take_census(connected, rows))
+    census = take_census(connected, rows)
     form = find_form(connected, rows, census, n_cuts, are_alike=True)
     params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": n_cuts}
     seed = draw_seed(random_state, before)
@@ -159,7 +159,6 @@ max_bins, init_model, random_state, progress
         options = {
             "seed": seed,
             "first_tree": n_all - n_new,
-            "first_set": 0 if before is None else len(before.category_sets),
             "n_trees": n_new,
             **bag_options(growth.bag_ratio, *gathered.group_sizes()),
             **growth.of_trees(form.n_features, gathered.prior, is_sparse=form.is_sparse),
@@ -177,6 +176,7 @@ max_bins, init_model, random_state, progress
                 options,
                 threads,
                 before=_out_of_bag_before(tasks, before, census.sizes),
+                first_set=0 if before is None else len(before.category_sets),
                 on_tree=None if hook is None else on_tree,
             )
         return make_model(grown, gathered, growth, seed, before, params)

@@ -13,15 +13,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import (
-    FitData,
-    bin_eval_set,
-    check_cuts,
-    check_patience,
-    find_form,
-    put_in_order,
-    take_census,
-)
+from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_patience, find_form, take_census
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._members import Members
@@ -154,7 +146,7 @@ def fit_pnu_auc_boost(
     connected = find_client(client)
     rows = read_rows(X, y, sample_weight)
 
-    census = put_in_order(connected, rows, take_census(connected, rows), method.group_without_weight)
+    census = take_census(connected, rows, method.group_without_weight)
     check_group_counts(method, census.all_groups, is_weighted=rows.weights is not None)
     form = find_form(connected, rows, census, n_cuts_or_bins)
     held = bin_eval_set(connected, eval_set, form)

@@ -15,7 +15,7 @@ from fastpu.common._text import describe
 from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._calibration import calibrated
-from fastpu.estimators._callbacks import CallbackSupportMixin, FitTask, with_callbacks
+from fastpu.estimators._callbacks import CallbackSupport, FitTask, with_callbacks
 from fastpu.estimators._pu_classifier import Labels, PUClassifier, require_classes, require_distinct_names
 
 try:
@@ -45,7 +45,7 @@ def _has_probabilities(estimator: Any) -> bool:
     return True
 
 
-class FastpuClassifier(CallbackSupportMixin, PUClassifier):  # type: ignore[misc]  # no types
+class FastpuClassifier(CallbackSupport, PUClassifier):  # type: ignore[misc]  # no types
     """A fit function as a classifier; `fastpu.estimators._classes` makes the public classes from it.
 
     Annotations here and in subclasses are those of the parameters, in place of what the function says. An attribute

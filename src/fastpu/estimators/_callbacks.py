@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn import callback as callbacks
+
+    CallbackSupport, with_callbacks = callbacks.CallbackSupportMixin, callbacks.with_callbacks
 except ImportError:  # before scikit-learn 1.9, which has no callbacks
-    CallbackSupportMixin, with_callbacks = type("NoCallbacks", (), {}), lambda method: method
+    CallbackSupport, with_callbacks = type("NoCallbacks", (), {}), lambda method: method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

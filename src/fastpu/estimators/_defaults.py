@@ -92,20 +92,13 @@ class WithPrior(FastpuClassifier):
     def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments, with a PriorEstimate as `prior` if it is to be estimated."""
         arguments = super()._arguments(rows, codes, data)
-        if not isinstance(self.prior, str):
-            check_prior(self.prior)
-            # An estimate is of the unlabelled rows, whatever the scenario.
-            return arguments | ({"scenario": "case_control"} if isinstance(self.prior, PriorEstimate) else {})
-        estimate = _estimate_prior(
-            self.prior,
-            rows,
-            codes,
-            data["sample_weight"],
-            random_state=arguments["random_state"],
-            n_threads=arguments["n_threads"],
-        )
-        # The estimate is of the unlabelled rows, whatever the scenario.
-        return {**arguments, "prior": estimate, "scenario": "case_control"}
+        prior: Any = self.prior
+        if isinstance(prior, str):
+            prior = self._estimated(rows, codes, data["sample_weight"], arguments)
+        check_prior(prior)
+        if isinstance(prior, PriorEstimate):  # of the unlabelled rows, whatever the scenario
+            arguments |= {"prior": prior, "scenario": "case_control"}
+        return arguments
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
         prior = arguments["prior"]
@@ -113,6 +106,32 @@ class WithPrior(FastpuClassifier):
         value = prior if estimate is None else estimate.value
         fitted = super()._call(rows, codes, {**arguments, "prior": value})
         return {**fitted, "prior_": float(value), "prior_estimate_": estimate}
+
+    def _estimated(
+        self, rows: Any, codes: NDArray[np.int8], weights: Any, arguments: Mapping[str, Any]
+    ) -> PriorEstimate:
+        """Return the share of positives among the unlabelled rows by `fastpu.priors.bbe`.
+
+        It takes no weights, so rows are drawn in proportion to their weights: as many as there are, and each
+        row once where all weights are equal. An estimate of 0 or 1 is moved inwards by the share of one more row.
+        """
+        check_choice("prior", self.prior, ("bbe",))
+        chosen, seed = [], arguments["random_state"]
+        for code in (1, 0):
+            group = np.flatnonzero(codes == code)
+            if weights is not None and group.size:
+                group = group[in_proportion(weights[group], check_random_state(seed).random())]
+            if group.size < 2:
+                raise ValueError(
+                    f"prior must be a number where a group has fewer than 2 rows, for 'bbe' cannot estimate it from "
+                    f"{group.size} {'positive' if code else 'unlabelled'} rows"
+                )
+            chosen.append(group)
+        drawn = np.concatenate(chosen)
+        X = check_matrix(rows)[drawn].table()
+        estimate = bbe(X, codes[drawn], random_state=seed, n_threads=arguments["n_threads"])
+        edge = 1 / (chosen[1].size + 1)
+        return dataclasses.replace(estimate, value=float(min(1 - edge, max(edge, estimate.value))))
 
 
 class InEpochs(WithPrior):
@@ -164,36 +183,3 @@ class BoostedTrees(Forest):
     """Boosted trees have the attributes of a forest; out-of-bag scores are there for `n_bags` > 1."""
 
     _rounds = "n_rounds"
-
-
-def _estimate_prior(
-    name: str,
-    rows: Any,
-    codes: NDArray[np.int8],
-    weights: Any,
-    *,
-    random_state: Any,
-    n_threads: Any,
-) -> PriorEstimate:
-    """Return the share of positives among the unlabelled rows by `fastpu.priors.bbe`, the one `name` that there is.
-
-    It takes no weights, so rows are drawn in proportion to their weights: as many as there are, and each
-    row once where all weights are equal. An estimate of 0 or 1 is moved inwards by the share of one more row.
-    """
-    check_choice("prior", name, ("bbe",))
-    chosen = []
-    for code in (1, 0):
-        group = np.flatnonzero(codes == code)
-        if weights is not None and group.size:
-            group = group[in_proportion(weights[group], check_random_state(random_state).random())]
-        if group.size < 2:
-            raise ValueError(
-                f"prior must be a number where a group has fewer than 2 rows, for 'bbe' cannot estimate it from "
-                f"{group.size} {'positive' if code else 'unlabelled'} rows"
-            )
-        chosen.append(group)
-    drawn = np.concatenate(chosen)
-    X = check_matrix(rows)[drawn].table()
-    estimate = bbe(X, codes[drawn], random_state=random_state, n_threads=n_threads)
-    edge = 1 / (chosen[1].size + 1)
-    return dataclasses.replace(estimate, value=float(min(1 - edge, max(edge, estimate.value))))
