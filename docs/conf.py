@@ -19,7 +19,7 @@ from sphinx_gallery.scrapers import figure_rst
 import fastpu
 import fastpu.dask
 import fastpu.estimators
-from fastpu.common._methods import DECLARED, function_of, table
+from fastpu.common._methods import DECLARED, function_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -218,6 +218,24 @@ def _lists() -> str:
     return "\n".join(lists)
 
 
+def _table() -> str:
+    """Return the tables of what each method takes: the methods of `fastpu`, and the baselines."""
+    columns = "CSR | `sample_weight` | NaN | inf | float32 | `BinnedFeatures` | categories |"
+    heads = {
+        False: [f"| function | class in `estimators` | rows | {columns}", "|---" * 10 + "|"],
+        True: ["", f"| function of `fastpu.baselines` | rows | {columns}", "|---" * 9 + "|"],
+    }
+    lines = []
+    for tier, head in heads.items():
+        lines += head
+        for name, m in DECLARED.items():
+            if m.baseline == tier:
+                marks = (m.csr, m.weights, m.nan, m.inf, m.float32, m.binned, m.categories)
+                cells = [f"`{name}`", *([f"`{m.classifier}`"] if m.classifier else []), m.rows]
+                lines.append(f"| {' | '.join([*cells, *('yes' if mark else 'no' for mark in marks)])} |")
+    return "\n".join(lines)
+
+
 def _summaries() -> str:
     """Return tables of the methods, one for each room, with the first sentence of each docstring."""
     tables = []
@@ -245,7 +263,7 @@ def _comparison() -> str:
 
 
 #: What stands in a page for a list that is made of the declarations of the methods.
-LISTS = {"methods": _lists, "table": table, "summaries": _summaries, "comparison": _comparison}
+LISTS = {"methods": _lists, "table": _table, "summaries": _summaries, "comparison": _comparison}
 
 
 def _write_lists(_app: Sphinx, _name: str, source: list[str]) -> None:

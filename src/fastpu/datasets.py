@@ -5,13 +5,13 @@ All functions raise TypeError or ValueError for a parameter out of range, and fo
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_bool, check_float, check_random_state
-from fastpu.data._pu_splits import PUSplit, apportion, split_case_control, split_single_set
+from fastpu.common._params import check_bool, check_float, check_int, check_random_state
 from fastpu.data._simulated import make_four_normals, make_pu_toy1, make_pu_toy2, make_trifurcate, make_two_normals
 from fastpu.data._validate import check_binary
 
@@ -34,6 +34,19 @@ __all__ = [
 ]
 
 
+class PUSplit(NamedTuple):
+    """Rows of a positive-unlabelled training set and of a test set, and the labels to train with."""
+
+    train: NDArray[np.intp]
+    """Row numbers of the training set, ascending."""
+    test: NDArray[np.intp]
+    """Row numbers of the test set, ascending."""
+    y_train: NDArray[np.int8]
+    """Labels of the training rows: +1, and 0 where the label is hidden."""
+    prior: float
+    """The true class prior in the meaning that `prior` has in the scenario; methods are not supposed to know it."""
+
+
 class PNUSplit(NamedTuple):
     """Rows of a training, a validation and a test set, and the labels to train with."""
 
@@ -45,6 +58,152 @@ class PNUSplit(NamedTuple):
     """Row numbers of the test set, ascending."""
     y_train: NDArray[np.int8]
     """Labels of the training rows: +1, -1, and 0 where the label is hidden."""
+
+
+@answers_unknown_keywords
+def split_single_set(
+    y: object,
+    *,
+    train: float = 0.70,
+    labeled: float = 0.25,
+    stratify: bool = True,
+    random_state: object = None,
+) -> PUSplit:
+    """Split labelled data and hide labels as in the single-training-set scenario.
+
+    Training rows are drawn from all rows, and then labelled rows from the positive ones among them. So labelled and
+    unlabelled training rows together are a sample of the population, and the unlabelled ones have fewer positives.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels: {1, -1}, {1, 0} (0 is negative) or booleans; both kinds must occur.
+    train : float or int, default=0.70
+        Training rows: a float in (0, 1] is a share of all rows, an integer a number of rows. The others are the test
+        set, which is empty for 1.0.
+    labeled : float or int, default=0.25
+        Rows that are labelled: a float in (0, 1] is a share of the positive training rows, to the nearest row but at
+        least one; an integer is a number of rows.
+    stratify : bool, default=True
+        Whether training and test set have the same share of positives, to the nearest row, and if possible a row of
+        either kind. Otherwise training rows are drawn from all alike.
+    random_state : None, int or numpy.random.Generator
+        Seed or source of the draw. A generator is advanced.
+
+    Returns
+    -------
+    PUSplit
+        Named tuple ``(train, test, y_train, prior)``: ascending row numbers of the two sets, the labels +1 and 0 of the
+        training rows, and the share of positives among the training rows, which is what ``scenario="single_set"``
+        means by `prior`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `y` does not hold true labels, a parameter is out of range, or there are not enough positives to label or
+        no row would be unlabelled.
+
+    Notes
+    -----
+    O(n) time and memory. The defaults are the protocol of section 4.1.2 of "PUAL: A Classifier on Trifurcate
+    Positive-Unlabeled Data".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastpu.datasets import split_single_set
+    >>> y = np.array([1] * 40 + [-1] * 60)
+    >>> split = split_single_set(y, random_state=0)
+    >>> split.train.size, split.test.size, int(np.sum(split.y_train == 1)), split.prior
+    (70, 30, 7, 0.4)
+    """
+    positive = check_binary(y, name="y")
+    n_train = _count("train", train, positive.size, "rows")
+    labeled_of = _checked_size("labeled", labeled)
+    stratify, rng = check_bool("stratify", stratify), check_random_state(random_state)
+    in_train = _draw(positive, n_train, stratify, rng)
+    rows = np.flatnonzero(in_train)
+    candidates = rows[positive[rows]]
+    if candidates.size == 0:
+        raise ValueError(f"train must leave positives to label in the training set, got none among {rows.size} rows")
+    n_labeled = _count("labeled", labeled_of, candidates.size, "positive training rows")
+    if n_labeled == rows.size:
+        raise ValueError(
+            f"train and labeled must leave unlabelled training rows, got {rows.size} training rows that are all "
+            f"positive and labelled"
+        )
+    is_labeled = np.zeros(positive.size, dtype=np.bool_)
+    is_labeled[rng.permutation(candidates)[:n_labeled]] = True
+    return PUSplit(rows, np.flatnonzero(~in_train), is_labeled[rows].astype(np.int8), candidates.size / rows.size)
+
+
+@answers_unknown_keywords
+def split_case_control(
+    y: object,
+    *,
+    labeled: float = 0.25,
+    unlabeled: float = 0.70,
+    stratify: bool = True,
+    random_state: object = None,
+) -> PUSplit:
+    """Split labelled data and hide labels as in the case-control scenario.
+
+    Labelled rows are drawn from all positives first. The remaining rows stand for the population: unlabelled training
+    rows are drawn from them, and the rest is the test set, which has the same class prior as the unlabelled rows.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        True labels: {1, -1}, {1, 0} (0 is negative) or booleans; both kinds must occur.
+    labeled : float or int, default=0.25
+        Rows that are labelled: a float in (0, 1] is a share of all positives, to the nearest row but at least one; an
+        integer is a number of rows.
+    unlabeled : float or int, default=0.70
+        Unlabelled training rows: a float in (0, 1] is a share of the remaining rows, an integer a number of them. The
+        others are the test set, which is empty for 1.0.
+    stratify : bool, default=True
+        Whether unlabelled rows and test set have the same share of positives, to the nearest row, and if possible a
+        row of either kind. Otherwise unlabelled rows are drawn from all remaining ones alike.
+    random_state : None, int or numpy.random.Generator
+        Seed or source of the draw. A generator is advanced.
+
+    Returns
+    -------
+    PUSplit
+        Named tuple ``(train, test, y_train, prior)``: ascending row numbers of the two sets, the labels +1 and 0 of the
+        training rows, and the share of positives among the unlabelled training rows, which is what
+        ``scenario="case_control"`` means by `prior`.
+
+    Notes
+    -----
+    O(n) time and memory. The protocol is that of section 4.2.3 of "PUAL: A Classifier on Trifurcate Positive-Unlabeled
+    Data", with labeled = 7/17 or 7/37 there. With so many positives taken out, `prior` is smaller than the rate in the
+    whole data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fastpu.datasets import split_case_control
+    >>> y = np.array([1] * 40 + [-1] * 60)
+    >>> split = split_case_control(y, labeled=10, random_state=0)
+    >>> split.train.size, split.test.size, int(np.sum(split.y_train == 1)), round(split.prior, 2)
+    (73, 27, 10, 0.33)
+    """
+    positive = check_binary(y, name="y")
+    candidates = np.flatnonzero(positive)
+    n_labeled = _count("labeled", labeled, candidates.size, "positive rows")
+    unlabeled_of = _checked_size("unlabeled", unlabeled)
+    stratify, rng = check_bool("stratify", stratify), check_random_state(random_state)
+    is_labeled = np.zeros(positive.size, dtype=np.bool_)
+    is_labeled[rng.permutation(candidates)[:n_labeled]] = True
+    remaining = np.flatnonzero(~is_labeled)
+    n_unlabeled = _count("unlabeled", unlabeled_of, remaining.size, "rows that are not labelled")
+    drawn = _draw(positive[remaining], n_unlabeled, stratify, rng)
+    in_train = is_labeled.copy()
+    in_train[remaining[drawn]] = True
+    rows = np.flatnonzero(in_train)
+    prior = float(np.mean(positive[remaining[drawn]]))
+    return PUSplit(rows, np.flatnonzero(~in_train), is_labeled[rows].astype(np.int8), prior)
 
 
 @answers_unknown_keywords
@@ -166,7 +325,7 @@ def split_pnu(
                 f"y must have at least {len(shares)} rows of each kind, one for each set, "
                 f"got {rows.size} of label {label}"
             )
-        sizes = apportion(rows.size * np.array(shares), rows.size)
+        sizes = _apportion(rows.size * np.array(shares), rows.size)
         while sizes.min() == 0:
             sizes[np.argmax(sizes)] -= 1
             sizes[np.argmin(sizes)] += 1
@@ -183,8 +342,53 @@ def _hide(positive: NDArray[np.bool_], fraction: float, stratify: bool, rng: np.
         labels[rng.permutation(labels.size)[:n_hidden]] = 0
         return labels
     groups = [np.flatnonzero(positive), np.flatnonzero(~positive)]
-    counts = apportion(fraction * np.array([rows.size for rows in groups]), n_hidden)
+    counts = _apportion(fraction * np.array([rows.size for rows in groups]), n_hidden)
     for rows, count in zip(groups, counts, strict=True):
         keep = 1 if fraction < 1 and rows.size else 0
         labels[rng.permutation(rows)[: min(int(count), rows.size - keep)]] = 0
     return labels
+
+
+def _checked_size(name: str, value: object) -> int | float:
+    """Return an integer >= 1, a number of rows, or a float in (0, 1], a share."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        return check_float(name, value, low=0, high=1, open_low=True)
+    return check_int(name, value, low=1)
+
+
+def _count(name: str, value: object, n: int, what: str) -> int:
+    """Return the number of rows, out of `n`, that `value` asks for."""
+    size = _checked_size(name, value)
+    if isinstance(size, float):
+        return max(1, round(size * n))
+    if size > n:
+        raise ValueError(f"{name} must be at most {n}, the number of {what}, got {size}")
+    return size
+
+
+def _draw(positive: NDArray[np.bool_], count: int, stratify: bool, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw rows without replacement, as a mask."""
+    drawn = np.zeros(positive.size, dtype=np.bool_)
+    if not stratify:
+        drawn[rng.permutation(positive.size)[:count]] = True
+        return drawn
+    groups = [np.flatnonzero(positive), np.flatnonzero(~positive)]
+    sizes = np.array([rows.size for rows in groups])
+    counts = _apportion(count * sizes / positive.size, count)
+    for one, other in ((0, 1), (1, 0)):
+        left = sizes - counts
+        if sizes[one] and counts[one] == 0 and counts[other] > 1:
+            counts += np.where(np.arange(2) == one, 1, -1)
+        elif sizes[one] > 1 and left[one] == 0 and left[other] > 1:
+            counts -= np.where(np.arange(2) == one, 1, -1)
+    for rows, taken in zip(groups, counts, strict=True):
+        drawn[rng.permutation(rows)[: int(taken)]] = True
+    return drawn
+
+
+def _apportion(quotas: NDArray[np.float64], total: int) -> NDArray[np.int64]:
+    """Round quotas to integers that sum to `total`: largest remainders are rounded up first."""
+    sizes = np.floor(quotas).astype(np.int64)
+    order = np.argsort(-(quotas - sizes), kind="stable")
+    sizes[order[: total - int(sizes.sum())]] += 1
+    return sizes

@@ -13,7 +13,6 @@ so that their own parameters, such as the least sum of Hessians of a leaf, mean 
 
 from __future__ import annotations
 
-import math
 import sys
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -25,10 +24,10 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._coding import default_codes, read_labels
+from fastpu.data._coding import apply_codes, read_labels
 from fastpu.data._validate import check_sample_weight
 from fastpu.metrics import auc
-from fastpu.model._prior import check_prior_in, proper_prior
+from fastpu.model._prior import check_prior_in, prior_by_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -126,7 +125,7 @@ class Objective:
         labels, scores, weights = _read_call(first, second, sample_weight)
         if labels is None:
             raise ValueError("the data set must have labels for a metric, got none")
-        codes = default_codes(read_labels(labels, "label"), "label")
+        codes = apply_codes(read_labels(labels, "label"), "label")
         judged = codes != 0 if np.any(codes == -1) else np.ones(codes.size, dtype=bool)
         kept = None if weights is None else np.asarray(weights)[judged]
         value = auc(codes[judged] == 1, scores[judged], sample_weight=kept)
@@ -155,7 +154,7 @@ class Objective:
         return -np.column_stack(core.derive(np.array(approxes, dtype=np.float64), tops, sums, 1))
 
     def _codes(self, labels: object, name: str) -> NDArray[np.int8]:
-        codes = default_codes(read_labels(labels, name), name)
+        codes = apply_codes(read_labels(labels, name), name)
         if self.name != "pnu_auc" and np.any(codes == -1):
             raise ValueError(
                 f"{name} must hold +1 (positive) and 0 (unlabelled) for {self.name}, got -1; if that means unlabelled, "
@@ -194,12 +193,7 @@ class Objective:
 
     def _share(self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> float:
         """Return the prior among the unlabelled rows; any number where the loss has none."""
-        prior: float = self.params.get("prior", 0.5)
-        if self.params.get("scenario") != "single_set":
-            return prior
-        mass = np.ones(codes.size) if weights is None else weights
-        n_pos, n_unl = (math.fsum(mass[codes == code]) for code in (1, 0))
-        return proper_prior(prior, "single_set", n_pos=n_pos, n_unl=n_unl)
+        return prior_by_labels(self.params.get("prior"), self.params.get("scenario", "case_control"), codes, weights)
 
     def _core(
         self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None, prior: float, n_threads: int

@@ -13,7 +13,7 @@ from fastpu import _core
 
 pytest.importorskip("distributed")  # the driver's side is that of fastpu.dask
 from fastpu.dask._members import Holding
-from fastpu.dask._stump_fit import _Rounds
+from fastpu.dask.stump_boost import _Rounds
 
 ROUNDS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective", "category_sets")
 

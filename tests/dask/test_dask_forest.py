@@ -81,7 +81,11 @@ def test_frames_with_categories(client):
     assert len(expected.category_sets) > 0
     far_table = frame.from_pandas(table, npartitions=3)
     far_y = frame.from_pandas(pandas.Series(y), npartitions=3)
-    assert_same_model(on_dask.fit_forest(far_table, far_y, n_trees=15, random_state=0), expected)
+    found = on_dask.fit_forest(far_table, far_y, n_trees=15, random_state=0)
+    assert_same_model(found, expected)
+    # The sets of categories of the trees to come are numbered after those that are there.
+    more = fastpu.fit_forest(table, y, n_trees=5, init_model=expected)
+    assert_same_model(on_dask.fit_forest(far_table, far_y, n_trees=5, init_model=found), more)
 
 
 def test_files_of_parquet_that_dask_joins_by_what_is_read_of_them(client, tmp_path):

@@ -47,7 +47,7 @@ def recoded(kind, colours):
 
 
 def learned(X):
-    return check_matrix(X, nan="allow", categories="learn")
+    return check_matrix(X, finite=False, categories="learn")
 
 
 @each_kind
@@ -68,7 +68,7 @@ def test_categories_that_occur_are_kept(kind, unchanged):
 def test_other_frames_are_coded_by_the_kept_categories(kind, other):
     pl.Series(["pink", "blue", "red"], dtype=pl.Categorical)  # which polars numbers first
     kept = learned(frame(kind)).categories
-    found = check_matrix(frame(other, ["pink", "blue", None, "red"]), nan="allow", categories=kept)
+    found = check_matrix(frame(other, ["pink", "blue", None, "red"]), finite=False, categories=kept)
     expected = [np.nan, kept["0"].index("blue"), np.nan, kept["0"].index("red")]
     np.testing.assert_array_equal(found.values[:, 0], expected)
     assert found.categories == kept
@@ -86,7 +86,7 @@ def test_a_column_without_entries_has_no_category(kind):
     matrix = learned(frame(kind, [None, None]) if kind != "enum" else frame(kind)[2:3])
     assert matrix.categories == {"0": ()}
     assert np.isnan(matrix.values[:, 0]).all()
-    again = check_matrix(frame(kind), nan="allow", categories=matrix.categories)
+    again = check_matrix(frame(kind), finite=False, categories=matrix.categories)
     assert np.isnan(again.values[:, 0]).all()
 
 
@@ -113,8 +113,8 @@ def test_missing_strings_are_missing_however_they_are_written():
 def test_empty_columns_of_objects_are_what_the_training_data_have_there():
     X = pd.DataFrame({"a": pd.Series([None, None], dtype=object), "b": [1.0, 2.0]})
     assert learned(X).categories == {"0": ()}
-    assert check_matrix(X, nan="allow", categories={"0": ("u", "v")}).categories == {"0": ("u", "v")}
-    as_numbers = check_matrix(X, nan="allow", categories={})
+    assert check_matrix(X, finite=False, categories={"0": ("u", "v")}).categories == {"0": ("u", "v")}
+    as_numbers = check_matrix(X, finite=False, categories={})
     assert not as_numbers.categories
     assert np.isnan(as_numbers.values[:, 0]).all()
 
@@ -153,7 +153,7 @@ def test_frames_that_cannot_be_mapped_are_refused(kind):
     kept, names = learned(X).categories, ("colour", "x")
 
     def check(other, names=None):
-        return check_matrix(other, nan="allow", categories=kept, n_features=2, feature_names=names)
+        return check_matrix(other, finite=False, categories=kept, n_features=2, feature_names=names)
 
     text = "X must have categories (strings, or dtype category or enum) in column 'colour', like the training data"
     refused(TypeError, text, check, frame(kind, colour=np.arange(5.0)))
@@ -189,7 +189,7 @@ def test_the_line_in_the_message_mends_the_column(column, categories):
     line = re.findall(r"X(?:\['when'\])? = .*", text)[0]
     names = {"pandas": pd, "polars": pl, "X": X}
     exec(line, names)  # noqa: S102
-    assert check_matrix(names["X"], nan="allow", categories="learn").n_rows == 3
+    assert check_matrix(names["X"], finite=False, categories="learn").n_rows == 3
 
 
 @each_kind

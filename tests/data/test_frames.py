@@ -40,7 +40,7 @@ MIXED = np.array(
 def test_pandas_frames_with_numeric_boolean_and_nullable_columns(unchanged):
     frame = pandas_frame()
     before = frame.copy(deep=True)
-    matrix = check_matrix(frame, nan="allow")
+    matrix = check_matrix(frame, finite=False)
     np.testing.assert_array_equal(matrix.values, MIXED)
     assert matrix.feature_names == tuple(frame.columns)
     assert matrix.dtype == np.float64
@@ -57,8 +57,8 @@ def test_pandas_frames_on_arrow():
         }
     )
     expected = np.array([[1, 1.5, 1], [np.nan] * 3, [3, 3, 0]])
-    np.testing.assert_array_equal(check_matrix(frame, nan="allow").values, expected)
-    assert check_matrix(frame[["f"]], nan="allow").dtype == np.float32
+    np.testing.assert_array_equal(check_matrix(frame, finite=False).values, expected)
+    assert check_matrix(frame[["f"]], finite=False).dtype == np.float32
     frame = pd.DataFrame({"s": pd.array(["a", "b"], dtype=pd.ArrowDtype(pa.string()))})
     refused(TypeError, "in column 's'", check_matrix, frame)
 
@@ -109,9 +109,9 @@ def test_objects_that_are_numbers_become_numbers():
     frame = pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in columns.items()})
     nan = np.nan
     expected = [[1, 1.5, 1, 0.5, nan], [nan, 2, nan, nan, nan], [3, nan, 0, 2, nan]]
-    np.testing.assert_array_equal(check_matrix(frame, nan="allow").values, expected)
+    np.testing.assert_array_equal(check_matrix(frame, finite=False).values, expected)
     nothing = pl.DataFrame({"n": [None, None]})
-    np.testing.assert_array_equal(check_matrix(nothing, nan="allow").values, [[nan], [nan]])
+    np.testing.assert_array_equal(check_matrix(nothing, finite=False).values, [[nan], [nan]])
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
@@ -120,12 +120,12 @@ def test_durations_are_seconds_whatever_their_unit(unit):
     values = np.array([1, -86400, "NaT"], dtype="timedelta64[s]")
     for dtype in (f"timedelta64[{unit}]", f"duration[{unit}][pyarrow]"):
         frame = pd.DataFrame({"d": pd.Series(values).astype(dtype)})
-        np.testing.assert_array_equal(check_matrix(frame, nan="allow").values, seconds)
+        np.testing.assert_array_equal(check_matrix(frame, finite=False).values, seconds)
     frame = pd.DataFrame({"d": pd.Series(list(pd.Series(values)), dtype=object)})
-    np.testing.assert_array_equal(check_matrix(frame, nan="allow").values, seconds)
+    np.testing.assert_array_equal(check_matrix(frame, finite=False).values, seconds)
     if unit != "s":
         frame = pl.DataFrame({"d": pl.Series(values.astype(f"timedelta64[{unit}]"))})
-        np.testing.assert_array_equal(check_matrix(frame, nan="allow").values, seconds)
+        np.testing.assert_array_equal(check_matrix(frame, finite=False).values, seconds)
 
 
 def test_sparse_pandas_frames_stay_sparse():
@@ -156,12 +156,12 @@ def test_polars_frames():
         },
         schema_overrides={"i": pl.Int16},
     )
-    matrix = check_matrix(frame, nan="allow")
+    matrix = check_matrix(frame, finite=False)
     np.testing.assert_array_equal(matrix.values, [[1.5, 1, 1, 1], [np.nan] * 4, [3, 3, 0, 2]])
     assert matrix.feature_names == ("f", "i", "b", "n")
     single = frame.select(pl.col("f", "n").cast(pl.Float32))
-    assert check_matrix(single, nan="allow").dtype == np.float32
-    assert check_matrix(pl.concat([frame, frame]), nan="allow").n_rows == 6
+    assert check_matrix(single, finite=False).dtype == np.float32
+    assert check_matrix(pl.concat([frame, frame]), finite=False).n_rows == 6
     refused(ValueError, "got nan at row 1, column 0 ('f')", check_matrix, frame)
 
 

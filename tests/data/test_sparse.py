@@ -122,7 +122,7 @@ def test_sparse_matrices_of_more_columns_than_indices_are_refused():
 def test_nan_in_sparse_matrices_is_found_in_place():
     X = sp.csr_array(np.array([[0.0, 1.0], [0.0, 0.0], [2.0, np.nan]]))
     refused(ValueError, "got nan at row 2, column 1", check_matrix, X)
-    assert check_matrix(X, nan="allow").is_sparse
+    assert check_matrix(X, finite=False).is_sparse
     refused(TypeError, "X must be dense, got csr_array of shape (3, 2)", check_matrix, X, sparse=False)
 
 

@@ -12,14 +12,10 @@ import polars as pl
 import pytest
 
 from fastpu.common._methods import methods_with
+from fastpu.common._params import check_bool, check_choice, check_float, check_int, check_random_state
 from fastpu.data._validate import (
     check_binary,
-    check_bool,
-    check_choice,
-    check_float,
-    check_int,
     check_labels,
-    check_random_state,
     check_sample_weight,
     check_vector,
     label_counts,
@@ -156,10 +152,10 @@ def test_bad_weights(weights, error, text):
 
 def test_vectors():
     assert check_vector("score", [1, 2], n=2).dtype == np.float64
-    assert check_vector("score", [1, np.inf], inf="allow")[1] == np.inf
+    assert check_vector("score", [1, np.inf], allow_inf=True)[1] == np.inf
     refused(ValueError, "score must have 3 entries, got 2", check_vector, "score", [1, 2], n=3)
     text = "must not hold NaN entries, got nan at position 0"
-    assert refused(ValueError, text, check_vector, "cost", [np.nan], inf="allow").endswith("position 0")
+    assert refused(ValueError, text, check_vector, "cost", [np.nan], allow_inf=True).endswith("position 0")
 
 
 def test_labels_of_methods_that_take_negatives():

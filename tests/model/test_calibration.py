@@ -279,7 +279,7 @@ def test_threshold_and_probabilities_leave_each_other_alone(rng):
         (
             {"scenario": "single_set", "prior": 0.25},
             ValueError,
-            "prior must be larger: by 0.25 and scenario='single_set' none of the unlabelled rows are positive",
+            "prior must leave positive and negative rows among the unlabelled ones, got 0.25 with scenario=",
         ),
     ],
 )

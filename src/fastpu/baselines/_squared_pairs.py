@@ -29,8 +29,8 @@ from fastpu.data._matrix import CsrMatrix, Matrix
 from fastpu.data._training_rows import TrainingRows, open_training_rows
 from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import require_rows
-from fastpu.kernels._centring import shifted_csr
 from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
+from fastpu.kernels._kernels import shifted_csr
 
 #: The factor of a mean loss of pairs in the objective, and the two groups of rows.
 Term: TypeAlias = tuple[float, int, int]

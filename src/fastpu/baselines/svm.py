@@ -134,9 +134,9 @@ def fit_svm(
     coordinate descent, O(entries of X) a round, and conjugate gradients among the rows between their bounds, as long as
     that converges; else, up to 2000 features, by an interior point method, some 15 passes of O(n d^2) each, whatever
     `C` is. The descent ends where `tol` is met, which with a large `C` can be far from the least objective, and the
-    interior point method at a duality gap of 1e-9 of it; `gap` is that of the coefficients that are kept. Pair updates follow only where `tol` is not met yet; they go first where
-    dense rows have more than 200 features, and more than there are rows. With a `max_iter`, pair updates alone solve
-    the problem.
+    interior point method at a duality gap of 1e-9 of it; `gap` is that of the coefficients that are kept. Pair updates
+    follow only where `tol` is not met yet; they go first where dense rows have more than 200 features, and more than
+    there are rows. With a `max_iter`, pair updates alone solve the problem.
 
     Where the intercept is not unique it is the midpoint of the interval of the best ones.
 

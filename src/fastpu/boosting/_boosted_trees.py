@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, cast, get_args
@@ -18,7 +17,6 @@ from fastpu.common._warn import one_verdict, warn
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.model._prior import proper_prior
 from fastpu.model._threshold import balanced_accuracy_threshold
 from fastpu.tree._fit import (
     bag_options,
@@ -157,15 +155,6 @@ def check_group_counts(settings: Settings, groups: tuple[int, int, int], weight:
         raise ValueError(f"y must hold +1 and 0 for n_bags > 1: bags differ in their unlabelled rows, got {counts}")
 
 
-def weighted_prior(settings: Settings, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> float:
-    """Return the prior among the unlabelled rows; any number where the loss has none."""
-    if settings.prior is None:
-        return 0.5
-    mass = np.ones(labels.size) if weights is None else weights
-    n_pos, n_unl = (math.fsum(mass[labels == label]) for label in (1, 0))
-    return proper_prior(settings.prior, settings.scenario, n_pos=n_pos, n_unl=n_unl)
-
-
 @dataclass(frozen=True)
 class Training:
     """What the core is called with beside the rows; `prior` is the one among the unlabelled rows."""
@@ -182,7 +171,8 @@ class Training:
         judged: LabelledRows | None,
         *,
         patience: int = 0,
-        before: TreeEnsemble | None = None,
+        init: tuple[NDArray[Any], NDArray[np.int64], NDArray[np.uint64]] | None = None,
+        init_oob_sum: NDArray[np.float64] | None = None,
         callback: Any = None,
         elsewhere: _core.BoostedRows | None = None,
         cuts: BinnedFeatures | None = None,
@@ -217,8 +207,8 @@ class Training:
             None if rows is None else rows.weights,
             category_flags(features.categories, features.n_features),
             options,
-            init=None if before is None else (before._nodes, before.tree_starts, before.category_sets),
-            init_oob_sum=before.oob_sum if before is not None and bags else None,
+            init=init,
+            init_oob_sum=init_oob_sum if bags else None,
             eval_set=None if judged is None else (judged.features, judged.labels, judged.weights),
             callback=callback,
             n_threads=self.n_threads,

@@ -106,7 +106,7 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
     rng = check_random_state(given["random_state"])
     data = given["X"]
     if not isinstance(data, BinnedFeatures):
-        data = check_matrix(data, nan="allow", inf="allow", categories="learn")
+        data = check_matrix(data, finite=False, categories="learn")
     cuts = _check_max_bins(given["max_bins"], data)
     labels = check_labels(given["y"], data.n_rows)
     weights = check_sample_weight(given["sample_weight"], data.n_rows)

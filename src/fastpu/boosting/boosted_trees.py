@@ -18,7 +18,6 @@ from fastpu.boosting._boosted_trees import (
     check_group_counts,
     check_settings,
     make_model,
-    weighted_prior,
 )
 from fastpu.boosting._folds import LabelledRows, check_eval_set, check_patience, rounds_by_folds
 from fastpu.common._keywords import answers_unknown_keywords
@@ -27,7 +26,7 @@ from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
-from fastpu.model._prior import needs_prior_where
+from fastpu.model._prior import needs_prior_where, prior_by_labels
 from fastpu.tree._fit import (
     as_int,
     bin_rows,
@@ -243,7 +242,7 @@ def fit_boosted_trees(
     params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": features.max_bins}
     n_before = 0
     if before is not None:
-        check_continued(before, features, params)
+        check_continued(before, features, params, features.n_rows)
         if before.divisor < settings.n_bags:
             raise ValueError(
                 f"init_model must have all of its {settings.n_bags} bags, got a model that a callback stopped after "
@@ -252,7 +251,8 @@ def fit_boosted_trees(
         n_before = before.n_trees // before.divisor
     known_by = fingerprint_of(features, labels, weights, threads)
     check_same_rows(before, known_by)
-    training = Training(settings, weighted_prior(settings, labels, weights), seed, threads)
+    among_unlabelled = prior_by_labels(settings.prior, settings.scenario, labels, weights)
+    training = Training(settings, among_unlabelled, seed, threads)
 
     chosen = None
     if patience and held is None:
@@ -271,7 +271,8 @@ def fit_boosted_trees(
             to_run,
             held,
             patience=0 if chosen else patience,
-            before=before,
+            init=None if before is None else (before._nodes, before.tree_starts, before.category_sets),
+            init_oob_sum=None if before is None else before.oob_sum,
             callback=of_rounds(hook, info),
         )
     if before is not None and grown.n_bags < before.divisor:  # the other bags have no new rounds

@@ -79,8 +79,6 @@ class StumpEnsemble(Model):
     categories: Mapping[str, object] = field(default_factory=dict)
 
     _ndim: ClassVar[Mapping[str, int]] = {"category_sets": 2}
-    _nan_input = "allow"
-    _inf_input = "allow"
 
     def _check_fields(self) -> None:
         arrays = (self.features, self.thresholds, self.polarity, self.alphas, self.deltas, self.z, self.objective)

@@ -34,26 +34,6 @@ def _free_control() -> None:
             library.clear_controlling_thread(force=True)
 
 
-def _take() -> None:
-    global _n_holders, _limiter  # noqa: PLW0603 - BLAS's number of threads is the whole process's
-    with _lock:
-        if _n_holders == 0:
-            _free_control()
-            _limiter = _controller().limit(limits=1, user_api="blas")
-        _n_holders += 1
-
-
-def _give_back() -> None:
-    global _n_holders, _limiter  # noqa: PLW0603 - as above
-    with _lock:
-        _n_holders -= 1
-        if _n_holders == 0:
-            _free_control()
-            _limiter.restore_original_limits()
-            _free_control()
-            _limiter = None
-
-
 def _forget() -> None:
     """In a forked child nobody holds the limit: the threads that held it stayed behind."""
     global _lock, _n_holders, _limiter
@@ -93,11 +73,21 @@ def one_blas_thread(n_callers: int = 1) -> Iterator[None]:
 
     `n_callers` is how many threads call it at once. Raises MemoryError if there is no memory for that.
     """
-    global _n_callers_with_room  # noqa: PLW0603 - the memory is the process's
+    global _n_callers_with_room, _n_holders, _limiter  # noqa: PLW0603 - BLAS's memory and threads are the process's
     _make_room(n_callers)
-    _take()
+    with _lock:
+        if _n_holders == 0:
+            _free_control()
+            _limiter = _controller().limit(limits=1, user_api="blas")
+        _n_holders += 1
     try:
         yield
     finally:
-        _give_back()
+        with _lock:
+            _n_holders -= 1
+            if _n_holders == 0:
+                _free_control()
+                _limiter.restore_original_limits()
+                _free_control()
+                _limiter = None
     _n_callers_with_room = max(_n_callers_with_room, n_callers)

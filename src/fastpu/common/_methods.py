@@ -113,21 +113,3 @@ def _listed(names: list[str]) -> str:
     """Return a sentence's list of names without the baselines, which nobody should reach for first."""
     names = [name for name in names if not DECLARED[name].baseline]
     return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
-
-
-def table() -> str:
-    """Return the tables of what each method takes as Markdown: the methods of `fastpu`, and the baselines."""
-    columns = "CSR | `sample_weight` | NaN | inf | float32 | `BinnedFeatures` | categories |"
-    heads = {
-        False: [f"| function | class in `estimators` | rows | {columns}", "|---" * 10 + "|"],
-        True: ["", f"| function of `fastpu.baselines` | rows | {columns}", "|---" * 9 + "|"],
-    }
-    lines = []
-    for tier, head in heads.items():
-        lines += head
-        for name, m in DECLARED.items():
-            if m.baseline == tier:
-                marks = (m.csr, m.weights, m.nan, m.inf, m.float32, m.binned, m.categories)
-                cells = [f"`{name}`", *([f"`{m.classifier}`"] if m.classifier else []), m.rows]
-                lines.append(f"| {' | '.join([*cells, *('yes' if mark else 'no' for mark in marks)])} |")
-    return "\n".join(lines)

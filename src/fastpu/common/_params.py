@@ -1,4 +1,4 @@
-"""Checks of single parameters; `fastpu.data._validate` offers them beside those of arrays."""
+"""Checks of single parameters."""
 
 from __future__ import annotations
 

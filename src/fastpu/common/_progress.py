@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,33 +19,15 @@ Callback: TypeAlias = Callable[[Any], bool]
 _SECONDS = 10.0  # between the lines of a fit without tqdm
 
 
-class _Bar(Protocol):
-    def update(self, n: int = 1) -> object: ...
-    def close(self) -> object: ...
-
-
 @contextlib.contextmanager
 def make_callback(
     callback: object, progress: object, *, total: int | None, description: str
 ) -> Iterator[Callback | None]:
-    """Combine a user's callback and a progress bar into one function for the loop.
+    """Combine a user's callback and a progress bar of `total` rounds into one function for the loop, or None.
 
-    Parameters
-    ----------
-    callback : callable or None
-        Called as ``callback(info)`` in every round; a true result stops the fit. It must return a
-        bool or None: a function that happens to return something else would stop it unasked.
-    progress : bool
-        Whether to show a bar: tqdm's if that is installed, else a plain line on standard error.
-    total : int or None
-        The largest number of rounds, or None if that is unknown.
-    description : str
-        The words beside the bar.
-
-    Yields
-    ------
-    callable or None
-        None if there is nothing to call. The bar is closed when the context ends, by an error too.
+    The callback must return a bool or None: a function that happens to return something else would stop the fit
+    unasked. The bar is tqdm's if that is installed, else a plain line on standard error. It is closed when the context
+    ends, by an error too.
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {describe(callback)}")
@@ -56,7 +38,7 @@ def make_callback(
     bar = _open_bar(total, description)
 
     def tick(info: Any) -> bool:
-        bar.update(1)
+        bar.update()
         return False if stop is None else stop(info)
 
     try:
@@ -82,13 +64,11 @@ def _checked(callback: Callable[[Any], object]) -> Callback:
     return call
 
 
-def _open_bar(total: int | None, description: str) -> _Bar:
+def _open_bar(total: int | None, description: str) -> Any:
     try:
-        tqdm = import_module("tqdm.auto").tqdm
+        return import_module("tqdm.auto").tqdm(total=total, desc=description)
     except ImportError:
         return _PlainBar(total, description)
-    bar: _Bar = tqdm(total=total, desc=description)
-    return bar
 
 
 class _PlainBar:
@@ -99,8 +79,8 @@ class _PlainBar:
         self._done = 0
         self._start = self._last = time.monotonic()
 
-    def update(self, n: int = 1) -> None:
-        self._done += n
+    def update(self) -> None:
+        self._done += 1
         if time.monotonic() >= self._last + _SECONDS:
             self.close()
 

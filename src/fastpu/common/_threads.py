@@ -8,22 +8,15 @@ from pathlib import Path
 from fastpu.common._params import check_int
 
 
-def resolve_n_threads(n_threads: object = None, *, name: str = "n_threads") -> int:
+def resolve_n_threads(n_threads: object) -> int:
     """Return the number of threads that a call may use.
 
     ``None`` means the CPUs that this process may use. Requests above four times that number, and above 16, are cut to
     the larger of the two, as more threads bring nothing and cost memory.
-
-    Raises
-    ------
-    TypeError
-        If `n_threads` is neither ``None`` nor an integer.
-    ValueError
-        If `n_threads` is below 1.
     """
     if n_threads is None:
         return available_cpus()
-    requested = check_int(name, n_threads, low=1)
+    requested = check_int("n_threads", n_threads, low=1)
     if requested <= 16:
         return requested
     return min(requested, max(16, 4 * available_cpus()))

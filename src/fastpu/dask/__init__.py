@@ -6,7 +6,7 @@ fastpu[dask]``.
 
 from __future__ import annotations
 
-from fastpu.dask._tasks import WorkerLostError
+from fastpu.dask._client import WorkerLostError
 from fastpu.dask.boosted_trees import fit_boosted_trees
 from fastpu.dask.forest import fit_forest
 from fastpu.dask.stump_boost import fit_pnu_auc_boost

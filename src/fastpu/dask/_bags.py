@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from fastpu import _core
-from fastpu.dask._tasks import release, results_of, wait_for
+from fastpu.dask._client import release, results_of, wait_for
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import stacked_bins
 from fastpu.tree._fit import splits_by_categories
@@ -144,21 +144,14 @@ def grow_on_parts(
     n_threads: int,
     *,
     before: Sequence[Any],
+    first_set: int,
     on_tree: Callable[[int, int, int], bool] | None,
 ) -> Forest:
-    """Grow a forest on binned partitions of these sizes.
+    """Grow a forest on binned partitions of these sizes, by tasks of `n_threads` each.
 
-    Parameters
-    ----------
-    parts : sequence of Future of BinnedPart
-    options : dict
-        Those of the core.
-    n_threads : int
-        Threads of a task.
-    before : sequence
-        For each partition the out-of-bag sums of earlier trees, as a future or None.
-    on_tree : callable, optional
-        Called with the number of each tree, how many leaves it has, and its depth; True stops.
+    `before` has for each partition the out-of-bag sums of earlier trees, as a future or None, and `first_set` is the
+    number of their sets of categories. `on_tree` is called with the number of each tree, how many leaves it has, and
+    its depth; True stops.
     """
     first_row = np.cumsum(sizes, dtype=np.int64) - np.asarray(sizes)
     n_pos = int(np.count_nonzero(rows.counted(1)))
@@ -183,7 +176,7 @@ def grow_on_parts(
         if is_stopped:
             break
     sums = results_of(tasks.client, out_of_bag, "scoring out of bag")
-    return _joined(trees_of_tasks, sums, options["first_set"], "callback" if is_stopped else "n_trees")
+    return _joined(trees_of_tasks, sums, first_set, "callback" if is_stopped else "n_trees")
 
 
 def _waves(client: Client, options: dict[str, Any], n_pos: int, n_features: int) -> Iterator[list[dict[str, int]]]:

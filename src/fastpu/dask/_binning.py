@@ -20,10 +20,9 @@ from fastpu import _core
 from fastpu.boosting._folds import check_eval_set
 from fastpu.common._params import check_int
 from fastpu.common._text import short
-from fastpu.dask._client import dask
+from fastpu.dask._client import dask, release, results_of, wait_for
 from fastpu.dask._collections import is_collection, read_rows
 from fastpu.dask._members import HeldRows
-from fastpu.dask._tasks import release, results_of, wait_for
 from fastpu.data._categories import check_kept, columns_in_order, columns_in_sets
 from fastpu.data._category_order import CategoryOrder, Counts, count_categories, upper_label
 from fastpu.data._matrix import CsrMatrix, DenseMatrix, stacked
@@ -31,8 +30,6 @@ from fastpu.data._validate import check_labels, check_matrix, check_sample_weigh
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, bin_at, stacked_bins
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from distributed import Client
     from numpy.typing import NDArray
 
@@ -59,16 +56,13 @@ class BinnedPart:
 class _PartCensus:
     """Size, columns and groups of one partition.
 
-    `groups` and `mass` have the numbers of positive, unlabelled and negative rows of positive weight, and the sums of
-    their weights as `_exact_sum` has them. `orders` has all categories of the dtype of each column, in their order.
+    `like` is a matrix like that of its rows, without rows, or None for an empty partition. `orders` has all categories
+    of the dtype of each column, in their order. `groups` and `mass` have the numbers of positive, unlabelled and
+    negative rows of positive weight, and the sums of their weights as `_exact_sum` has them.
     """
 
     n_rows: int
-    n_features: int = 0
-    is_sparse: bool = False
-    itemsize: int = 8
-    feature_names: tuple[str, ...] | None = None
-    categories: Kept | None = None
+    like: Any = None
     orders: Kept | None = None
     groups: tuple[int, int, int] = (0, 0, 0)
     mass: tuple[tuple[float, ...], ...] = ((), (), ())
@@ -78,27 +72,14 @@ class _PartCensus:
 class Census:
     """Sizes, columns and groups of all rows.
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        Numbers of rows of the partitions.
-    n_features, is_sparse, itemsize, feature_names, categories
-        Those of the matrix of all rows.
-    order : CategoryOrder, or None
-        The codes of many categories, if there are such columns; see `put_in_order`.
-    groups : tuple of tuple of int
-        Numbers of positive, unlabelled and negative rows of positive weight, for each partition.
-    mass : tuple of float
-        Sums of their weights.
-    is_weighted : bool
-        Whether rows have weights.
+    `sizes` are the numbers of rows of the partitions, and `groups` those of positive, unlabelled and negative rows of
+    positive weight in each of them. `like` is a matrix like that of all rows, without rows and categories. `mass` has
+    the sums of the weights of the groups over all partitions. `order` has the codes of many categories, if there are
+    such columns.
     """
 
     sizes: tuple[int, ...]
-    n_features: int
-    is_sparse: bool
-    itemsize: int
-    feature_names: tuple[str, ...] | None
+    like: Matrix
     categories: Kept
     groups: tuple[tuple[int, int, int], ...]
     mass: tuple[float, ...]
@@ -130,7 +111,7 @@ def _n_rows(part: Any) -> int:
 
 def _read(part: Any, number: int, categories: Any) -> Matrix:
     try:
-        return check_matrix(part, nan="allow", inf="allow", categories=categories)
+        return check_matrix(part, finite=False, categories=categories)
     except (TypeError, ValueError) as error:
         raise type(error)(f"partition {number}: {error}") from error
 
@@ -170,11 +151,7 @@ def _count(X: Any, y: Any, weights: Any, number: int) -> _PartCensus:
     sums = tuple(() if mass is None else _exact_sum(mass[labels == label]) for label in (1, 0, -1))
     return _PartCensus(
         n_rows,
-        matrix.n_features,
-        matrix.is_sparse,
-        matrix.dtype.itemsize,
-        matrix.feature_names,
-        matrix.categories,
+        matrix[np.empty(0, dtype=np.int64)],  # a copy: a view would keep the rows on the worker
         {column: _order_of(X, int(column), occurring) for column, occurring in matrix.categories.items()},
         label_counts(counted),
         sums,
@@ -214,7 +191,7 @@ def _take_columns(X: Any, weights: Any, number: int, groups: list[list[int]], ce
     mass = None if weights is None else _read_weights(weights, _n_rows(X))
     table = _read_training(X, mass, number, census).table()
     parts = (table[:, columns] for columns in groups)
-    if census.is_sparse:
+    if census.like.is_sparse:
         return [(CsrMatrix.of(part), mass) for part in parts]
     return [(DenseMatrix(np.ascontiguousarray(part)), mass) for part in parts]
 
@@ -248,14 +225,11 @@ def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census
 # ---- What the driver does ----
 
 
-def _start_tasks(
-    client: Client, function: Any, *arguments: Sequence[Any] | None, also: tuple[Any, ...] = ()
-) -> list[Any]:
-    """Start ``function(*parts, number, *also)`` for each partition, whose parts are an entry of each argument."""
-    n = next(len(of_parts) for of_parts in arguments if of_parts is not None)
+def _start_tasks(client: Client, function: Any, rows: Rows, *also: Any) -> list[Any]:
+    """Start ``function(X, y, weights, number, *also)`` for each partition."""
     lazy = dask.delayed(function, pure=False)
-    calls = [lazy(*(None if of_parts is None else of_parts[k] for of_parts in arguments), k, *also) for k in range(n)]
-    return list(client.compute(calls))
+    parts = zip(rows.X, rows.y, rows.weights or [None] * len(rows), strict=True)
+    return list(client.compute([lazy(*part, number, *also) for number, part in enumerate(parts)]))
 
 
 def _sent(value: object) -> Any:
@@ -263,61 +237,54 @@ def _sent(value: object) -> Any:
     return dask.delayed(value, pure=False, traverse=False)
 
 
-def take_census(client: Client, rows: Rows) -> Census:
-    """Return the census of all rows; raise an error if a partition is not valid or not like the others."""
-    parts = results_of(client, _start_tasks(client, _count, rows.X, rows.y, rows.weights), "reading")
+def take_census(client: Client, rows: Rows, unused: int | None = None) -> Census:
+    """Return the census of all rows; raise an error if a partition is not valid or not like the others.
+
+    Many categories are in their order by the labels; rows of the label `unused` tell nothing about them.
+    """
+    parts = results_of(client, _start_tasks(client, _count, rows), "reading")
     present = [(number, part) for number, part in enumerate(parts) if part.n_rows]
     if not present:
         raise ValueError("X must have at least one row, got none in all partitions")
     first_number, first = present[0]
     for number, part in present:
         for name, what in (("n_features", "columns"), ("is_sparse", "form"), ("feature_names", "names of columns")):
-            expected, given = getattr(first, name), getattr(part, name)
+            expected, given = getattr(first.like, name), getattr(part.like, name)
             if expected != given:
                 raise ValueError(
                     f"X must have the same {what} in all partitions: {name} is {short(expected)} in partition "
                     f"{first_number}, and {short(given)} in partition {number}"
                 )
-        if part.categories.keys() != first.categories.keys():
+        if part.like.categories.keys() != first.like.categories.keys():
             raise ValueError(f"X must have categories in the same columns of all partitions, unlike partition {number}")
     orders = {
         column: tuple(dict.fromkeys(value for _, part in present for value in part.orders[column]))
         for column in first.orders
     }
-    occurring = {column: set().union(*(part.categories[column] for _, part in present)) for column in orders}
+    occurring = {column: set().union(*(part.like.categories[column] for _, part in present)) for column in orders}
     categories = {
         column: tuple(value for value in order if value in occurring[column]) for column, order in orders.items()
     }
-    check_kept(categories, first.n_features)
+    check_kept(categories, first.like.n_features)
     groups = tuple(part.groups for part in parts)
     mass = tuple(float(sum(counts)) for counts in zip(*groups, strict=True))
     if rows.weights is not None:
         mass = tuple(math.fsum(number for _, part in present for number in part.mass[g]) for g in range(3))
-    return Census(
+    census = Census(
         tuple(part.n_rows for part in parts),
-        first.n_features,
-        first.is_sparse,
-        max(part.itemsize for _, part in present),
-        first.feature_names,
+        max((part.like for _, part in present), key=lambda like: like.dtype.itemsize),
         categories,
         groups,
         mass,
         rows.weights is not None,
     )
-
-
-def put_in_order(client: Client, rows: Rows, census: Census, unused: int | None = None) -> Census:
-    """Return the census with many categories in their order by the labels, for which all rows are read once more.
-
-    Rows of the label `unused` tell nothing about the categories.
-    """
-    if not columns_in_order(census.categories):
+    if not columns_in_order(categories):
         return census
-    tasks = _start_tasks(client, _count_categories, rows.X, rows.y, rows.weights, also=(_sent(census), unused))
-    parts = results_of(client, tasks, "counting categories")
-    counts = reduce(_sums, (part for part in parts if part is not None))
-    order = CategoryOrder.of(census.categories, counts)
-    return replace(census, categories=order.categories, order=order)
+    tasks = _start_tasks(client, _count_categories, rows, _sent(census), unused)
+    counted = results_of(client, tasks, "counting categories")
+    counts = reduce(_sums, (part for part in counted if part is not None))
+    in_order = CategoryOrder.of(categories, counts)
+    return replace(census, categories=in_order.categories, order=in_order)
 
 
 def _sums(one: Counts, other: Counts) -> Counts:
@@ -332,22 +299,22 @@ def find_form(
     The cuts are at most so many of a feature, those that `bin_features` finds for all rows, or those of binned rows. If
     rows `are_alike`, their positive weights do not influence the cuts.
     """
-    zeros = np.zeros((1, census.n_features), dtype=np.float32)
-    row = CsrMatrix.of(sp.csr_array(zeros)) if census.is_sparse else DenseMatrix(zeros)
+    zeros = np.zeros((1, census.like.n_features), dtype=np.float32)
+    row = CsrMatrix.of(sp.csr_array(zeros)) if census.like.is_sparse else DenseMatrix(zeros)
     if isinstance(n_cuts_or_bins, BinnedFeatures):
-        n_cuts_or_bins._check_fits("max_bins", census.n_features, census.feature_names, census.categories)
+        n_cuts_or_bins._check_fits("max_bins", census.like.n_features, census.like.feature_names, census.categories)
         return bin_at(row, n_cuts_or_bins, 1)
     in_sets = columns_in_sets(census.categories)
     cuts = {column: _category_cuts(len(census.categories[str(column)])) for column in in_sets}
-    numeric = [column for column in range(census.n_features) if column not in in_sets]
+    numeric = [column for column in range(census.like.n_features) if column not in in_sets]
     at_once = _columns_at_once(client, census)
     for start in range(0, len(numeric), at_once):
         cuts |= _cuts_of(client, rows, census, numeric[start : start + at_once], n_cuts_or_bins, are_alike=are_alike)
-    of_columns = [cuts[column] for column in range(census.n_features)]
+    of_columns = [cuts[column] for column in range(census.like.n_features)]
     starts = np.cumsum([0, *(own.size for own, _ in of_columns)], dtype=np.int64)
     joined: Any = starts, *map(np.concatenate, zip(*of_columns, strict=True))
     native = _core.bin_features(row, n_cuts_or_bins, None, 1, None, joined)
-    return BinnedFeatures(native, census.feature_names, n_cuts_or_bins, census.categories)
+    return BinnedFeatures(native, census.like.feature_names, n_cuts_or_bins, census.categories)
 
 
 def _cuts_of(
@@ -381,9 +348,11 @@ def _category_cuts(n_categories: int) -> tuple[NDArray[np.float64], NDArray[np.f
 def _columns_at_once(client: Client, census: Census) -> int:
     """Return of how many columns the workers have memory for all rows at once."""
     limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
-    per_column = census.n_rows * (census.itemsize + (8 if census.is_weighted or census.is_sparse else 0))
+    per_column = census.n_rows * (
+        census.like.dtype.itemsize + (8 if census.is_weighted or census.like.is_sparse else 0)
+    )
     if not limits or not all(limits):
-        return census.n_features
+        return census.like.n_features
     memory = sum(limits) / len(limits) * len(client.nthreads())  # some versions of Dask tell of a few workers alone
     return max(1, int(_GATHERED_SHARE * memory / per_column))
 
@@ -397,7 +366,7 @@ def check_cuts(max_bins: object) -> int | BinnedFeatures:
 
 def bin_partitions(client: Client, rows: Rows, form: BinnedFeatures, census: Census | None = None) -> list[Any]:
     """Return the futures of the binned partitions, which are computed; `census` is that of training rows."""
-    parts = _start_tasks(client, _bin, rows.X, rows.y, rows.weights, also=(_sent(form), _sent(census)))
+    parts = _start_tasks(client, _bin, rows, _sent(form), _sent(census))
     try:
         wait_for(client, parts, "binning")
     except BaseException:
@@ -410,21 +379,8 @@ def bin_partitions(client: Client, rows: Rows, form: BinnedFeatures, census: Cen
 class FitData:
     """The rows of a fit and what is known of them.
 
-    Attributes
-    ----------
-    client : Client
-    rows : Rows
-        The partitions.
-    census : Census
-        Their sizes and groups.
-    form : BinnedFeatures
-        A single row binned as all rows are, from which the core reads the cuts and the form of the codes.
-    held : LabelledRows, or None
-        The rows of `eval_set`.
-    patience : int
-        As `check_patience` returns it.
-    n_threads : int, or None
-        Most threads of each worker; None for those that Dask gave it.
+    `form` is a single row binned as all rows are, from which the core reads the cuts and the form of the codes. `held`
+    has the rows of `eval_set`. Each worker uses `n_threads` at most, or those that Dask gave it.
     """
 
     client: Client

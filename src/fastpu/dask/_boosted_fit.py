@@ -7,7 +7,6 @@ from contextlib import closing
 from copy import copy
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -15,9 +14,9 @@ import numpy as np
 from fastpu import _core
 from fastpu.boosting._boosted_trees import FUNCTION, BoostedTreesRound, Training, make_model, threshold_rule
 from fastpu.common._warn import warn
+from fastpu.dask._client import WorkerLostError
 from fastpu.dask._members import Members
 from fastpu.dask._scores import SharedScores
-from fastpu.dask._tasks import WorkerLostError
 from fastpu.data._categories import category_flags
 from fastpu.model._model import load
 from fastpu.tree._fit import check_same_rows, fingerprint_of_parts, splits_by_categories
@@ -76,12 +75,6 @@ class _Trees:
     def arrays(self) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.uint64]] | None:
         """The trees from which the core goes on, or None."""
         return (self.nodes, self.tree_start, self.category_sets) if self.n_trees else None
-
-    def as_model(self) -> Any:
-        """Return the trees from which the core goes on, in the form of a model, or None."""
-        if not self.n_trees:
-            return None
-        return SimpleNamespace(_nodes=self.nodes, tree_starts=self.tree_start, category_sets=self.category_sets)
 
     def add(self, grown: _core.BoostedTreesResult) -> None:
         self.nodes = np.concatenate([self.nodes, grown.nodes]) if self.n_trees else grown.nodes
@@ -151,8 +144,7 @@ class _Rounds:
         )
         while trees.status == "n_rounds" and trees.n_trees < self.n_rounds:
             n = min(self.n_rounds - trees.n_trees, self.n_at_once)
-            before: Any = trees.as_model()
-            grown = training.run(None, n, judged, before=before, callback=callback, elsewhere=joined, cuts=form)
+            grown = training.run(None, n, judged, init=trees.arrays, callback=callback, elsewhere=joined, cuts=form)
             trees.add(grown)
             trees.status = grown.status
             if after is not None:
@@ -277,7 +269,7 @@ class BoostedFit:
         """Return a hash of the settings, and of the counts and the form of the rows, which identifies this fit."""
         training, data = self._training, self._data
         held = None if data.held is None else data.held.labels.tolist()
-        named = data.census.feature_names, sorted(data.census.categories.items())
+        named = data.census.like.feature_names, sorted(data.census.categories.items())
         known = asdict(training.settings), training.prior, self._trees.n_first, data.patience, held, named
         digest = hashlib.sha256(repr((known, data.census.groups, data.census.mass)).encode())
         for array in (data.form._native.cut_starts, data.form._native.cut_values):

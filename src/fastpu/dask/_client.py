@@ -1,8 +1,9 @@
-"""The Dask client of a fit, fits that are called in tasks, and the one import of Dask, which says how to install it."""
+"""The Dask client of a fit, its tasks on the workers, and the one import of Dask, which says how to install it."""
 
 from __future__ import annotations
 
 import functools
+import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastpu.common._text import describe
@@ -15,9 +16,12 @@ except ImportError as error:
     raise ImportError("fastpu.dask needs dask and distributed: pip install 'fastpu[dask]'") from error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
+
+CHECK_SECONDS = 2.0  # the driver checks so often, while it waits, that all workers are still there
+_MOST_SECONDS_ALONE = 30.0  # after so long without any worker the driver gives up
 
 
 def find_client(client: object) -> Client:
@@ -55,3 +59,57 @@ def waits_outside_the_pool(fit: _Function) -> _Function:
             distributed.rejoin()
 
     return call  # type: ignore[return-value]
+
+
+class WorkerLostError(RuntimeError):
+    """A worker that held rows of a fit is lost."""
+
+
+def results_of(client: Client, futures: Sequence[Any], what: str) -> list[Any]:
+    """Return the results of tasks, one for each partition, and release the tasks, also on an error or Ctrl-C."""
+    try:
+        wait_for(client, futures, what)
+        return list(client.gather(list(futures)))
+    finally:
+        release(futures)
+
+
+def release(futures: Sequence[Any]) -> None:
+    for future in futures:
+        future.release()
+
+
+def wait_for(client: Client, futures: Sequence[Any], what: str) -> None:
+    """Wait until all tasks are done; raise the error of the first one that failed."""
+    last_seen = last_check = time.monotonic()
+    while True:
+        states = [future.status for future in futures]
+        for number, (future, state) in enumerate(zip(futures, states, strict=True)):
+            if state == "error":
+                _raise_error_of_task(future.exception(), what, number)
+            if state == "cancelled":  # a "lost" one may still be computed again by Dask
+                raise WorkerLostError(
+                    f"{what}: partition {number} is lost, since a Dask worker is gone with data that cannot be "
+                    f"computed again; pass a collection in place of futures, or scatter them with broadcast=True"
+                )
+        if all(state == "finished" for state in states):
+            return
+        time.sleep(0.002 if len(futures) < 100 else 0.02)
+        now = time.monotonic()
+        if now - last_check < CHECK_SECONDS:
+            continue
+        last_check = now
+        if client.nthreads():
+            last_seen = now
+        elif now - last_seen > _MOST_SECONDS_ALONE:
+            raise WorkerLostError(f"{what}: all Dask workers are gone, and none came back")
+
+
+def _raise_error_of_task(error: BaseException, what: str, number: int) -> None:
+    if isinstance(error, distributed.KilledWorker):
+        raise WorkerLostError(
+            f"{what} of partition {number} killed every Dask worker that tried it, the last one "
+            f"{error.last_worker.address}: most often their memory ran out; use smaller partitions, or workers with "
+            f"more memory"
+        ) from error
+    raise error

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from fastpu.dask._client import distributed
-from fastpu.dask._tasks import CHECK_SECONDS, WorkerLostError, release, results_of, wait_for
+from fastpu.dask._client import CHECK_SECONDS, WorkerLostError, distributed, release, results_of, wait_for
 from fastpu.data.binned_features import stacked_bins
 from fastpu.tree._fit import fingerprint_of_part
 
@@ -51,15 +50,8 @@ class Meeting:
     """Where members of a fit bring what they have found, and each gets the whole of it: an actor of Dask.
 
     The members come by sockets, which take a tenth of the time of Dask's messages. The driver, who brings nothing, asks
-    for what they were told by Dask, as it may not reach the workers otherwise.
-
-    Parameters
-    ----------
-    n_members : int
-    key : bytes
-        What the members prove themselves by.
-    above : (address, place), optional
-        Of a meeting to which this one brings on what its members have brought.
+    for what they were told by Dask, as it may not reach the workers otherwise. Members prove themselves by `key`.
+    `above` is the address of a meeting to which this one brings on what its members have brought, and its place there.
     """
 
     def __init__(self, n_members: int, key: bytes, above: tuple[Address, int] | None = None) -> None:
@@ -244,14 +236,7 @@ def _take_part_in_task(*arguments: Any) -> None:
 class HeldRows:
     """The rows of all binned partitions, those that a worker has together, until this is closed.
 
-    Parameters
-    ----------
-    client : Client
-    parts : sequence of Future of BinnedPart
-    sizes : sequence of int
-        Their numbers of rows; empty partitions are left out.
-    n_threads : int, optional
-        Most threads of each worker; by default those that Dask gave it.
+    Empty partitions are left out. Each worker uses `n_threads` at most, by default those that Dask gave it.
     """
 
     def __init__(self, client: Client, parts: Sequence[Any], sizes: Sequence[int], n_threads: int | None) -> None:

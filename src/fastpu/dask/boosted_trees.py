@@ -10,15 +10,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import (
-    FitData,
-    bin_eval_set,
-    check_cuts,
-    check_patience,
-    find_form,
-    put_in_order,
-    take_census,
-)
+from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_patience, find_form, take_census
 from fastpu.dask._boosted_fit import BoostedFit
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
@@ -166,12 +158,12 @@ def fit_boosted_trees(
     n_cuts_or_bins = check_cuts(max_bins)
     seed = draw_seed(check_random_state(random_state) if before is None else random_state, before)
 
-    census = put_in_order(connected, rows, take_census(connected, rows))
+    census = take_census(connected, rows)
     check_group_counts(settings, census.all_groups, None if rows.weights is None else sum(census.mass))
     form = find_form(connected, rows, census, n_cuts_or_bins)
     params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": form.max_bins}
     if before is not None:
-        check_continued(before, form, params)
+        check_continued(before, form, params, census.n_rows)
     held = bin_eval_set(connected, eval_set, form)
     share = proper_prior(settings.prior, settings.scenario, n_pos=census.mass[0], n_unl=census.mass[1])
     training = Training(settings, share, seed, resolve_n_threads(None))

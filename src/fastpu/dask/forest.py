@@ -13,10 +13,9 @@ from fastpu.common._params import check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._bags import Tasks, grow_on_parts
-from fastpu.dask._binning import bin_partitions, find_form, put_in_order, take_census
-from fastpu.dask._client import find_client, waits_outside_the_pool
+from fastpu.dask._binning import bin_partitions, find_form, take_census
+from fastpu.dask._client import find_client, results_of, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
-from fastpu.dask._tasks import results_of
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
 from fastpu.forest._arguments import FUNCTION, ForestRound, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
@@ -144,13 +143,12 @@ max_bins, init_model, random_state, progress
     before = check_init_model(init_model, FUNCTION)
     rows = read_rows(X, y, sample_weight)
     connected = find_client(client)
-    census = put_in_order(connected, rows, take_census(connected, rows))
+    census = take_census(connected, rows)
     form = find_form(connected, rows, census, n_cuts, are_alike=True)
     params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": n_cuts}
     seed = draw_seed(random_state, before)
     if before is not None:
-        all_rows: Any = _AllRows(census.n_rows, form)
-        check_continued(before, all_rows, params)
+        check_continued(before, form, params, census.n_rows)
     n_all = n_new if before is None else before.n_trees + n_new
     params |= {"n_trees": n_all, "random_state": as_int(random_state, before)}
     with closing(Tasks(connected)) as tasks:
@@ -161,7 +159,6 @@ max_bins, init_model, random_state, progress
         options = {
             "seed": seed,
             "first_tree": n_all - n_new,
-            "first_set": 0 if before is None else len(before.category_sets),
             "n_trees": n_new,
             **bag_options(growth.bag_ratio, gathered.labels, gathered.weights),
             **growth.of_trees(form.n_features, gathered.prior, is_sparse=form.is_sparse),
@@ -179,6 +176,7 @@ max_bins, init_model, random_state, progress
                 options,
                 threads,
                 before=_out_of_bag_before(tasks, before, census.sizes),
+                first_set=0 if before is None else len(before.category_sets),
                 on_tree=None if hook is None else on_tree,
             )
         return make_model(grown, gathered, growth, seed, before, params)
@@ -212,19 +210,6 @@ def _told_of(
 
 def _score(part: BinnedPart, model: TreeEnsemble) -> NDArray[np.float64]:
     return np.empty(0) if part.features is None else model.decision_function(part.features, n_threads=1)
-
-
-@dataclasses.dataclass(frozen=True)
-class _AllRows:
-    """The rows of all partitions, with the attributes of BinnedFeatures that `check_continued` reads."""
-
-    n_rows: int
-    form: BinnedFeatures
-
-    _check_fits = BinnedFeatures._check_fits
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.form, name)
 
 
 def _out_of_bag_before(tasks: Tasks, before: TreeEnsemble | None, sizes: Sequence[int]) -> list[Any]:

@@ -49,24 +49,17 @@ def _is_text_of_arrow(name: str) -> bool:
 def read_categories(
     series: Any, kind: str, where: str, kept: tuple[Any, ...] | None
 ) -> tuple[np.ndarray[Any, np.dtype[np.float64]], tuple[Any, ...]]:
-    """Return the entries of one column as numbers, and its categories.
+    """Return the entries of one column as numbers, and its categories; messages call it `where`.
 
-    Parameters
-    ----------
-    series : pandas or polars Series
-    kind : {"pandas", "polars"}
-    where : str
-        What the column is called in messages.
-    kept : tuple, optional
-        The categories that are known; by default those that occur in the column, in the order of its dtype, and those
-        of strings by the alphabet.
+    The categories are those that are `kept`, or those that occur in the column, in the order of its dtype, and those of
+    strings by the alphabet.
     """
     codes, values = _pandas_codes(series) if kind == "pandas" else _polars_codes(series)
     if kept is None:
         occurs = np.bincount(codes + 1, minlength=len(values) + 1)[1:] > 0
         kept = tuple(value for value, is_there in zip(values, occurs, strict=True) if is_there)
         _check_values(kept, where)
-    elif values and kept and _is_text(values[0]) != _is_text(kept[0]):
+    elif values and kept and isinstance(values[0], str) != isinstance(kept[0], str):
         raise TypeError(
             f"{where} must have categories of the kind of the training data's, such as {short(kept[0])}, "
             f"got {short(values[0])}"
@@ -101,15 +94,11 @@ def _polars_codes(series: Any) -> tuple[Any, list[Any]]:
     return code_of[numbers], [text[i] for i in order]
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
 def _check_values(values: tuple[Any, ...], where: str) -> None:
     for value in values:
         if not isinstance(value, _PLAIN):
             raise TypeError(f"{where} must have categories that are strings or numbers, got {short(value)}")
-        if _is_text(value) != _is_text(values[0]):
+        if isinstance(value, str) != isinstance(values[0], str):
             raise TypeError(
                 f"{where} must have categories of one kind, strings or numbers, got {short(values[0])} and "
                 f"{short(value)}"

@@ -42,14 +42,9 @@ _Rows = TypeVar("_Rows")
 class CategoryOrder:
     """The categories that are known of each column, many of them in their order, and codes for the training rows.
 
-    Attributes
-    ----------
-    read_as : Kept
-        The categories in the order in which training rows have been counted, and are read.
-    categories : Kept
-        The categories in the order that a model keeps.
-    codes : mapping of str to ndarray of shape (number of categories, FOLDS)
-        Of each column with many: the code of a row of a fold, by the place of its category in `read_as`.
+    Training rows have been counted, and are read, by the order of `read_as`, and a model keeps that of `categories`.
+    `codes` has for each column with many an array of shape (number of categories, FOLDS): the code of a row of a fold,
+    by the place of its category in `read_as`.
     """
 
     read_as: Kept

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,12 +127,9 @@ def _read_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
     return result
 
 
-def default_codes(values: NDArray[Any], name: str) -> NDArray[np.int8]:
-    """Return labels in the codings that need no explanation: see `fastpu.as_labels`."""
-    return apply_codes(values, {}, name)
-
-
-def apply_codes(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]], name: str) -> NDArray[np.int8]:
+def apply_codes(
+    values: NDArray[Any], name: str, codes: Mapping[str, tuple[object, ...]] = MappingProxyType({})
+) -> NDArray[np.int8]:
     """Return +1, 0, -1 for `values` under the codes given for each role.
 
     A role without codes keeps its usual ones, as far as no other role claims them: 1 and True for

@@ -19,11 +19,6 @@ def chosen_columns(
 
     Otherwise it is a name, a number (negative ones count from the end), a slice of numbers, a list of names or of
     numbers, or a mask with an entry for each column. Each column may be there once, and one must be.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is none of these; the error names the argument.
     """
     numbers: NDArray[np.intp] = np.arange(n_features)
     if columns is None:

@@ -6,14 +6,16 @@ An object can only be a frame of a library that is imported already, so `sys.mod
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from fastpu.common._methods import methods_that_take
 from fastpu.common._text import short
 from fastpu.data._categories import Categories, Kept, is_categorical, read_categories
-from fastpu.data._refused_columns import refuse_column
-from fastpu.data._whole_numbers import check_whole_numbers
+from fastpu.data._matrix import check_whole_numbers
+
+_DAYS = "; make numbers of its times, such as the days from one that is the same for all data"
 
 
 def frame_kind(X: object) -> str | None:
@@ -37,9 +39,9 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return tuple(map(str, names)) if all(isinstance(n, str) for n in names) else None
 
 
-def check_frame(X: Any, kind: str, name: str, categories: Categories = "learn") -> None:
-    """Raise TypeError, naming the column, unless all columns are numeric, boolean or, where allowed, categorical."""
-    _kinds_of_columns(X, kind, name, categories)
+def check_frame(X: Any, kind: str, name: str) -> None:
+    """Raise TypeError, naming the column, unless all columns are numeric, boolean or categorical."""
+    _kinds_of_columns(X, kind, name, "learn")
 
 
 def read_frame(X: Any, kind: str, name: str, categories: Categories) -> tuple[Any, Kept]:
@@ -70,14 +72,14 @@ def _kinds_of_columns(X: Any, kind: str, name: str, categories: Categories) -> l
         is_other = known is not None and (str(column) in known) != (of_column == "categories")
         is_taken = of_column in ("numbers", "durations") or (of_column == "categories" and categories != "refuse")
         if is_other or is_mixed or not is_taken:
-            refuse_column(X, column, kind, name, categories, of_column=of_column, is_other=is_other, is_mixed=is_mixed)
+            _refuse_column(X, column, kind, name, categories, of_column=of_column, is_other=is_other, is_mixed=is_mixed)
         kinds.append(of_column)
     return kinds
 
 
 def kind_of_column(X: Any, column: int, kind: str) -> str:
     """Return what a column holds: "numbers", "durations", "categories", "empty" (nothing, of no type) or "others"."""
-    dtype = X.dtypes[column] if kind == "polars" else X.dtypes.iloc[column]
+    dtype = _column(X, column, kind).dtype
     if is_categorical(dtype):
         return "categories"
     if kind == "polars":
@@ -189,3 +191,59 @@ def _read_polars(X: Any, kinds: list[str], name: str) -> Any:
             units = {"ms": 1e3, "us": 1e6, "ns": 1e9}[series.dtype.time_unit]
             matrix[:, column] = series.to_physical().cast(target).to_numpy() / units
     return matrix
+
+
+# ---- What is said of a column that is neither numbers nor, where they are taken, categories ----
+
+
+def _refuse_column(
+    X: Any, column: int, kind: str, name: str, categories: Categories, *, of_column: str, is_other: bool, is_mixed: bool
+) -> NoReturn:
+    """Raise TypeError for a column, with the line of pandas or polars that mends it.
+
+    `is_other` says that the column held something else in the training data, and `is_mixed` that it is sparse beside
+    columns that are not.
+    """
+    title = X.columns[column]
+    dtype = _column(X, column, kind).dtype
+    if is_other:
+        wanted = "numbers" if of_column == "categories" else "categories (strings, or dtype category or enum)"
+        raise TypeError(
+            f"{name} must have {wanted} in column {short(title)}, like the training data, got dtype {dtype}"
+        )
+    kinds = "numeric or boolean" if categories == "refuse" else "numeric, boolean or categorical"
+    if is_mixed:
+        hint = " among columns that are not sparse"
+    elif of_column == "categories":
+        dummies = "pandas.get_dummies" if kind == "pandas" else "to_dummies"
+        numbers = "pandas.to_numeric" if kind == "pandas" else "cast(polars.Float64)"
+        hint = (
+            f"; if it holds numbers, make them so with {numbers}; if words, make numbers of them with "
+            f"{dummies}; {methods_that_take('categories')} take categories"
+        )
+    else:
+        hint = _pandas_line(X.iloc[:, column], title) if kind == "pandas" else _polars_line(X, column, title)
+    raise TypeError(f"{name} must have {kinds} columns, got dtype {dtype} in column {short(title)}{hint}")
+
+
+def _pandas_line(series: Any, title: object) -> str:
+    """Return the line that makes numbers of a column of dates; "" for others."""
+    pandas = sys.modules["pandas"]
+    held = pandas.api.types.infer_dtype(series, skipna=True)
+    if held not in ("date", "datetime", "datetime64") and not str(series.dtype).startswith(("date", "timestamp")):
+        return ""
+    column, start = f"X[{title!r}]", f"pandas.Timestamp({str(pandas.to_datetime(series).min())!r})"
+    times = column if series.dtype.kind == "M" else f"pandas.to_datetime({column})"
+    return f"{_DAYS}: {column} = ({times} - {start}).dt.days"
+
+
+def _polars_line(X: Any, column: int, title: str) -> str:
+    """Return the line that makes numbers of a column of dates; "" for others."""
+    polars = sys.modules["polars"]
+    series = X.get_columns()[column]
+    if series.dtype not in (polars.Date, polars.Datetime):
+        return ""
+    first, zone = series.min(), getattr(series.dtype, "time_zone", None)
+    moment = "" if first is None else f"{first.year}, {first.month}, {first.day}"
+    start = f"polars.datetime({moment}, time_zone={zone!r})" if zone else f"polars.date({moment})"
+    return f"{_DAYS}: X = X.with_columns((polars.col({title!r}) - {start}).dt.total_days())"

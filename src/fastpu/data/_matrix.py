@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from fastpu.common._text import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Numbers: TypeAlias = NDArray[np.signedinteger[Any]]
 
+_EXACT = 2**53  # all whole numbers up to this size are numbers of float64
 _BLOCK_ENTRIES = 1 << 19  # entries of the rows that are copied or converted at a time: 4 MiB of float64
 
 
@@ -178,6 +181,13 @@ def entry_blocks(starts: NDArray[np.int64], n_per_row: int = 0) -> Iterator[slic
         start = stop
 
 
+def native_floats(array: NDArray[Any]) -> Floats:
+    """Return `array` C-contiguous, aligned and of native float32 or float64; a copy if need be."""
+    target = np.float32 if array.dtype.kind == "f" and array.dtype.itemsize <= 4 else np.float64
+    with np.errstate(over="ignore"):  # beyond float64: inf
+        return np.require(array, target, ["C", "A"])
+
+
 def stacked(parts: list[Matrix]) -> Matrix:
     """Return matrices of one form, one below the other."""
     names, csr = parts[0].feature_names, [part for part in parts if part.is_sparse]
@@ -186,3 +196,33 @@ def stacked(parts: list[Matrix]) -> Matrix:
     indptr = np.concatenate([[0], np.cumsum(np.concatenate([part.lengths for part in csr]))])
     data, indices = np.concatenate([part.data for part in csr]), np.concatenate([part.indices for part in csr])
     return CsrMatrix(data, indices, indptr, csr[0].n_features, names)
+
+
+# ---- Whole numbers that float64 cannot hold: next to each other they would become the same number ----
+
+
+def first_rounded(values: NDArray[Any]) -> int | None:
+    """Return the first position, in C order, of a whole number that is not exact in float64, or None."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return None
+    if values.max() <= _EXACT and (values.dtype.kind == "u" or values.min() >= -_EXACT):
+        return None
+    floats = values.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # what is rounded up to the end of the type does not come back
+        is_rounded = (floats.astype(values.dtype) != values) | (floats > np.iinfo(values.dtype).max - 1)
+    return int(np.argmax(is_rounded)) if is_rounded.any() else None
+
+
+def check_whole_numbers(values: NDArray[Any], name: str, where: str) -> None:
+    """Raise ValueError, saying where the values are, if one of them is not exact in float64."""
+    if (position := first_rounded(values)) is not None:
+        refuse_rounded(values.ravel()[position], name, where)
+
+
+def refuse_rounded(value: Any, name: str, where: str) -> NoReturn:
+    """Raise ValueError for a whole number that is not exact in float64."""
+    raise ValueError(
+        f"{name} must hold whole numbers that float64 can hold (all up to 2**53 in size), got {short(int(value))} in "
+        f"{where}: rounded, others next to it would be the same; make strings of numbers that are names "
+        f"(astype(str) in a frame makes categories of them), or use astype(float) if rounding does no harm"
+    )

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fastpu.data._matrix import CsrMatrix, Floats
-from fastpu.data._whole_numbers import first_rounded, refuse_rounded
+from fastpu.data._matrix import CsrMatrix, Floats, first_rounded, native_floats, refuse_rounded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,7 +42,7 @@ def read_sparse(X: Any, name: str) -> CsrMatrix:
     if X.format == "csr":
         nnz = _check_compressed(X, shape, axis="row", name=name)
         _check_exact(np.asarray(X.data)[:nnz], np.asarray(X.indices), name)
-        data = _floats(np.asarray(X.data)[:nnz])
+        data = native_floats(np.asarray(X.data)[:nnz])
         indices = np.require(np.asarray(X.indices)[:nnz], np.int32, ["C", "A"])
         indptr = np.require(X.indptr, np.int64, ["C", "A"])
         if _is_canonical(indices, indptr):
@@ -52,7 +51,7 @@ def read_sparse(X: Any, name: str) -> CsrMatrix:
         return _from_triplets(data, row, indices, shape, X.dtype)
     data, row, column = _triplets(X, shape, name)
     _check_exact(data, column, name)
-    return _from_triplets(_floats(data), row, column, shape, X.dtype)
+    return _from_triplets(native_floats(data), row, column, shape, X.dtype)
 
 
 def _triplets(X: Any, shape: tuple[int, int], name: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -151,12 +150,6 @@ def _is_canonical(indices: NDArray[np.int32], indptr: NDArray[np.int64]) -> bool
 def _check_exact(data: NDArray[Any], column: NDArray[Any], name: str) -> None:
     if (position := first_rounded(data)) is not None:
         refuse_rounded(data[position], name, f"column {int(column[position])}")
-
-
-def _floats(data: NDArray[Any]) -> Floats:
-    target = np.float32 if data.dtype.kind == "f" and data.dtype.itemsize <= 4 else np.float64
-    with np.errstate(over="ignore"):  # beyond float64: inf, which the caller's scan reports
-        return np.require(data, target, ["C", "A"])
 
 
 def _from_triplets(

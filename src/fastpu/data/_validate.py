@@ -9,34 +9,22 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fastpu.common._methods import methods_that_take, methods_with
-from fastpu.common._params import (  # noqa: F401 - offered beside the checks of arrays
-    check_bool,
-    check_choice,
-    check_float,
-    check_int,
-    check_random_state,
-)
 from fastpu.common._text import describe, short, variable, where_column
-from fastpu.data._coding import default_codes, read_labels, read_series
+from fastpu.data._coding import apply_codes, read_labels, read_series
 from fastpu.data._frames import check_frame, column_names, frame_kind, read_frame
-from fastpu.data._matrix import DenseMatrix, Floats, Matrix
+from fastpu.data._matrix import DenseMatrix, Floats, Matrix, first_rounded, native_floats, refuse_rounded
 from fastpu.data._sparse import is_sparse, read_sparse
-from fastpu.data._whole_numbers import first_rounded, refuse_rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from fastpu.data._categories import Categories, Kept
 
-
-Policy: TypeAlias = Literal["refuse", "allow"]
 
 # Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
 _SCAN_BLOCK = 1 << 17
@@ -50,8 +38,7 @@ def check_matrix(
     X: object,
     *,
     name: str = "X",
-    nan: Policy = "refuse",
-    inf: Policy = "refuse",
+    finite: bool = True,
     sparse: bool = True,
     categories: Categories = "refuse",
     n_features: int | None = None,
@@ -64,28 +51,10 @@ def check_matrix(
     precision to float64 (integers that it would round are refused); a frame to float32 if all its columns
     are float32, else to float64, with missing entries as NaN.
 
-    Parameters
-    ----------
-    X : array-like, SciPy sparse array or matrix, pandas or polars DataFrame
-    name : str
-        Name of the argument in messages.
-    nan, inf : {"refuse", "allow"}
-        What happens to NaN and to infinite entries.
-    sparse : bool
-        Whether sparse input is taken.
-    categories : {"refuse", "learn"} or mapping
-        What happens to categorical columns of frames: their categories are found, or are those of a fitted model, of
-        which a frame must then have the same columns.
-    n_features, feature_names
-        What a fitted model expects; names are compared only if `X` has names as well.
-
-    Raises
-    ------
-    TypeError
-        If the entries are no real numbers, or `X` is of a kind that is not taken.
-    ValueError
-        If the shape, the structure of a sparse matrix, an entry, or the names are not as expected, or a whole number
-        is not exact in float64.
+    Errors call it `name`. Where it must be `finite`, NaN and infinite entries are refused. Categorical columns of
+    frames are refused, or their categories are learnt, or are those of a fitted model, of which a frame must then have
+    the same columns. `n_features` and `feature_names` are what a fitted model expects; names are compared only if `X`
+    has names as well.
     """
     names: tuple[str, ...] | None = None
     kept: Kept = {}
@@ -114,8 +83,8 @@ def check_matrix(
     else:
         matrix = DenseMatrix(_read_dense(source, name, names), names, kept)
     _check_features(matrix.n_features, names, name, n_features, feature_names)
-    if (position := _first_bad(matrix.entries, nan, inf)) is not None:
-        _raise_bad_entry(matrix, name, position, nan, inf, names or feature_names)
+    if finite and (position := _first_bad(matrix.entries)) is not None:
+        _raise_bad_entry(matrix, name, position, names or feature_names)
     return matrix
 
 
@@ -125,7 +94,7 @@ def _read_dense(X: object, name: str, names: tuple[str, ...] | None) -> Floats:
     if (position := first_rounded(array)) is not None:
         column = position % array.shape[1]
         refuse_rounded(array.ravel()[position], name, where_column(column, names))
-    return native_floats(array)
+    return native_floats(array)  # entries beyond the range of float64 become inf, which the scan reports
 
 
 def as_real_array(value: object, name: str) -> NDArray[Any]:
@@ -149,17 +118,6 @@ def as_real_array(value: object, name: str) -> NDArray[Any]:
             + hint
         )
     return array
-
-
-def native_floats(array: NDArray[Any]) -> Floats:
-    """Return `array` C-contiguous, aligned and of native float32 or float64; a copy if need be."""
-    single = array.dtype.kind == "f" and array.dtype.itemsize <= 4
-    target = np.dtype(np.float32 if single else np.float64)
-    if array.dtype == target and array.flags.c_contiguous and array.flags.aligned:
-        return array
-    # Entries beyond the range of float64 (extended precision) become inf, which the scan reports.
-    with np.errstate(over="ignore"):
-        return np.array(array, dtype=target, order="C", copy=True)
 
 
 def _check_shape(shape: tuple[int, ...], X: object, name: str) -> None:
@@ -188,38 +146,27 @@ def _check_features(
             )
 
 
-def _first_bad(values: NDArray[Any], nan: Policy, inf: Policy) -> int | None:
-    """Return the first position of an entry that is refused, in one pass over blocks."""
-    if nan == "allow" and inf == "allow":
-        return None
-    test: Callable[..., Any]
-    if nan == inf:
-        test, good = np.isfinite, True
-    else:
-        test, good = (np.isnan if nan == "refuse" else np.isinf), False
+def _first_bad(values: Floats, *, allow_inf: bool = False) -> int | None:
+    """Return the first position of an entry that is NaN or, unless that is allowed, infinite, block by block."""
     scratch = np.empty(min(_SCAN_BLOCK, values.size), dtype=np.bool_)
     for start in range(0, values.size, _SCAN_BLOCK):
         block = values[start : start + _SCAN_BLOCK]
-        flags = test(block, out=scratch[: block.size])
-        if good and not flags.all():
-            return start + int(np.argmin(flags))
-        if not good and flags.any():
-            return start + int(np.argmax(flags))
+        flags = scratch[: block.size]
+        is_good = np.equal(block, block, out=flags) if allow_inf else np.isfinite(block, out=flags)
+        if not is_good.all():
+            return start + int(np.argmin(is_good))
     return None
 
 
-def _raise_bad_entry(
-    matrix: Matrix, name: str, position: int, nan: Policy, inf: Policy, names: tuple[str, ...] | None
-) -> None:
+def _raise_bad_entry(matrix: Matrix, name: str, position: int, names: tuple[str, ...] | None) -> None:
     if matrix.is_sparse:
         row, column = int(np.searchsorted(matrix.indptr, position, side="right")) - 1, int(matrix.indices[position])
     else:
         row, column = divmod(position, matrix.n_features)
-    refused = " or ".join(w for w, p in (("NaN", nan), ("infinite", inf)) if p == "refuse")
     place, entry = where_column(column, names), float(matrix.entries[position])
     takers = methods_that_take("nan")
     hint = f"; fill missing entries first; {takers} take them as they are" if math.isnan(entry) else ""
-    raise ValueError(f"{name} must not hold {refused} entries, got {entry} at row {row}, {place}{hint}")
+    raise ValueError(f"{name} must not hold NaN or infinite entries, got {entry} at row {row}, {place}{hint}")
 
 
 # --------------------------------------------------------------------------- vectors and labels
@@ -230,7 +177,7 @@ def check_vector(
     value: object,
     *,
     n: int | None = None,
-    inf: Policy = "refuse",
+    allow_inf: bool = False,
     of_nan: str = "",
 ) -> NDArray[np.float64]:
     """Return `value` as a C-contiguous float64 vector, of length `n` if that is given.
@@ -246,9 +193,9 @@ def check_vector(
         raise ValueError(f"{name} must not be empty")
     with np.errstate(over="ignore"):
         vector = np.require(array, dtype=np.float64, requirements=["C", "A"])
-    if (position := _first_bad(vector, "refuse", inf)) is not None:
+    if (position := _first_bad(vector, allow_inf=allow_inf)) is not None:
         raise ValueError(
-            f"{name} must not hold {'NaN' if inf == 'allow' else 'NaN or infinite'} entries, "
+            f"{name} must not hold {'NaN' if allow_inf else 'NaN or infinite'} entries, "
             f"got {vector[position]} at position {position}{of_nan}"
         )
     return vector
@@ -290,19 +237,10 @@ def check_labels(y: object, n_rows: int, *, name: str = "y", pu_only: str | None
     """Return the labels +1, 0, -1 as an int8 vector with one entry per row.
 
     Takes what `fastpu.as_labels` takes without codings. The two values {1, -1} mean labelled
-    positives and labelled negatives, as they must for a method that takes both.
-
-    Parameters
-    ----------
-    y : array-like of n_rows labels
-    n_rows : int
-    name : str
-        Name of the argument in messages.
-    pu_only : str, optional
-        Name of the calling method if it takes no labelled negatives. It then refuses -1, and
-        needs at least one positive and one unlabelled row.
+    positives and labelled negatives, as they must for a method that takes both. `pu_only` is the name of a method that
+    takes no labelled negatives: it refuses -1, and needs at least one positive and one unlabelled row.
     """
-    labels = default_codes(read_labels(y, name), name)
+    labels = apply_codes(read_labels(y, name), name)
     if labels.size != n_rows:
         raise ValueError(f"{name} must have one entry per row of the data ({n_rows}), got {labels.size}")
     if pu_only is not None:
@@ -335,7 +273,7 @@ def check_binary(y: object, *, name: str = "y_true", both: bool = True) -> NDArr
     With `both`, there must be at least one row of each kind.
     """
     values = read_labels(y, name)
-    labels = default_codes(values, name)
+    labels = apply_codes(values, name)
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise ValueError(f"{name} must not hold missing labels")
     n_pos, n_zero, n_neg = label_counts(labels)

@@ -148,8 +148,7 @@ def bins_or_matrix(
     return check_matrix(
         X,
         name=name,
-        nan="allow",
-        inf="allow",
+        finite=False,
         categories=categories,
         n_features=n_features,
         feature_names=feature_names,
@@ -237,7 +236,7 @@ def bin_features(
     array([0, 1, 1, 2], dtype=uint8)
     """
     max_bins = check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
-    matrix = check_matrix(X, nan="allow", inf="allow", categories="learn")
+    matrix = check_matrix(X, finite=False, categories="learn")
     for column in columns_in_order(matrix.categories):
         raise ValueError(
             f"X must have at most {MOST_IN_SETS} categories in {where_column(column, matrix.feature_names)} for "

@@ -80,7 +80,7 @@ def as_labels(
     """
     given = {"positive": positive, "unlabeled": unlabeled, "negative": negative}
     codes = {role: _codes(role, value) for role, value in given.items() if value is not None}
-    labels = apply_codes(read_labels(y, "y"), codes, "y")
+    labels = apply_codes(read_labels(y, "y"), "y", codes)
     # If the caller says how unlabelled or how negative rows are marked, it is clear what -1 means.
     settled = "unlabeled" in codes or "negative" in codes
     if not settled and np.any(labels == -1) and not np.any(labels == 0):
@@ -162,7 +162,7 @@ def _kind(part: object) -> str:
 
 
 def _stack_matrices(parts: dict[str, object]) -> tuple[Any, list[int]]:
-    matrices = {name: check_matrix(part, name=name, nan="allow", inf="allow") for name, part in parts.items()}
+    matrices = {name: check_matrix(part, name=name, finite=False) for name, part in parts.items()}
     _check_columns({name: matrix.n_features for name, matrix in matrices.items()})
     matrix, sizes = stacked(list(matrices.values())), [part.n_rows for part in matrices.values()]
     if matrix.is_sparse:

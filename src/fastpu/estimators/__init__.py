@@ -100,9 +100,16 @@ globals().update(CLASSIFIERS)
 
 if TYPE_CHECKING:  # what type checkers and editors know of the classes that are made
     from fastpu.estimators._base import FastpuClassifier
-    from fastpu.estimators._defaults import InEpochs, WithCosts, WithLandmarks, WithPrior
+    from fastpu.estimators._defaults import (
+        BoostedTrees,
+        Boosting,
+        Forest,
+        InEpochs,
+        WithCosts,
+        WithLandmarks,
+        WithPrior,
+    )
     from fastpu.estimators._path import OnPath, OnPUPath
-    from fastpu.estimators._trees import BoostedTrees, Boosting, Forest
 
     PNUAUCBoostClassifier = Boosting
     ForestClassifier = Forest

@@ -45,7 +45,7 @@ def _has_probabilities(estimator: Any) -> bool:
     return True
 
 
-class FastpuClassifier(CallbackSupport, PUClassifier):
+class FastpuClassifier(CallbackSupport, PUClassifier):  # type: ignore[misc]  # no types
     """A fit function as a classifier; `fastpu.estimators._classes` makes the public classes from it.
 
     Annotations here and in subclasses are those of the parameters, in place of what the function says. An attribute
@@ -75,7 +75,7 @@ class FastpuClassifier(CallbackSupport, PUClassifier):
 
     # ------------------------------------------------------------------------------------------------- the fit
 
-    @with_callbacks
+    @with_callbacks  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def _fit(self, X: Any, y: Any, **data: Any) -> Self:
         """Fit to `X` and `y`; `data` are the further arguments of the function that speak of the rows."""
         metadata = {name: value for name, value in data.items() if value is not None}
@@ -247,10 +247,6 @@ class FastpuClassifier(CallbackSupport, PUClassifier):
         if coef is None or getattr(model, "basis", "linear") != "linear":
             raise AttributeError(f"this {type(self).__name__} is not linear in the features")
         return np.array(coef, dtype=np.float64)[None, :], np.array([model.intercept - model.threshold])
-
-    def __sklearn_is_fitted__(self) -> bool:
-        # A fit that ended in an error has set n_features_in_ already.
-        return hasattr(self, "model_")
 
     # --------------------------------------------------------------------------------------------------- the tags
 

@@ -10,10 +10,9 @@ import numpy as np
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._warn import warn
 from fastpu.data._folds import stratified_folds
-from fastpu.estimators._prior import in_proportion
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
 from fastpu.model._calibration import METHODS, by_group
-from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, prior_among_unlabeled
+from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior
 from fastpu.priors._likelihood import score_share
 from fastpu.priors._sampling import doubts
 from fastpu.selection._parts import Rows
@@ -139,10 +138,7 @@ def _prior_among_unlabeled(
         return value, estimate
     drawn_as = arguments.get("scenario", getattr(estimator, "scenario", "case_control"))
     prior, scenario = check_prior_in(drawn_as, of_fit)
-    among = prior_among_unlabeled(prior, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1], scenario=scenario)
-    if not 0 < among < 1:
-        raise ValueError(f"prior leaves no unlabelled row of one class, got {prior:g} with scenario={scenario!r}")
-    return among, None
+    return proper_prior(prior, scenario, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1]), None
 
 
 def _against_all(
@@ -158,3 +154,16 @@ def _against_all(
     labels = np.concatenate([np.ones(int(positive.sum()), dtype=np.int8), np.zeros(codes.size, dtype=np.int8)])
     scored, _ = by_group(np.concatenate([scores[positive], scores]), labels, np.concatenate([mass[positive], mass]))
     return scored, float(mass[positive].sum() / mass.sum())
+
+
+def in_proportion(weights: NDArray[np.float64], start: float) -> NDArray[np.intp]:
+    """Return positions drawn in proportion to their weights, as many as there are positive weights.
+
+    They are drawn at equal distances along the cumulated weights, from `start` in [0, 1) of a distance on: each
+    position once where all weights are equal.
+    """
+    size = int(np.count_nonzero(weights))
+    mass = np.cumsum(weights)
+    points = (np.arange(size) + start) * (mass[-1] / max(1, size))
+    positions: NDArray[np.intp] = np.minimum(np.searchsorted(mass, points, side="right"), weights.size - 1)
+    return positions

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 try:
-    from sklearn.callback import CallbackSupportMixin
-    from sklearn.callback import with_callbacks as _with_callbacks
-except ImportError:  # before scikit-learn 1.9
-    CallbackSupportMixin, _with_callbacks = object, None
+    from sklearn import callback as callbacks
 
+    CallbackSupport, with_callbacks = callbacks.CallbackSupportMixin, callbacks.with_callbacks
+except ImportError:  # before scikit-learn 1.9, which has no callbacks
+    CallbackSupport, with_callbacks = type("NoCallbacks", (), {}), lambda method: method
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-
-_Method = TypeVar("_Method", bound="Callable[..., Any]")
-
-
-class CallbackSupport(CallbackSupportMixin):  # type: ignore[misc]  # no types
-    """What makes scikit-learn's callbacks known to a classifier; nothing where this scikit-learn has none."""
-
-
-def with_callbacks(method: _Method) -> _Method:
-    """Return the method with scikit-learn's callbacks torn down at its end, whatever happens in it."""
-    if _with_callbacks is None:
-        return method
-    managed: _Method = _with_callbacks(method)
-    return managed
 
 
 class FitTask:

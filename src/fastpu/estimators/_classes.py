@@ -14,9 +14,8 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._methods import DECLARED, function_of
 from fastpu.common._sharing import parameters_of_many
 from fastpu.estimators._base import FastpuClassifier
-from fastpu.estimators._defaults import InEpochs, WithCosts, WithLandmarks, WithPrior
+from fastpu.estimators._defaults import BoostedTrees, Boosting, Forest, InEpochs, WithCosts, WithLandmarks, WithPrior
 from fastpu.estimators._path import OnPath, OnPUPath
-from fastpu.estimators._trees import BoostedTrees, Boosting, Forest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

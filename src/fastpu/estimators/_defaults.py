@@ -1,20 +1,26 @@
-"""What the classifiers do whose functions need a cost or a prior, or refuse an option that others need."""
+"""What the classifiers do beside calling their functions: costs, priors, importances and out-of-bag scores."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fastpu.common._params import check_choice, check_random_state
+from fastpu.data._validate import check_matrix
 from fastpu.estimators._base import FastpuClassifier
-from fastpu.estimators._prior import estimate_prior
+from fastpu.estimators._calibration import in_proportion
 from fastpu.model._prior import check_prior
-from fastpu.priors import PriorEstimate
+from fastpu.priors import PriorEstimate, bbe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
+
+    from fastpu.boosting.stump_ensemble import StumpEnsemble
+    from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 class WithCosts(FastpuClassifier):
@@ -86,20 +92,13 @@ class WithPrior(FastpuClassifier):
     def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments, with a PriorEstimate as `prior` if it is to be estimated."""
         arguments = super()._arguments(rows, codes, data)
-        if not isinstance(self.prior, str):
-            check_prior(self.prior)
-            # An estimate is of the unlabelled rows, whatever the scenario.
-            return arguments | ({"scenario": "case_control"} if isinstance(self.prior, PriorEstimate) else {})
-        estimate = estimate_prior(
-            self.prior,
-            rows,
-            codes,
-            data["sample_weight"],
-            random_state=arguments["random_state"],
-            n_threads=arguments["n_threads"],
-        )
-        # The estimate is of the unlabelled rows, whatever the scenario.
-        return {**arguments, "prior": estimate, "scenario": "case_control"}
+        prior: Any = self.prior
+        if isinstance(prior, str):
+            prior = self._estimated(rows, codes, data["sample_weight"], arguments)
+        check_prior(prior)
+        if isinstance(prior, PriorEstimate):  # of the unlabelled rows, whatever the scenario
+            arguments |= {"prior": prior, "scenario": "case_control"}
+        return arguments
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
         prior = arguments["prior"]
@@ -108,8 +107,79 @@ class WithPrior(FastpuClassifier):
         fitted = super()._call(rows, codes, {**arguments, "prior": value})
         return {**fitted, "prior_": float(value), "prior_estimate_": estimate}
 
+    def _estimated(
+        self, rows: Any, codes: NDArray[np.int8], weights: Any, arguments: Mapping[str, Any]
+    ) -> PriorEstimate:
+        """Return the share of positives among the unlabelled rows by `fastpu.priors.bbe`.
+
+        It takes no weights, so rows are drawn in proportion to their weights: as many as there are, and each
+        row once where all weights are equal. An estimate of 0 or 1 is moved inwards by the share of one more row.
+        """
+        check_choice("prior", self.prior, ("bbe",))
+        chosen, seed = [], arguments["random_state"]
+        for code in (1, 0):
+            group = np.flatnonzero(codes == code)
+            if weights is not None and group.size:
+                group = group[in_proportion(weights[group], check_random_state(seed).random())]
+            if group.size < 2:
+                raise ValueError(
+                    f"prior must be a number where a group has fewer than 2 rows, for 'bbe' cannot estimate it from "
+                    f"{group.size} {'positive' if code else 'unlabelled'} rows"
+                )
+            chosen.append(group)
+        drawn = np.concatenate(chosen)
+        X = check_matrix(rows)[drawn].table()
+        estimate = bbe(X, codes[drawn], random_state=seed, n_threads=arguments["n_threads"])
+        edge = 1 / (chosen[1].size + 1)
+        return dataclasses.replace(estimate, value=float(min(1 - edge, max(edge, estimate.value))))
+
 
 class InEpochs(WithPrior):
     """A classifier whose function always trains in epochs."""
 
     _rounds = "n_epochs"
+
+
+class Boosting(FastpuClassifier):
+    """A classifier of stumps or trees, which has importances.
+
+    Attributes
+    ----------
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Those of `model_`.
+    """
+
+    _rounds = "n_rounds"
+    model_: StumpEnsemble | TreeEnsemble
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Importance of each feature, as the model has them."""
+        return self.model_.feature_importances
+
+
+class Forest(Boosting):
+    """A forest, which has out-of-bag scores too.
+
+    Attributes
+    ----------
+    oob_decision_function_ : ndarray of shape (n,)
+        Out-of-bag scores of the training rows minus the threshold, NaN where a row is in every bag.
+    """
+
+    _rounds = "n_trees"
+    model_: TreeEnsemble
+
+    @property
+    def oob_decision_function_(self) -> NDArray[np.float64]:
+        """Out-of-bag scores of the training rows, as `decision_function` gives scores of others."""
+        scores = self.model_.oob_decision_function
+        if scores is None:
+            raise AttributeError("oob_decision_function_ needs n_bags > 1, as a single booster is grown on all rows")
+        return scores - self.model_.threshold
+
+
+class BoostedTrees(Forest):
+    """Boosted trees have the attributes of a forest; out-of-bag scores are there for `n_bags` > 1."""
+
+    _rounds = "n_rounds"

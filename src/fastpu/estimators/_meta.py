@@ -44,14 +44,9 @@ THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}  #: the scores abo
 class Training:
     """The rows of one fit, and the estimator of which clones are fitted to some of them.
 
-    X : rows as the user gave them; converted only if they could not be indexed by rows.
-    classes : the two labels of `predict`.
-    codes : +1 positive, 0 unlabelled, -1 negative.
-    weights : the user's weights of the rows, or None.
-    estimator : the base estimator, not fitted.
-    response : the method of it whose values are the scores.
-    params : further arguments of its fit; those with an entry for each row are cut like the rows.
-    estimator_weights : the weights for its fit, or None; metadata routing may make them differ from `weights`.
+    `X` are rows as the user gave them, converted only if they could not be indexed by rows. `response` is the method of
+    the estimator whose values are the scores. `params` are further arguments of its fit; those with an entry for each
+    row are cut like the rows. Metadata routing may make `estimator_weights` differ from the user's `weights`.
     """
 
     X: Any
@@ -201,10 +196,6 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         mapping = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=mapping)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        # A fit that ended in an error has set n_features_in_ already.
-        return hasattr(self, "classes_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -69,6 +69,10 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no 
     classes_: NDArray[Any]
     threshold_: float
 
+    def __sklearn_is_fitted__(self) -> bool:
+        # A fit that ended in an error has set n_features_in_ already.
+        return hasattr(self, "classes_")
+
     def _other_label(self, classes: NDArray[Any]) -> int:  # noqa: ARG002 - for subclasses
         """Return what the smaller of two labels means: 0 unlabelled, -1 negative."""
         return 0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import MANY, check_choice, check_int
 from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
-from fastpu.model._prior import proper_prior
+from fastpu.model._prior import prior_by_labels
 from fastpu.tree._fit import check_bag_ratio, check_max_features, check_prior_and_scenario, drawn_features
 
 FUNCTION = "fit_forest"
@@ -102,6 +102,4 @@ def check_groups(
         for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
             if not (weights[labels == label] > 0).any():
                 raise ValueError(f"sample_weight must be positive for at least one {what}, got zeros only")
-    mass = np.ones(labels.size) if weights is None else weights
-    n_pos, n_unl = (float(mass[labels == label].sum()) for label in (1, 0))
-    return labels, weights, proper_prior(growth.prior, growth.scenario, n_pos=n_pos, n_unl=n_unl)
+    return labels, weights, prior_by_labels(growth.prior, growth.scenario, labels, weights)

@@ -188,7 +188,7 @@ def fit_forest(
     params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": features.max_bins}
     seed = draw_seed(random_state, before)
     if before is not None:
-        check_continued(before, features, params)
+        check_continued(before, features, params, features.n_rows)
     given = check_sample_weight(sample_weight, data.n_rows)  # not scaled, as `weights` may be
     known_by = fingerprint_of(features, labels, given, threads)
     check_same_rows(before, known_by)

@@ -58,7 +58,13 @@ class KernelExpansion(Model, is_base=True):
             raise ValueError(f"intercept must be finite, got {self.intercept}")
         check_kernel_fields(Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function))
         self._check_coef()
-        self._check_vectors()
+        check_kept_rows(
+            self,
+            "support",
+            (self.support.size, self.n_features),
+            wanted=self.kernel in _VECTOR_KERNELS,
+            otherwise=f"support vectors must be there in one form for the kernels {', '.join(_VECTOR_KERNELS)}",
+        )
 
     def _check_coef(self) -> None:
         if (self.kernel == "linear") != (self.coef is not None):
@@ -67,15 +73,6 @@ class KernelExpansion(Model, is_base=True):
             raise ValueError(f"coef must have {self.n_features} finite entries")
         if self.kernel == "precomputed" and self.support.size and self.support[-1] >= self.n_features:
             raise ValueError(f"support must be < {self.n_features}, the number of training rows")
-
-    def _check_vectors(self) -> None:
-        check_kept_rows(
-            self,
-            "support",
-            (self.support.size, self.n_features),
-            wanted=self.kernel in _VECTOR_KERNELS,
-            otherwise=f"support vectors must be there in one form for the kernels {', '.join(_VECTOR_KERNELS)}",
-        )
 
     @property
     def support_vectors(self) -> Any:

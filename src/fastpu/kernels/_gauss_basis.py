@@ -12,8 +12,7 @@ from scipy.spatial.distance import cdist
 from fastpu import _core
 from fastpu.common._params import check_float
 from fastpu.data._validate import check_matrix
-from fastpu.kernels._centring import shifted_csr
-from fastpu.kernels._kernels import score_rows
+from fastpu.kernels._kernels import score_rows, shifted_csr
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

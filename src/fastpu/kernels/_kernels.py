@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fastpu import _core
 from fastpu.common._params import check_float, check_int
@@ -28,6 +29,7 @@ KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNELS_WITH_GAMMA = ("poly", "rbf", "sigmoid")
 
 _MAX_DEGREE = 1000
+_FILLED = 0.5  # a column with entries in a smaller share of the rows is not shifted: its mean is within its spread
 _SYMMETRY = 1e-6  # difference of K(x, z) and K(z, x), relative to the largest entry, that products in float32 leave
 _TILE = 512
 _SAMPLE = 64  # rows with which a user's kernel function is tested for symmetry
@@ -225,6 +227,35 @@ def centred(matrix: Matrix) -> Matrix:
     If the factors of rows sum to 0, a sum of rows does not depend on the origin, but its rounding errors do.
     """
     return matrix if matrix.is_sparse else DenseMatrix(matrix.values - matrix.values.mean(axis=0))
+
+
+def shifted_csr(x: Any, rows: NDArray[np.int64]) -> tuple[Any, NDArray[np.float64]]:
+    """Return a CSR array, of float64 if anything is shifted, and the shift of each column: they add up to the rows `x`.
+
+    The columns that are filled in more than half of `rows` are shifted by the mean of their entries there, and are
+    filled wholly in what is returned: it has at most twice the entries of these rows. The others have at least as many
+    zeros as entries, so that their mean is no larger than their spread, and stay as they are.
+    """
+    few = x[rows]
+    counts = np.bincount(few.indices, minlength=x.shape[1])
+    filled = np.flatnonzero(counts > _FILLED * rows.size)
+    shift: NDArray[np.float64] = np.zeros(x.shape[1])
+    if not filled.size:
+        return x, shift
+    sums = np.bincount(few.indices, weights=few.data, minlength=x.shape[1])
+    is_filled = np.zeros(x.shape[1], dtype=bool)
+    is_filled[filled] = True
+    x = x.astype(np.float64, copy=False)
+    dense = x[:, filled].toarray()
+    # A rounded mean may lie outside the range: a constant column has to become 0.
+    shift[filled] = np.clip(sums[filled] / counts[filled], dense.min(axis=0), dense.max(axis=0))
+    dense -= shift[filled]
+    kept = ~is_filled[x.indices]
+    starts = np.concatenate([[0], np.cumsum(kept)])[x.indptr]
+    rest = sp.csr_array((x.data[kept], x.indices[kept], starts), shape=x.shape)
+    starts = np.arange(len(dense) + 1) * filled.size
+    whole = sp.csr_array((dense.reshape(-1), np.tile(filled, len(dense)), starts), shape=x.shape)
+    return sp.csr_array(rest + whole), shift
 
 
 def value_dtype(kernel: str, dtype: np.dtype[Any]) -> np.dtype[Any]:

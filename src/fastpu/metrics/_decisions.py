@@ -273,7 +273,7 @@ def call_rows(
     """Check scores and weights, and count what is above the threshold."""
     cut = check_float("threshold", threshold, allow_inf=True)
     named = (("score_pos", score_pos), ("score_unl", score_unl))
-    scores = [check_vector(name, values, inf="allow", of_nan=NO_SCORE) for name, values in named]
+    scores = [check_vector(name, values, allow_inf=True, of_nan=NO_SCORE) for name, values in named]
     weights = (
         check_sample_weight(weight_pos, scores[0].size, name="weight_pos"),
         check_sample_weight(weight_unl, scores[1].size, name="weight_unl"),

@@ -41,7 +41,7 @@ def check_scores(*given: tuple[str, object], n: int | None = None) -> list[NDArr
 
     Where integers are so large that float64 may make different ones equal, the scores returned are their ranks.
     """
-    scores = [check_vector(name, value, n=n, inf="allow", of_nan=NO_SCORE) for name, value in given]
+    scores = [check_vector(name, value, n=n, allow_inf=True, of_nan=NO_SCORE) for name, value in given]
     if max(max(float(part.max()), -float(part.min())) for part in scores) < _EXACT:
         return scores
     whole = [np.asarray(value) for _, value in given]

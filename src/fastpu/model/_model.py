@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from fastpu.model._calibration import METHODS, Scored, by_group, calibrate, chec
 from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
 from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
 from fastpu.model._lazy import is_lazy, of_partitions
-from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, prior_among_unlabeled
+from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior
 from fastpu.model._threshold import matched_threshold
 
 if TYPE_CHECKING:
@@ -93,9 +93,6 @@ class Model(ABC):
     calibration_values: NDArray[np.float64] | None = None
 
     _ndim: ClassVar[Mapping[str, int]] = {}
-    _nan_input: ClassVar[Literal["refuse", "allow"]] = "refuse"
-    _inf_input: ClassVar[Literal["refuse", "allow"]] = "refuse"
-    _sparse_input: ClassVar[bool] = True
 
     def __init_subclass__(cls, *, is_base: bool = False, **kwargs: Any) -> None:
         """Let `load` know the class, unless it is only a base of the classes that fits return."""
@@ -325,12 +322,7 @@ class Model(ABC):
     def _calibrated(self, given: float, drawn_as: str, method: str, by_label: tuple[Scored, dict[int, float]]) -> Self:
         """Return this model with probabilities by the scores of the groups, for checked arguments."""
         scored, mass = by_label
-        share = prior_among_unlabeled(given, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1], scenario=drawn_as)
-        if not 0 < share < 1:
-            raise ValueError(
-                f"prior must be {'larger' if share <= 0 else 'smaller'}: by {given:g} and scenario='single_set' "
-                f"{'none' if share <= 0 else 'all'} of the unlabelled rows are positive"
-            )
+        share = proper_prior(given, drawn_as, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1])
         return self._with_calibration(method, scored, share, caller="with_probabilities")
 
     def _with_calibration(self, method: str, scored: Scored, prior: float, *, caller: str) -> Self:
@@ -408,9 +400,7 @@ class Model(ABC):
 
     def _check_input(self, X: object, name: str) -> Any:
         """Return `X` in the form that `_decision_function` takes."""
-        n, names, nan, inf = self.n_features, self.feature_names, self._nan_input, self._inf_input
-        sparse = self._sparse_input
-        return check_matrix(X, name=name, nan=nan, inf=inf, sparse=sparse, n_features=n, feature_names=names)
+        return check_matrix(X, name=name, n_features=self.n_features, feature_names=self.feature_names)
 
     @abstractmethod
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -84,12 +85,8 @@ def prior_among_unlabeled(prior: float, *, n_pos: float, n_unl: float, n_neg: fl
     """Return P(Y = 1) among the unlabelled rows for the prior that belongs to the scenario.
 
     In "case_control" that is `prior` itself. In "single_set" `prior` is the rate among all rows together: n_pos
-    labelled positives, n_unl unlabelled rows and n_neg labelled negatives (their counts, or their weights).
-
-    Raises
-    ------
-    ValueError
-        If fewer rows are positive, by `prior`, than are labelled positive, or more than are not labelled negative.
+    labelled positives, n_unl unlabelled rows and n_neg labelled negatives (their counts, or their weights). It is
+    refused if fewer rows are positive by it than are labelled positive, or more than are not labelled negative.
     """
     if scenario == "case_control":
         return prior
@@ -122,6 +119,15 @@ def proper_prior(prior: float | None, scenario: str, *, n_pos: float, n_unl: flo
             f"scenario='single_set', by which {share:g} of them are positive"
         )
     return share
+
+
+def prior_by_labels(
+    prior: float | None, scenario: str, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
+) -> float:
+    """As `proper_prior`, of positive and unlabelled rows; weights are summed exactly, in whatever order they come."""
+    groups = (labels == label for label in (1, 0))
+    n_pos, n_unl = (float(group.sum()) if weights is None else math.fsum(weights[group]) for group in groups)
+    return proper_prior(prior, scenario, n_pos=n_pos, n_unl=n_unl)
 
 
 def needs_prior_where(name: str, values: tuple[str, ...]) -> Callable[[_Fit], _Fit]:

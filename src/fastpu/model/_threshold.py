@@ -35,15 +35,6 @@ def balanced_accuracy_threshold(
 
     The result is never NaN, and it is finite if a finite number separates the two scores.
     A weight counts as that many repetitions; rows of weight 0 are left out.
-
-    Raises
-    ------
-    ValueError
-        If a group is empty (or has no weight), or a score is NaN.
-
-    Notes
-    -----
-    O(n log n) time, O(n) memory.
     """
     scores_p, weights_p = _weighted(score_pos, weight_pos, "score_pos")
     scores_o, weights_o = _weighted(score_other, weight_other, "score_other")
@@ -95,11 +86,6 @@ def prior_threshold(scores: NDArray[np.floating], prior: float) -> float:
     (nothing is above it) or just below the lowest (everything is). Equal scores stay together, so
     the share may miss the prior by up to half of the largest group of equal scores. Of two cuts
     that are equally near the lower one wins.
-
-    Raises
-    ------
-    ValueError
-        If `scores` is empty or holds NaN.
     """
     scores, _ = _weighted(scores, None, "scores")
     values, counts = np.unique(scores, return_counts=True)

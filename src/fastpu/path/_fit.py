@@ -87,7 +87,7 @@ def check_path_options(given: Mapping[str, Any]) -> PathOptions:
 
 def check_costs(costs: object, labels: NDArray[np.int8], name: str) -> NDArray[np.float64]:
     """Return a cost for each row: >= 0, where infinite ones are in one class only and not all of a class are 0."""
-    values = check_vector(name, costs, n=labels.size, inf="allow")
+    values = check_vector(name, costs, n=labels.size, allow_inf=True)
     lowest = int(np.argmin(values))
     if values[lowest] < 0:
         raise ValueError(f"{name} must be >= 0, got {values[lowest]} at position {lowest}")

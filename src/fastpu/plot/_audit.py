@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fastpu.audit import Audit
 from fastpu.common._text import describe
 from fastpu.metrics import RankingCurve
-from fastpu.plot._axes import CYCLE, open_axes, with_legends
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from fastpu.plot._axes import CYCLE, draw_banded, open_axes, with_legends
 
 
 def audit(found: Audit, *, before: RankingCurve | None = None, ax: Any = None) -> Any:
@@ -61,8 +58,8 @@ def audit(found: Audit, *, before: RankingCurve | None = None, ax: Any = None) -
         raise TypeError(f"before must be a RankingCurve, from fastpu.metrics.ranking_curve, got {describe(before)}")
     axes, figure = open_axes(ax, 2, (7, 5.5))
     curve, band = found.curve, f"{100 * found.level:g} % intervals"
-    _draw(axes[0], curve.n_flagged, curve.precision, curve.precision_interval, "precision by checked rows", band)
-    _draw(axes[1], curve.n_flagged, curve.recall, curve.recall_interval, "recall by checked rows", band)
+    draw_banded(axes[0], curve.n_flagged, curve.precision, curve.precision_interval, "precision by checked rows", band)
+    draw_banded(axes[1], curve.n_flagged, curve.recall, curve.recall_interval, "recall by checked rows", band)
     if before is not None:
         for each, values in zip(axes, (before.precision, before.recall), strict=True):
             if values is not None:
@@ -81,15 +78,3 @@ def audit(found: Audit, *, before: RankingCurve | None = None, ax: Any = None) -
         each.set_ylabel(name)
     axes[-1].set_xlabel("number of first rows")
     return with_legends(axes, figure, is_ours=ax is None, entry=3.2)
-
-
-def _draw(
-    ax: Any,
-    n_flagged: NDArray[np.int64],
-    values: NDArray[np.float64],
-    interval: NDArray[np.float64],
-    name: str,
-    band: str,
-) -> None:
-    ax.plot(n_flagged, values, color=CYCLE[0], linewidth=1.6, label=name)
-    ax.fill_between(n_flagged, *interval.T, color=CYCLE[0], alpha=0.2, linewidth=0, label=band)

@@ -48,6 +48,11 @@ def groups_of(labels: NDArray[np.int8]) -> Iterator[tuple[Group, NDArray[np.intp
             yield group, rows
 
 
+def check_pair(X: object, y: object) -> None:
+    if (X is None) != (y is None):
+        raise ValueError(f"X and y must be given together or not at all, got only {'y' if X is None else 'X'}")
+
+
 def open_axes(ax: object, n: int, size: tuple[float, float]) -> tuple[list[Any], Any]:
     """Return `n` Axes, one below the other, and their Figure: the user's `ax`, or new ones without pyplot."""
     if ax is not None:
@@ -82,6 +87,15 @@ def with_legends(axes: list[Any], figure: Any, *, is_ours: bool, entry: float = 
         else:
             ax.legend(loc="best", fontsize=7, framealpha=0.8)
     return figure
+
+
+def draw_banded(
+    ax: Any, x: NDArray[Any], values: NDArray[np.float64], interval: NDArray[np.float64] | None, name: str, band: str
+) -> None:
+    """Draw a line and, if there is an interval at each of its points, a band."""
+    ax.plot(x, values, color=CYCLE[0], linewidth=1.6, label=name)
+    if interval is not None:
+        ax.fill_between(x, *interval.T, color=CYCLE[0], alpha=0.2, linewidth=0, label=band)
 
 
 def mark_scale(ax: Any, n_rounds: int) -> None:

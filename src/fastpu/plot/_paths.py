@@ -7,23 +7,139 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.plot._axes import CYCLE, DASHES
+from fastpu.common._params import check_choice, check_int
+from fastpu.common._text import describe, short
+from fastpu.model._prior import check_scenario
+from fastpu.path._selection import best_of, curve_on_path
+from fastpu.path.svm_path_model import SVMPath
+from fastpu.plot._axes import CYCLE, DASHES, check_pair, open_axes, with_legends
+from fastpu.selection.select import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from fastpu.model._prior import PriorEstimate
     from fastpu.path._selection import Curve
 
 
+_MOST_POINTS = 2000  # of a line: more than a figure can show
+_SHOWN = ("auto", "coef", "alpha")
 _MOST_NAMED = 8  # more lines are not named in a legend
 _MARGIN = 1.1  # a criterion is drawn up to so many times the largest lam where it changes,
 _FAR = 1000.0  # but to at most so many times the first breakpoint
 _WIDE = 30  # an axis is logarithmic from this ratio of the largest to the smallest value on
 
 
-def draw_lines(ax: Any, lams: NDArray[np.float64], values: NDArray[np.float64], names: Sequence[str]) -> None:
+def path(
+    model: SVMPath,
+    X: object = None,
+    y: object = None,
+    *,
+    what: str = "auto",
+    scoring: str = "puf",
+    prior: float | PriorEstimate | None = None,
+    scenario: str = "case_control",
+    n_lines: int = 50,
+    ax: Any = None,
+) -> Any:
+    """Draw an SVM path over lam: coefficients or dual variables, and below them a criterion on held-out rows.
+
+    Parameters
+    ----------
+    model : SVMPath
+        From `fastpu.fit_svm_path` or `fastpu.fit_pu_svm_path`, not trivial.
+    X, y : array-like of shapes (n, d) and (n,), optional
+        Held-out rows and their labels, as in `SVMPath.select`; with them the criterion is drawn, and the best lam.
+    what : {"auto", "coef", "alpha"}, default "auto"
+        Coefficients (linear kernel), or a / c, the dual variables as a share of their costs (of a where the cost is
+        infinite). "auto" takes coefficients where there are some.
+    scoring : {"puf", "err_star"}, default "puf"
+    prior, scenario
+        As in `SVMPath.select`; like `scoring`, for held-out rows alone.
+    n_lines : int, default 50
+        Most lines: those that vary most.
+    ax : matplotlib Axes or pair of them, optional
+        Where to draw; by default a new figure. A pair where there are held-out rows.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Notes
+    -----
+    lam falls from left to right: the machine becomes more flexible. Lines are drawn through the breakpoints, every k-th
+    of them where there are more than 2,000. The criterion is drawn as `SVMPath.select` evaluates it, with a step at
+    every lam where it changes, from 1,000 times the first breakpoint, if need be, down to the last one. Up to 8
+    lines are named.
+
+    Examples
+    --------
+    >>> import fastpu, fastpu.plot
+    >>> X, y = fastpu.datasets.make_pu_toy1(random_state=0)
+    >>> model = fastpu.fit_svm_path(X, y, kernel="linear")
+    >>> figure = fastpu.plot.path(model)
+    >>> figure.axes[0].get_xlabel()
+    'lam'
+    """
+    if not isinstance(model, SVMPath):
+        raise TypeError(f"model must be an SVMPath, got {describe(model)}")
+    shown = check_choice("what", what, _SHOWN)
+    name = check_choice("scoring", scoring, ("puf", "err_star"))
+    most = check_int("n_lines", n_lines, low=1)
+    if not model.lams.size:
+        raise ValueError("model must have breakpoints, got a trivial path")
+    check_pair(X, y)
+    if X is None:
+        _refuse_idle(scoring=None if name == "puf" else name, prior=prior,
+                     scenario=None if check_scenario(scenario) == "case_control" else scenario)  # fmt: skip
+    if shown == "coef" and model.kernel != "linear":
+        raise ValueError(f"what='coef' needs the linear kernel, got a path of kernel={model.kernel!r}")
+    if shown == "auto":
+        shown = "coef" if model.kernel == "linear" else "alpha"
+    axes, figure = open_axes(ax, 1 if X is None else 2, (7, 3.5 if X is None else 5.5))
+    kept = np.unique(np.linspace(0, model.lams.size - 1, min(model.lams.size, _MOST_POINTS)).astype(int))
+    lams = model.lams[kept]
+    values = _lines(model, shown, kept)
+    order = np.sort(np.argsort(-np.ptp(values, axis=0), kind="stable")[:most])
+    curve = None if X is None else curve_on_path(model, name, X, y, prior=prior, scenario=scenario)
+    _draw_lines(axes[0], lams, values[:, order], [_line_name(model, shown, int(column)) for column in order])
+    some = "" if order.size == values.shape[1] else f" ({order.size} of {values.shape[1]})"
+    axes[0].set_ylabel(("coefficient" if shown == "coef" else "a / c") + some)
+    if curve is not None:
+        _draw_criterion(axes[1], lams, curve, best_of(model, curve))
+    for each in axes:
+        each.set_xscale("log")
+        if not each.xaxis_inverted():  # axes that share their x are one
+            each.invert_xaxis()
+    axes[-1].tick_params(axis="x", which="minor", labelsize=7)  # those of a short path would touch each other
+    axes[-1].set_xlabel("lam")
+    return with_legends(axes, figure, is_ours=ax is None, entry=1.2)
+
+
+def _lines(model: SVMPath, shown: str, kept: NDArray[np.int64]) -> NDArray[np.float64]:
+    if shown == "coef":
+        coef: NDArray[np.float64] = np.asarray(model.coef)
+        return coef[kept]
+    scale = np.where(np.isfinite(model.costs), model.costs, 1.0)
+    return np.array([model.alpha_at(int(knot)) / scale for knot in kept])
+
+
+def _line_name(model: SVMPath, shown: str, column: int) -> str:
+    if shown == "alpha":
+        return f"row {model.rows[column]}"
+    return f"feature {column}" if model.feature_names is None else model.feature_names[column]
+
+
+def _refuse_idle(**given: object) -> None:
+    """Raise ValueError for arguments of the criterion without rows to judge by; None stands for a default."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} must not be given without X and y, the rows to judge by, got {short(value)}")
+
+
+def _draw_lines(ax: Any, lams: NDArray[np.float64], values: NDArray[np.float64], names: Sequence[str]) -> None:
     """Draw a line for each column of `values`, with a legend if they are few."""
     for number, (column, name) in enumerate(zip(values.T, names, strict=True)):
         ax.plot(
@@ -38,7 +154,7 @@ def draw_lines(ax: Any, lams: NDArray[np.float64], values: NDArray[np.float64], 
         )
 
 
-def draw_criterion(ax: Any, lams: NDArray[np.float64], curve: Curve, best: Mapping[str, Any]) -> None:
+def _draw_criterion(ax: Any, lams: NDArray[np.float64], curve: Curve, best: Mapping[str, Any]) -> None:
     """Draw a criterion over lam, which jumps where rows change sides, and its best value on the whole path."""
     right, first = min(float(lams[-1]), float(best["lam"])), max(float(lams[0]), float(best["lam"]))
     changes = curve.values[1:] != curve.values[:-1]
@@ -57,7 +173,54 @@ def draw_criterion(ax: Any, lams: NDArray[np.float64], curve: Curve, best: Mappi
 # ---- Selection ----
 
 
-def is_numeric(values: Iterable[Any]) -> bool:
+def selection(chosen: Selection, *, param: str | None = None, ax: Any = None) -> Any:
+    """Draw the criterion of `fastpu.select` over the values of one parameter.
+
+    Parameters
+    ----------
+    chosen : Selection
+        What `fastpu.select` has returned.
+    param : str, optional
+        Name of a parameter of its grid; by default the numeric one with the most values, or else the first.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Notes
+    -----
+    A grey dot is a point that was tried. The line goes through the best point of each value, whatever the other
+    parameters are there; its bars reach from the worst to the best of the folds. Inadmissible points are not drawn but
+    counted. The axis is logarithmic where the largest value is at least 30 times the smallest.
+
+    Examples
+    --------
+    >>> import fastpu, fastpu.plot
+    >>> X, truth = fastpu.datasets.make_two_normals(300, random_state=0)
+    >>> split = fastpu.datasets.split_case_control(truth, labeled=60, random_state=0)
+    >>> chosen = fastpu.select(
+    ...     fastpu.fit_isvm, X[split.train], split.y_train, {"C": [0.01, 0.1, 1.0, 10.0]}, random_state=0
+    ... )
+    >>> figure = fastpu.plot.selection(chosen)
+    >>> figure.axes[0].get_xscale(), figure.axes[0].get_ylabel()
+    ('log', 'puf (larger is better)')
+    """
+    if not isinstance(chosen, Selection):
+        raise TypeError(f"chosen must be a Selection, got {describe(chosen)}")
+    columns = {key.removeprefix("param_"): column for key, column in chosen.table.items() if key.startswith("param_")}
+    if param is None:
+        n_values = [len(np.unique(column)) if _is_numeric(list(column)) else 0 for column in columns.values()]
+        param = list(columns)[int(np.argmax(n_values))]
+    name = check_choice("param", param, list(columns))
+    axes, figure = open_axes(ax, 1, (7, 4))
+    sign = -1 if chosen.scoring in ("err_star", "error") else 1
+    _draw_selection(axes[0], chosen.table, name, chosen.scoring, sign, chosen.best_index)
+    return with_legends(axes, figure, is_ours=ax is None)
+
+
+def _is_numeric(values: Iterable[Any]) -> bool:
     """Tell whether all values are numbers that an axis can show."""
     return all(isinstance(value, numbers.Real) and _is_finite(value) for value in values)
 
@@ -74,17 +237,19 @@ def best_by_value(
     for point, value in enumerate(column):
         members.setdefault(repr(value), []).append(point)
     groups = list(members.values())
-    if is_numeric(column):
+    if _is_numeric(column):
         groups.sort(key=lambda points: float(column[points[0]]))
     ranked = [np.array(points)[np.argsort(-sign * scores[points], kind="stable")] for points in groups]
     return [column[points[0]] for points in groups], ranked
 
 
-def draw_selection(ax: Any, table: Mapping[str, NDArray[Any]], name: str, scoring: str, sign: int, chosen: int) -> None:
+def _draw_selection(
+    ax: Any, table: Mapping[str, NDArray[Any]], name: str, scoring: str, sign: int, chosen: int
+) -> None:
     """Draw the scores of all points over one parameter, the best of each value with its folds, and the chosen point."""
     scores = np.asarray(table["score"], dtype=np.float64)
     values, ranked = best_by_value(list(table[f"param_{name}"]), scores, sign)
-    numeric = is_numeric(values)
+    numeric = _is_numeric(values)
     places = np.array(values, dtype=np.float64) if numeric else np.arange(len(values), dtype=np.float64)
     at = np.empty(scores.size)
     for place, points in zip(places, ranked, strict=True):

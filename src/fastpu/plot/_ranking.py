@@ -8,11 +8,13 @@ from fastpu.data._validate import check_vector
 from fastpu.metrics._ranked_rows import check_k
 from fastpu.metrics._ranking import ranking_curve, recall_at_k
 from fastpu.metrics._ranking_results import RankingEstimate
-from fastpu.plot._axes import CYCLE, open_axes, with_legends
+from fastpu.plot._axes import CYCLE, draw_banded, open_axes, with_legends
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+
+
+_BAND = "middle 90 % of the bootstrap"
 
 
 def ranking(
@@ -63,10 +65,10 @@ def ranking(
     n_unl = int(curve.n_flagged[-1])
     marked = None if k is None else check_k(k, n_unl)
     axes, figure = open_axes(ax, 2, (7, 5.5))
-    n_pos = check_vector("score_pos", score_pos, inf="allow").size
+    n_pos = check_vector("score_pos", score_pos, allow_inf=True).size
     sizes = f"{n_pos:,} positive, {n_unl:,} unlabelled rows"
-    _draw(axes[0], curve.share, curve.recall, curve.recall_interval, f"recall ({sizes})")
-    _draw(axes[1], curve.share, curve.lift, curve.lift_interval, "lift")
+    draw_banded(axes[0], curve.share, curve.recall, curve.recall_interval, f"recall ({sizes})", _BAND)
+    draw_banded(axes[1], curve.share, curve.lift, curve.lift_interval, "lift", _BAND)
     axes[0].plot(curve.share, curve.share, color="0.4", linestyle="--", linewidth=1, label="random scores")
     axes[1].axhline(1.0, color="0.4", linestyle="--", linewidth=1, label="random scores")
     share = 1.0 if marked is None else marked / n_unl
@@ -85,20 +87,6 @@ def ranking(
     axes[1].set_ylim(top=1.05 * max(highest, 1.0))
     axes[-1].set_xlabel("share of the unlabelled rows that is flagged")
     return with_legends(axes, figure, is_ours=ax is None, entry=3.2)
-
-
-def _draw(
-    ax: Any,
-    share: NDArray[np.float64],
-    values: NDArray[np.float64],
-    interval: NDArray[np.float64] | None,
-    name: str,
-) -> None:
-    ax.plot(share, values, color=CYCLE[0], linewidth=1.6, label=name)
-    if interval is not None:
-        ax.fill_between(
-            share, *interval.T, color=CYCLE[0], alpha=0.2, linewidth=0, label="middle 90 % of the bootstrap"
-        )
 
 
 def _mark(ax: Any, share: float, unit: float, at: float | RankingEstimate, name: str) -> None:

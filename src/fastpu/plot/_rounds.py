@@ -6,28 +6,74 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fastpu.plot._axes import CYCLE, DASHES, mark_scale
+from fastpu.boosting.stump_ensemble import StumpEnsemble
+from fastpu.common._text import describe
+from fastpu.data._validate import check_labels
+from fastpu.mapping.mapping_machine import MappingModel
+from fastpu.metrics import auc
+from fastpu.plot._axes import CYCLE, DASHES, check_pair, mark_scale, open_axes, with_legends
+from fastpu.svm.linear_machine import LinearMachine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
 
 _MOST_MARKERS = 40  # a line of more values has no markers
 
-Series = tuple[str, "NDArray[Any]"]
-"""The name of a line, and its values."""
 
+def boosting_curves(model: StumpEnsemble, X: object = None, y: object = None, *, ax: Any = None) -> Any:
+    """Draw the objective of boosting after each round and, below it, the AUC of held-out rows.
 
-def draw_boosting(axes: Sequence[Any], objective: NDArray[np.float64], aucs: Sequence[Series], n_kept: int) -> None:
-    """Draw the objective per round, below it AUCs per round, and the rounds that were kept if some were not."""
-    n_run = objective.size
+    Parameters
+    ----------
+    model : StumpEnsemble
+        From `fastpu.fit_pnu_auc_boost`, `fit_rankboost_auc` or `fit_pnu_adaboost`, with at least one round.
+    X, y : array-like of shapes (n, d) and (n,), optional
+        Further rows, whose AUC after each round that was kept is drawn beside that of the fit's `eval_set`: positives
+        against negatives, or against unlabelled rows where there are no negatives.
+    ax : matplotlib Axes or pair of them, optional
+        Where to draw; by default a new figure. A pair where there are AUCs: an `eval_set` or folds at the fit, or `X`
+        and `y`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Notes
+    -----
+    Where early stopping has dropped the last rounds, these are drawn as well, and a dotted line shows the last round
+    that was kept. The best round of each AUC is marked. The objective is log J for the AUC methods.
+
+    Examples
+    --------
+    >>> import fastpu, fastpu.plot
+    >>> X, truth = fastpu.datasets.make_four_normals(300, random_state=0)
+    >>> split = fastpu.datasets.split_pnu(truth, hidden=0.5, random_state=0)
+    >>> valid = (X[split.valid], truth[split.valid])
+    >>> model = fastpu.fit_pnu_auc_boost(X[split.train], split.y_train, n_rounds=30, eval_set=valid)
+    >>> [ax.get_ylabel() for ax in fastpu.plot.boosting_curves(model).axes]
+    ['objective', 'AUC']
+    """
+    if not isinstance(model, StumpEnsemble):
+        raise TypeError(f"model must be a StumpEnsemble, got {describe(model)}")
+    objective = model.history["objective"]
+    if not objective.size:
+        raise ValueError(f"model must have at least one round, got an empty one (status {model.status!r})")
+    check_pair(X, y)
+    judged = {"eval_set": "eval_auc", "folds": "fold_auc"}
+    aucs = [(name, model.history[key]) for name, key in judged.items() if key in model.history]
+    n_panels = 1 + (bool(aucs) or X is not None)
+    axes, figure = open_axes(ax, n_panels, (7, 2 + 1.5 * n_panels))
+    if X is not None:
+        aucs.append(("X, y", _auc_per_round(model, X, y)))
+    n_run, n_kept = objective.size, model.n_iter
     _draw_lines(axes[0], [("_objective", objective)], first=1)
     axes[0].set_ylabel("objective")
     if n_kept < n_run:
-        for ax in axes:
-            ax.axvline(n_kept, color="0.4", linestyle=":", linewidth=1.2)
+        for each in axes:
+            each.axvline(n_kept, color="0.4", linestyle=":", linewidth=1.2)
         axes[0].lines[-1].set_label(f"early stopping: {n_kept} of {n_run} rounds kept")
     if aucs:
         _draw_lines(axes[1], aucs, first=1)
@@ -39,26 +85,86 @@ def draw_boosting(axes: Sequence[Any], objective: NDArray[np.float64], aucs: Seq
             axes[1].plot([best + 1], [values[best]], "o", color=line.get_color(), markersize=4)
     axes[-1].set_xlabel("round")
     mark_scale(axes[-1], n_run)
+    return with_legends(axes, figure, is_ours=ax is None)
 
 
-def draw_changes(
-    axes: Sequence[Any], panels: Sequence[tuple[str, Mapping[str, NDArray[Any]]]], xlabel: str, n_kept: int
-) -> None:
-    """Draw panels of counts per iteration, each with a label and its lines, and the iteration that was kept."""
+def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any:
+    """Draw how many rows changed sides in each iteration, and the sizes of the sets.
+
+    Parameters
+    ----------
+    model : LinearMachine, MappingMachine or MappingScorer
+        From `fastpu.fit_isvm`, `fit_ipsi` (above the pseudo-labels that each classifier changed, below the unlabelled
+        rows called negative), `fit_bpsi` (the rows whose loss was made flat, or was so no longer), or `fit_svmc`,
+        `fit_smc` (above the rows rejected for the first time, and the forgotten negatives that went back; below the
+        rows in N and those never rejected).
+    ax : matplotlib Axes or pair of them, optional
+        Where to draw; by default a new figure. A pair, but for `fit_bpsi` one.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Notes
+    -----
+    Iteration 0 is the first classifier, or the mapping. Where later iterations were undone, a dotted line shows the one
+    that was kept.
+
+    Examples
+    --------
+    >>> import fastpu, fastpu.plot
+    >>> X, truth = fastpu.datasets.make_two_normals(300, random_state=0)
+    >>> split = fastpu.datasets.split_case_control(truth, labeled=60, random_state=0)
+    >>> model = fastpu.fit_isvm(X[split.train], split.y_train)
+    >>> figure = fastpu.plot.label_changes(model)
+    >>> figure.axes[0].lines[0].get_ydata().tolist() == model.history["n_changed"].tolist()
+    True
+    """
+    history = getattr(model, "history", {})
+    panels: list[tuple[str, dict[str, NDArray[Any]]]]
+    if isinstance(model, LinearMachine) and "n_changed" in history:
+        panels = [("rows changed", {"changed sides": history["n_changed"]})]
+        if "n_negative" in history:
+            panels.append(("unlabelled rows", {"called negative": history["n_negative"]}))
+    elif isinstance(model, MappingModel):
+        changes = {"rejected for the first time": history["n_new"], "back into N": history["n_back"]}
+        panels = [
+            ("rows changed", changes),
+            ("unlabelled rows", {"never rejected": history["n_left"], "in N": history["n_neg"]}),
+        ]
+    else:
+        raise TypeError(
+            f"model must be a LinearMachine, MappingMachine or MappingScorer, whose history holds label changes, got "
+            f"{describe(model)}"
+        )
+    axes, figure = open_axes(ax, len(panels), (7, 1.5 + 2 * len(panels)))
     n_run = len(next(iter(panels[0][1].values())))
-    for ax, (ylabel, series) in zip(axes, panels, strict=True):
-        _draw_lines(ax, list(series.items()), first=0)
-        ax.set_ylabel(ylabel)
+    for each, (ylabel, series) in zip(axes, panels, strict=True):
+        _draw_lines(each, list(series.items()), first=0)
+        each.set_ylabel(ylabel)
         highest = max(1, *(int(values.max()) for values in series.values()))
-        ax.set_ylim(-0.04 * highest, 1.06 * highest)
-        ax.yaxis.get_major_locator().set_params(integer=True)
-        if n_kept < n_run - 1:
-            ax.axvline(n_kept, color="0.4", linestyle=":", linewidth=1.2, label=f"kept: {n_kept}")
-    axes[-1].set_xlabel(xlabel)
+        each.set_ylim(-0.04 * highest, 1.06 * highest)
+        each.yaxis.get_major_locator().set_params(integer=True)
+        if model.n_iter < n_run - 1:
+            each.axvline(model.n_iter, color="0.4", linestyle=":", linewidth=1.2, label=f"kept: {model.n_iter}")
+    axes[-1].set_xlabel("iteration")
     mark_scale(axes[-1], n_run)
+    return with_legends(axes, figure, is_ours=ax is None)
 
 
-def _draw_lines(ax: Any, series: Sequence[Series], first: int) -> None:
+def _auc_per_round(model: StumpEnsemble, X: object, y: object) -> NDArray[np.float64]:
+    staged = iter(model.staged_decision_function(X))
+    first = next(staged)
+    labels = check_labels(y, first.size)
+    others = labels == (-1 if np.any(labels == -1) else 0)
+    if not (np.any(labels == 1) and others.any()):
+        raise ValueError("y must hold positive rows (+1) and negative (-1) or unlabelled ones (0)")
+    judged = others | (labels == 1)
+    truth = np.where(labels[judged] == 1, 1, -1)
+    return np.array([auc(truth, scores[judged]) for scores in (first, *staged)])
+
+
+def _draw_lines(ax: Any, series: Sequence[tuple[str, NDArray[Any]]], first: int) -> None:
     has_markers = max(len(values) for _, values in series) <= _MOST_MARKERS
     for number, (name, values) in enumerate(series):
         ax.plot(

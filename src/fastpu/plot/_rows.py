@@ -13,8 +13,6 @@ from fastpu.data._validate import check_labels, check_matrix
 from fastpu.plot._axes import groups_of, open_axes, with_legends
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
 
@@ -63,7 +61,7 @@ def decision_regions(
     'feature 1'
     """
     _check_scorer(model)
-    matrix = check_matrix(X, nan="allow", inf="allow")
+    matrix = check_matrix(X, finite=False)
     if matrix.n_features != 2:
         raise ValueError(f"X must have 2 features (columns) to be drawn in the plane, got {matrix.n_features}")
     labels = check_labels(y, matrix.n_rows)
@@ -76,10 +74,30 @@ def decision_regions(
     names = known_names or ("feature 0", "feature 1")
     points: NDArray[Any] = matrix.convert(matrix.dtype, sparse=False).table()
     axes, figure = open_axes(ax, 1, (6, 5))
+    plane = axes[0]
     with columns_named(known_names):
-        _draw_regions(
-            axes[0], lambda grid: _score_rows(model, _like(X, grid)), points, labels, names, resolution, max_rows
-        )
+        (left, right), (bottom, top) = _spans(points)
+        across, up = np.linspace(left, right, resolution), np.linspace(bottom, top, resolution)
+        grid = np.column_stack([each.ravel() for each in np.meshgrid(across, up)])
+        scores, threshold = _score_rows(model, _like(X, grid))
+    above = scores > threshold
+    distance = np.nan_to_num(np.abs(scores - threshold))  # of an infinite threshold
+    shape = (resolution, resolution)
+    step_x, step_y = (right - left) / (resolution - 1) / 2, (top - bottom) / (resolution - 1) / 2
+    extent = (left - step_x, right + step_x, bottom - step_y, top + step_y)  # a pixel for each point of the grid
+    image = _tinted(distance, above).reshape(*shape, 3)
+    plane.imshow(image, extent=extent, origin="lower", aspect="auto", interpolation="nearest", zorder=0)
+    for side, hue, called in ((above, _ABOVE, "+1"), (~above, _BELOW, "-1")):
+        if side.any():
+            color = tuple((255 + _TINTS[2] * (part - 255)) / 255 for part in hue)
+            plane.plot([], [], "s", color=color, markersize=8, label=f"predicted {called}")
+    if above.any() and not above.all():
+        # A point at the threshold is below it, as in `predict`, so that the line has a side everywhere.
+        height = np.where(above, distance, -np.maximum(distance, np.finfo(float).tiny)).reshape(shape)
+        plane.contour(across, up, height, levels=[0.0], colors="black", linewidths=1.2, zorder=1)
+        plane.plot([], [], color="black", linewidth=1.2, label=f"score = threshold ({threshold:.4g})")
+    _draw_points(plane, points, labels, max_rows)
+    plane.set(xlim=(left, right), ylim=(bottom, top), xlabel=names[0], ylabel=names[1])
     return with_legends(axes, figure, is_ours=ax is None, entry=1.6)
 
 
@@ -123,7 +141,25 @@ def score_histogram(model: Any, X: object, y: object, *, bins: int = 50, ax: Any
     scores, threshold = _score_rows(model, X)
     labels = check_labels(y, scores.size)
     axes, figure = open_axes(ax, 1, (7, 4))
-    _draw_histogram(axes[0], scores, threshold, labels, n_bins)
+    edges = _edges(scores, n_bins)
+    for group, rows in groups_of(labels):
+        shares = np.histogram(scores[rows], edges)[0] / rows.size
+        above = np.count_nonzero(scores[rows] > threshold) / rows.size
+        is_below = group.label == 0
+        axes[0].stairs(
+            shares,
+            edges,
+            fill=is_below,
+            facecolor="0.8" if is_below else "none",
+            edgecolor=group.color,
+            linestyle=group.dash,
+            linewidth=0.8 if is_below else 1.6,
+            label=f"{group.name} ({rows.size:,}): {above:.1%} above",
+        )
+    if np.isfinite(threshold):  # everything or nothing may be called positive
+        axes[0].axvline(threshold, color="black", linestyle=":", linewidth=1.4, label=f"threshold {threshold:.4g}")
+    axes[0].set_xlabel("score")
+    axes[0].set_ylabel("share of the group")
     return with_legends(axes, figure, is_ours=ax is None)
 
 
@@ -167,40 +203,6 @@ def _spans(points: NDArray[Any]) -> list[tuple[float, float]]:
     return limits
 
 
-def _draw_regions(
-    ax: Any,
-    score: Callable[[NDArray[np.float64]], tuple[NDArray[np.float64], float]],
-    points: NDArray[Any],
-    labels: NDArray[np.int8],
-    names: tuple[str, ...],
-    resolution: int,
-    max_rows: int,
-) -> None:
-    """Draw the two regions and their border, and the rows above them."""
-    (left, right), (bottom, top) = _spans(points)
-    across, up = np.linspace(left, right, resolution), np.linspace(bottom, top, resolution)
-    grid = np.column_stack([each.ravel() for each in np.meshgrid(across, up)])
-    scores, threshold = score(grid)
-    above = scores > threshold
-    distance = np.nan_to_num(np.abs(scores - threshold))  # of an infinite threshold
-    shape = (resolution, resolution)
-    step_x, step_y = (right - left) / (resolution - 1) / 2, (top - bottom) / (resolution - 1) / 2
-    extent = (left - step_x, right + step_x, bottom - step_y, top + step_y)  # a pixel for each point of the grid
-    image = _tinted(distance, above).reshape(*shape, 3)
-    ax.imshow(image, extent=extent, origin="lower", aspect="auto", interpolation="nearest", zorder=0)
-    for side, hue, called in ((above, _ABOVE, "+1"), (~above, _BELOW, "-1")):
-        if side.any():
-            color = tuple(255 + _TINTS[2] * (part - 255) for part in hue)
-            ax.plot([], [], "s", color=tuple(part / 255 for part in color), markersize=8, label=f"predicted {called}")
-    if above.any() and not above.all():
-        # A point at the threshold is below it, as in `predict`, so that the line has a side everywhere.
-        height = np.where(above, distance, -np.maximum(distance, np.finfo(float).tiny)).reshape(shape)
-        ax.contour(across, up, height, levels=[0.0], colors="black", linewidths=1.2, zorder=1)
-        ax.plot([], [], color="black", linewidth=1.2, label=f"score = threshold ({threshold:.4g})")
-    _draw_points(ax, points, labels, max_rows)
-    ax.set(xlim=(left, right), ylim=(bottom, top), xlabel=names[0], ylabel=names[1])
-
-
 def _tinted(distance: NDArray[np.float64], above: NDArray[np.bool_]) -> NDArray[np.uint8]:
     """Return a colour for each point: its side of the threshold, darker further away, in bands of equal areas."""
     colors = np.empty((distance.size, 3))
@@ -238,31 +240,6 @@ def _draw_points(ax: Any, points: NDArray[Any], labels: NDArray[np.int8], max_ro
 
 
 # ---- Scores ----
-
-
-def _draw_histogram(
-    ax: Any, scores: NDArray[np.float64], threshold: float, labels: NDArray[np.int8], n_bins: int
-) -> None:
-    """Draw the shares of each group over the scores, and the threshold."""
-    edges = _edges(scores, n_bins)
-    for group, rows in groups_of(labels):
-        shares = np.histogram(scores[rows], edges)[0] / rows.size
-        above = np.count_nonzero(scores[rows] > threshold) / rows.size
-        is_below = group.label == 0
-        ax.stairs(
-            shares,
-            edges,
-            fill=is_below,
-            facecolor="0.8" if is_below else "none",
-            edgecolor=group.color,
-            linestyle=group.dash,
-            linewidth=0.8 if is_below else 1.6,
-            label=f"{group.name} ({rows.size:,}): {above:.1%} above",
-        )
-    if np.isfinite(threshold):  # everything or nothing may be called positive
-        ax.axvline(threshold, color="black", linestyle=":", linewidth=1.4, label=f"threshold {threshold:.4g}")
-    ax.set_xlabel("score")
-    ax.set_ylabel("share of the group")
 
 
 def _edges(scores: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:

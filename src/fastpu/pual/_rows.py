@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.data._matrix import Matrix
 from fastpu.data._training_rows import TrainingRows
-from fastpu.kernels._centring import shifted_csr
-from fastpu.kernels._kernels import Kernel, call_kernel, kernel_values
+from fastpu.kernels._kernels import Kernel, call_kernel, kernel_values, shifted_csr
 
 _DIAGONAL_ROWS = 64  # rows that a user's kernel compares at once to find its diagonal
 

@@ -29,7 +29,7 @@ class Rows:
     def __init__(self, X: Any, *, name: str = "X") -> None:
         self._kind = frame_kind(X)
         if self._kind is None and not isinstance(X, BinnedFeatures):
-            X = check_matrix(X, name=name, nan="allow", inf="allow").table()
+            X = check_matrix(X, name=name, finite=False).table()
         elif self._kind is not None:
             check_frame(X, self._kind, name)
         self._X: Any = X

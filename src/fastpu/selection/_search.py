@@ -1,8 +1,11 @@
-"""The search over a grid and from its best point, and the table of what was tried."""
+"""The search over a grid and from its best point, grids of kernel machines, and the table of what was tried."""
 
 from __future__ import annotations
 
 import numbers
+import time
+import warnings
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,56 +14,52 @@ from fastpu.common._text import short
 from fastpu.common._warn import warn
 from fastpu.exceptions import ConvergenceWarning, FailedFitWarning
 from fastpu.selection._grid import Arguments, Grid, Move
-from fastpu.selection._trials import FLAWS, Outcome, Source, Work, make_lines, run_all
+from fastpu.selection._trials import FLAWS, Outcome, Source, Work, flaws_of, judged, make_lines, run_all
+from fastpu.svm._grid import FoldData, SvmGrid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from fastpu.selection._kernel_grid import KernelGrid
+    from fastpu.selection._parts import FoldParts
+    from fastpu.selection._trials import Part
 
 
 _TIE = 1e-12  # scores that differ by less count as equal, since means over folds are rounded
 _MOST_ROUNDS = 1000  # most moves by ten per cent
 
 
+@dataclass
 class Search:
     """The points tried so far, in order, with their scores on each part."""
 
-    def __init__(
-        self,
-        *,
-        work: Work,
-        source: Source,
-        grid: KernelGrid | None,
-        shares: Sequence[str],
-        together: bool,
-        sign: int,
-        jobs: int,
-    ) -> None:
-        self._grid = grid
-        self._work, self._source, self._sign, self._jobs = work, source, sign, jobs
-        self._shares, self._together = shares, together
-        self.points: list[dict[str, Any]] = []
-        self.scores: list[float] = []
-        self._outcomes: list[list[Outcome]] = []
-        self._stages: list[str] = []
+    work: Work
+    source: Source
+    grid: KernelGrid | None
+    shares: Sequence[str]
+    together: bool
+    sign: int
+    jobs: int
+    points: list[dict[str, Any]] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+    outcomes: list[list[Outcome]] = field(default_factory=list)
+    stages: list[str] = field(default_factory=list)
+    origins: list[Grid] = field(default_factory=list)  # of each point of the grid the dict that it is from
 
     def try_all(self, grids: Sequence[Grid]) -> int:
         """Try all points of the grid and return the best one's position."""
-        origins = [part for part in grids for _ in part.points()]
+        self.origins = [part for part in grids for _ in part.points()]
         self._try([point for part in grids for point in part.points()], "grid")
-        self._origins = origins
         best = self._first_best(range(len(self.points)))
-        if not np.isfinite(self.scores[best]) and self.scores[best] == self._work.worst:
+        if not np.isfinite(self.scores[best]) and self.scores[best] == self.work.worst:
             raise ValueError(self._why_none())
         self._warn_of_failures(grids)
         return best
 
     def refine(self, best: int, arguments: Arguments) -> int:
         """Move from the best point of the grid by ten per cent as long as that helps; return the last point."""
-        grid = self._origins[best]
+        grid = self.origins[best]
         order = list(grid.values)
         here = Move.at(self.points[best], grid.moving(arguments))
         known = {here.key: best}
@@ -73,7 +72,7 @@ class Search:
             if not around:
                 return best
             nearby = self._first_best(around)
-            if not self._sign * (self.scores[nearby] - self.scores[best]) > _TIE:
+            if not self.sign * (self.scores[nearby] - self.scores[best]) > _TIE:
                 return best
             best, here = nearby, around[nearby]
         warn(
@@ -86,34 +85,34 @@ class Search:
     def _first_best(self, positions: Iterable[int]) -> int:
         """Return the first of the positions with the best score."""
         positions = list(positions)
-        best = max(self._sign * self.scores[i] for i in positions)
-        return next(i for i in positions if self._sign * self.scores[i] >= best - _TIE)
+        best = max(self.sign * self.scores[i] for i in positions)
+        return next(i for i in positions if self.sign * self.scores[i] >= best - _TIE)
 
     def _try(self, points: list[dict[str, Any]], stage: str) -> None:
-        outcomes = None if self._grid is None else self._grid.outcomes(points)
+        outcomes = None if self.grid is None else self.grid.outcomes(points)
         if outcomes is None:
             outcomes = self._by_lines(points)
         self.points += points
-        self._outcomes += outcomes
-        self._stages += [stage] * len(points)
+        self.outcomes += outcomes
+        self.stages += [stage] * len(points)
         self.scores += [float(np.mean([outcome.score for outcome in of_point])) for of_point in outcomes]
         others = dict.fromkeys(other for of_point in outcomes for outcome in of_point for other in outcome.others)
         for category, text in others:
             warn(text, category)
 
     def _by_lines(self, points: list[dict[str, Any]]) -> list[list[Outcome]]:
-        lines = make_lines(points, self._shares, together=self._together)
-        tasks = ((self._work, part, line) for part in self._source for line, _ in lines)
-        results = iter(run_all(tasks, self._jobs))
+        lines = make_lines(points, self.shares, together=self.together)
+        tasks = ((self.work, part, line) for part in self.source for line, _ in lines)
+        results = iter(run_all(tasks, self.jobs))
         outcomes: list[list[Outcome]] = [[] for _ in points]
-        for _ in range(len(self._source)):
+        for _ in range(len(self.source)):
             for _, positions in lines:
                 for position, outcome in zip(positions, next(results), strict=True):
                     outcomes[position].append(outcome)
         return outcomes
 
     def _why_none(self) -> str:
-        worst = [_worst(of_point) for of_point in self._outcomes]
+        worst = [_worst(of_point) for of_point in self.outcomes]
         counts = {flaw: sum(outcome.status == flaw for outcome in worst) for flaw in FLAWS}
         listed = ", ".join(f"{count} {flaw}" for flaw, count in counts.items() if count)
         message = next((outcome.message for outcome in worst if outcome.message), "")
@@ -121,7 +120,7 @@ class Search:
 
     def _warn_of_failures(self, grids: Sequence[Grid]) -> None:
         """Warn of points that failed, with the values of parameters at which all points did, and the first reason."""
-        worst = [_worst(of_point) for of_point in self._outcomes]
+        worst = [_worst(of_point) for of_point in self.outcomes]
         failed = [outcome.status == "failed" for outcome in worst]
         if not any(failed):
             return
@@ -145,13 +144,13 @@ class Search:
         for name in dict.fromkeys(names):
             columns[f"param_{name}"] = _column([point.get(name) for point in self.points])
         columns["score"] = np.array(self.scores)
-        for k in range(len(self._source)):
-            columns[f"fold_{k}"] = np.array([of_point[k].score for of_point in self._outcomes])
-        worst = [_worst(of_point) for of_point in self._outcomes]
+        for k in range(len(self.source)):
+            columns[f"fold_{k}"] = np.array([of_point[k].score for of_point in self.outcomes])
+        worst = [_worst(of_point) for of_point in self.outcomes]
         columns["status"] = np.array([outcome.status for outcome in worst])
         columns["message"] = np.array([outcome.message for outcome in worst], dtype=object)
-        columns["seconds"] = np.array([sum(outcome.seconds for outcome in of_point) for of_point in self._outcomes])
-        columns["stage"] = np.array(self._stages)
+        columns["seconds"] = np.array([sum(outcome.seconds for outcome in of_point) for of_point in self.outcomes])
+        columns["stage"] = np.array(self.stages)
         for column in columns.values():
             column.flags.writeable = False
         return columns
@@ -167,3 +166,65 @@ def _column(values: list[Any]) -> NDArray[Any]:
     column: NDArray[Any] = np.empty(len(values), dtype=object)
     column[:] = values
     return column
+
+
+# ---- Grids of kernel machines: fits to all folds share work, and score the rows held out on the way ----
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Stands for a model whose scores of the rows held out are known."""
+
+    scores: NDArray[np.float64]
+    threshold: float = 0.0
+
+    def decision_function(self, X: object) -> NDArray[np.float64]:
+        del X
+        return self.scores
+
+
+@dataclass(frozen=True)
+class KernelGrid:
+    """All folds of a grid of kernel machines; a criterion of the user's wants models, the others scores alone."""
+
+    work: Work
+    source: FoldParts
+    grid: SvmGrid
+    wants_models: bool
+
+    @classmethod
+    def of(
+        cls, work: Work, source: FoldParts, names: set[str], *, n_threads: int | None, wants_models: bool
+    ) -> KernelGrid | None:
+        """Return the grid whose points differ in the parameters `names`, or None where fits do not share work."""
+        if not SvmGrid.takes(work.fit, names, work.arguments):
+            return None
+        threads = {} if n_threads is None else {"n_threads": n_threads}
+        try:
+            grid = SvmGrid(work.fit, source.rows.all(), {**work.arguments, **threads})
+        except ValueError:  # the fits that are made one by one raise it again
+            return None
+        return cls(work, source, grid, wants_models)
+
+    def outcomes(self, points: Sequence[Mapping[str, Any]]) -> list[list[Outcome]] | None:
+        """Return the outcomes of each point on all folds, or None if a point cannot be fitted."""
+        start = time.perf_counter()
+        try:
+            fits = self.grid.solve(points, [_rows_of(part) for part in self.source])
+        except (ArithmeticError, ValueError):
+            return None  # fitted one by one, only the points that caused the error fail
+        seconds = (time.perf_counter() - start) / (len(points) * len(fits))
+        outcomes: list[list[Outcome]] = [[] for _ in points]
+        for part, of_fold in zip(self.source, fits, strict=True):
+            for i, fit in enumerate(of_fold):
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    fit.warn()
+                model = fit.model() if self.wants_models else _Scored(fit.held)
+                outcomes[i].append(judged(self.work, part, model, flaws_of(caught), seconds, caught))
+        return outcomes
+
+
+def _rows_of(part: Part) -> FoldData:
+    train, held = (np.asarray(rows, dtype=np.int64) for rows in (part.train, part.held))
+    return FoldData(train, held, part.y, part.by_row)

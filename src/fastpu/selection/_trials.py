@@ -137,12 +137,11 @@ def _run_shared(work: Work, part: Part, line: Line) -> list[Outcome]:
             f"got {type(models).__name__}"
         )
     seconds = (time.perf_counter() - start) / n
-    texts = {flaw: text for flaw, text in reversed([_flaw(warning) for warning in caught]) if flaw}
     outcomes = []
     for i, model in enumerate(models):
         # A warning does not say which of the models it is about, but the status of the models does.
-        flaws = {flaw: text for flaw, text in texts.items() if _may_have(flaw, model, part)}
-        outcomes.append(_judged(work, part, model, flaws, seconds, caught if i == 0 else ()))
+        flaws = {flaw: text for flaw, text in flaws_of(caught).items() if _may_have(flaw, model, part)}
+        outcomes.append(judged(work, part, model, flaws, seconds, caught if i == 0 else ()))
     return outcomes
 
 
@@ -166,18 +165,10 @@ def _run_single(work: Work, part: Part, candidate: Candidate) -> Outcome:
         except (ArithmeticError, ValueError) as error:
             text = f"{type(error).__name__}: {error}"
             return Outcome(work.worst, "failed", text, time.perf_counter() - start)
-    return judge_single(work, part, model, time.perf_counter() - start, caught)
+    return judged(work, part, model, flaws_of(caught), time.perf_counter() - start, caught)
 
 
-def judge_single(
-    work: Work, part: Part, model: Any, seconds: float, caught: Sequence[warnings.WarningMessage]
-) -> Outcome:
-    """Return the outcome of a fit that gave a model, and these warnings about it."""
-    flaws = {flaw: text for flaw, text in reversed([_flaw(warning) for warning in caught]) if flaw}
-    return _judged(work, part, model, flaws, seconds, caught)
-
-
-def _judged(
+def judged(
     work: Work,
     part: Part,
     model: Any,
@@ -185,6 +176,7 @@ def _judged(
     seconds: float,
     caught: Sequence[warnings.WarningMessage],
 ) -> Outcome:
+    """Return the outcome of a fit that gave a model with these flaws, and these warnings."""
     foreign = [warning for warning in caught if not warning.category.__module__.startswith("fastpu.")]
     others = tuple((warning.category, str(warning.message)) for warning in foreign)
     status = max(flaws, key=FLAWS.index, default="ok")
@@ -200,13 +192,14 @@ def _judged(
     return Outcome(score, status, message, seconds, others)
 
 
-def _flaw(warning: warnings.WarningMessage) -> tuple[str, str]:
-    """Return which flaw of a model a warning is about, or "", and its text."""
-    if issubclass(warning.category, DegenerateModelWarning):
-        return "degenerate", str(warning.message)
-    if issubclass(warning.category, ConvergenceWarning):
-        return "not_converged", str(warning.message)
-    return "", ""
+def flaws_of(caught: Sequence[warnings.WarningMessage]) -> dict[str, str]:
+    """Return the flaws of a model that warnings are about, each with the first text about it."""
+    flaws: dict[str, str] = {}
+    for warning in caught:
+        for flaw, category in (("degenerate", DegenerateModelWarning), ("not_converged", ConvergenceWarning)):
+            if issubclass(warning.category, category):
+                flaws.setdefault(flaw, str(warning.message))
+    return flaws
 
 
 def run_all(tasks: Iterable[tuple[Any, ...]], jobs: int) -> list[list[Outcome]]:

@@ -18,12 +18,10 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._folds import Fold, stratified_folds
 from fastpu.data._validate import check_labels, check_sample_weight, check_vector, label_counts
 from fastpu.model._fields import FrozenMapping
-from fastpu.selection._criteria import Criterion, check_scoring
-from fastpu.selection._fit_prior import with_prior
+from fastpu.selection._criteria import Criterion, check_scoring, with_prior
 from fastpu.selection._grid import Arguments, Grid, check_grid
-from fastpu.selection._kernel_grid import KernelGrid
 from fastpu.selection._parts import FoldParts, Rows, check_folds
-from fastpu.selection._search import Search
+from fastpu.selection._search import KernelGrid, Search
 from fastpu.selection._trials import Part, Work
 
 if TYPE_CHECKING:
@@ -310,7 +308,7 @@ def _by_row(arguments: Arguments, given: dict[str, Any], sample_weight: object, 
         arguments.check("sample_weight", "an argument of select")
         by_row["sample_weight"] = weights
     if given.get("sample_cost") is not None:
-        by_row["sample_cost"] = check_vector("sample_cost", given.pop("sample_cost"), n=n_rows, inf="allow")
+        by_row["sample_cost"] = check_vector("sample_cost", given.pop("sample_cost"), n=n_rows, allow_inf=True)
     return by_row
 
 

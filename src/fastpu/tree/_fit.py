@@ -28,7 +28,7 @@ def open_rows(X: object, max_bins: object, before: TreeEnsemble | None) -> tuple
     cuts = None if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
     if not isinstance(X, BinnedFeatures):
         kept: Any = "learn" if before is None else before.categories
-        return check_matrix(X, nan="allow", inf="allow", categories=kept), cuts or _MAX_BINS
+        return check_matrix(X, finite=False, categories=kept), cuts or _MAX_BINS
     if cuts is not None and cuts != X.max_bins:
         raise ValueError(f"max_bins must be None (or {X.max_bins}, as in X) where X is BinnedFeatures, got {cuts}")
     return X, X.max_bins
@@ -155,14 +155,14 @@ def check_init_model(model: object, function: str) -> TreeEnsemble | None:
     return model
 
 
-def check_continued(before: TreeEnsemble, features: BinnedFeatures, params: dict[str, object]) -> None:
-    """Raise ValueError unless a fit with these features and parameters can go on from this model."""
+def check_continued(before: TreeEnsemble, features: BinnedFeatures, params: dict[str, object], n_rows: int) -> None:
+    """Raise ValueError unless a fit to so many rows, with these features and parameters, can go on from this model."""
     for name, value in params.items():
         if before.params.get(name) != value:
             raise ValueError(f"{name} must be that of init_model, {before.params.get(name)!r}, got {value!r}")
     features._check_fits("X", before.n_features, before.feature_names, before._kept)
-    if before.oob_sum is not None and before.oob_sum.size != features.n_rows:
-        raise ValueError(f"X must have the {before.oob_sum.size} rows of init_model, got {features.n_rows}")
+    if before.oob_sum is not None and before.oob_sum.size != n_rows:
+        raise ValueError(f"X must have the {before.oob_sum.size} rows of init_model, got {n_rows}")
 
 
 def fingerprint_of_part(

@@ -122,8 +122,6 @@ class TreeEnsemble(Model):
     fingerprint: NDArray[np.uint64] | None = None
 
     _ndim: ClassVar[Mapping[str, int]] = {"packed_nodes": 2, "category_sets": 2}
-    _nan_input = "allow"
-    _inf_input = "allow"
 
     def _check_fields(self) -> None:
         if self.packed_nodes.shape[1:] != (3,) or self.category_sets.shape[1:] != (4,):
