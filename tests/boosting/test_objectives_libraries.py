@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -170,61 +167,6 @@ def test_xgboost_s_regressor_hands_over_weights(loss):
     data = xgboost.DMatrix(X, y, weight=weights)
     expected = xgboost.train(XGBOOST, data, N_ROUNDS, obj=slowly(loss, y, weights)).predict(data)
     np.testing.assert_allclose(model.predict(X), expected, rtol=SCORE_TOL, atol=SCORE_TOL)
-
-
-_WORKER = """
-import json, sys
-import numpy as np, xgboost
-from xgboost import collective
-from fastpu import objectives
-
-rank, address = int(sys.argv[1]), json.loads(sys.argv[2])
-share = np.load(sys.argv[3])
-X, y, weights, scores = (share[name][rank::2] for name in ("X", "y", "weights", "scores"))
-made = {"pnu_auc": {}, "logistic": {}, "upu": {"prior": 0.3}}
-found = {}
-with collective.CommunicatorContext(**address, dmlc_task_id=str(rank)):
-    data = xgboost.DMatrix(X, y, weight=weights)
-    for loss, options in made.items():
-        objective = getattr(objectives, loss)(y, **options)
-        found[loss] = np.stack(objective(scores, data))
-        model = xgboost.train({"max_depth": 3, "nthread": 1, "base_score": 0}, data, 3, obj=objective)
-        found[loss + " scores"] = model.predict(xgboost.DMatrix(share["X"]))
-np.savez(sys.argv[4], **found)
-"""
-
-
-def test_workers_of_xgboost_sum_over_the_rows_of_all(tmp_path):
-    """A half of the rows each: derivatives are bit for bit those of one process, and so are the trees."""
-    xgboost = pytest.importorskip("xgboost")
-    tracker_module = pytest.importorskip("xgboost.tracker")
-    X, y, _, weights = rows("logistic")
-    X = np.round(X)  # few values, so that the cuts of a half are those of the whole
-    scores = np.random.default_rng(1).normal(size=len(y))
-    np.savez(tmp_path / "rows.npz", X=X, y=y, weights=weights, scores=scores)
-    tracker = tracker_module.RabitTracker(host_ip="127.0.0.1", n_workers=2, sortby="task")
-    tracker.start()
-    address = json.dumps(tracker.worker_args())
-    command = [sys.executable, "-c", _WORKER]
-    workers = [
-        subprocess.Popen([*command, str(rank), address, str(tmp_path / "rows.npz"), str(tmp_path / f"{rank}.npz")])
-        for rank in range(2)
-    ]
-    try:
-        assert [worker.wait(timeout=60) for worker in workers] == [0, 0]
-    finally:
-        for worker in workers:
-            worker.kill()
-            worker.wait()
-    tracker.wait_for(timeout=60)
-    data = xgboost.DMatrix(X, y, weight=weights)
-    for loss in OPTIONS:
-        expected = np.stack(make(loss, y)(scores, data))
-        model = xgboost.train(XGBOOST, data, 3, obj=make(loss, y))
-        for rank in range(2):
-            found = np.load(tmp_path / f"{rank}.npz")
-            np.testing.assert_array_equal(found[loss], expected[:, rank::2])
-            np.testing.assert_allclose(found[f"{loss} scores"], model.predict(data), rtol=SCORE_TOL, atol=SCORE_TOL)
 
 
 # ---- CatBoost ----

@@ -11,7 +11,6 @@ import pytest
 
 import fastpu
 from boosting_cases import each_fit, make_problem
-from method_recipes import model_bits
 
 # -- the same bits -----------------------------------------------------------------------------------------------------
 
@@ -89,19 +88,6 @@ def test_the_callback_hears_of_every_round(fit):
         problem.X, problem.y, n_rounds=3, eval_set=(problem.X[labelled], problem.y[labelled]), callback=judged.append
     )
     np.testing.assert_array_equal([info.eval_auc for info in judged], model.history["eval_auc"])
-
-
-def test_a_callback_may_fit_another_model(large):
-    X, y = large
-    inner = []
-
-    def fit_inside(info) -> bool:
-        inner.append(model_bits(fastpu.fit_pnu_auc_boost(X[:500], y[:500], n_rounds=3, n_threads=2)))
-        return False
-
-    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=2, callback=fit_inside)
-    assert len(inner) == model.n_iter
-    assert len(set(inner)) == 1
 
 
 # -- how a fit ends ----------------------------------------------------------------------------------------------------

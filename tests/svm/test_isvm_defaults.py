@@ -53,16 +53,6 @@ def test_the_default_is_what_is_documented(fit):
     assert fit(X, few).params["C"] == pytest.approx(80 * 3 / s2 / np.sqrt(6), rel=1e-12)
 
 
-@each_iteration
-def test_weights_are_numbers_of_rows(fit):
-    X, y, _ = imbalanced(n=120, prior=0.4)
-    repeats = np.random.default_rng(2).integers(0, 4, len(y))
-    weighted = fit(X, y, sample_weight=repeats.astype(float))
-    repeated = fit(np.repeat(X, repeats, axis=0), np.repeat(y, repeats))
-    assert weighted.params["C"] == pytest.approx(repeated.params["C"], rel=1e-12)
-    np.testing.assert_allclose(weighted.coef, repeated.coef, rtol=1e-6, atol=1e-8)
-
-
 @pytest.mark.parametrize("n", [300, 70_000])  # less and more than a block of rows
 @pytest.mark.parametrize("shift", [0.0, 2.0**27])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -88,17 +78,6 @@ def test_rows_that_are_all_equal_have_a_default_too():
 
 
 # -- more positives than there can be ----------------------------------------------------------------------------------
-
-
-@each_iteration
-def test_models_of_the_papers_examples_get_none(fit):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", fastpu.exceptions.EstimateWarning)
-        for seed in range(20):
-            X, truth = fastpu.datasets.make_two_normals(400, random_state=seed)
-            for labeled in (10, 20):
-                split = fastpu.datasets.split_case_control(truth, labeled=labeled, random_state=seed)
-                fit(X[split.train], split.y_train)
 
 
 @pytest.mark.parametrize("prior", [0.05, 0.4])
