@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 
@@ -48,13 +47,6 @@ def test_frames_of_any_library_and_coding_score_the_same(model, rows):
     np.testing.assert_array_equal(
         text_shops.decision_function(other), text_shops.decision_function(X[["a", "colour", "b"]])
     )
-
-
-def test_unseen_categories_go_the_way_of_missing_ones(model, rows):
-    X = rows[0]
-    missing = X.assign(colour=pd.Categorical([None] * len(X), categories=["red"]))
-    unseen = X.assign(colour=pd.Categorical(["ultraviolet"] * len(X)))
-    np.testing.assert_array_equal(model.decision_function(unseen), model.decision_function(missing))
 
 
 @pytest.mark.parametrize("name", ["gini", "upu"])

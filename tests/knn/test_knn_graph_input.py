@@ -52,7 +52,11 @@ def test_a_graph_of_the_users_own_is_checked():
     )
     refused(ValueError, "squared_distances must have the shape of indices, (3, 1), got (2, 1)",
             fastpu.models.KNNGraph, indices, squared[:2])  # fmt: skip
-    for bad in (3, -1):
+    for bad in (np.nan, -1.0):
+        wrong = squared.copy()
+        wrong[1] = bad
+        refused(ValueError, "squared_distances must be >= 0", fastpu.models.KNNGraph, indices, wrong)
+    for bad in (3, -1, 2**62):
         wrong = indices.copy()
         wrong[1] = bad
         refused(

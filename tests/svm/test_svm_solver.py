@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fastpu import _core
+from helpers import refused
 from oracles import svm as oracle
 from svm_cases import (
     CASES,
@@ -155,3 +157,14 @@ def test_a_kernel_function_that_answers_nonsense_is_refused(answer, error, rng):
     engine = make_engine(rows.X, kernel="function", function=answer)
     with pytest.raises(error):
         solve(engine, without_kernel("c_svm", rows), tol=1e-3)
+
+
+def test_a_matrix_of_values_needs_rows_that_fit_each_other():
+    options = {"kernel": "rbf", "gamma": 1.0, "degree": 3, "coef0": 0.0, "n_threads": 1}
+    X = np.ones((3, 2))
+    refused(
+        ValueError, "x and y must have the same number of columns", _core.kernel_matrix, X, X[:, :1].copy(), **options
+    )
+    refused(TypeError, "x and y must have one form and type", _core.kernel_matrix, X, X.astype(np.float32), **options)
+    single = X.astype(np.float32)
+    refused(TypeError, "x must have entries of type float64", _core.kernel_matrix, single, single, **options)
