@@ -1,4 +1,4 @@
-"""What every fitted model keeps: bits in files, pickles and copies, arrays nobody can change, names of columns."""
+"""What every fitted model keeps: bits in files, pickles and copies, arrays nobody can change, arguments, names."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse as sp
 
 import fastpu
 from helpers import refused
-from method_recipes import FITS, bits
+from method_recipes import FITS, bits, model_bits
 
 if TYPE_CHECKING:
     from method_recipes import Recipe
@@ -44,6 +45,23 @@ def test_models_come_back_from_files_pickles_and_copies(recipe, form, tmp_path):
         assert type(again) is type(model)
         assert bits(again) == expected
         np.testing.assert_array_equal(again.predict(arguments[0]), scores)
+    X = arguments[0]
+    (X.data if sp.issparse(X) else X)[:] = 0.0
+    assert bits(model) == expected, "the model keeps rows of the caller"
+
+
+@pytest.mark.parametrize("recipe", FITS.values(), ids=FITS)
+def test_params_are_arguments_that_make_the_same_model(recipe):
+    arguments = recipe.arguments(120)
+    model = fitted(recipe, *arguments)
+    given = {name: value for name, value in model.params.items() if recipe.takes(name)}
+    asked = {name: value for name, value in recipe.options.items() if name != "random_state"}
+    assert asked.items() <= given.items()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        again = recipe.call(*arguments, **given)
+    assert dict(again.params) == dict(model.params)
+    assert model_bits(again, arguments[0]) == model_bits(model, arguments[0])
 
 
 @pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
