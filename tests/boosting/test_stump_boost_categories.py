@@ -6,7 +6,6 @@ import dataclasses
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 import fastpu
@@ -136,20 +135,8 @@ def test_every_form_of_the_rows_gives_the_same_model_and_scores(fit):
             assert_identical(model, expected)
             assert model.category_sets.tolist() == expected.category_sets.tolist()
             np.testing.assert_array_equal(model.decision_function(rows), scores)
-    words = [None if place == MISSING else WORDS[place] for place in oracle.places(X[:, 1])]
-    shops = [f"shop {int(place):02}" for place in X[:, 3]]
-    columns = {"a": X[:, 0], "colour": pl.Series(words, dtype=pl.Enum(WORDS)), "b": X[:, 2]}
-    other = pl.DataFrame({**columns, "shop": pl.Series(shops, dtype=pl.Categorical)})
-    again = fit(other, y, n_rounds=30, max_bins=20, sample_weight=weights)
-    assert_identical(again, expected)
-    np.testing.assert_array_equal(expected.decision_function(other), scores)
     recoded = frame.assign(colour=frame["colour"].cat.set_categories([*WORDS[::-1], "ultraviolet"]))
     np.testing.assert_array_equal(expected.decision_function(recoded), scores)
-    single = frame.astype({"a": np.float32, "b": np.float32})
-    np.testing.assert_array_equal(
-        expected.decision_function(single[["a", "colour", "b", "shop"]]),
-        expected.decision_function(single.astype({"a": np.float64, "b": np.float64})),
-    )
     for rows in (frame, features):
         *_, last = expected.staged_decision_function(rows)
         np.testing.assert_allclose(last, scores, rtol=1e-12, atol=1e-12)

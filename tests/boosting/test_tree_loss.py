@@ -37,26 +37,21 @@ def derive(loss: str, y, f, w, *, n_threads: int = 1):
     return core.objective(tops, sums), *core.derive(f, tops, sums, n_threads)
 
 
-@each_loss
+@pytest.mark.parametrize(
+    ("loss", "labels"),
+    [*((loss, None) for loss in LOSSES), *(("pnu_auc", labels) for labels in ((1, 0), (1, -1), (0, -1)))],
+)
 @each_level
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shift", [0.0, 3.0])
-def test_core_equals_oracle(loss, weighted, shift):
-    y, f, w = problem(loss, shift=shift)
+def test_core_equals_oracle(loss, labels, weighted, shift):
+    y, f, w = problem(loss, labels=labels, shift=shift)
     value, g, h = derive(loss, y, f, w if weighted else None)
     weights = w if weighted else np.ones(len(y))
     assert value == pytest.approx(oracle.objective(loss, y, f, weights, **OPTIONS), rel=TOL)
     expected_g, expected_h = oracle.derivatives(loss, y, f, weights, **OPTIONS)
     np.testing.assert_allclose(g, expected_g, rtol=TOL, atol=TOL)
     np.testing.assert_allclose(h, expected_h, rtol=TOL, atol=TOL)
-
-
-@pytest.mark.parametrize("labels", [(1, 0), (1, -1), (0, -1)])
-def test_pnu_auc_of_two_groups_equals_oracle(labels):
-    y, f, w = problem("pnu_auc", labels=labels)
-    value, g, h = derive("pnu_auc", y, f, w)
-    assert value == pytest.approx(oracle.objective("pnu_auc", y, f, w, **OPTIONS), rel=TOL)
-    np.testing.assert_allclose((g, h), oracle.derivatives("pnu_auc", y, f, w, **OPTIONS), rtol=TOL, atol=TOL)
 
 
 @each_loss

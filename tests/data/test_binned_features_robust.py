@@ -122,23 +122,6 @@ def test_a_number_changed_anywhere_is_refused_or_harmless(form):
     assert refused > 10
 
 
-# ---- Weights ----
-
-
-@pytest.mark.parametrize("weight", [0.7, 1e-300, 3.0, 1e300])
-@pytest.mark.parametrize("max_bins", [9, 99, 300])
-def test_equal_weights_leave_the_cuts_alone(max_bins, weight):
-    X = np.random.default_rng(4).permutation(1000.0 * np.arange(1000)).reshape(500, 2)
-    X[::5] = 0.0
-    absent = np.random.default_rng(5).random(500) < 0.3
-    for matrix in (X, X.astype(np.float32), to_csr(X)):
-        for rows in (np.ones(500, bool), ~absent):
-            given = fastpu.bin_features(matrix, max_bins=max_bins, sample_weight=np.where(rows, weight, 0.0))
-            without = fastpu.bin_features(matrix[rows], max_bins=max_bins)
-            for with_weights, plain in zip(given.cuts, without.cuts, strict=True):
-                np.testing.assert_array_equal(with_weights, plain)
-
-
 # ---- Memory ----
 
 LIMITED = """

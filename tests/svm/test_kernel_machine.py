@@ -13,7 +13,6 @@ import fastpu
 from helpers import refused
 from machine_cases import (
     FORMS,
-    KERNELS,
     TIGHT,
     assert_scores,
     each_fit,
@@ -158,16 +157,6 @@ def test_a_fit_asks_a_function_for_many_values_at_a_time(sparse):
     assert model.converged
 
 
-def test_a_single_row_scores_as_it_does_among_others(data):
-    X, y = data
-    for kernel in KERNELS.values():
-        for form in FORMS.values():
-            model = fastpu.baselines.fit_svm(form(X), y, **kernel)
-            together = model.decision_function(form(X))
-            alone = [model.decision_function(form(X[i : i + 1]))[0] for i in range(len(X))]
-            np.testing.assert_allclose(alone, together, atol=1e-12)
-
-
 # -- the object --------------------------------------------------------------------------------------------------------
 
 
@@ -187,26 +176,6 @@ def test_a_model_with_a_function_is_pickled_but_not_saved(fit, data, tmp_path):
 
 
 # -- what a file may not say -------------------------------------------------------------------------------------------
-
-
-def test_a_model_without_support_vectors_scores_its_intercept(data):
-    X, y = data
-    for kernel in KERNELS.values():
-        for form in FORMS.values():
-            model = fastpu.baselines.fit_svm(form(X), y, **kernel)
-            none = {name: getattr(model, name)[:0] for name in ("support", "alpha", "dual_coef")}
-            vectors = {
-                "support_dense": lambda a: a[:0],
-                "support_data": lambda a: a[:0],
-                "support_indices": lambda a: a[:0],
-                "support_indptr": lambda a: a[:1],
-                "coef": lambda a: 0 * a,
-            }
-            for name, cut in vectors.items():
-                if getattr(model, name) is not None:
-                    none[name] = cut(getattr(model, name))
-            empty = replace(model, **none)
-            np.testing.assert_array_equal(empty.decision_function(form(X)), np.full(len(X), model.intercept))
 
 
 def test_sparse_support_vectors_whose_columns_fall_are_refused_when_a_model_is_made_or_loaded(data):

@@ -85,20 +85,6 @@ def test_weights_have_no_scale_in_nu_svm(data):
     np.testing.assert_allclose(heavy.decision_function(X), 8 * one.decision_function(X), atol=1e-4)
 
 
-# -- small problems ----------------------------------------------------------------------------------------------------
-
-
-def test_a_model_of_one_support_vector():
-    """One row, or one that is there many times, is all that a one-class SVM has."""
-    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="calls all 1 training rows negative"):
-        model = fastpu.baselines.fit_one_class_svm([[1.0, 2.0]], nu=0.5, gamma=1.0)
-    np.testing.assert_array_equal(model.support, [0])
-    np.testing.assert_allclose(model.alpha, [0.5])
-    np.testing.assert_allclose(model.decision_function([[1.0, 2.0], [1.0, 3.0]]), [0.0, 0.5 * np.exp(-1) - 0.5])
-    sparse = fastpu.baselines.fit_svm(sp.csr_array([[0.0, 1.0], [0.0, -1.0]]), [1, -1], gamma=1.0)
-    np.testing.assert_allclose(sparse.decision_function([[0.0, 0.0]]), 0.0, atol=1e-12)
-
-
 # -- threads, interruption, endings ------------------------------------------------------------------------------------
 
 
