@@ -73,32 +73,19 @@ def assert_same_run(model, slow, X):
     np.testing.assert_allclose(model.decision_function(framed(X)), slow.scores, rtol=SCORE_TOL, atol=SCORE_TOL)
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")  # of scores of one sign
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("max_bins", [None, 5, 300])
-def test_fits_equal_the_oracle_round_by_round(groups, seed, max_bins):
-    rng = np.random.default_rng([seed, sorted(GROUPS).index(groups)])
+@pytest.mark.parametrize(("loss", "max_bins"), [("auc", None), ("auc", 5), ("auc", 300), ("ada", None)])
+def test_fits_equal_the_oracle_round_by_round(loss, groups, seed, max_bins):
     X, y, weights = mixed_problem(seed, n=400, groups=groups, weighted=(None, "whole", "real")[seed % 3])
-    options = draw_options(rng)
-    slow = stump_boost.fit(
-        X, y, "auc", categorical=[1, 3], n_rounds=25, max_bins=max_bins, sample_weight=weights, **options
-    )
+    rng = np.random.default_rng([seed, sorted(GROUPS).index(groups)])
+    options = draw_options(rng) if loss == "auc" else {"gamma": 0.3}
+    options |= {"n_rounds": 25, "max_bins": max_bins, "sample_weight": weights}
+    slow = stump_boost.fit(X, y, loss, categorical=[1, 3], **options)
     assert any(inside is not None for inside in slow.sets)
-    model = fastpu.fit_pnu_auc_boost(framed(X), y, n_rounds=25, max_bins=max_bins, sample_weight=weights, **options)
-    assert_same_run(model, slow, X)
-
-
-@pytest.mark.filterwarnings(
-    "ignore::fastpu.exceptions.DegenerateModelWarning"
-)  # a gamma for one group gives scores of one sign
-@pytest.mark.parametrize("groups", GROUPS)
-@pytest.mark.parametrize("seed", range(3))
-def test_adaboost_equals_the_oracle_round_by_round(groups, seed):
-    X, y, weights = mixed_problem(seed, n=600, groups=groups, weighted=(None, "whole", "real")[seed % 3])
-    slow = stump_boost.fit(X, y, "ada", categorical=[1, 3], n_rounds=25, gamma=0.3, sample_weight=weights)
-    assert any(inside is not None for inside in slow.sets)
-    model = fastpu.baselines.fit_pnu_adaboost(framed(X), y, n_rounds=25, gamma=0.3, sample_weight=weights)
-    assert_same_run(model, slow, X)
+    fit = fastpu.fit_pnu_auc_boost if loss == "auc" else fastpu.baselines.fit_pnu_adaboost
+    assert_same_run(fit(framed(X), y, **options), slow, X)
 
 
 def test_rankboost_learns_the_categories_of_labelled_rows():

@@ -8,7 +8,7 @@ import pytest
 import fastpu
 from boosting_cases import ARRAYS, SCORE_TOL, SUM_TOL, each_fit, make_problem, to_csr
 from fastpu import metrics
-from oracles import stump_boost as oracles
+from fastpu.model._threshold import balanced_accuracy_threshold
 
 #: Scores of the validation rows are summed by the core round by round, and by staged_decision_function afterwards.
 AUC_TOL = 1e-9
@@ -45,7 +45,7 @@ def test_validation_rows_may_have_any_form(fit, max_bins, data):
     curve = fit(X, y, n_rounds=20, max_bins=max_bins, eval_set=(X_valid, y_valid)).history["eval_auc"]
     assert len(np.unique(curve)) > 3
     stages = fit(X, y, n_rounds=20, max_bins=max_bins).staged_decision_function(X_valid)
-    np.testing.assert_allclose(curve, [oracles.auc(y_valid, stage) for stage in stages], rtol=0, atol=AUC_TOL)
+    np.testing.assert_allclose(curve, [metrics.auc(y_valid, stage) for stage in stages], rtol=0, atol=AUC_TOL)
     for rows in (X_valid.astype(np.float64), to_csr(X_valid), to_csr(X_valid.astype(np.float64))):
         other = fit(X, y, n_rounds=20, max_bins=max_bins, eval_set=(rows, y_valid))
         np.testing.assert_array_equal(other.history["eval_auc"], curve)
@@ -169,5 +169,5 @@ def test_the_threshold_maximises_balanced_accuracy(groups, weighted):
     scores = model.decision_function(problem.X)
     weights = np.ones(300) if problem.weights is None else problem.weights
     high, low = groups_for_threshold(problem.y)
-    expected = oracles.best_balanced_threshold(scores[high], scores[low], weights[high], weights[low])
+    expected = balanced_accuracy_threshold(scores[high], scores[low], weights[high], weights[low])
     assert abs(model.threshold - expected) <= SCORE_TOL * max(1, abs(expected))

@@ -1,4 +1,4 @@
-"""The losses for trees: the core equals the oracle, however it is called."""
+"""The losses for trees: the core equals the oracle, however it is called; its levels are for the C++ tests."""
 
 from __future__ import annotations
 
@@ -14,13 +14,6 @@ TOL = 1e-12
 OPTIONS = {"gamma": 0.7, "prior": 0.3}
 
 each_loss = pytest.mark.parametrize("loss", LOSSES)
-each_level = pytest.mark.usefixtures("level")
-
-
-@pytest.fixture(params=_core.isa_levels())
-def level(request, monkeypatch):
-    """Forces each instruction-set level in turn."""
-    monkeypatch.setenv("FASTPU_ISA", request.param)
 
 
 def problem(loss: str, *, n: int = 2003, labels=None, shift: float = 0.0, seed: int = 0):
@@ -41,7 +34,6 @@ def derive(loss: str, y, f, w, *, n_threads: int = 1):
     ("loss", "labels"),
     [*((loss, None) for loss in LOSSES), *(("pnu_auc", labels) for labels in ((1, 0), (1, -1), (0, -1)))],
 )
-@each_level
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shift", [0.0, 3.0])
 def test_core_equals_oracle(loss, labels, weighted, shift):
@@ -55,7 +47,6 @@ def test_core_equals_oracle(loss, labels, weighted, shift):
 
 
 @each_loss
-@each_level
 @pytest.mark.parametrize("weighted", [False, True])
 def test_derivatives_alone_have_the_bits_of_those_by_steps(loss, weighted):
     """Also where pnu_auc has two groups alone."""
@@ -80,7 +71,6 @@ def test_derivatives_that_are_held_are_not_written_over(loss):
 
 
 @each_loss
-@each_level
 def test_scores_in_float32_give_the_bits_of_the_same_numbers_in_float64(loss):
     y, f, w = problem(loss)
     single = f.astype(np.float32)

@@ -66,16 +66,6 @@ def test_a_single_set_is_drawn_first_and_labels_from_it(n_pos, n_neg, train, lab
                 assert set(y[rows]) == {-1, 1}
 
 
-@pytest.mark.parametrize("rare", [1, -1])
-@pytest.mark.parametrize("n_train", [10, 50, 95])
-def test_of_two_rows_of_a_kind_each_set_has_one(rare, n_train):
-    y = np.where(np.arange(100) < 2, rare, -rare)
-    split = split_single_set(y, train=n_train, labeled=1, random_state=0)
-    check(split, y)
-    assert split.train.size == n_train
-    assert np.sum(y[split.train] == rare) == np.sum(y[split.test] == rare) == 1
-
-
 @given(st.integers(1, 60), st.integers(1, 60), SIZES, SIZES, st.booleans(), st.integers(0, 2**32))
 def test_in_case_control_labels_are_drawn_first_and_the_rest_shared_out(n_pos, n_neg, labeled, unl, stratify, seed):
     y = np.random.default_rng(seed).permutation([1] * n_pos + [-1] * n_neg)

@@ -1,4 +1,4 @@
-"""A message about a column gives its name where the rows are a frame, whichever method or layer it comes from."""
+"""Names of columns are kept, and a message about a column gives its name, whichever method or layer it comes from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import pytest
 import fastpu
 from fastpu.common._methods import DECLARED
 from helpers import refused
-from method_recipes import RECIPES
+from input_recipes import quietly
+from method_recipes import FITS, RECIPES
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
 NAMES = ("age", "income", "height", "weight", "visits", "score")
@@ -38,6 +39,18 @@ def messages(call) -> list[str]:
         except (ValueError, TypeError) as error:
             return [str(error), *(str(warning.message) for warning in caught)]
     return [str(warning.message) for warning in caught]
+
+
+@each_frame
+@pytest.mark.parametrize("recipe", FITS.values(), ids=FITS)
+def test_names_of_columns_are_kept_and_compared(recipe, frame):
+    X, *labels = recipe.arguments(120)
+    table = named(frame, X)
+    model = quietly(recipe.call, table, *labels)
+    assert model.feature_names == NAMES
+    np.testing.assert_array_equal(model.predict(table), model.predict(X))
+    refused(ValueError, "income", model.predict, table[["age", "height", "income", *NAMES[3:]]])
+    refused(ValueError, "X must have 6 features", model.predict, table[[*NAMES[:5]]])
 
 
 @each_frame

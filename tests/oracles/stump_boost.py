@@ -388,35 +388,3 @@ def fit_decoupled(X: np.ndarray, y: np.ndarray, **options) -> Boosted:
 def fit_adaboost(X: np.ndarray, y: np.ndarray, **options) -> Boosted:
     """PNUAB."""
     return fit(X, y, "ada", **options)
-
-
-# -- judging -----------------------------------------------------------------------------------------------------------
-
-
-def auc(y_true: np.ndarray, score: np.ndarray, sample_weight: np.ndarray | None = None) -> float:
-    """Weighted share of (positive, other) pairs in the right order, a tie counting one half; positive is y_true = 1."""
-    y_true, score = np.asarray(y_true), np.asarray(score, dtype=np.float64)
-    w = np.ones(len(score)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    pos, neg = y_true == 1, y_true != 1
-    pair = np.outer(w[pos], w[neg])
-    p, n = score[pos][:, None], score[neg][None, :]
-    return float((pair * ((p > n) + 0.5 * (p == n))).sum() / pair.sum())
-
-
-def best_balanced_threshold(
-    high: np.ndarray, low: np.ndarray, w_high: np.ndarray | None = None, w_low: np.ndarray | None = None
-) -> float:
-    """Lowest midpoint between neighbouring scores with the best balanced accuracy.
-
-    The highest score, above which there is nothing, when no midpoint is as good as calling every row negative.
-    """
-    w_high = np.ones(len(high)) if w_high is None else w_high
-    w_low = np.ones(len(low)) if w_low is None else w_low
-    values = np.unique(np.concatenate([high[w_high > 0], low[w_low > 0]]))
-    if len(values) < 2:
-        return float(values[-1])
-    middles = 0.5 * (values[1:] + values[:-1])
-    accuracy = np.array([np.average(high > t, weights=w_high) + np.average(low <= t, weights=w_low) for t in middles])
-    if accuracy.max() < 1 - TIE:
-        return float(values[-1])
-    return float(middles[np.flatnonzero(accuracy >= accuracy.max() - TIE)[0]])

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import fastpu
-from isvm_cases import COSTS, FIT_TOL, FITS, ROUNDING, pu_rows, stepped
+from isvm_cases import COSTS, FIT_TOL, FITS, ROUNDING, pu_rows, quiet, stepped
 from oracles import isvm
 
 fit_bpsi = FITS["bpsi"]
-quiet = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 
 @pytest.fixture(scope="module", params=range(4))

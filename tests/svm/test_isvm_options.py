@@ -7,10 +7,8 @@ import pytest
 
 import fastpu
 from helpers import refused
-from isvm_cases import FIT_TOL, each_fit, each_iteration, pu_rows, stepped
+from isvm_cases import FIT_TOL, each_fit, each_iteration, pu_rows, quiet, stepped
 from method_recipes import model_bits
-
-quiet = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,6 @@ OBJECTIVE_TOL = 1e-9
 SCORE_TOL = 1e-4
 
 
-COSTS = (1e-6, 1e-3, 1.0, 1e3, 1e6)
-
 each_case = pytest.mark.parametrize("name", CASES)
 each_problem = pytest.mark.parametrize("kind", PROBLEMS)
 
@@ -44,21 +42,6 @@ def test_equals_the_slow_solver(kind, name):
     found = result["intercept_low"], result["intercept_high"]
     best = kept(problem).best_intercepts(result["coef"])
     np.testing.assert_allclose(found, best, atol=1e-9 * (1 + np.abs(rows.X @ result["coef"]).max()))
-
-
-@each_case
-@pytest.mark.parametrize("C", COSTS)
-def test_any_cost_on_any_rows_is_certified(C, name):
-    """Unless rounding is in the way: columns of a size from 1e-6 to 1e6 at large costs."""
-    rows = case(name)
-    for kind in ("hinge", "class_means", "psi"):
-        problem = problem_of(kind, rows, C)
-        result = solve(make_engine(rows.X), problem)
-        assert all(np.all(np.isfinite(result[key])) for key in ("coef", "intercept", "objective", "gap", "decision"))
-        if name != "badly_scaled" or C <= 1:
-            certify(problem, result)
-        else:
-            assert result["gap"] <= 1e-6 * result["objective"]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
