@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -45,20 +42,28 @@ def slowly(loss: str, y, weights):
     )
 
 
-# ---- LightGBM ----
+# ---- LightGBM and XGBoost ----
+
+each_library = pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
 
 
+def trained(library: str, objective, X, y, weights):
+    """The scores of a model of the library's own training function."""
+    package = pytest.importorskip(library)
+    if library == "lightgbm":
+        data = package.Dataset(X, y, weight=weights)
+        return package.train({**LIGHTGBM, "objective": objective}, data, N_ROUNDS).predict(X)
+    data = package.DMatrix(X, y, weight=weights)
+    return package.train(XGBOOST, data, N_ROUNDS, obj=objective).predict(data)
+
+
+@each_library
 @each_loss
-def test_lightgbm_trains_as_with_the_oracle(loss):
-    lightgbm = pytest.importorskip("lightgbm")
+def test_training_is_that_with_the_oracle(loss, library):
     X, y, truth, weights = rows(loss)
-
-    def scores(objective):
-        data = lightgbm.Dataset(X, y, weight=weights)
-        return lightgbm.train({**LIGHTGBM, "objective": objective}, data, N_ROUNDS).predict(X)
-
-    found = scores(make(loss, y))
-    np.testing.assert_allclose(found, scores(slowly(loss, y, weights)), rtol=SCORE_TOL, atol=SCORE_TOL)
+    found = trained(library, make(loss, y), X, y, weights)
+    expected = trained(library, slowly(loss, y, weights), X, y, weights)
+    np.testing.assert_allclose(found, expected, rtol=SCORE_TOL, atol=SCORE_TOL)
     assert metrics.auc(truth, found) > 0.7
 
 
@@ -80,17 +85,6 @@ def test_lightgbm_stops_early_by_the_metric_of_other_rows():
 
 
 @each_loss
-def test_lightgbm_cross_validates_without_y(loss):
-    lightgbm = pytest.importorskip("lightgbm")
-    X, y, *_ = rows(loss)
-    objective = make(loss)
-    params = {**LIGHTGBM, "objective": objective}
-    found = lightgbm.cv(params, lightgbm.Dataset(X, y), N_ROUNDS, nfold=3, stratified=False, feval=objective.metric)
-    assert len(found["valid auc-mean"]) == N_ROUNDS
-    assert found["valid auc-mean"][-1] > 0.6
-
-
-@each_loss
 def test_lightgbm_s_regressor_hands_over_weights(loss):
     lightgbm = pytest.importorskip("lightgbm")
     X, y, _, weights = rows(loss)
@@ -99,8 +93,7 @@ def test_lightgbm_s_regressor_hands_over_weights(loss):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # newer releases have two other arguments for eval_set
         model.fit(X, y, sample_weight=weights, eval_set=[(X[::2], y[::2])], eval_metric=make(loss).metric)
-    data = lightgbm.Dataset(X, y, weight=weights)
-    expected = lightgbm.train({**LIGHTGBM, "objective": slowly(loss, y, weights)}, data, N_ROUNDS).predict(X)
+    expected = trained("lightgbm", slowly(loss, y, weights), X, y, weights)
     np.testing.assert_allclose(model.predict(X), expected, rtol=SCORE_TOL, atol=SCORE_TOL)
     assert model.evals_result_["valid_0"]["auc"][-1] == pytest.approx(
         make(loss).metric(y[::2], model.predict(X[::2]))[1], abs=1e-12
@@ -121,23 +114,6 @@ def test_a_grid_search_takes_the_labels_of_every_training_set():
     bound = lightgbm.LGBMRegressor(objective=make("logistic", y), n_estimators=5, n_jobs=1, verbosity=-1)
     with pytest.raises(ValueError, match="must be called for 600 rows, got 300; leave y out"):
         bound.fit(X[::2], y[::2])
-
-
-# ---- XGBoost ----
-
-
-@each_loss
-def test_xgboost_trains_as_with_the_oracle(loss):
-    xgboost = pytest.importorskip("xgboost")
-    X, y, truth, weights = rows(loss)
-    data = xgboost.DMatrix(X, y, weight=weights)
-
-    def scores(objective):
-        return xgboost.train(XGBOOST, data, N_ROUNDS, obj=objective).predict(data)
-
-    found = scores(make(loss, y))
-    np.testing.assert_allclose(found, scores(slowly(loss, y, weights)), rtol=SCORE_TOL, atol=SCORE_TOL)
-    assert metrics.auc(truth, found) > 0.7
 
 
 def test_xgboost_stops_early_by_the_metric_of_other_rows():
@@ -167,64 +143,8 @@ def test_xgboost_s_regressor_hands_over_weights(loss):
     X, y, _, weights = rows(loss)
     options = {"n_estimators": N_ROUNDS, "max_depth": 3, "n_jobs": 1, "base_score": 0}
     model = xgboost.XGBRegressor(objective=make(loss, y), **options).fit(X, y, sample_weight=weights)
-    data = xgboost.DMatrix(X, y, weight=weights)
-    expected = xgboost.train(XGBOOST, data, N_ROUNDS, obj=slowly(loss, y, weights)).predict(data)
+    expected = trained("xgboost", slowly(loss, y, weights), X, y, weights)
     np.testing.assert_allclose(model.predict(X), expected, rtol=SCORE_TOL, atol=SCORE_TOL)
-
-
-_WORKER = """
-import json, sys
-import numpy as np, xgboost
-from xgboost import collective
-from fastpu import objectives
-
-rank, address = int(sys.argv[1]), json.loads(sys.argv[2])
-share = np.load(sys.argv[3])
-X, y, weights, scores = (share[name][rank::2] for name in ("X", "y", "weights", "scores"))
-made = {"pnu_auc": {}, "logistic": {}, "upu": {"prior": 0.3}}
-found = {}
-with collective.CommunicatorContext(**address, dmlc_task_id=str(rank)):
-    data = xgboost.DMatrix(X, y, weight=weights)
-    for loss, options in made.items():
-        objective = getattr(objectives, loss)(y, **options)
-        found[loss] = np.stack(objective(scores, data))
-        model = xgboost.train({"max_depth": 3, "nthread": 1, "base_score": 0}, data, 3, obj=objective)
-        found[loss + " scores"] = model.predict(xgboost.DMatrix(share["X"]))
-np.savez(sys.argv[4], **found)
-"""
-
-
-def test_workers_of_xgboost_sum_over_the_rows_of_all(tmp_path):
-    """A half of the rows each: derivatives are bit for bit those of one process, and so are the trees."""
-    xgboost = pytest.importorskip("xgboost")
-    tracker_module = pytest.importorskip("xgboost.tracker")
-    X, y, _, weights = rows("logistic")
-    X = np.round(X)  # few values, so that the cuts of a half are those of the whole
-    scores = np.random.default_rng(1).normal(size=len(y))
-    np.savez(tmp_path / "rows.npz", X=X, y=y, weights=weights, scores=scores)
-    tracker = tracker_module.RabitTracker(host_ip="127.0.0.1", n_workers=2, sortby="task")
-    tracker.start()
-    address = json.dumps(tracker.worker_args())
-    command = [sys.executable, "-c", _WORKER]
-    workers = [
-        subprocess.Popen([*command, str(rank), address, str(tmp_path / "rows.npz"), str(tmp_path / f"{rank}.npz")])
-        for rank in range(2)
-    ]
-    try:
-        assert [worker.wait(timeout=60) for worker in workers] == [0, 0]
-    finally:
-        for worker in workers:
-            worker.kill()
-            worker.wait()
-    tracker.wait_for(timeout=60)
-    data = xgboost.DMatrix(X, y, weight=weights)
-    for loss in OPTIONS:
-        expected = np.stack(make(loss, y)(scores, data))
-        model = xgboost.train(XGBOOST, data, 3, obj=make(loss, y))
-        for rank in range(2):
-            found = np.load(tmp_path / f"{rank}.npz")
-            np.testing.assert_array_equal(found[loss], expected[:, rank::2])
-            np.testing.assert_allclose(found[f"{loss} scores"], model.predict(data), rtol=SCORE_TOL, atol=SCORE_TOL)
 
 
 # ---- CatBoost ----

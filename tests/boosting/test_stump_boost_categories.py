@@ -6,11 +6,18 @@ import dataclasses
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 import fastpu
-from boosting_cases import GROUPS, SCORE_TOL, SUM_TOL, assert_identical, draw_options, each_fit, make_problem
+from boosting_cases import (
+    GROUPS,
+    SCORE_TOL,
+    assert_identical,
+    assert_same_numbers,
+    draw_options,
+    each_fit,
+    make_problem,
+)
 from fastpu.metrics import auc
 from helpers import refused
 from oracles import stump_boost
@@ -62,42 +69,23 @@ def assert_same_run(model, slow, X):
         others = set(range(-1, 255)) - occupied
         assert found & others == (others if MISSING in found else set()), f"round {t}"
     assert (np.diff(model.objective, prepend=0.0) < 1e-12).all()
-    deltas = np.asarray(slow.deltas)
-    np.testing.assert_allclose(model.deltas, deltas, rtol=0, atol=SUM_TOL)
-    alphas = np.asarray(slow.alphas)
-    growth = np.maximum(1 / (1 - np.minimum(deltas, 1 - 1e-6) ** 2), np.cosh(alphas) ** 2)
-    np.testing.assert_array_less(np.abs(model.alphas - alphas), SUM_TOL * growth)
-    np.testing.assert_allclose(model.z, slow.z, rtol=SCORE_TOL, atol=SUM_TOL)
-    np.testing.assert_allclose(model.objective, slow.objective, rtol=SCORE_TOL, atol=SCORE_TOL)
+    assert_same_numbers(model, slow)
     np.testing.assert_allclose(model.decision_function(framed(X)), slow.scores, rtol=SCORE_TOL, atol=SCORE_TOL)
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")  # of scores of one sign
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("max_bins", [None, 5, 300])
-def test_fits_equal_the_oracle_round_by_round(groups, seed, max_bins):
-    rng = np.random.default_rng([seed, sorted(GROUPS).index(groups)])
+@pytest.mark.parametrize(("loss", "max_bins"), [("auc", None), ("auc", 5), ("auc", 300), ("ada", None)])
+def test_fits_equal_the_oracle_round_by_round(loss, groups, seed, max_bins):
     X, y, weights = mixed_problem(seed, n=400, groups=groups, weighted=(None, "whole", "real")[seed % 3])
-    options = draw_options(rng)
-    slow = stump_boost.fit(
-        X, y, "auc", categorical=[1, 3], n_rounds=25, max_bins=max_bins, sample_weight=weights, **options
-    )
+    rng = np.random.default_rng([seed, sorted(GROUPS).index(groups)])
+    options = draw_options(rng) if loss == "auc" else {"gamma": 0.3}
+    options |= {"n_rounds": 25, "max_bins": max_bins, "sample_weight": weights}
+    slow = stump_boost.fit(X, y, loss, categorical=[1, 3], **options)
     assert any(inside is not None for inside in slow.sets)
-    model = fastpu.fit_pnu_auc_boost(framed(X), y, n_rounds=25, max_bins=max_bins, sample_weight=weights, **options)
-    assert_same_run(model, slow, X)
-
-
-@pytest.mark.filterwarnings(
-    "ignore::fastpu.exceptions.DegenerateModelWarning"
-)  # a gamma for one group gives scores of one sign
-@pytest.mark.parametrize("groups", GROUPS)
-@pytest.mark.parametrize("seed", range(3))
-def test_adaboost_equals_the_oracle_round_by_round(groups, seed):
-    X, y, weights = mixed_problem(seed, n=600, groups=groups, weighted=(None, "whole", "real")[seed % 3])
-    slow = stump_boost.fit(X, y, "ada", categorical=[1, 3], n_rounds=25, gamma=0.3, sample_weight=weights)
-    assert any(inside is not None for inside in slow.sets)
-    model = fastpu.baselines.fit_pnu_adaboost(framed(X), y, n_rounds=25, gamma=0.3, sample_weight=weights)
-    assert_same_run(model, slow, X)
+    fit = fastpu.fit_pnu_auc_boost if loss == "auc" else fastpu.baselines.fit_pnu_adaboost
+    assert_same_run(fit(framed(X), y, **options), slow, X)
 
 
 def test_rankboost_learns_the_categories_of_labelled_rows():
@@ -110,18 +98,6 @@ def test_rankboost_learns_the_categories_of_labelled_rows():
     assert model.categories["3"] == tuple(f"shop {i:02}" for i in range(30))
 
 
-@pytest.mark.parametrize("low", [0.0, -1.0])
-def test_no_set_has_a_larger_gain_than_the_chosen_one(low):
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        g = rng.normal(size=40)
-        g -= g.mean()  # all gains sum to 0, as those of the AUC do
-        sums = oracle.sums_of_categories(np.where(rng.random(40) < 0.2, np.nan, rng.integers(0, 7, 40)), g)
-        inside, score = oracle.chosen_set(sums, sums, low)
-        np.testing.assert_allclose(score, oracle.score_of(sums, inside, low), rtol=1e-12)
-        np.testing.assert_allclose(score, oracle.best_score_of_all_sets(sums, low), rtol=1e-12)
-
-
 def test_one_bad_category_among_many_is_told_from_all_others():
     """Each of the others gains less than its standard error, but what this one loses is no noise."""
     rng = np.random.default_rng(0)
@@ -131,25 +107,6 @@ def test_one_bad_category_among_many_is_told_from_all_others():
     model = fastpu.fit_pnu_auc_boost(frame, y, n_rounds=1)
     assert 0 not in set_of(model, 0)
     assert len(set_of(model, 0) & set(range(1, 40))) > 30
-
-
-def test_columns_of_noise_in_many_categories_hardly_harm():
-    """The best of 2^100 sets fits any labels; standard errors keep it away from columns that tell nothing."""
-    gaps = []
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        x = rng.normal(size=4000)
-        truth = rng.random(4000) < 1 / (1 + np.exp(1 - x))
-        train = np.arange(4000) < 2000
-        y = np.zeros(4000, dtype=np.int8)
-        y[rng.choice(np.flatnonzero(truth & train), 200, replace=False)] = 1
-        frame = pd.DataFrame({"x": x, "noise": pd.Categorical(rng.integers(0, 100, 4000))})
-        judged = [
-            auc(truth[~train], fastpu.fit_pnu_auc_boost(rows[train], y[train]).decision_function(rows[~train]))
-            for rows in (frame, frame[["x"]])
-        ]
-        gaps.append(judged[1] - judged[0])
-    assert np.mean(gaps) < 0.02  # by the best of all sets 0.07, and a column of noise in numbers takes 0.008
 
 
 @each_fit
@@ -165,20 +122,8 @@ def test_every_form_of_the_rows_gives_the_same_model_and_scores(fit):
             assert_identical(model, expected)
             assert model.category_sets.tolist() == expected.category_sets.tolist()
             np.testing.assert_array_equal(model.decision_function(rows), scores)
-    words = [None if place == MISSING else WORDS[place] for place in oracle.places(X[:, 1])]
-    shops = [f"shop {int(place):02}" for place in X[:, 3]]
-    columns = {"a": X[:, 0], "colour": pl.Series(words, dtype=pl.Enum(WORDS)), "b": X[:, 2]}
-    other = pl.DataFrame({**columns, "shop": pl.Series(shops, dtype=pl.Categorical)})
-    again = fit(other, y, n_rounds=30, max_bins=20, sample_weight=weights)
-    assert_identical(again, expected)
-    np.testing.assert_array_equal(expected.decision_function(other), scores)
     recoded = frame.assign(colour=frame["colour"].cat.set_categories([*WORDS[::-1], "ultraviolet"]))
     np.testing.assert_array_equal(expected.decision_function(recoded), scores)
-    single = frame.astype({"a": np.float32, "b": np.float32})
-    np.testing.assert_array_equal(
-        expected.decision_function(single[["a", "colour", "b", "shop"]]),
-        expected.decision_function(single.astype({"a": np.float64, "b": np.float64})),
-    )
     for rows in (frame, features):
         *_, last = expected.staged_decision_function(rows)
         np.testing.assert_allclose(last, scores, rtol=1e-12, atol=1e-12)
@@ -252,25 +197,11 @@ def test_fields_that_do_not_fit_each_other_are_refused(fields):
         dataclasses.replace(model, **fields)
 
 
-def test_frames_that_cannot_be_mapped_are_refused():
+def test_rows_that_cannot_be_mapped_are_refused():
     X, y, _ = mixed_problem(9)
     frame = framed(X)
-    model = fastpu.fit_pnu_auc_boost(frame, y, n_rounds=5)
-    score = model.decision_function
+    score = fastpu.fit_pnu_auc_boost(frame, y, n_rounds=5).decision_function
     refused(TypeError, "X must be a pandas or polars frame with categories in column 1 ('colour')", score, X)
-    refused(
-        TypeError,
-        "X must have categories (strings, or dtype category or enum) in column 'colour'",
-        score,
-        frame.assign(colour=1.0),
-    )
-    refused(TypeError, "X must have numbers in column 'a'", score, frame.assign(a=frame["colour"]))
-    refused(
-        TypeError,
-        "must have categories of the kind of the training data's",
-        score,
-        frame.assign(colour=pd.Categorical(X[:, 3])),
-    )
     text = "X must have in column 1 ('colour') what the training data have there"
     refused(ValueError, text, score, fastpu.bin_features(X))
     fit = fastpu.fit_pnu_auc_boost

@@ -104,20 +104,3 @@ def test_a_forked_child_fits_during_a_fit_of_its_parent(large):
     finally:
         enough.set()
         fit.join()
-
-
-@posix
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_child_forked_by_a_callback_fits(large):
-    """The parent's workers are awake inside the loop, and none of them exists in the child."""
-    X, y = large
-    expected = small_fit(X, y)
-    answers = []
-
-    def fork(info) -> bool:
-        if info.round == 2:
-            answers.append(in_child(lambda: small_fit(X, y) == expected))
-        return False
-
-    fastpu.fit_pnu_auc_boost(X, y, n_rounds=4, max_bins=16, n_threads=3, callback=fork)
-    assert answers == [0]

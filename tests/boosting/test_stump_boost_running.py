@@ -11,7 +11,6 @@ import pytest
 
 import fastpu
 from boosting_cases import each_fit, make_problem
-from method_recipes import model_bits
 
 # -- the same bits -----------------------------------------------------------------------------------------------------
 
@@ -91,39 +90,16 @@ def test_the_callback_hears_of_every_round(fit):
     np.testing.assert_array_equal([info.eval_auc for info in judged], model.history["eval_auc"])
 
 
-def test_a_callback_may_fit_another_model(large):
-    X, y = large
-    inner = []
-
-    def fit_inside(info) -> bool:
-        inner.append(model_bits(fastpu.fit_pnu_auc_boost(X[:500], y[:500], n_rounds=3, n_threads=2)))
-        return False
-
-    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=3, max_bins=16, n_threads=2, callback=fit_inside)
-    assert len(inner) == model.n_iter
-    assert len(set(inner)) == 1
-
-
 # -- how a fit ends ----------------------------------------------------------------------------------------------------
 
 
-def test_every_way_to_end_has_its_status():
+def test_ways_to_end_have_their_status():
+    """For an empty model and early stopping see test_stump_ensemble.py and test_stump_boost_eval.py."""
     X = np.array([[0.0], [0.0], [1.0], [1.0]])
-    separable, useless = [-1, -1, 1, 1], [1, -1, 1, -1]
-    perfect = fastpu.fit_pnu_auc_boost(X, separable, n_rounds=9)
+    perfect = fastpu.fit_pnu_auc_boost(X, [-1, -1, 1, 1], n_rounds=9)
     assert (perfect.status, perfect.n_iter, perfect.converged) == ("perfect", 1, True)
-    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="empty"):
-        nothing = fastpu.fit_pnu_auc_boost(X, useless, n_rounds=9)
-    assert (nothing.status, nothing.n_iter, nothing.converged) == ("no_gain", 0, True)
-    np.testing.assert_array_equal(nothing.decision_function(X), np.zeros(4))
-
     problem = make_problem(np.random.default_rng(6), n=200, d=4, kinds=("normal",))
     budget = fastpu.fit_pnu_auc_boost(problem.X, problem.y, n_rounds=9)
     assert (budget.status, budget.n_iter, budget.converged) == ("n_rounds", 9, True)
     told = fastpu.fit_pnu_auc_boost(problem.X, problem.y, n_rounds=9, callback=lambda info: info.round == 5)
     assert (told.status, told.converged) == ("callback", False)
-    labelled = problem.y != 0
-    early = fastpu.fit_pnu_auc_boost(
-        problem.X, problem.y, eval_set=(-problem.X[labelled], problem.y[labelled]), early_stopping_rounds=2
-    )
-    assert early.status == "early_stopping"

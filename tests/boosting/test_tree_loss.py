@@ -1,4 +1,4 @@
-"""The losses for trees: the core equals the oracle, however it is called."""
+"""The losses for trees: the core equals the oracle, however it is called; its levels are for the C++ tests."""
 
 from __future__ import annotations
 
@@ -14,13 +14,6 @@ TOL = 1e-12
 OPTIONS = {"gamma": 0.7, "prior": 0.3}
 
 each_loss = pytest.mark.parametrize("loss", LOSSES)
-each_level = pytest.mark.usefixtures("level")
-
-
-@pytest.fixture(params=_core.isa_levels())
-def level(request, monkeypatch):
-    """Forces each instruction-set level in turn."""
-    monkeypatch.setenv("FASTPU_ISA", request.param)
 
 
 def problem(loss: str, *, n: int = 2003, labels=None, shift: float = 0.0, seed: int = 0):
@@ -37,12 +30,14 @@ def derive(loss: str, y, f, w, *, n_threads: int = 1):
     return core.objective(tops, sums), *core.derive(f, tops, sums, n_threads)
 
 
-@each_loss
-@each_level
+@pytest.mark.parametrize(
+    ("loss", "labels"),
+    [*((loss, None) for loss in LOSSES), *(("pnu_auc", labels) for labels in ((1, 0), (1, -1), (0, -1)))],
+)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shift", [0.0, 3.0])
-def test_core_equals_oracle(loss, weighted, shift):
-    y, f, w = problem(loss, shift=shift)
+def test_core_equals_oracle(loss, labels, weighted, shift):
+    y, f, w = problem(loss, labels=labels, shift=shift)
     value, g, h = derive(loss, y, f, w if weighted else None)
     weights = w if weighted else np.ones(len(y))
     assert value == pytest.approx(oracle.objective(loss, y, f, weights, **OPTIONS), rel=TOL)
@@ -51,16 +46,7 @@ def test_core_equals_oracle(loss, weighted, shift):
     np.testing.assert_allclose(h, expected_h, rtol=TOL, atol=TOL)
 
 
-@pytest.mark.parametrize("labels", [(1, 0), (1, -1), (0, -1)])
-def test_pnu_auc_of_two_groups_equals_oracle(labels):
-    y, f, w = problem("pnu_auc", labels=labels)
-    value, g, h = derive("pnu_auc", y, f, w)
-    assert value == pytest.approx(oracle.objective("pnu_auc", y, f, w, **OPTIONS), rel=TOL)
-    np.testing.assert_allclose((g, h), oracle.derivatives("pnu_auc", y, f, w, **OPTIONS), rtol=TOL, atol=TOL)
-
-
 @each_loss
-@each_level
 @pytest.mark.parametrize("weighted", [False, True])
 def test_derivatives_alone_have_the_bits_of_those_by_steps(loss, weighted):
     """Also where pnu_auc has two groups alone."""
@@ -85,7 +71,6 @@ def test_derivatives_that_are_held_are_not_written_over(loss):
 
 
 @each_loss
-@each_level
 def test_scores_in_float32_give_the_bits_of_the_same_numbers_in_float64(loss):
     y, f, w = problem(loss)
     single = f.astype(np.float32)

@@ -51,20 +51,6 @@ def test_a_callback_returns_a_bool_or_nothing(result, progress):
         run(3, lambda info: result, progress)
 
 
-@pytest.mark.parametrize(
-    ("callback", "progress", "text"),
-    [
-        (3, False, "callback must be callable or None, got 3 (int)"),
-        ("print", True, "callback must be callable or None, got 'print' (str)"),
-        (None, 1, "progress must be True or False, got 1 (int)"),
-        (None, "yes", "progress must be True or False, got 'yes' (str)"),
-    ],
-)
-def test_bad_arguments(callback, progress, text):
-    with pytest.raises(TypeError, match=re.escape(text)):
-        run(1, callback, progress)
-
-
 def test_tqdm_shows_the_rounds(capsys):
     assert run(4, lambda info: info["round"] == 4, True) == 4
     shown = capsys.readouterr()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from boosting_cases import make_problem, to_csr
+from boosting_cases import to_csr
 from fastpu import _core
 
 STATE = (
@@ -120,44 +120,6 @@ def test_a_number_changed_anywhere_is_refused_or_harmless(form):
         model = fastpu.fit_pnu_auc_boost(b, y, n_rounds=2)
         assert np.isfinite(model.decision_function(b[::3])).all()
     assert refused > 10
-
-
-# ---- Weights ----
-
-
-@pytest.mark.parametrize("weight", [0.7, 1e-300, 3.0, 1e300])
-@pytest.mark.parametrize("max_bins", [9, 99, 300])
-def test_equal_weights_leave_the_cuts_alone(max_bins, weight):
-    X = np.random.default_rng(4).permutation(1000.0 * np.arange(1000)).reshape(500, 2)
-    X[::5] = 0.0
-    absent = np.random.default_rng(5).random(500) < 0.3
-    for matrix in (X, X.astype(np.float32), to_csr(X)):
-        for rows in (np.ones(500, bool), ~absent):
-            given = fastpu.bin_features(matrix, max_bins=max_bins, sample_weight=np.where(rows, weight, 0.0))
-            without = fastpu.bin_features(matrix[rows], max_bins=max_bins)
-            for with_weights, plain in zip(given.cuts, without.cuts, strict=True):
-                np.testing.assert_array_equal(with_weights, plain)
-
-
-# ---- Subsets ----
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_subset_without_rows_is_refused_as_such(form):
-    with pytest.raises(ValueError, match="a subset of binned features must keep at least one row"):
-        binned(form).take(np.empty(0, np.int64), n_threads=1)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_a_subset_is_made_by_any_number_of_threads(form):
-    problem = make_problem(np.random.default_rng(6), n=9000, d=6)
-    matrix = to_csr(problem.X) if form == "sparse" else problem.X
-    b = fastpu.bin_features(matrix, max_bins=300 if form == "pairs of bytes" else 16)
-    rows = np.random.default_rng(7).integers(0, 9000, size=20_000)
-    one, three = (b._native.take(rows, n_threads=n) for n in (1, 3))
-    for e in range(6):
-        np.testing.assert_array_equal(one.column(e), b.column(e)[rows])
-        np.testing.assert_array_equal(three.column(e), one.column(e))
 
 
 # ---- Memory ----

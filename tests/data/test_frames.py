@@ -170,17 +170,3 @@ def test_polars_columns_of_other_types_are_named(column):
     frame = pl.DataFrame({"a": [1.0, 2.0], "bad": column})
     refused(TypeError, "X must have numeric or boolean columns, got dtype", check_matrix, frame)
     refused(TypeError, "in column 'bad'", check_matrix, frame)
-
-
-def test_features_are_compared_with_those_at_fit():
-    names = ("a", "b")
-    frame = pd.DataFrame(np.eye(2), columns=list(names))
-    assert check_matrix(frame, n_features=2, feature_names=names).feature_names == names
-    assert check_matrix(np.eye(2), n_features=2, feature_names=names).feature_names is None
-    assert check_matrix(frame, n_features=2).n_features == 2
-    text = "X must have 3 features (columns) like the training data, got 2"
-    refused(ValueError, text, check_matrix, np.eye(2), n_features=3)
-    text = "X must have the feature names of the training data, in the same order: column 0 must be 'a', got 'b'"
-    refused(ValueError, text, check_matrix, frame[["b", "a"]], n_features=2, feature_names=names)
-    polars = pl.DataFrame({"a": [1.0], "c": [1.0]})
-    refused(ValueError, "column 1 must be 'b', got 'c'", check_matrix, polars, n_features=2, feature_names=names)

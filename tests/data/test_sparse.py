@@ -60,42 +60,10 @@ def test_a_long_row_is_checked_across_blocks():
     assert check_matrix(X).data.size == n - 1
 
 
-def corrupt(form, part, value):
-    X = getattr(sp, f"{form}_array")(np.eye(3))
-    setattr(X, part, np.asarray(value))
-    return X
-
-
-@pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
-@pytest.mark.parametrize(
-    ("part", "value", "text"),
-    [
-        ("indices", [0, -1, 2], "X must have indices from 0 to 2, got -1"),
-        ("indices", [0.0, 1.0, 2.0], "X.indptr and X.indices must be integers"),
-        ("indices", [[0, 1, 2]], "with X.indices of shape (1, 3)"),
-        ("indptr", [0, 1, 3], "one more (4), got shape (3,)"),
-        ("indptr", [1, 1, 2, 3], "X.indptr must start at 0 and never decrease"),
-        ("indptr", np.array([0, 3, 1, 3], np.uint32), "X.indptr must start at 0 and never decrease"),
-        ("indptr", [0, 1, 2, 9], "got 9 for 3 indices and 3 entries"),
-        ("data", [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]], "got shape (3, 2)"),
-    ],
-)
-def test_corrupt_compressed_matrices_are_refused_before_they_are_read(form, part, value, text):
-    refused(ValueError, text, check_matrix, corrupt(form, part, value))
-
-
-@pytest.mark.parametrize(
-    ("part", "value", "text"),
-    [
-        ("row", [0, 1, 3], "X must have row numbers from 0 to 2, got 3"),
-        ("col", [0, 1, 5], "X must have column numbers from 0 to 2, got 5"),
-        ("col", [0, 1], "X must have one row and one column number per entry"),
-    ],
-)
-def test_corrupt_coo_matrices_are_refused(part, value, text):
+def test_corrupt_coo_matrices_are_refused():
     X = sp.coo_matrix(np.eye(3))
-    setattr(X, part, np.asarray(value))
-    refused(ValueError, text, check_matrix, X)
+    X.col = np.array([0, 1])
+    refused(ValueError, "X must have one row and one column number per entry", check_matrix, X)
 
 
 def test_corrupt_lil_and_dok_matrices_are_refused():

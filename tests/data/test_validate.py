@@ -11,7 +11,6 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fastpu.common._methods import methods_with
 from fastpu.common._params import check_bool, check_choice, check_float, check_int, check_random_state
 from fastpu.data._validate import (
     check_binary,
@@ -170,14 +169,7 @@ def test_labels_of_methods_that_take_negatives():
 
 def test_labels_of_methods_that_take_none():
     np.testing.assert_array_equal(check_labels([1, np.nan, 1], 3, pu_only="fit_pual"), [1, 0, 1])
-    text = refused(ValueError, "y holds -1 and no 0, which is ambiguous", check_labels, [1, -1], 2, pu_only="fit_pual")
-    assert "as_labels(y, unlabeled=-1)" in text
-    assert "fit_pual does not take it" in text
-    assert f"but {methods_with('N')} do" in text
-    text = refused(ValueError, "got 2 of them (-1)", check_labels, [1, 0, -1, -1], 4, pu_only="fit_pual")
-    assert "fit_pual, which takes no labelled negatives" in text
-    assert "fit_pnu_auc_boost" in text
-    assert "fit_pnu_adaboost" not in text  # a baseline
+    refused(ValueError, "got 2 of them (-1)", check_labels, [1, 0, -1, -1], 4, pu_only="fit_pual")
     refused(
         ValueError, "at least one positive row (+1) for fit_pual, got none", check_labels, [0], 1, pu_only="fit_pual"
     )

@@ -10,7 +10,6 @@ from oracles import knn_graph as oracle
 
 METHODS = ("", "tree", "blocks")
 DTYPES = (np.float32, np.float64)
-THREADS = (1, 2, 3, 7)
 
 
 def by_core(X, n_neighbors=5, *, method="", n_threads=2):

@@ -15,23 +15,7 @@ import fastpu
 from fastpu import _core
 from helpers import refused
 
-both = pytest.mark.parametrize("function", [fastpu.knn_graph, fastpu.knn_similarity], ids=lambda f: f.__name__)
-
-
 # ---- bad input -------------------------------------------------------------------------------------------------------
-
-
-@both
-@pytest.mark.parametrize(
-    ("X", "error", "text"),
-    [
-        ([[1e200, 0], [0, 0]], ValueError, "range of float64, got column 0 with values that differ by 1e+200; scale X"),
-        ([[0, 1.7e308], [0, -1.7e308]], ValueError, "got column 1 with values that differ by inf; scale X"),
-        (sp.csr_array([[1.0], [2e160]]), ValueError, "got row 1 with values up to 2e+160; scale X"),
-    ],
-)
-def test_rows_too_large_to_be_squared_are_refused(function, X, error, text):
-    refused(error, text, function, X)
 
 
 def test_rows_too_large_to_be_squared_are_fine_if_all_columns_are_constant():
@@ -52,7 +36,11 @@ def test_a_graph_of_the_users_own_is_checked():
     )
     refused(ValueError, "squared_distances must have the shape of indices, (3, 1), got (2, 1)",
             fastpu.models.KNNGraph, indices, squared[:2])  # fmt: skip
-    for bad in (3, -1):
+    for bad in (np.nan, -1.0):
+        wrong = squared.copy()
+        wrong[1] = bad
+        refused(ValueError, "squared_distances must be >= 0", fastpu.models.KNNGraph, indices, wrong)
+    for bad in (3, -1, 2**62):
         wrong = indices.copy()
         wrong[1] = bad
         refused(
@@ -67,8 +55,6 @@ def test_a_graph_of_the_users_own_is_checked():
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ((np.zeros((3, 2)), 3), ValueError),
-        ((np.zeros((3, 2)), -1), ValueError),
         ((np.zeros((3, 2), dtype=np.int64), 1), TypeError),
         ((np.zeros(3), 1), ValueError),
     ],

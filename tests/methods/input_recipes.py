@@ -266,7 +266,7 @@ def calibrated(owner: str) -> Any:
     return quietly(instance(owner).with_probabilities, **arguments(f"{owner}.with_probabilities"))
 
 
-def _user_stage(P: Any, U: Any) -> Callable[[Any], np.ndarray]:
+def user_stage(P: Any, U: Any) -> Callable[[Any], np.ndarray]:
     centre = np.asarray(P).mean(axis=0)
     return partial(_near, centre)
 
@@ -292,7 +292,7 @@ _INSTANCES: dict[str, Callable[[], Any]] = {
     "KNNGraph": _fitted("knn_graph"),
     "KernelMachine": _fitted("fit_bsvm", kernel="rbf"),
     "MappingMachine": _fitted("fit_smc", C=10.0),
-    "MappingScorer": _fitted("fit_smc", psi2=_user_stage),
+    "MappingScorer": _fitted("fit_smc", psi2=user_stage),
     "RiskNetwork": _fitted("fit_nnpu", model="mlp"),
 }
 

@@ -1,4 +1,4 @@
-"""A message about a column gives its name where the rows are a frame, whichever method or layer it comes from."""
+"""Names of columns are kept, and a message about a column gives its name, whichever method or layer it comes from."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pytest
 
 import fastpu
 from fastpu.common._methods import DECLARED
-from fastpu.common._text import columns_named, where_column
 from helpers import refused
-from method_recipes import RECIPES
+from input_recipes import quietly
+from method_recipes import FITS, RECIPES
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
 NAMES = ("age", "income", "height", "weight", "visits", "score")
@@ -42,6 +42,18 @@ def messages(call) -> list[str]:
 
 
 @each_frame
+@pytest.mark.parametrize("recipe", FITS.values(), ids=FITS)
+def test_names_of_columns_are_kept_and_compared(recipe, frame):
+    X, *labels = recipe.arguments(120)
+    table = named(frame, X)
+    model = quietly(recipe.call, table, *labels)
+    assert model.feature_names == NAMES
+    np.testing.assert_array_equal(model.predict(table), model.predict(X))
+    refused(ValueError, "income", model.predict, table[["age", "height", "income", *NAMES[3:]]])
+    refused(ValueError, "X must have 6 features", model.predict, table[[*NAMES[:5]]])
+
+
+@each_frame
 @pytest.mark.parametrize("name", TAKING_ROWS)
 def test_bad_entries_are_named(name, frame):
     recipe = TAKING_ROWS[name]
@@ -50,7 +62,8 @@ def test_bad_entries_are_named(name, frame):
     for bad in () if takes_missing else (np.nan, np.inf):
         spoiled = X.copy()
         spoiled[5, 2] = bad
-        refused(ValueError, f"got {bad} at row 5, column 2 ('height')", recipe.call, named(frame, spoiled), *labels)
+        text = f"got {bad} at row 5, column 2 ('height')"
+        assert "') ('" not in refused(ValueError, text, recipe.call, named(frame, spoiled), *labels)  # named once
     dates = named(frame, X)
     day = date(2026, 1, 1)
     dates = dates.assign(visits=day) if frame is pd.DataFrame else dates.with_columns(visits=pl.lit(day))
@@ -89,16 +102,3 @@ def test_a_model_names_the_columns_of_an_array():
     X = X.copy()
     X[1, 4] = np.nan
     refused(ValueError, "at row 1, column 4 ('visits')", model.decision_function, X)
-
-
-def test_names_are_put_in_once():
-    with (
-        pytest.raises(ValueError, match=r"^column 0 \('age'\) and row 3, column 1 \('income'\)$"),
-        columns_named(NAMES),
-    ):
-        raise ValueError("column 0 and row 3, column 1")
-    for text in ("column 0 ('age')", "column 0", "no columns, no column names"):
-        names = None if text == "column 0" else NAMES
-        with pytest.raises(ValueError, match=f"^{re.escape(text)}$"), columns_named(names):
-            raise ValueError(text)
-    assert where_column(3, None) == "column 3"

@@ -23,7 +23,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning"),
 ]
 
-each_recipe = pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES.keys())
 with_callback = [pytest.param(r, id=name) for name, r in RECIPES.items() if r.takes("callback")]
 
 

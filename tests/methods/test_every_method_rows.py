@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import re
 from pathlib import Path
 from typing import Any
@@ -110,7 +111,11 @@ def test_text_in_csr_is_never_made_dense(recipe):
     X = sp.csr_array((np.ones(n * each), (np.repeat(np.arange(n), each), columns.ravel())), shape=(n, d))
     Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = _peak()
-    scores = recipe.call(X, *([] if recipe.groups == "P" else [y])).decision_function(X)
+    judged = {"eval_set": (X, y)} if recipe.takes("eval_set") else {}
+    model = recipe.call(X, *([] if recipe.groups == "P" else [y]), **judged)
+    scores = model.decision_function(X)
+    if hasattr(model, "staged_decision_function"):
+        collections.deque(model.staged_decision_function(X), maxlen=0)
     assert _peak() - before < n * d * 8 / 2
     assert np.isfinite(scores).all()
     assert recipe.groups == "P" or scores[y == 1].mean() > scores[y != 1].mean()

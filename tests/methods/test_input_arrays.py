@@ -10,8 +10,6 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-import fastpu
-from helpers import refused
 from input_arrays import BAD_SPARSE, HOLES, NO_MATRIX, SAME, SAME_SPARSE, sparse_of, stored_zeros
 from input_recipes import FUNCTIONS, METHODS, arguments, attempt, bits, call, names, signature, some, watchdog
 from input_table import parameter_of
@@ -192,20 +190,6 @@ def test_a_kernel_that_returns_no_sparse_matrix_is_refused():
             found = attempt(name, kernel=kernel)
             assert isinstance(found, ValueError), f"{name}, {kind}: {found!r}"
             assert names(str(found), "kernel")
-
-
-def test_graphs_of_numbers_that_are_none_are_refused():
-    graph = call("knn_graph")
-    for value in (np.nan, -1.0):
-        distances = graph.squared_distances.copy()
-        distances[2, 1] = value
-        refused(ValueError, "squared_distances must be >= 0", fastpu.models.KNNGraph, graph.indices, distances)
-    for index in (-1, 24, 2**62):
-        indices = graph.indices.copy()
-        indices[2, 1] = index
-        refused(
-            ValueError, "indices must be in [0, 24)", fastpu.models.KNNGraph(indices, graph.squared_distances).edges
-        )
 
 
 CENTERED = [name for name in [*FUNCTIONS, *METHODS] if "centers" in signature(name)]

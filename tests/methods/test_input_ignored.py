@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from contextlib import redirect_stderr
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,12 @@ import pytest
 
 import fastpu
 from fastpu.common._methods import DECLARED
-from input_recipes import arguments, attempt, bits, call, problem, signature, weights
+from input_recipes import arguments, attempt, bits, call, problem, signature, user_stage, weights
 from input_table import parameter_of
 
 
 def _sum_kernel(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return np.exp(-np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
-
-
-def _near(centre: np.ndarray, rows: Any) -> np.ndarray:
-    return 1.0 - np.abs(np.asarray(rows) - centre).sum(axis=1)
-
-
-def _psi(P: Any, _: Any) -> Any:
-    return partial(_near, np.asarray(P).mean(axis=0))
 
 
 def value_of(name: str, parameter: str, value: Any) -> Any:
@@ -39,7 +30,7 @@ def value_of(name: str, parameter: str, value: Any) -> Any:
     if parameter == "graph":
         return fastpu.knn_graph(problem()[0], n_neighbors=9)
     if parameter in {"psi1", "psi2"}:
-        return _psi
+        return user_stage
     return _sum_kernel if value == "other" else value
 
 

@@ -10,8 +10,21 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from fastpu.common._methods import DECLARED
-from input_recipes import FUNCTIONS, METHODS, arguments, attempt, bits, call, names, problem, signature, some, sound
+from fastpu.common._methods import DECLARED, methods_with
+from input_recipes import (
+    FUNCTIONS,
+    METHODS,
+    arguments,
+    attempt,
+    bits,
+    call,
+    labels_for,
+    names,
+    problem,
+    signature,
+    some,
+    sound,
+)
 from input_table import parameter_of
 
 if TYPE_CHECKING:
@@ -194,6 +207,30 @@ def test_a_group_that_is_needed_and_not_there_is_named(name):
         found = attempt(name, y=np.full(24, value))
         assert isinstance(found, ValueError), value
         assert names(str(found), "y")
+
+
+@pytest.mark.parametrize("name", [name for name, method in DECLARED.items() if method.groups == "PU"])
+def test_labelled_negatives_are_refused_with_a_word_on_who_takes_them(name):
+    y = labels_for("PU")
+    for labels, what in (
+        (np.where(y == 1, 1, -1), "as_labels(y, unlabeled=-1)"),
+        (np.where(np.arange(len(y)) == 3, -1, y), "takes no labelled negatives"),
+    ):
+        found = attempt(name, y=labels)
+        assert isinstance(found, ValueError)
+        assert all(text in str(found) for text in (what, name, methods_with("N")))
+
+
+@pytest.mark.parametrize("label", [1, 0, -1])
+@pytest.mark.parametrize("name", [name for name, method in DECLARED.items() if method.weights])
+def test_weights_may_not_empty_a_group_that_is_needed(name, label):
+    """The boosting functions and those of squared losses for the AUC can do without one of three groups."""
+    y = arguments(name).get("y")
+    if y is None or label not in y or len(set(y)) > 2:
+        return
+    found = attempt(name, sample_weight=(y != label).astype(float))
+    assert isinstance(found, ValueError)
+    assert names(str(found), "y") or names(str(found), "sample_weight")
 
 
 @pytest.mark.parametrize("name", [name for name in DECLARED if "y" in signature(name)])

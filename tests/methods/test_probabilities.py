@@ -11,7 +11,6 @@ import fastpu
 from fastpu.model._calibration import METHODS as CALIBRATIONS
 from fastpu.path._selection import path_of_fold
 from method_recipes import fitted, models_of_all_kinds, problem
-from toy_model import toy
 
 PRIOR = 0.4
 MODELS = models_of_all_kinds()
@@ -67,28 +66,6 @@ def test_one_solution_of_a_path_has_no_probabilities_of_the_whole(rows):
     assert path_of_fold(path, np.arange(60), 1).calibration is None
     mapping = calibrated(fitted("fit_svmc"), rows)
     assert mapping.at(0).calibration is None
-
-
-# ------------------------------------------------------------------------------------------------------ files
-
-
-ARRAY = np.array
-GOOD = {
-    "calibration": "isotonic",
-    "calibration_prior": 0.4,
-    "calibration_knots": ARRAY([0.0, 1.0]),
-    "calibration_values": ARRAY([0.25, 0.75]),
-}
-SIGMOID = {"calibration": "sigmoid", "calibration_knots": ARRAY([0.0]), "calibration_values": ARRAY([1.0, 0.0])}
-
-
-def test_good_fields_are_taken():
-    for changes in ({}, SIGMOID, {"calibration_knots": ARRAY([1.0]), "calibration_values": ARRAY([0.5])}):
-        found = toy(**{**GOOD, **changes}).predict_proba([[1.0, 0.5], [1e308, 0.0], [-1e308, 0.0]])
-        assert ((found >= 0) & (found <= 1)).all()
-
-
-# ------------------------------------------------------------------------------------------- forms of input
 
 
 def test_a_score_function_of_the_users():

@@ -122,8 +122,8 @@ class IadmmState:
     u: np.ndarray
 
 
-def iadmm(problem: Problem, *, rho: float, max_iter: int, zeta: float | None = None) -> IadmmState:
-    """Section 4 line by line, on X as it is: the linearised step with this zeta, or the exact one without."""
+def iadmm(problem: Problem, *, rho: float, max_iter: int) -> IadmmState:
+    """Section 4 line by line, on X as it is, with the exact step."""
     y, c, s = problem.y, problem.c, problem.s
     n, p = problem.X.shape
     A = y[:, None] * np.hstack([np.ones((n, 1)), problem.X])
@@ -131,11 +131,7 @@ def iadmm(problem: Problem, *, rho: float, max_iter: int, zeta: float | None = N
     b, xi, eta, u = np.zeros(p + 1), np.zeros(n), np.zeros(n), np.zeros(n)
     for _ in range(max_iter):
         old_z = xi - eta
-        if zeta is None:
-            b = np.linalg.solve(penalty + rho * A.T @ A, A.T @ (rho * (1 - old_z - u) - c * s))
-        else:
-            v = A.T @ (A @ b - 1 + xi - eta + u + c * s / rho)
-            b = np.concatenate([[b[0] - rho / zeta * v[0]], (zeta * b[1:] - rho * v[1:]) / (1 + zeta)])
+        b = np.linalg.solve(penalty + rho * A.T @ A, A.T @ (rho * (1 - old_z - u) - c * s))
         Ab = A @ b
         xi = np.maximum(1 - Ab - u - c / rho, 0)
         eta = np.maximum(Ab - 1 + u, 0)

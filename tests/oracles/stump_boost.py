@@ -1,4 +1,4 @@
-"""Decoupled O(n) oracle of PNUAUCBoost, an AdaBoost oracle of PNUAB, and the replay certificate.
+"""Decoupled O(n) oracle of PNUAUCBoost, and an AdaBoost oracle of PNUAB.
 
 Sections 2 and 3 of the specification in plain NumPy. Each round recomputes the four group-normalised weights and the
 three mixture weights from the scores, in the log domain, so nothing drifts and no round depends on the last one's
@@ -149,14 +149,6 @@ class Search:
     def candidate(self, index: int) -> tuple[int, float]:
         return int(self.features[index]), float(self.thresholds[index])
 
-    def index_of(self, feature: int, theta: float, X: np.ndarray) -> int:
-        """The candidate that cuts the rows of X just as (feature, theta) does; -1 if there is none."""
-        x = np.where(np.isnan(X[:, feature]), -np.inf, X[:, feature])
-        low_side = np.count_nonzero(~(x > theta))
-        first = int(np.searchsorted(self.features, feature))
-        same = np.flatnonzero(self._starts[feature] == low_side)
-        return first + int(same[0]) if len(same) else -1
-
 
 # -- PNUAUCBoost -------------------------------------------------------------------------------------------------------
 
@@ -220,15 +212,6 @@ class State:
             float(pn * a[0] * d[1] + pu * a[0] * b[1] + un * c[0] * d[1]),
             float(pn * a[1] * d[0] + pu * a[1] * b[0] + un * c[1] * d[0]),
         )
-
-    def z(self, h: np.ndarray, alpha: float) -> float:
-        """Z~ of the step, each factor as the actual sum of the multiplied weights."""
-        signs = (-1.0, 1.0, -1.0, 1.0)
-        z1, z2, z3, z4 = (
-            float(np.sum(w * np.exp(s * alpha * h[r]))) if len(r) else 0.0
-            for s, (w, r) in zip(signs, self._groups(), strict=True)
-        )
-        return float(self.pi @ np.array([z1 * z4, z1 * z2, z3 * z4]))
 
     def _groups(self):
         return (self.a, self.P), (self.b, self.U), (self.c, self.U), (self.d, self.N)
@@ -405,96 +388,3 @@ def fit_decoupled(X: np.ndarray, y: np.ndarray, **options) -> Boosted:
 def fit_adaboost(X: np.ndarray, y: np.ndarray, **options) -> Boosted:
     """PNUAB."""
     return fit(X, y, "ada", **options)
-
-
-# -- judging -----------------------------------------------------------------------------------------------------------
-
-
-def auc(y_true: np.ndarray, score: np.ndarray, sample_weight: np.ndarray | None = None) -> float:
-    """Weighted share of (positive, other) pairs in the right order, a tie counting one half; positive is y_true = 1."""
-    y_true, score = np.asarray(y_true), np.asarray(score, dtype=np.float64)
-    w = np.ones(len(score)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    pos, neg = y_true == 1, y_true != 1
-    pair = np.outer(w[pos], w[neg])
-    p, n = score[pos][:, None], score[neg][None, :]
-    return float((pair * ((p > n) + 0.5 * (p == n))).sum() / pair.sum())
-
-
-def best_balanced_threshold(
-    high: np.ndarray, low: np.ndarray, w_high: np.ndarray | None = None, w_low: np.ndarray | None = None
-) -> float:
-    """Lowest midpoint between neighbouring scores with the best balanced accuracy.
-
-    The highest score, above which there is nothing, when no midpoint is as good as calling every row negative.
-    """
-    w_high = np.ones(len(high)) if w_high is None else w_high
-    w_low = np.ones(len(low)) if w_low is None else w_low
-    values = np.unique(np.concatenate([high[w_high > 0], low[w_low > 0]]))
-    if len(values) < 2:
-        return float(values[-1])
-    middles = 0.5 * (values[1:] + values[:-1])
-    accuracy = np.array([np.average(high > t, weights=w_high) + np.average(low <= t, weights=w_low) for t in middles])
-    if accuracy.max() < 1 - TIE:
-        return float(values[-1])
-    return float(middles[np.flatnonzero(accuracy >= accuracy.max() - TIE)[0]])
-
-
-def verify_model(
-    model,
-    X: np.ndarray,
-    y: np.ndarray,
-    *,
-    gamma: float,
-    rho: float,
-    n_rounds: int,
-    max_bins: int | None = None,
-    step: str = "jensen",
-    stop_tol: float = 1e-9,
-    sample_weight: np.ndarray | None = None,
-    cuts: list[np.ndarray] | None = None,
-    slack: float = 1e-9,
-    check_end: bool = True,
-) -> float:
-    """Replay certificate (invariant 15): any choice among ties is legal, everything else is recomputed and compared.
-
-    Raises AssertionError at the first round whose stump is not within `slack` of the best one, or whose polarity,
-    delta, alpha, z or objective is not what its own stumps imply, or when the loop ended without a reason. Returns the
-    largest shortfall of a stump.
-    """
-    X, y = np.asarray(X), np.asarray(y)
-    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    here = weights > 0
-    rows, labels, w = X[here], y[here], weights[here]
-    shares = pair_shares(labels, w, gamma)
-    search = Search(rows, all_cuts(rows, w, max_bins) if cuts is None else cuts)
-    f, sum_alpha, shortfall = np.zeros(len(labels)), 0.0, 0.0
-
-    def close(name: str, t: int, got: float, want: float) -> None:
-        assert abs(got - want) <= slack * max(1.0, abs(want)), f"round {t}: {name} is {got!r}, replay says {want!r}"
-
-    for t, (e, theta, s) in enumerate(zip(model.features, model.thresholds, model.polarity, strict=True)):
-        state = State(labels, w, shares, f)
-        delta = search.above(state.g)
-        best = np.abs(delta).max(initial=0.0)
-        index = search.index_of(int(e), float(theta), rows)
-        assert index >= 0, f"round {t}: no candidate of feature {e} cuts the rows as {theta!r} does"
-        gain = float(s) * float(delta[index])
-        assert gain >= best - slack, f"round {t}: Delta {gain!r} of the chosen stump, best is {best!r}"
-        assert best > rho + stop_tol - slack, f"round {t}: the loop should have stopped at {best!r}"
-        shortfall = max(shortfall, best - gain)
-        h = answers(rows[:, int(e)], float(theta), int(s))
-        close("delta", t, float(model.deltas[t]), gain)
-        # Alpha moves by dDelta / (1 - Delta^2), much near a perfect stump; tanh(alpha) moves as Delta does.
-        close("tanh(alpha)", t, float(np.tanh(model.alphas[t])), float(np.tanh(step_size(state, h, gain, rho, step))))
-        assert model.alphas[t] > 0, f"round {t}: alpha is {model.alphas[t]!r}"
-        close("z", t, float(model.z[t]), state.z(h, float(model.alphas[t])))
-        f = f + float(model.alphas[t]) * h
-        sum_alpha += float(model.alphas[t])
-        close("objective", t, float(model.objective[t]), State(labels, w, shares, f).log_risk + rho * sum_alpha)
-
-    done = len(model.features)
-    assert done <= n_rounds
-    if check_end and done < n_rounds and not (done and model.deltas[-1] >= PERFECT - slack):
-        best = np.abs(search.above(State(labels, w, shares, f).g)).max(initial=0.0)
-        assert best <= rho + stop_tol + slack, f"stopped after {done} rounds although Delta {best!r} is to be had"
-    return shortfall

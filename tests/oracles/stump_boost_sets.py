@@ -2,13 +2,11 @@
 
 A column of categories holds their places 0, 1, ... and NaN for missing entries, which count as one more category. Its
 only candidate is the set of the categories whose rows have a positive sum of g after its standard error has been taken
-off: no other set has a larger sum of these, which `best_score_of_all_sets` finds by trying them all. Where the negative
-sums are larger in size, the set has all categories but those.
+off: no other set has a larger sum of these. Where the negative sums are larger in size, the set has all categories but
+those.
 """
 
 from __future__ import annotations
-
-from itertools import combinations
 
 import numpy as np
 
@@ -61,8 +59,3 @@ def chosen_set(sums: dict[int, float], nearer: dict[int, float], low: float) -> 
 def score_of(sums: dict[int, float], inside: frozenset[int], low: float) -> float:
     """Gain of a stump that votes 1 in the set and `low` outside."""
     return sum(s if v in inside else low * s for v, s in sums.items())
-
-
-def best_score_of_all_sets(sums: dict[int, float], low: float) -> float:
-    sizes = range(1, len(sums))
-    return max(abs(score_of(sums, frozenset(c), low)) for size in sizes for c in combinations(sums, size))

@@ -105,10 +105,6 @@ class Problem:
                 worst = max(worst, float(slopes[up].max() - slopes[low].min()))
         return worst
 
-    def score_rounding(self, alpha: np.ndarray) -> float:
-        """What the rounding of K and of sums over it may do to a score in float64."""
-        return 4 * np.finfo(np.float64).eps * float(np.abs(self.K).max() * alpha.sum())
-
     def centred_radius(self) -> float:
         """The largest distance of a row from the mean of all in feature space; from 0 for one_class."""
         K = self.K

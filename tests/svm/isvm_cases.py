@@ -42,6 +42,9 @@ FITS = {
 }
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
+#: Without the warning of a collapse.
+quiet = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
+
 #: Those of Algorithm 1.
 ITERATIONS = {name: fit for name, fit in FITS.items() if name != "bpsi"}
 each_iteration = pytest.mark.parametrize("fit", ITERATIONS.values(), ids=ITERATIONS)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 SUM_TOL = 1e-12
 
 
-THREADS = (1, 2, 3, 7)
 DTYPES = (np.float32, np.float64)
 KINDS = ("c_svm", "nu_svm", "one_class")
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import fastpu
-from helpers import refused
 from machine_cases import each_form, each_kernel, two_groups
 from method_recipes import model_bits
 
@@ -39,31 +38,3 @@ def test_costs_multiply(data):
     assert (same.params["C"], same.params["C_pos"], same.params["C_unl"]) == (1.0, 2.0, 1.0)
     assert same.params["method"] == "fit_bsvm"
     assert same.kernel == "linear"
-
-
-def test_labelled_negatives_are_refused_with_a_word_on_who_takes_them(data):
-    X, truth, _ = data
-    message = refused(ValueError, "y holds -1 and no 0", fastpu.fit_bsvm, X, truth, C_pos=1.0, C_unl=1.0)
-    assert "as_labels(y, unlabeled=-1)" in message
-    assert "fit_svm" in message
-    mixed = truth.copy()
-    mixed[:5] = 0
-    message = refused(ValueError, "takes no labelled negatives", fastpu.fit_bsvm, X, mixed, C_pos=1.0, C_unl=1.0)
-    assert "fit_pnu_auc_boost" in message
-    for y, words in ((np.ones(80), "at least one unlabelled row"), (np.zeros(80), "at least one positive row")):
-        refused(ValueError, words, fastpu.fit_bsvm, X, y, C_pos=1.0, C_unl=1.0)
-
-
-def test_weight_zero_may_not_empty_a_group(data):
-    X, _, y = data
-    message = refused(
-        ValueError,
-        "y must have positive and unlabelled rows with a cost or weight that is not 0 for fit_bsvm",
-        fastpu.fit_bsvm,
-        X,
-        y,
-        C_pos=1.0,
-        C_unl=1.0,
-        sample_weight=np.where(y == 1, 0.0, 1.0),
-    )
-    assert "got 0 positive and 60 unlabelled" in message

@@ -49,16 +49,6 @@ def test_with_weights_it_is_algorithm_1_with_weighted_means(data):
         assert_same(model, isvm.algorithm_1(X, y == 1, C, weights=weights), X)
 
 
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-def test_both_solvers_give_the_same_model(C, data):
-    X, y, _ = data
-    exact, admm = (fit_isvm(X, y, C=C, solver=solver, solver_tol=1e-8) for solver in ("exact", "iadmm"))
-    assert admm.status == exact.status
-    np.testing.assert_array_equal(admm.pseudo_labels, exact.pseudo_labels)
-    np.testing.assert_allclose(admm.objective, exact.objective, rtol=1e-6)
-    assert admm.params["solver"] == "iadmm"
-
-
 # -- what ends it ------------------------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from itertools import product
 
 import numpy as np
 import pytest
@@ -53,16 +52,6 @@ def test_the_default_is_what_is_documented(fit):
     assert fit(X, few).params["C"] == pytest.approx(80 * 3 / s2 / np.sqrt(6), rel=1e-12)
 
 
-@each_iteration
-def test_weights_are_numbers_of_rows(fit):
-    X, y, _ = imbalanced(n=120, prior=0.4)
-    repeats = np.random.default_rng(2).integers(0, 4, len(y))
-    weighted = fit(X, y, sample_weight=repeats.astype(float))
-    repeated = fit(np.repeat(X, repeats, axis=0), np.repeat(y, repeats))
-    assert weighted.params["C"] == pytest.approx(repeated.params["C"], rel=1e-12)
-    np.testing.assert_allclose(weighted.coef, repeated.coef, rtol=1e-6, atol=1e-8)
-
-
 @pytest.mark.parametrize("n", [300, 70_000])  # less and more than a block of rows
 @pytest.mark.parametrize("shift", [0.0, 2.0**27])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -90,17 +79,6 @@ def test_rows_that_are_all_equal_have_a_default_too():
 # -- more positives than there can be ----------------------------------------------------------------------------------
 
 
-@each_iteration
-def test_models_of_the_papers_examples_get_none(fit):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", fastpu.exceptions.EstimateWarning)
-        for seed in range(20):
-            X, truth = fastpu.datasets.make_two_normals(400, random_state=seed)
-            for labeled in (10, 20):
-                split = fastpu.datasets.split_case_control(truth, labeled=labeled, random_state=seed)
-                fit(X[split.train], split.y_train)
-
-
 @pytest.mark.parametrize("prior", [0.05, 0.4])
 def test_the_warning_comes_where_far_too_many_are_called_and_hardly_elsewhere(prior):
     """24 draws: normal and logistic classes, half or a quarter of the positives labelled."""
@@ -119,24 +97,6 @@ def test_the_warning_comes_where_far_too_many_are_called_and_hardly_elsewhere(pr
     assert called == (24 if prior == 0.05 else 0)
     assert warned >= 0.6 * called
     assert wrong == 0
-
-
-@each_iteration
-@pytest.mark.parametrize("prior", [0.2, 0.4, 0.6])
-def test_a_share_that_is_about_right_gets_no_warning(fit, prior):
-    """Also where there are more columns than labelled rows, which the model can all put above the others."""
-    right = 0
-    for seed, (n, d) in product(range(4), ((3000, 6), (600, 60))):
-        X, y, truth = imbalanced(seed, n=n, prior=prior, apart=3.0, d=d)
-        if d == 60:
-            y[np.flatnonzero(y)[20:]] = 0
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            share = np.mean(fit(X, y).predict(X[y == 0]) > 0)
-        if share < 1.3 * np.mean(truth[y == 0]):
-            right += 1
-            assert not any("of the unlabelled rows positive" in str(one.message) for one in told)
-    assert right >= 4
 
 
 def test_the_largest_share_is_above_the_truth():

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 import fastpu
-from fastpu.common._sharing import shared_parameters
-from isvm_cases import FIT_TOL, FITS, each_fit, each_iteration, pu_rows, stepped
-from machine_cases import each_form
+from helpers import refused
+from isvm_cases import FIT_TOL, each_fit, each_iteration, pu_rows, quiet, stepped
 from method_recipes import model_bits
-
-quiet = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 
 @pytest.fixture(scope="module")
@@ -35,38 +30,29 @@ def test_weights_have_no_scale(fit, data):
     np.testing.assert_allclose(heavy.coef, model.coef, atol=FIT_TOL)
 
 
-# -- many costs --------------------------------------------------------------------------------------------------------
+# -- solvers ---------------------------------------------------------------------------------------------------------
 
 
-def test_select_fits_many_costs_at_once(data):
-    X, y = data
-    for name, fit in FITS.items():
-        assert shared_parameters(fit.function) == ("C",), name
-    calls = []
-
-    def counted(X, y, *, C):
-        calls.append(C)
-        return fastpu.fit_isvm(X, y, C=C)
-
-    counted.shares = ("C",)
-    chosen = fastpu.select(counted, X, y, {"C": [0.1, 1.0, 10.0]}, cv=2, random_state=0)
-    assert [len(C) for C in calls[:-1]] == [3, 3]
-    alone = fastpu.fit_isvm(X, y, C=chosen.best_params["C"])
-    assert model_bits(chosen.model) == model_bits(alone)
+@quiet
+@each_iteration
+@pytest.mark.parametrize("seed", range(4))
+def test_both_solvers_give_the_same_model(seed, fit):
+    X, y, _ = pu_rows(seed=seed)
+    for C in (0.01, 1.0, 100.0):
+        exact, admm = (fit(X, y, C=C, solver=solver, solver_tol=1e-8) for solver in ("exact", "iadmm"))
+        assert admm.status == exact.status
+        np.testing.assert_array_equal(admm.pseudo_labels, exact.pseudo_labels)
+        np.testing.assert_allclose(admm.objective, exact.objective, rtol=1e-6)
+        assert admm.params["solver"] == "iadmm"
 
 
-# -- the model ---------------------------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------------------------------
 
 
-@each_form
-def test_scores_that_overflow_are_refused(form, data):
-    model = dataclasses.replace(fastpu.fit_isvm(*data), coef=np.full(4, 1e300))
-    rows = np.array([[1.0, 2.0, 3.0, 4.0], [1e30, -1e30, 0.0, 0.0]])
-    with pytest.raises(ValueError, match="X has entries so large that its scores overflow, first in row 1"):
-        model.decision_function(form(rows))
-
-
-# -- interrupts, errors, text ------------------------------------------------------------------------------------------
+@each_fit
+def test_arguments_are_checked_before_the_rows_are_looked_at(fit, data):
+    """A wrong option is told although y is wrong too."""
+    refused(ValueError, "solver must be one of", fit, data[0], [1, 2], solver="fast")
 
 
 def test_an_error_in_one_of_many_fits_comes_through(data):

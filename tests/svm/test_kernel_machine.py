@@ -10,11 +10,9 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.data._validate import check_matrix
 from helpers import refused
 from machine_cases import (
     FORMS,
-    KERNELS,
     TIGHT,
     assert_scores,
     each_fit,
@@ -41,36 +39,6 @@ def rbf(A, B):
     """A function of the caller's, which pickle can find."""
     A, B = (M.toarray() if sp.issparse(M) else np.asarray(M) for M in (A, B))
     return np.exp(-0.4 * ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2))
-
-
-# -- blocks of rows ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_per_row", [0, 7, 50])
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_blocks_have_all_rows_in_order_and_as_many_as_may_be(form, n_per_row, small_blocks):
-    X = np.tril(np.ones((60, 60)))[[0, 3, 59, 45, *range(2, 40), 0, 0, 0], :]
-    rows = form(X if form is sp.csr_array else X[:, :9])
-    matrix = check_matrix(rows)
-    lengths = np.diff(rows.indptr) if form is sp.csr_array else np.full(len(X), 9)
-
-    def fits(start, stop):
-        return stop - start == 1 or max(lengths[start:stop].sum(), (stop - start) * n_per_row) <= 40
-
-    blocks = [(rows.start, rows.stop) for rows in matrix.blocks(n_per_row)]
-    assert [row for block in blocks for row in range(*block)] == list(range(len(X)))
-    for start, stop in blocks:
-        assert fits(start, stop)
-        assert stop == len(X) or not fits(start, stop + 1)
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_the_width_scale_of_weighted_rows_is_that_of_all_blocks_together(form, data, small_blocks):
-    X, y = np.maximum(data[0], 0), data[1]  # sparse input leaves the zeros out
-    weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
-    variance = np.var(np.repeat(X, weights.astype(int), axis=0))
-    model = fastpu.baselines.fit_svm(form(X), y, kernel="rbf", gamma="scale", sample_weight=weights)
-    assert model.gamma == pytest.approx(1 / (X.shape[1] * variance), rel=1e-12)
 
 
 # -- scores ------------------------------------------------------------------------------------------------------------
@@ -189,38 +157,6 @@ def test_a_fit_asks_a_function_for_many_values_at_a_time(sparse):
     assert model.converged
 
 
-def test_a_single_row_scores_as_it_does_among_others(data):
-    X, y = data
-    for kernel in KERNELS.values():
-        for form in FORMS.values():
-            model = fastpu.baselines.fit_svm(form(X), y, **kernel)
-            together = model.decision_function(form(X))
-            alone = [model.decision_function(form(X[i : i + 1]))[0] for i in range(len(X))]
-            np.testing.assert_allclose(alone, together, atol=1e-12)
-
-
-def test_empty_rows_and_columns_of_csr_score(data):
-    X, y = data
-    X = X.copy()
-    X[::3] = 0.0
-    X[:, 1] = 0.0
-    for kernel in KERNELS.values():
-        model = fastpu.baselines.fit_svm(sp.csr_array(X), y, C=30, **kernel)
-        zeros = sp.csr_array((5, X.shape[1]))
-        for rows in (zeros, X):
-            assert_scores(model, model.decision_function(rows), rows, X)
-
-
-@pytest.mark.parametrize("value", [1e200, -1e200])
-def test_scores_that_are_no_numbers_are_refused(value):
-    X, y = two_groups(40, 3)
-    model = fastpu.baselines.fit_svm(X, y, **KERNELS["poly"])
-    far = X.copy()
-    far[2] = [value, -value, value]
-    message = refused(ValueError, "X has entries so large", model.decision_function, far)
-    assert "row 2" in message
-
-
 # -- the object --------------------------------------------------------------------------------------------------------
 
 
@@ -239,53 +175,7 @@ def test_a_model_with_a_function_is_pickled_but_not_saved(fit, data, tmp_path):
         pickle.dumps(replace(model, function=lambda A, B: A @ B.T))
 
 
-@each_form
-def test_a_model_keeps_nothing_of_its_input(form, data):
-    X, y = data
-    rows = form(X.copy())
-    model = fastpu.baselines.fit_svm(rows, y)
-    before = model_bits(model, X)
-    (rows.data if sp.issparse(rows) else rows)[:] = 0.0
-    assert model_bits(model, X) == before
-
-
-def test_params_are_the_arguments(data):
-    X, y = data
-    model = fastpu.baselines.fit_svm(X, y, C=2, max_iter=10_000)
-    assert dict(model.params) == {
-        "method": "fit_svm",
-        "C": 2.0,
-        "kernel": "rbf",
-        "gamma": "scale",
-        "degree": 3,
-        "coef0": 0.0,
-        "tol": 1e-3,
-        "max_iter": 10_000,
-    }
-    assert fastpu.baselines.fit_svm(X, y, kernel=rbf).params["kernel"] == "callable"
-
-
 # -- what a file may not say -------------------------------------------------------------------------------------------
-
-
-def test_a_model_without_support_vectors_scores_its_intercept(data):
-    X, y = data
-    for kernel in KERNELS.values():
-        for form in FORMS.values():
-            model = fastpu.baselines.fit_svm(form(X), y, **kernel)
-            none = {name: getattr(model, name)[:0] for name in ("support", "alpha", "dual_coef")}
-            vectors = {
-                "support_dense": lambda a: a[:0],
-                "support_data": lambda a: a[:0],
-                "support_indices": lambda a: a[:0],
-                "support_indptr": lambda a: a[:1],
-                "coef": lambda a: 0 * a,
-            }
-            for name, cut in vectors.items():
-                if getattr(model, name) is not None:
-                    none[name] = cut(getattr(model, name))
-            empty = replace(model, **none)
-            np.testing.assert_array_equal(empty.decision_function(form(X)), np.full(len(X), model.intercept))
 
 
 def test_sparse_support_vectors_whose_columns_fall_are_refused_when_a_model_is_made_or_loaded(data):

@@ -13,8 +13,6 @@ OBJECTIVE_TOL = 1e-9
 SCORE_TOL = 1e-4
 
 
-COSTS = (1e-6, 1e-3, 1.0, 1e3, 1e6)
-
 each_case = pytest.mark.parametrize("name", CASES)
 each_problem = pytest.mark.parametrize("kind", PROBLEMS)
 
@@ -41,21 +39,9 @@ def test_equals_the_slow_solver(kind, name):
     # |w - w*|^2 / 2 is at most the gap of either.
     scale = np.sqrt(2 * (max(slow.gap, 0) + result["gap"] + 1e-14 * slow.objective))
     np.testing.assert_allclose(result["coef"], slow.w, rtol=SCORE_TOL, atol=scale)
-
-
-@each_case
-@pytest.mark.parametrize("C", COSTS)
-def test_any_cost_on_any_rows_is_certified(C, name):
-    """Unless rounding is in the way: columns of a size from 1e-6 to 1e6 at large costs."""
-    rows = case(name)
-    for kind in ("hinge", "class_means", "psi"):
-        problem = problem_of(kind, rows, C)
-        result = solve(make_engine(rows.X), problem)
-        assert all(np.all(np.isfinite(result[key])) for key in ("coef", "intercept", "objective", "gap", "decision"))
-        if name != "badly_scaled" or C <= 1:
-            certify(problem, result)
-        else:
-            assert result["gap"] <= 1e-6 * result["objective"]
+    found = result["intercept_low"], result["intercept_high"]
+    best = kept(problem).best_intercepts(result["coef"])
+    np.testing.assert_allclose(found, best, atol=1e-9 * (1 + np.abs(rows.X @ result["coef"]).max()))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -165,30 +151,6 @@ def wide_of_low_rank(C: float, n: int = 200, d: int = 2500, rank: int = 5) -> or
 
 
 # -- optimality --------------------------------------------------------------------------------------------------------
-
-
-@each_case
-@pytest.mark.parametrize("kind", ["hinge", "class_means", "psi"])
-def test_zero_is_in_the_range_of_slopes_at_the_intercept(kind, name):
-    """And every other intercept of the interval has the same P: outside of it P is larger."""
-    rows = case(name)
-    problem = problem_of(kind, rows, 0.01)
-    result = solve(make_engine(rows.X), problem)
-    w, b0 = result["coef"], result["intercept"]
-    low, high = result["intercept_low"], result["intercept_high"]
-    best = problem.primal(w, b0)
-    rounding = 1e-9 * best
-    width = high - low if np.isfinite(high - low) else 1.0
-    inside = np.linspace(max(low, b0 - 1), min(high, b0 + 1), 5)
-    for b in inside:
-        assert abs(problem.primal(w, b) - best) <= rounding
-    for b in (low - 1e-3 - 0.1 * width, high + 1e-3 + 0.1 * width):
-        if np.isfinite(b):
-            assert problem.primal(w, b) > best - rounding
-    slow_low, slow_high = problem.best_intercepts(w)
-    scale = 1e-9 * (1 + np.abs(rows.X @ w).max())
-    assert low == pytest.approx(slow_low, abs=scale)
-    assert high == pytest.approx(slow_high, abs=scale)
 
 
 def test_the_interval_for_small_costs_is_wide_and_its_middle_is_taken():
