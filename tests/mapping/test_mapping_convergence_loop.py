@@ -326,13 +326,10 @@ def test_a_psi1_of_the_users_does_not_keep_the_model_from_being_saved(tmp_path):
     ("options", "error", "words"),
     [
         ({"psi1": 3}, TypeError, "psi1 must be a function psi1(P, U) that returns a score function, or an estimator"),
-        ({"psi1": 3}, TypeError, "got 3 (int)"),
-        ({"psi2": "svm"}, TypeError, "psi2 must be a function psi2(P, N) that returns a score function, or an estimat"),
         ({"psi2": SVC}, TypeError, "got the class SVC; pass an instance"),
         ({"psi2": RandomForestClassifier()}, TypeError, "got RandomForestClassifier, which has no decision_function"),
         ({"psi1": lambda P, U: None}, TypeError, "psi1 must return a score function, or an estimator with decision_"),
         ({"psi2": lambda P, N: 3.5}, TypeError, "psi2 must return a score function, or an estimator with decision_fu"),
-        ({"psi2": lambda P, N: 3.5}, TypeError, "got 3.5 (float)"),
         ({"psi2": SVC(), "nu": 0.1}, ValueError, "nu must be None if psi2 is given"),
     ],
 )
