@@ -71,19 +71,6 @@ def test_options_mean_the_same(client, options):
     assert_same_model(found, fastpu.fit_forest(X, y, n_trees=7, random_state=1, **options))
 
 
-def test_frames_with_categories(client):
-    X, y, _ = rows()
-    table = pandas.DataFrame(X[:, :3], columns=["a", "b", "c"])
-    kind = np.random.default_rng(1).integers(0, 9, size=900) + 2 * y
-    table["kind"] = pandas.Categorical(kind.astype(str), categories=[str(k) for k in range(12)][::-1])
-    table.loc[:299, "kind"] = table["kind"].iloc[0]
-    expected = fastpu.fit_forest(table, y, n_trees=15, random_state=0)
-    assert len(expected.category_sets) > 0
-    far_table = frame.from_pandas(table, npartitions=3)
-    far_y = frame.from_pandas(pandas.Series(y), npartitions=3)
-    assert_same_model(on_dask.fit_forest(far_table, far_y, n_trees=15, random_state=0), expected)
-
-
 def test_files_of_parquet_that_dask_joins_by_what_is_read_of_them(client, tmp_path):
     pytest.importorskip("pyarrow")
     X, y, weights = rows()

@@ -1,4 +1,4 @@
-"""GLLC: its closed form by the normal equations, and what it shares with PUAL."""
+"""GLLC: its closed form by the normal equations."""
 
 from __future__ import annotations
 
@@ -36,15 +36,3 @@ def test_it_is_the_minimum(kernel, at, data):
     assert (model.status, model.converged, model.n_iter) == ("closed_form", True, 0)
     assert 0 <= model.gap <= 1e-15 * model.objective[-1]
     assert model.alpha is None
-
-
-@pytest.mark.parametrize(("n", "d"), [(300, 3), (60, 200), (2, 1)], ids=str)
-@each_kernel
-def test_sizes(kernel, n, d):
-    X, y = pu_rows(n, d, seed=n)
-    if n < 5:
-        y[:] = [1, 0]
-    P = problem(X, y, kernel=kernel, n_neighbors=2)
-    theta = P.solve_gllc()
-    model = fastpu.fit_gllc(X, y, graph=graph(X, 2), **kernel)
-    np.testing.assert_allclose(model.decision_function(X), P.Z @ theta[:-1] + theta[-1], atol=CLOSED_TOL)

@@ -99,7 +99,7 @@ def test_it_is_the_minimum(kernel, at, data):
 @pytest.mark.parametrize(("n", "d"), [(300, 3), (60, 200), (3, 2), (2, 1), (2, 3)], ids=str)
 @each_kernel
 def test_sizes(kernel, n, d):
-    """Many positives for each feature, more features than rows, and the fewest rows."""
+    """Many positives for each feature, more features than rows, and the fewest rows; of GLLC too."""
     X, y = pu_rows(n, d, seed=n)
     if n < 5:
         y[:] = [1] + [0] * (n - 1)
@@ -108,6 +108,8 @@ def test_sizes(kernel, n, d):
     model = fastpu.fit_pual(X, y, graph=graph(X, 2), **kernel)
     np.testing.assert_allclose(model.objective[-1], P.pual(theta), rtol=1e-8)
     np.testing.assert_allclose(model.decision_function(X), P.Z @ theta[:-1] + theta[-1], atol=FIT_TOL)
+    theta, model = P.solve_gllc(), fastpu.fit_gllc(X, y, graph=graph(X, 2), **kernel)
+    np.testing.assert_allclose(model.decision_function(X), P.Z @ theta[:-1] + theta[-1], atol=CLOSED_TOL)
 
 
 def test_many_unlabelled_rows_or_one(data):
