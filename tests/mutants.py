@@ -46,7 +46,7 @@ TESTS_OF = {
     "kernels/_gauss_basis": ["test_ls_auc.py", "test_ls_auc_options.py", "test_upu.py"],
     "kernels/_kernels": ["test_kernel_machine.py", "test_svm_errors.py", "test_least_squares_scale.py"],
     "model/_lazy": ["test_model.py", "test_dask_boosted_trees.py", "-k", "lazy or lazily or large_model"],
-    "model/_prior": ["test_metrics_simulation.py", "test_pu_criteria.py", "test_risk_errors.py"],
+    "model/_prior": ["test_pu_auc.py", "test_pu_criteria.py", "test_risk_errors.py"],
     "tree/_fit": ["test_forest.py", "test_boosted_trees.py", "test_forest_categories.py"],
     "tree/tree_ensemble": ["test_forest.py", "test_tree_ensemble.py", "test_lightgbm.py"],
 }

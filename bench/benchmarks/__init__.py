@@ -1,1 +1,1 @@
-"""One module per kernel, as in `src/fastpu`; data and sizes are in `common`."""
+"""What `make bench` measures; data and sizes are in `common`."""

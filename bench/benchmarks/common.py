@@ -1,8 +1,6 @@
 """Data, sizes and threads that all benchmarks share.
 
 `FASTPU_BENCH_PROFILE` chooses sizes and numbers of threads: "fast", "regular" (the default) or "large".
-
-What a version of fastpu may lack is asked for by `require` in `setup`, which skips the benchmark there.
 """
 
 from __future__ import annotations
@@ -12,8 +10,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-
-import fastpu
 
 N_FEATURES = 50
 LABELLED = 0.15  # share of the rows that have a label
@@ -31,16 +27,6 @@ KERNEL_SIZES = {"fast": (1_000,), "regular": (2_000, 8_000), "large": (2_000, 8_
 
 _CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 N_THREADS = tuple(n for n in ((1, 2, 4, 8, 16) if PROFILE == "large" else (1, 2)) if n <= _CPUS)
-
-
-def require(name: str) -> Any:
-    """Return `fastpu.<name>`, or skip the benchmark if this version of fastpu has no such thing."""
-    found: Any = fastpu
-    for part in name.split("."):
-        if not hasattr(found, part):
-            raise NotImplementedError(f"this fastpu has no {name}")  # how asv is told to skip
-        found = getattr(found, part)
-    return found
 
 
 def dense_rows(n: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -10,9 +10,10 @@ import inspect
 import warnings
 from typing import Any, NamedTuple
 
+import fastpu
 from fastpu.common._methods import DECLARED, function_of
 
-from .common import KERNEL_SIZES, N_THREADS, SIZES, dense_rows, hide_labels, label_positives, require, sparse_rows
+from .common import KERNEL_SIZES, N_THREADS, SIZES, dense_rows, hide_labels, label_positives, sparse_rows
 
 _WANTED = {"prior": 0.45, "C_pos": 1.0, "C_unl": 0.1, "random_state": 0}
 _ROUNDS = {"n_rounds": 100}
@@ -122,7 +123,7 @@ class Long:
         self.scored.decision_function(self.test, n_threads=n_threads)
 
     def track_auc(self, line: str, n: int, n_threads: int) -> float:
-        return float(require("metrics.auc")(self.truth, self.scored.decision_function(self.test)))
+        return float(fastpu.metrics.auc(self.truth, self.scored.decision_function(self.test)))
 
     def track_objective(self, line: str, n: int, n_threads: int) -> float:
         if not len(getattr(self.model, "objective", ())):

@@ -50,7 +50,6 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = Parser("defaults", __doc__)
     parser.add("--data", "folder of NAME.csv.gz", type=Path, required=True)
     parser.add("--sets", "sets, positive class (default: eight)", nargs="+", metavar="NAME=LABEL")
-    parser.add("--methods", "of the table (default: all)", nargs="+", metavar="NAME", choices=METHODS)
     parser.add("--shares", "labelled", [0.05, 0.3], nargs="+")
     parser.add("--splits", "random splits", 2)
     parser.add("--max-rows", "to fit, and to test", 2000)
@@ -61,7 +60,6 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     if options.sets and any("=" not in text for text in options.sets):
         parser.error("--sets must be NAME=LABEL, with the label of the positive class")
     options.sets = dict(text.split("=", 1) for text in options.sets) if options.sets else SETS
-    options.methods = list(dict.fromkeys([METHODS[0], *(options.methods or METHODS)]))
     return options
 
 
@@ -90,9 +88,9 @@ def _run(problems: dict[Place, Problem], options: argparse.Namespace) -> dict[Pl
     """Return the outcome of each method on each problem, several at a time."""
     waiting: queue.SimpleQueue[tuple[Place, str]] = queue.SimpleQueue()
     for place in problems:
-        for method in options.methods:
+        for method in METHODS:
             waiting.put((place, method))
-    outcomes: dict[Place, dict[str, Outcome]] = {place: dict.fromkeys(options.methods, Outcome()) for place in problems}
+    outcomes: dict[Place, dict[str, Outcome]] = {place: dict.fromkeys(METHODS, Outcome()) for place in problems}
 
     def work() -> None:
         worker = Worker(options.limit)

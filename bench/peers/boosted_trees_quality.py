@@ -4,8 +4,8 @@ On the fifteen tables of forest.py, in the folder of --data, and eight simulated
 max_rows) is to fit and half to test. A share of the positive rows to fit is labelled, five at least; all others are
 unlabelled. Each loss is fitted with each number of leaves and of bags, everything else at its default. LightGBM takes
 the unlabelled rows as negatives, with the same leaves, rate and rounds. "upu" is given the prior that
-`fastpu.priors.bbe` estimates from the rows to fit; `true_prior` adds both with the true one. `variants` adds
-fit_boosted_trees with other arguments: --set 'variants=[{"loss": "logistic", "n_bags": 10}]'. One thread.
+`fastpu.priors.bbe` estimates from the rows to fit. `variants` adds fit_boosted_trees with other arguments:
+--set 'variants=[{"loss": "logistic", "n_bags": 10}]'. One thread.
 Splits come one after the other, so that all tables have about as many where a run is stopped.
 """
 
@@ -39,7 +39,6 @@ SETTINGS = {
     "losses": ["pnu_auc", "logistic", "upu"],
     "leaves": [2, 4, 8, 31],
     "bags": [1, 20],
-    "true_prior": False,
     "variants": [],
 }
 QUICK = {"sets": ["rare*"], "splits": 1, "max_rows": 300, "losses": ["logistic", "upu"], "leaves": [2, 4], "bags": [1]}
@@ -54,7 +53,7 @@ def cases(run: SimpleNamespace) -> Iterator[Case]:
     ]
     for split, name, share in itertools.product(range(run.splits), names, run.shares):
         yield Case(quality, set=name, share=share, split=split, max_rows=run.max_rows, ours=[*options, *run.variants],
-                   leaves=run.leaves, true_prior=run.true_prior, data=run.data, summary=summary)  # fmt: skip
+                   leaves=run.leaves, data=run.data, summary=summary)  # fmt: skip
 
 
 def _name(options: Mapping[str, Any]) -> str:
@@ -79,7 +78,7 @@ def _estimated_prior(problem: Problem, seed: int) -> float:
 
 def quality(
     *, set: str, share: float, split: int, max_rows: int, ours: Sequence[Mapping[str, Any]],  # noqa: A002
-    leaves: Sequence[int], true_prior: bool, data: str | None,
+    leaves: Sequence[int], data: str | None,
 ) -> list[Row]:  # fmt: skip
     """How each learner ranks the test rows of a split of a table."""
     task = tasks(data)[set]
@@ -93,8 +92,6 @@ def quality(
             continue
         estimated = _estimated_prior(problem, split) if estimated is None else estimated
         learners[name] = _booster({"prior": estimated, **options})
-        if true_prior:
-            learners[f"{name}, true prior"] = _booster({"prior": problem.prior, **options})
     for n_leaves in leaves:
         options = {"n_estimators": 100, "learning_rate": 0.05, "num_leaves": n_leaves}
         learners[f"LightGBM, {n_leaves} leaves"] = lightgbm_learner(**options)

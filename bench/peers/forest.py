@@ -3,8 +3,7 @@
 fits: n x 50 normal float32. `wide`: 20,000 x 768 embeddings, of which 200 are labelled, and 100,000 x 2,048 binary
 fingerprints in CSR, of which 2,000 are. A loop grows scikit-learn's extra trees on the bags of fit_forest.
 quality: on the sets of --data, half of the rows (at most max_rows) to fit and half to test, a share of the positive
-rows labelled and all others unlabelled; AUC and average precision against the true classes. `variants` adds fit_forest
-with other arguments: --set 'variants=[{"bag_ratio": 1.0}]'.
+rows labelled and all others unlabelled; AUC and average precision against the true classes.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from workload import labelled, make_rows
 import fastpu
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
     from types import SimpleNamespace
 
     from numpy.typing import NDArray
@@ -40,10 +39,7 @@ SETTINGS = {
     "sets": SETS,
     "shares": [0.05, 0.3],  # of the positives, labelled
     "splits": 5,
-    "first_split": 0,
     "max_rows": 5000,
-    "learners": None,  # names of the learners of the quality table; all by default
-    "variants": [],
     "repeats": 3,
 }
 QUICK = {
@@ -67,12 +63,11 @@ def cases(run: SimpleNamespace) -> Iterator[Case]:
             yield Case(fits, n=n, n_pos=positives, n_threads=n_threads, **shared)
         for table, n in run.wide.items():
             yield Case(wide, table=table, n=n, n_threads=n_threads, **shared)
-    for split in range(run.first_split, run.first_split + run.splits) if run.data else ():
+    for split in range(run.splits) if run.data else ():
         for name, positive in run.sets.items():
             for share in run.shares:
                 yield Case(quality, set=name, positive=positive, share=share, split=split, max_rows=run.max_rows,
-                           learners=run.learners, variants=run.variants, n_threads=run.threads[-1], data=run.data,
-                           summary=summary)  # fmt: skip
+                           n_threads=run.threads[-1], data=run.data, summary=summary)  # fmt: skip
 
 
 # ---- Learners --------------------------------------------------------------------------------------------------------
@@ -129,17 +124,11 @@ def _learners(prior: float) -> dict[str, Learner]:
 
 def quality(
     *, data: str, set: str, positive: str, share: float, split: int, max_rows: int, n_threads: int,  # noqa: A002
-    learners: Sequence[str] | None, variants: Sequence[Mapping[str, Any]],
 ) -> list[Row]:  # fmt: skip
     """How each learner ranks the test rows of a split of a real table."""
     X, truth = load(Path(data) / f"{set}.csv.gz", positive)
     problem = draw(X, truth, scaling="standardised", share=share, seed=split, max_rows=max_rows)
-    known = _learners(problem.prior)
-    chosen = {name: known[name] for name in (known if learners is None else learners)}
-    for options in variants:
-        needed = {"prior": problem.prior} if options.get("loss", "gini") != "gini" else {}
-        chosen[str(options)] = _forest(**needed, **options)
-    return judge(chosen, problem, n_threads, split)
+    return judge(_learners(problem.prior), problem, n_threads, split)
 
 
 def _labelled(n: int, n_pos: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:

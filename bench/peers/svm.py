@@ -10,8 +10,10 @@ Solutions are judged by the dual objective and the KKT violation, both computed 
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,8 @@ from svm_problems import judge, make_problem, plain_problem, tuned_set
 from workload import classes
 
 import fastpu
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests"))  # the loop over scikit-learn is an oracle there
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -140,7 +144,8 @@ def _mapping_works(
 ) -> dict[str, Callable[[], Any]]:
     """Return what is timed: SVMC with and without its repair, SMC, and one SVM that is told the negatives."""
     from sklearn.svm import SVC  # noqa: PLC0415 (only where it is measured)
-    from svm_mapping import map_and_converge  # noqa: PLC0415
+
+    from oracles.mapping_convergence import mapping_convergence  # noqa: PLC0415 (imports scikit-learn)
 
     told = (y > 0) | (truth < 0)
     works: dict[str, Callable[[], Any]] = {}
@@ -151,9 +156,9 @@ def _mapping_works(
         works[f"fastpu {n_threads}: SMC"] = partial(fastpu.fit_smc, X, y, **own)
         works[f"fastpu {n_threads}: one SVM"] = partial(fastpu.baselines.fit_svm, X[told], truth[told], **own)
     loop = _for_scikit_learn(shared)
-    works["scikit-learn: SVMC"] = partial(map_and_converge, X, y, reset=True, repair=True, **loop)
-    works["scikit-learn: SVMC, no repair"] = partial(map_and_converge, X, y, reset=True, **loop)
-    works["scikit-learn: SMC"] = partial(map_and_converge, X, y, reset=False, **loop)
+    works["scikit-learn: SVMC"] = partial(mapping_convergence, X, y, reset=True, repair=True, **loop)
+    works["scikit-learn: SVMC, no repair"] = partial(mapping_convergence, X, y, reset=True, **loop)
+    works["scikit-learn: SMC"] = partial(mapping_convergence, X, y, reset=False, **loop)
     works["scikit-learn: one SVM"] = lambda: SVC(**loop).fit(X[told], truth[told])
     return works
 
@@ -167,9 +172,8 @@ def mapping(
     unl = y == 0
 
     def quality(name: str, model: Any) -> Row:
-        scored = getattr(model, "model", model)  # of the loop with scikit-learn
-        n_fits = 1 if name.endswith("one SVM") else int(getattr(model, "n_fits", getattr(model, "n_iter", 0)))
-        positive = scored.decision_function(X[unl]) >= 0
+        n_fits = 1 if name.endswith("one SVM") else model.n_iter
+        positive = model.decision_function(X[unl]) >= 0
         return {"fits": n_fits, "F1": fastpu.metrics.f1(truth[unl], positive)}
 
     return alternate(

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 from svm_problems import Problem, Solution
 
 if TYPE_CHECKING:
@@ -93,9 +94,8 @@ class ScikitLearn(Machine):
         return found
 
     def coefficients(self, model: Any) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        from svm_mapping import coefficients  # noqa: PLC0415 (imports scikit-learn)
-
-        return model.support_, np.abs(coefficients(model))
+        coef = model.dual_coef_  # sparse where the rows are
+        return model.support_, np.abs(coef.toarray() if issparse(coef) else coef).ravel()
 
 
 class Intelex(ScikitLearn):

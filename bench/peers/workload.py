@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["N_FEATURES", "Rows", "classes", "labelled", "make_rows"]
-
 N_FEATURES = 50
 _LABELLED = 0.15  # share of the rows whose label is known
 _SUMMED = slice(0, None, 10)  # every tenth feature adds to the score,

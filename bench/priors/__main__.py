@@ -48,7 +48,6 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add("--prior", "true share", 0.3)
     parser.add("--max-rows", "of a set", 5000)
     parser.add("--raw", "leave features as they are", action="store_true")
-    parser.add("--n-threads", "of an estimate", 1)
     parser.add("--output", "file for the raw results, JSON (default: none written)", type=Path)
     return parser.parsed(argv, "splits", shares=("prior",))
 
@@ -97,7 +96,7 @@ def measure(
             start = time.perf_counter()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", fastpu.exceptions.EstimateWarning)  # its error shows
-                estimate = method(rows, y, random_state=seed, n_threads=options.n_threads)
+                estimate = method(rows, y, random_state=seed, n_threads=1)
             low, high = estimate.allowed or (0.0, 1.0)
             values = (
                 estimate.value - actual,

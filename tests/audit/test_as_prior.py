@@ -7,7 +7,7 @@ import pytest
 
 import fastpu
 from fastpu import audit, metrics
-from fastpu.priors import PriorEstimate, sensitivity
+from fastpu.priors import PriorEstimate
 
 
 @pytest.fixture(scope="module")
@@ -52,17 +52,7 @@ def test_the_curve_has_the_width_of_the_prior_in_its_precision_alone(known):
     assert metrics.ranking_curve(pos, unl, n_boot=5).precision_interval is None
 
 
-def test_other_functions_take_it_as_they_take_an_estimate(known):
-    pos, unl, found = known
-    assert metrics.error_rate(pos, unl, prior=found) == metrics.error_rate(pos, unl, prior=found.value)
-    with pytest.warns(fastpu.exceptions.EstimateWarning, match="the estimate allows shares from"):
-        auc = metrics.pu_auc(pos, unl, prior=audit.estimate(found.plan, found.answers, level=0.999))
-    assert auc == pytest.approx(metrics.pu_auc(pos, unl, prior=found.value))
-    ends = sensitivity(lambda prior: metrics.error_rate(pos, unl, prior=prior), found).priors[[0, -1]]
-    assert ends == pytest.approx(found.interval)
-
-
-def test_models_take_it_for_thresholds_and_probabilities():
+def test_models_take_it_for_thresholds_and_say_how_sure_they_are():
     X, y = fastpu.datasets.make_two_normals(random_state=0)[:2]
     y = np.maximum(y, 0)
     model = fastpu.fit_upu(X, y, prior=0.4)
@@ -74,8 +64,6 @@ def test_models_take_it_for_thresholds_and_probabilities():
     low, high = (round(end * scores.size) for end in found.interval)
     assert at.threshold == by_number.threshold
     assert at.threshold_rule == f"{by_number.threshold_rule} ({low} to {high} by the interval of the prior)"
-    one, other = (model.with_probabilities(prior=prior, X=X, y=y) for prior in (found, found.value))
-    assert np.array_equal(one.predict_proba(X), other.predict_proba(X))
 
 
 def test_a_classifier_keeps_it():

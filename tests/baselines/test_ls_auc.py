@@ -105,14 +105,6 @@ def test_the_threshold_is_that_of_the_best_balanced_accuracy(fit, data):
 # -- mathematics -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shift", [10.0, -3e4])
-@each_fit
-def test_constants_added_to_features_change_nothing(fit, shift, data):
-    X, y = data
-    expected, moved = fit(X, y), fit(X + shift, y)
-    np.testing.assert_allclose(moved.coef, expected.coef, atol=1e-6 * np.abs(expected.coef).max(), rtol=0)
-
-
 def test_limits_are_the_other_methods(data):
     X, y = data
     for options in ({}, {"model": "gauss", "centers": X[::5], "bandwidth": 2.0}):

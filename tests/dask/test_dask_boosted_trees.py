@@ -32,8 +32,6 @@ from fastpu.dask._boosted_fit import BoostedFit  # noqa: E402 - Dask may be abse
 from fastpu.dask._scores import SharedScores  # noqa: E402 - Dask may be absent
 from fastpu.model._threshold import balanced_accuracy_threshold  # noqa: E402 - as above
 
-#: The values of leaves are sums of other numbers: g of a row, times its weight, or so many times.
-REPEATED = 1e-10
 FIT = {"n_rounds": 6, "learning_rate": 0.2, "random_state": 3}
 
 
@@ -47,23 +45,6 @@ def test_many_members_meet_in_groups(monkeypatch, is_direct):
         found = fastpu.dask.fit_boosted_trees(chunked(X, (600,) * 5), chunked(y, (600,) * 5), client=client, **options)
         assert_nothing_is_left(client)
     assert_same_model(found, fastpu.fit_boosted_trees(X, y, **options))
-
-
-def test_whole_weights_are_repeated_rows_and_a_partition_may_have_no_positive(client):
-    X, y = rows(1200)
-    order = np.argsort(-y, kind="stable")
-    X, y = X[order], y[order]
-    weights = np.random.default_rng(1).integers(0, 4, size=len(y)).astype(np.float64)
-    sizes = (300, 600, 300)
-    assert not y[300 + 600 :].any()
-    found = fastpu.dask.fit_boosted_trees(
-        chunked(X, sizes), chunked(y, sizes), sample_weight=chunked(weights, sizes), client=client, **FIT
-    )
-    assert_same_model(found, fastpu.fit_boosted_trees(X, y, sample_weight=weights, **FIT))
-    times = weights.astype(int)
-    repeated = fastpu.fit_boosted_trees(np.repeat(X, times, axis=0), np.repeat(y, times), **FIT)
-    np.testing.assert_array_equal(found.nodes["threshold"], repeated.nodes["threshold"])
-    np.testing.assert_allclose(found.nodes["value"], repeated.nodes["value"], rtol=REPEATED)
 
 
 def test_scores_of_arrays_are_lazy_too(client):

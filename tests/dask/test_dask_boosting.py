@@ -50,7 +50,8 @@ def test_the_model_is_that_of_one_machine(client, name, n_parts, negatives, opti
     assert_same_model(found, near(name, X, y, **options))
 
 
-def test_weights_and_a_partition_without_positives(client):
+@boosting
+def test_weights_and_a_partition_without_positives(client, name):
     X, y = rows(1200, negatives=True)
     order = np.argsort(-y, kind="stable")
     X, y = X[order], y[order]
@@ -58,8 +59,8 @@ def test_weights_and_a_partition_without_positives(client):
     sizes = (300, 600, 300)
     assert y[300 + 600 :].max() <= 0
     lazy = [chunked(values, sizes) for values in (X, y, weights)]
-    found = far("fit_pnu_auc_boost", client, *lazy[:2], sample_weight=lazy[2])
-    assert_same_model(found, near("fit_pnu_auc_boost", X, y, sample_weight=weights))
+    found = far(name, client, *lazy[:2], sample_weight=lazy[2])
+    assert_same_model(found, near(name, X, y, sample_weight=weights))
 
 
 @boosting

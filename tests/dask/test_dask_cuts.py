@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,6 @@ import fastpu
 from boosting_cases import in_float32, make_problem, to_csr
 from fastpu import _core
 from fastpu.data._validate import check_matrix
-from fastpu.data.binned_features import bin_at, stacked_bins
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
@@ -54,24 +51,6 @@ def test_cuts_are_those_of_all_rows_together(client, monkeypatch, max_bins, weig
 # ---- Rows binned at given cuts ----
 
 
-@pytest.mark.parametrize("max_bins", [5, 255, 300])
-def test_rows_binned_in_parts_are_those_binned_at_once(max_bins):
-    rng = np.random.default_rng([9, max_bins])
-    problem = make_problem(rng, n=500, d=9)
-    for X in (problem.X, in_float32(problem.X)):
-        for matrix in (X, to_csr(X)):
-            bins = fastpu.bin_features(matrix, max_bins=max_bins)
-            parts = parts_of(rng, 500, 5)
-            form = pickle.loads(pickle.dumps(bins[:1]))
-            stacked = stacked_bins([bin_at(read(matrix, rows), form, 1) for rows in parts], n_threads=2)
-            expected = bins[np.concatenate(parts)]
-            assert stacked.shape == expected.shape
-            for e in range(9):
-                np.testing.assert_array_equal(stacked.column(e), expected.column(e))
-            for mine, theirs in zip(stacked._native.__getstate__(), expected._native.__getstate__(), strict=True):
-                np.testing.assert_array_equal(mine, theirs)
-
-
 @pytest.mark.parametrize(
     ("cuts", "words"),
     [
@@ -95,15 +74,3 @@ def test_more_cuts_than_a_code_can_count_are_refused():
     cuts = (np.array([0, 300]), np.arange(300.0), np.arange(301.0))
     with pytest.raises(ValueError, match="300 cuts, too many for its codes"):
         _core.bin_features(np.zeros((3, 1)), 255, None, 1, None, cuts)
-
-
-def test_only_rows_with_the_same_cuts_are_stacked():
-    X = np.random.default_rng(11).normal(size=(50, 2))
-    bins = fastpu.bin_features(X, max_bins=5)._native
-    for other in (fastpu.bin_features(X, max_bins=6), fastpu.bin_features(to_csr(X), max_bins=5)):
-        with pytest.raises(ValueError, match="the same cuts and the same form"):
-            _core.stack_binned([bins, other._native], 1)
-    with pytest.raises(ValueError, match="at least one"):
-        _core.stack_binned([], 1)
-    with pytest.raises(TypeError):
-        _core.stack_binned([bins, None], 1)

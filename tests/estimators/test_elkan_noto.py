@@ -40,16 +40,8 @@ def cells(n, chances, c, seed=0):
     return np.eye(len(chances))[cell], truth, truth & (rng.random(n) < c)
 
 
-def test_the_label_frequency_and_the_posterior_are_found_where_classes_do_not_overlap():
-    X, truth, labelled = cells(20_000, [1.0, 1.0, 0.0, 0.0], c=0.3)
-    fitted = ElkanNotoClassifier(LogisticRegression(C=1e6)).fit(X, labelled)
-    n_pos = truth.sum()
-    assert abs(fitted.c_ - 0.3) < 4 * np.sqrt(0.3 * 0.7 / n_pos)
-    np.testing.assert_array_equal(fitted.predict(X), truth)
-
-
 def test_where_classes_overlap_the_label_frequency_is_too_small_by_the_posterior_of_positives():
-    """The mean of P(s = 1 | x) over labelled rows is c E[P(y = 1 | x) | y = 1]; pulearn has it too."""
+    """The mean of P(s = 1 | x) over labelled rows is c E[P(y = 1 | x) | y = 1]."""
     chances, c = np.array([0.9, 0.6, 0.2, 0.0]), 0.5
     X, _, labelled = cells(40_000, chances, c)
     fitted = ElkanNotoClassifier(LogisticRegression(C=1e6)).fit(X, labelled)
@@ -59,14 +51,6 @@ def test_where_classes_overlap_the_label_frequency_is_too_small_by_the_posterior
         probabilities = fitted.predict_proba(np.eye(4))
     np.testing.assert_allclose(probabilities[:, 1], np.minimum(1, chances * c / shrunk), atol=0.03)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-    pulearn = pytest.importorskip("pulearn")
-    theirs = pulearn.ElkanotoPuClassifier(LogisticRegression(C=1e6), random_state=0).fit(X, labelled.astype(int))
-    assert abs(theirs.c - shrunk) < 0.02
-    assert theirs.predict_proba(np.eye(4))[:, 1].max() > 1.15  # which it does not cut
-    # Two models of all rows and of nine tenths of them.
-    np.testing.assert_allclose(
-        theirs.predict_proba(np.eye(4))[:, 1], fitted.decision_function(np.eye(4)) + 0.5, atol=0.1
-    )
 
 
 def test_folds_see_no_row_that_they_score():

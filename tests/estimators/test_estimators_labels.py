@@ -51,14 +51,6 @@ def test_unlabelled_rows_are_no_errors(classifier):
         fitted.score(X, y[:-1])
 
 
-def test_the_score_of_two_labels_is_accuracy():
-    X, _, labelled = pu_rows()
-    fitted = estimators.PNUAUCBoostClassifier(n_rounds=9).fit(X, labelled)
-    assert fitted.score(X, labelled) == np.mean(fitted.predict(X) == labelled)
-    words = estimators.PNUAUCBoostClassifier(n_rounds=9).fit(X, np.where(labelled, "yes", "no"))
-    assert words.score(X, np.where(labelled, "yes", "no")) == fitted.score(X, labelled)
-
-
 def told_of_labels(classifier, X, y) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -9,7 +9,6 @@ pytest.importorskip("sklearn", minversion="1.6")
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-import fastpu
 from estimator_cases import pu_rows
 from fastpu.estimators import ISVMClassifier, PUBaggingClassifier
 from helpers import refused
@@ -97,16 +96,6 @@ def test_the_border_is_where_the_densities_of_the_classes_are_equal():
         np.array([0.5, 0.3, 0.2]) / 3 + np.array([0.1, 0.25, 0.65]) * 2 / 3,
     )
     np.testing.assert_allclose(scores + 0.5, positive / (positive + unlabelled), atol=0.02)
-
-
-def test_out_of_bag_scores_rank_the_hidden_positives_as_new_rows_are_ranked():
-    X, truth, labelled = pu_rows(n=2000, apart=0.7)
-    labelled &= np.random.default_rng(1).random(2000) < 0.3
-    bagging = PUBaggingClassifier(DecisionTreeClassifier(), n_bags=30, random_state=0).fit(X, labelled)
-    new, new_truth, _ = pu_rows(seed=9, n=2000, apart=0.7)
-    inside = fastpu.metrics.auc(truth[~labelled], bagging.oob_decision_function_[~labelled])
-    assert abs(inside - fastpu.metrics.auc(new_truth, bagging.decision_function(new))) < 0.03
-    assert inside > 0.6
 
 
 def test_bad_parameters_are_refused():

@@ -69,23 +69,6 @@ def test_the_fit_gives_the_posterior_among_unlabelled_rows(n_neg):
         assert np.abs(naive - chances).max() > 0.2
 
 
-def test_more_rounds_come_nearer_to_a_posterior_of_the_form_of_the_estimator():
-    """Two normals at distance 2, whose posterior is a logistic regression, but not their odds of being labelled."""
-    rng = np.random.default_rng(0)
-    truth = np.concatenate([np.ones(2000, bool), rng.random(8000) < 0.3])
-    X = rng.standard_normal((10_000, 1)) + 2.0 * truth[:, None]
-    y = np.arange(10_000) < 2000
-    grid = np.linspace(-1, 3, 9)[:, None]
-    posterior = 1 / (1 + np.exp(-np.log(0.3 / 0.7) - 2 * grid[:, 0] + 2))
-    errors = []
-    for n_rounds in (1, 3, 20):
-        model = WeightedUnlabeledClassifier(LogisticRegression(), prior=0.3, n_rounds=n_rounds).fit(X, y)
-        errors.append(np.abs(model.predict_proba(grid)[:, 1] - posterior).max())
-        np.testing.assert_allclose(np.nanmean(model.unlabeled_shares_), 0.3)
-    assert errors[0] > 1.3 * errors[1] > 2 * errors[2]
-    assert errors[2] < 0.03
-
-
 def test_a_second_round_is_that_of_plain_loops():
     X, truth, labelled = pu_rows(n=60, apart=1.0)
     codes = pnu_codes(truth, labelled)

@@ -1,4 +1,4 @@
-"""SMC and SVMC: forms of rows, kernels, files, what the model says, interruption."""
+"""SMC and SVMC: kernels, files, what the model says, and few rows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fastpu
+from helpers import refused
 from mapping_cases import each_fit, rbf, zeros_and_all
 from method_recipes import model_bits
 
@@ -71,3 +72,26 @@ def test_the_model_says_how_it_was_made(data):
     assert "repair" not in fastpu.fit_smc(X, y, C=10).params
     assert fastpu.fit_smc(X, y, C=10).params["method"] == "fit_smc"
     assert model.threshold == 0.0
+
+
+# -- few rows ----------------------------------------------------------------------------------------------------------
+
+
+@each_fit
+def test_a_hold_out_needs_two_positives(fit, data):
+    X, _ = data
+    y = np.where(np.arange(len(X)) == 7, 1, 0)
+    words = "y must have at least 2 positive rows for hold_out = 0.2, got 1"
+    refused(ValueError, words, fit, X, y, max_pos_reject=0.1)
+    refused(ValueError, words, fit, X, y, hold_out=0.2)
+
+
+@each_fit
+def test_few_rows_are_enough(fit):
+    """One positive and one unlabelled row, which has nowhere to go."""
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning):
+        model = fit([[0.0], [1.0]], [1, 0], C=100, gamma=1.0)
+    assert model.unlabeled_set.tolist() == [-1]
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning):
+        model = fit(np.ones((5, 3)), [1, 1, 0, 0, 0])
+    assert np.isfinite(model.decision_function(np.ones((1, 3)))).all()

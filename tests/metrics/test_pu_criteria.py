@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import erf, sqrt
 
 import numpy as np
 import pytest
@@ -94,29 +93,6 @@ def test_err_star_of_a_single_set_is_the_error_rate_over_all_rows(half, neg):
     prior = 2 * len(half) / n
     value = err_star(half, half + neg, prior=prior, scenario="single_set")
     assert (1 + 2 * prior) * value - prior == pytest.approx(wrong / n, abs=1e-12)
-
-
-@each_scenario
-def test_simulation_the_error_rate_follows_from_err_star(scenario, rng):
-    """Y=+-1 with P(Y=1) = 0.3 and f | Y ~ N(Y, 1), cut at several places, against the known error rate."""
-    prior, n = 0.3, 400_000
-    truth = rng.random(n) < prior
-    score = rng.standard_normal(n) + np.where(truth, 1.0, -1.0)
-    if scenario == "case_control":
-        pos, unl = rng.standard_normal(100_000) + 1, score
-    else:
-        labelled = truth & (rng.random(n) < 0.5)
-        pos, unl = score[labelled], score[~labelled]
-    for cut in (-1.0, 0.0, 0.7):
-        above = [0.5 - 0.5 * erf((cut - mean) / sqrt(2)) for mean in (1, -1)]
-        error = prior * (1 - above[0]) + (1 - prior) * above[1]
-        value = err_star(pos, unl, prior=prior, scenario=scenario, threshold=cut)
-        assert (1 + 2 * prior) * value - prior == pytest.approx(error, abs=0.006)
-        # The prior of the other scenario, or its sample, would be wrong by far more.
-        other = err_star(pos, unl, prior=prior, scenario="case_control", threshold=cut)
-        assert scenario == "case_control" or abs((1 + 2 * prior) * other - prior - error) > 0.02
-        puf = puf_score(pos, unl, scenario=scenario, threshold=cut)
-        assert puf == pytest.approx(above[0] ** 2 / (prior * above[0] + (1 - prior) * above[1]), rel=0.02)
 
 
 def test_constant_decisions():

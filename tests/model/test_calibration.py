@@ -96,19 +96,6 @@ def test_probabilities_are_in_the_unit_interval_and_rise_with_any_scores(labels,
         assert mean <= prior + ROUNDING
 
 
-def test_the_mean_over_unlabelled_rows_is_the_prior(rng):
-    for prior in (0.05, 0.3, 0.8):
-        for scale, shift in ((1, 0), (1e-8, 0), (1e8, 0), (1.0, 1e9)):
-            scores, labels, _ = normals(rng, 300, 2000, prior)
-            part = scored(shift + scale * scores, labels, rng.random(2300))
-            for method in METHODS:
-                found = calibrate(method, part, prior)
-                assert found.trouble == ""
-                mean = part.share_unl @ at(method, found, part.unl)
-                # Of "isotonic" what is cut off at 1 is missing.
-                assert mean == pytest.approx(prior, rel=1e-12 if method == "sigmoid" else 0.1)
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_weights_equal_repetition(rng, method):
     scores, labels, _ = normals(rng, 40, 150, 0.4)
@@ -122,29 +109,11 @@ def test_weights_equal_repetition(rng, method):
 # ------------------------------------------------------------------------------------------------ the truth
 
 
-def test_probabilities_are_the_true_ones_within_their_error():
-    """Two normal classes have log odds that are linear in the score: the sigmoid is right, and isotonic comes near."""
-    prior, grid = 0.3, np.linspace(-1, 3, 9)
-    truth = posterior(grid, prior)
-    found = {method: [] for method in METHODS}
-    for seed in range(30):
-        scores, labels, _ = normals(np.random.default_rng(seed), 500, 3000, prior)
-        for method in METHODS:
-            found[method].append(at(method, calibrate(method, scored(scores, labels), prior), grid))
-    for method, largest in (("sigmoid", 0.06), ("isotonic", 0.12)):
-        values = np.array(found[method])
-        error = values.std(axis=0, ddof=1)
-        assert error.max() < largest
-        # Of "isotonic" the bias of a step function comes on top.
-        allowed = 4 * error / np.sqrt(len(values)) + (0.002 if method == "sigmoid" else 0.03)
-        assert (np.abs(values.mean(axis=0) - truth) < allowed).all()
-
-
 def test_a_single_set_gives_the_probabilities_of_rows_without_a_label(rng):
     truth = rng.random(20_000) < 0.4
     scores = rng.standard_normal(truth.size) + 1.5 * truth
     labels = (truth & (rng.random(truth.size) < 0.5)).astype(int)
-    model = ranker(scores).with_probabilities(prior=0.4, X=scores[:, None], y=labels, scenario="single_set")
+    model = ranker().with_probabilities(prior=0.4, X=scores[:, None], y=labels, scenario="single_set")
     unl = labels == 0
     among = np.mean(truth[unl])  # 0.25
     assert model.calibration_prior == pytest.approx(among, abs=0.02)
@@ -180,29 +149,18 @@ def test_equal_scores_have_the_prior(method):
         np.testing.assert_allclose(at(method, found, [value, -np.inf, np.inf]), 0.3)
 
 
-def test_a_perfect_ranking_gives_a_step():
-    scores = np.arange(100.0)
-    labels = np.repeat([0, 1], [70, 30])
-    found = calibrate("sigmoid", scored(np.append(scores, scores[70:]), np.append(labels * 0, np.ones(30))), 0.3)
-    values = at("sigmoid", found, scores)
-    assert values.mean() == pytest.approx(0.3, abs=ROUNDING)
-    np.testing.assert_allclose(values[:60], 0, atol=1e-5)
-    np.testing.assert_allclose(values[80:], 1, atol=1e-5)
-
-
 # ------------------------------------------------------------------------------------------------ the method
 
 
-def ranker(scores):
+def ranker():
     """A model whose score is its one feature."""
-    del scores
     return fastpu.baselines.fit_ls_auc([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
 
 
 def test_scores_the_wrong_way_round_get_the_prior_and_a_warning(rng):
     scores, labels, _ = normals(rng, 100, 300, 0.3)
     with pytest.warns(EstimateWarning, match="the labelled positive rows have lower scores than the unlabelled ones"):
-        model = ranker(scores).with_probabilities(prior=0.3, X=-scores[:, None], y=labels)
+        model = ranker().with_probabilities(prior=0.3, X=-scores[:, None], y=labels)
     np.testing.assert_allclose(model.predict_proba(scores[:, None]), [[0.7, 0.3]] * 400)
 
 
@@ -212,19 +170,19 @@ def test_labelled_rows_below_a_step_get_a_warning(rng):
     with pytest.warns(
         EstimateWarning, match=r"of the labelled positives have probabilities below 0\.01, more than can"
     ):
-        ranker(scores).with_probabilities(prior=0.3, X=scores[:, None], y=labels)
+        ranker().with_probabilities(prior=0.3, X=scores[:, None], y=labels)
 
 
 def test_isotonic_that_misses_the_prior_gets_a_warning(rng):
     scores, labels, _ = normals(rng, 100, 300, 0.3, distance=9.0)
     with pytest.warns(EstimateWarning, match=r"over the unlabelled rows is 0\.\d+, not 0\.7: more labelled positives"):
-        ranker(scores).with_probabilities(prior=0.7, X=scores[:, None], y=labels, method="isotonic")
+        ranker().with_probabilities(prior=0.7, X=scores[:, None], y=labels, method="isotonic")
 
 
 def test_labelled_negatives_count_for_the_overall_rate_alone(rng):
     scores, labels, _ = normals(rng, 60, 340, 0.4)
     X, y = np.append(scores, np.zeros(100))[:, None], np.append(labels, np.full(100, -1))
-    model = ranker(scores)
+    model = ranker()
     case_control = model.with_probabilities(prior=0.4, X=X, y=y)
     single = model.with_probabilities(prior=(60 + 0.4 * 340) / 500, X=X, y=y, scenario="single_set")
     alone = model.with_probabilities(prior=0.4, X=scores[:, None], y=labels)
@@ -235,7 +193,7 @@ def test_labelled_negatives_count_for_the_overall_rate_alone(rng):
 def test_threshold_and_probabilities_leave_each_other_alone(rng):
     scores, labels, _ = normals(rng, 60, 340, 0.4)
     X = scores[:, None]
-    model = ranker(scores)
+    model = ranker()
     first = model.with_probabilities(prior=0.4, X=X, y=labels).with_threshold(prior=0.4, X_unl=X[labels == 0])
     second = model.with_threshold(prior=0.4, X_unl=X[labels == 0]).with_probabilities(prior=0.4, X=X, y=labels)
     for found in (first, second):
@@ -291,7 +249,7 @@ def test_bad_arguments(changes, error, text):
 
 def test_a_model_without_probabilities_says_how_to_get_them():
     text = "the model has scores only: call with_probabilities(prior=..., X=..., y=...) first"
-    refused(ValueError, text, ranker(None).predict_proba, [[1.0]])
+    refused(ValueError, text, ranker().predict_proba, [[1.0]])
 
 
 def test_scores_that_hardly_differ(rng):

@@ -205,11 +205,6 @@ def test_what_is_lazy_in_a_way_of_its_own_is_refused():
     refused(TypeError, "X must be a Dask array or a Dask frame, or in memory, got", toy().decision_function, Graph())
 
 
-def test_threads_are_checked():
-    with pytest.raises(ValueError, match="n_threads must be an integer >= 1, got 0"):
-        toy().predict(np.ones((1, 2)), n_threads=0)
-
-
 def test_the_threshold_can_match_a_prior(rng):
     X = rng.normal(size=(200, 2))
     model = toy()
@@ -237,20 +232,6 @@ def test_all_or_nothing_gets_a_warning(prior, positive):
     with pytest.warns(DegenerateModelWarning, match=f"calls {positive} of 10 rows of X_unl positive"):
         matched = toy().with_threshold(prior=prior, X_unl=X)
     assert np.sum(matched.predict(X) == 1) == positive
-
-
-@pytest.mark.parametrize(
-    ("prior", "error", "text"),
-    [
-        (0, ValueError, "prior must be a number in (0, 1), got 0.0"),
-        (1.0, ValueError, "prior must be a number in (0, 1), got 1.0"),
-        (np.nan, ValueError, "prior must be a number in (0, 1), got nan"),
-        ("0.5", TypeError, "prior must be a number in (0, 1), got '0.5' (str)"),
-    ],
-)
-def test_bad_priors(prior, error, text):
-    with pytest.raises(error, match=re.escape(text)):
-        toy().with_threshold(prior=prior, X_unl=np.ones((2, 2)))
 
 
 # ------------------------------------------------------------------------------------------- files

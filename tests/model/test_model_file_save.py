@@ -50,14 +50,14 @@ def test_permissions_are_those_of_the_old_file_from_the_start(path, monkeypatch)
     assert path.with_name("new").stat().st_mode == path.with_name("plain").stat().st_mode
 
 
-@pytest.mark.parametrize("place", ["savez", "fsync", "replace"])
+@pytest.mark.parametrize("place", ["open", "savez", "fsync", "replace"])
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
 def test_a_failure_leaves_the_old_file(path, place, error, monkeypatch):
     def fail(*args, **kwargs):
         raise error
 
     old = path.read_bytes()
-    owner = {"savez": _model_file.np, "fsync": _model_file.os, "replace": Path}[place]
+    owner = {"savez": _model_file.np, "replace": Path}.get(place, _model_file.os)
     monkeypatch.setattr(owner, place, fail)
     with pytest.raises(type(error)):
         toy(n_iter=9).save(path)
@@ -104,18 +104,6 @@ def test_devices_and_pipes_are_refused(tmp_path):
             toy().save(name)
         with pytest.raises(ValueError, match="path must name a regular file, got .*, which is a device or pipe"):
             load(name)
-
-
-def test_a_folder_that_refuses_new_files(path, monkeypatch):
-    def refuse(*args, **kwargs):
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    old = path.read_bytes()
-    monkeypatch.setattr(_model_file.os, "open", refuse)
-    with pytest.raises(PermissionError):
-        toy(n_iter=9).save(path)
-    assert path.read_bytes() == old
-    assert names_beside(path) == ["model.npz"]
 
 
 @posix

@@ -30,6 +30,10 @@ class Run:
     left: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))  # of U, never rejected
     status: str = ""
 
+    @property
+    def n_iter(self) -> int:
+        return len(self.fits)
+
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         return self.fits[-1].decision_function(X)
 
@@ -40,7 +44,7 @@ class Run:
 
 def one_class_mapping(P: np.ndarray, nu_map: float, **kernel: Any) -> Any:
     """h_0: the one-class SVM of P, its threshold lowered until all of P is inside."""
-    machine = OneClassSVM(nu=max(nu_map, 1 / P.shape[0]), tol=SOLVER_TOL, **kernel).fit(P)
+    machine = OneClassSVM(nu=max(nu_map, 1 / P.shape[0]), **kernel).fit(P)
     least = machine.decision_function(P).min()
     return lambda X: machine.decision_function(X) - least
 
@@ -50,9 +54,9 @@ def supervised(X: np.ndarray, P: np.ndarray, N: np.ndarray, *, C: float, nu: flo
     rows = np.concatenate([P, N])
     labels = np.repeat([1, -1], [P.size, N.size])
     if nu is None:
-        return SVC(C=C, tol=SOLVER_TOL, **kernel).fit(X[rows], labels)
+        return SVC(C=C, **kernel).fit(X[rows], labels)
     bound = 2 * min(P.size, N.size) / rows.size
-    return NuSVC(nu=min(nu, NU_SHARE * bound), tol=SOLVER_TOL, **kernel).fit(X[rows], labels)
+    return NuSVC(nu=min(nu, NU_SHARE * bound), **kernel).fit(X[rows], labels)
 
 
 def negative_support(machine: Any, N: np.ndarray, n_pos: int) -> np.ndarray:
@@ -71,9 +75,14 @@ def mapping_convergence(
     C: float = 1.0,
     nu: float | None = None,
     max_iter: int = 100,
+    tol: float = SOLVER_TOL,
     **kernel: Any,
 ) -> Run:
-    """SMC, or with `reset` SVMC: section 1 of the specification, with its repair (3a)."""
+    """SMC, or with `reset` SVMC: section 1 of the specification, with its repair (3a).
+
+    Any `kernel` is passed on to scikit-learn: the peer in bench/peers/svm.py is this loop with LIBSVM's own tolerance.
+    """
+    kernel = {"tol": tol, **kernel}
     run = Run()
     P, U = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
     run.mapping = one_class_mapping(X[P], nu_map, **kernel)

@@ -61,14 +61,8 @@ def is_reversed(risk: Risk, f: np.ndarray, y: np.ndarray, weights: np.ndarray) -
     return parts(risk, f, y, weights)[1] < -risk.beta
 
 
-def followed(risk: Risk, f: np.ndarray, y: np.ndarray, weights: np.ndarray, back: bool) -> float:
-    """What a step follows the gradient of."""
-    positive, negative = parts(risk, f, y, weights)
-    return -risk.gamma_nn * negative if back else positive + negative
-
-
 def gradient(risk: Risk, net: Net, X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> Net:
-    """The gradient of `followed` in all parameters."""
+    """The gradient in all parameters of what a step follows: R+ + R-, or -gamma_nn R- where it takes f back."""
     f = scores(net, X)
     slope = LOSSES[risk.loss][1]
     share = np.where(y == 1, risk.prior / max(weights[y == 1].sum(), 1e-300), 0) * weights

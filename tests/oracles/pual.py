@@ -104,18 +104,3 @@ def box_qp(Q: np.ndarray, q: np.ndarray, cost: float, tol: float = 1e-13) -> np.
                 length = min(length, 0.99 * float((-x[falls] / d[falls]).min()))
         a, low, high = a + length * step, low + length * d_low, high + length * d_high
     return np.clip(a, 0, cost)
-
-
-def admm(problem: Problem, mu: float, n_iter: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """theta, h and u of Algorithm 1 as printed, (13), (17) and (18), after so many iterations from 0."""
-    A = np.column_stack([problem.Z, np.ones(len(problem.Z))])[problem.is_pos]
-    H, b = problem.hessian()
-    M = H + mu * A.T @ A
-    h = u = np.zeros(len(A))
-    theta = np.zeros(A.shape[1])
-    for _ in range(n_iter):
-        theta = np.linalg.solve(M, b + A.T @ (u + mu * (1 - h)))
-        d, c = 1 + u / mu - A @ theta, problem.C_pos / mu
-        h = np.where(d > c, d - c, np.where(d < 0, d, 0.0))
-        u = u + mu * (1 - A @ theta - h)
-    return theta, h, u

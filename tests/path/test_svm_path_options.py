@@ -69,8 +69,6 @@ def test_callbacks_see_breakpoints_and_stop(data):
     np.testing.assert_allclose([info.objective for info in seen], path.objective)
     path.at(path.end)
     refused(ValueError, "where the path ends with status 'callback'", path.at, path.end / 2)
-    with pytest.raises(ZeroDivisionError):
-        fastpu.fit_svm_path(X, y, callback=lambda info: 1 / 0)
     refused(TypeError, "callback must return True to stop", fastpu.fit_svm_path, X, y, callback=lambda info: "no")
 
 
@@ -105,6 +103,7 @@ def test_a_path_ends_at_lam_min(data):
     np.testing.assert_array_equal(whole.lams[: path.lams.size - 1], path.lams[:-1])
     np.testing.assert_allclose(path.scores(X, 0.3), whole.scores(X, 0.3), rtol=0, atol=1e-10)
     refused(ValueError, "lam must be >= 0.3, where the path ends with status 'lam_min', got 0.2", path.at, 0.2)
+    refused(ValueError, "X must have 3 features", path.scores, X[:, :2], 1.0)
     above = fastpu.fit_svm_path(X, y, gamma=0.5, lam_min=1e6)
     np.testing.assert_allclose(above.scores(X, 2e6), whole.scores(X, 2e6), rtol=0, atol=1e-10)
 
@@ -114,27 +113,12 @@ def test_bad_labels_and_costs_are_named(data):
     costs = np.ones(len(y))
     costs[[0, 1]] = np.inf
     refused(ValueError, "sample_cost may be infinite in one class only", fastpu.fit_svm_path, X, y, sample_cost=costs)
-    costs[[0, 1]] = 1, -2
-    refused(
-        ValueError, "sample_cost must be >= 0, got -2.0 at position 1", fastpu.fit_svm_path, X, y, sample_cost=costs
-    )
-    costs[1] = np.nan
-    refused(ValueError, "sample_cost must not hold NaN", fastpu.fit_svm_path, X, y, sample_cost=costs)
-    refused(ValueError, "sample_cost must have 50 entries", fastpu.fit_svm_path, X, y, sample_cost=costs[1:])
     refused(
         ValueError, "y must have positive and negative rows with a cost", fastpu.fit_svm_path, X, y,
         sample_cost=np.where(y > 0, 1.0, 0.0),
     )  # fmt: skip
     refused(ValueError, "fit_pu_svm_path", fastpu.fit_svm_path, X, np.maximum(y, 0))
     refused(ValueError, "negative", fastpu.fit_pu_svm_path, X, y)
-    refused(ValueError, "y must have positive and negative rows", fastpu.fit_svm_path, X, np.ones(50))
-    pu = np.maximum(y, 0)
-    refused(ValueError, "C_pos must be a number > 0", fastpu.fit_pu_svm_path, X, pu, C_pos=0)
-    refused(ValueError, "C_unl must be", fastpu.fit_pu_svm_path, X, pu, C_unl=np.inf)
-    path = fastpu.fit_pu_svm_path(X, pu, C_pos=2)
-    refused(ValueError, "lam must be", path.at, 0)
-    refused(TypeError, "lam must be", path.at, "1")
-    refused(ValueError, "X must have 3 features", path.scores, X[:, :2], 1.0)
 
 
 def test_no_warning_where_all_is_well(data):

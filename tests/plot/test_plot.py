@@ -75,6 +75,17 @@ def test_axes_of_the_caller_are_drawn_into(name):
     refused(TypeError, "ax must be one of matplotlib Axes, got [", draw, *CALLS[name], ax=[ax, ax])
 
 
+@pytest.mark.parametrize("name", ["audit", "ranking"])
+def test_a_pair_of_axes_of_the_caller_is_drawn_into(name):
+    draw = getattr(fastpu.plot, name)
+    figure = Figure()
+    pair = figure.subplots(2)
+    assert draw(*CALLS[name], ax=pair) is figure
+    assert figure.axes == list(pair)
+    assert all(ax.has_data() for ax in pair)
+    refused(TypeError, "ax must be two Axes, got", draw, *CALLS[name], ax=pair[0])
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_legend_has_an_entry_for_all_that_it_names(name):
     for ax in getattr(fastpu.plot, name)(*CALLS[name]).axes:

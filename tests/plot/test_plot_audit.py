@@ -43,11 +43,3 @@ def test_curves_bands_and_checked_rows_are_those_of_the_audit(known):
 def test_what_is_no_audit_is_refused(known):
     refused(TypeError, "found must be an Audit", fastpu.plot.audit, known[1])
     refused(TypeError, "before must be a RankingCurve", fastpu.plot.audit, known[0], before=known[0])
-
-
-def test_it_draws_into_a_pair_of_axes(known):
-    figure = pytest.importorskip("matplotlib.figure").Figure()
-    axes = figure.subplots(2, 1)
-    assert fastpu.plot.audit(known[0], ax=axes) is figure
-    assert all(ax.has_data() for ax in axes)
-    refused(TypeError, "ax must be two Axes", fastpu.plot.audit, known[0], ax=axes[0])

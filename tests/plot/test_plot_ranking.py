@@ -70,15 +70,6 @@ def test_without_samples_there_are_no_bands_and_without_k_no_marker(scores):
     assert len(fastpu.plot.ranking(*scores).axes[0].collections) == 1
 
 
-def test_it_draws_into_a_pair_of_axes(scores):
-    figure = Figure()
-    pair = figure.subplots(2)
-    assert fastpu.plot.ranking(*scores, n_boot=2, ax=pair) is figure
-    assert figure.axes == list(pair)
-    assert all(ax.has_data() for ax in pair)
-    refused(TypeError, "ax must be two Axes, got", fastpu.plot.ranking, *scores, ax=pair[0])
-
-
 def test_bad_arguments(scores):
     refused(ValueError, "in (0, 1], got 401", fastpu.plot.ranking, *scores, k=401)
     refused(ValueError, "n_boot must be an integer", fastpu.plot.ranking, *scores, n_boot=-1)

@@ -18,7 +18,6 @@ import fastpu.estimators
 from fastpu.data._validate import check_matrix
 from fastpu.metrics import pu_auc
 from fastpu.priors import PriorEstimate, _estimates, _likelihood, bbe, km2
-from fastpu.priors._kernel import kernel_factor, mixture_share
 from fastpu.priors._likelihood import Likelihood, best_bin, best_of, score_share, share_likelihoods
 from fastpu.priors._rows import on_one_scale, row_keys
 from oracles import priors as oracle
@@ -109,18 +108,6 @@ def test_km2_does_not_depend_on_the_order_of_rows(case, form):
     assert km2(form(X[order]), y[order], random_state=0).value == pytest.approx(expected.value, rel=0, abs=tol)
     most = km2(X, y, max_rows=10, random_state=0).value  # rows are drawn
     assert km2(X[order], y[order], max_rows=10, random_state=0).value == most
-
-
-@given(case=discrete_rows())
-def test_slopes_of_the_distance_to_the_hull_are_no_noise_for_discrete_rows(case):
-    """The numbers themselves, of rows that are repeated: in another order the shares are those of the search's step."""
-    X, y, order = case
-    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 2)
-    found = []
-    for rows in (np.arange(y.size), order):
-        shares = [(y[rows] == g) / np.count_nonzero(y == g) for g in (0, 1)]
-        found.append(mixture_share(kernel_factor(K[np.ix_(rows, rows)]), *shares))
-    assert found[0] == pytest.approx(found[1], abs=0.01)
 
 
 DISCRETE = {

@@ -96,11 +96,3 @@ def graph(X: np.ndarray, n_neighbors: int = 5, sigma: float = 1.0) -> tuple[Any,
     """(W, R) by the oracle, as the argument `graph` takes it."""
     R = pual.laplacian(X, n_neighbors, sigma)
     return sp.csr_array(np.diag(np.diag(R)) - R) * len(X), sp.csr_array(R)
-
-
-def assert_same_but_for_rounding(model: fastpu.models.PualMachine, expected: fastpu.models.PualMachine, X: Any) -> None:
-    """A model of a grid is that of a single fit up to rounding: BLAS may sum one row in another order than many."""
-    assert (model.status, model.params) == (expected.status, expected.params)
-    scores = expected.decision_function(X)
-    np.testing.assert_allclose(model.decision_function(X), scores, rtol=0, atol=1e-9 * np.abs(scores).max())
-    np.testing.assert_allclose(model.objective[-1], expected.objective[-1], rtol=1e-9)

@@ -211,23 +211,6 @@ def test_many_columns_of_any_size_are_solved_by_steps(monkeypatch):
 
 # -- weights -----------------------------------------------------------------------------------------------------------
 
-KERNELS = {"linear": {}, "rbf": {"kernel": "rbf", "gamma": 0.4}, "wide": {}}
-
-
-@each_form
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_weights_are_repeated_rows_and_0_is_absence(kernel, form):
-    X, y = pu_rows(40, 200 if kernel == "wide" else 4)
-    counts = np.random.default_rng(0).integers(0, 4, size=40)
-    counts[y == 1] = [1, 2] * 5 if (y == 1).sum() == 10 else np.maximum(counts[y == 1], 1)
-    counts[-1] = 0
-    options = {"lam": [0.1, 3.0], **KERNELS[kernel]}
-    weighted = fastpu.baselines.fit_bls_svm(form(X), y, sample_weight=counts, **options)
-    repeated = fastpu.baselines.fit_bls_svm(form(np.repeat(X, counts, axis=0)), np.repeat(y, counts), **options)
-    for model, other in zip(weighted, repeated, strict=True):
-        np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=1e-8)
-        assert model.objective[-1] == pytest.approx(other.objective[-1])
-
 
 def test_absent_rows_of_a_kernel_matrix():
     X, y = pu_rows(40, 4)

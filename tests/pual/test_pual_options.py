@@ -11,7 +11,6 @@ import fastpu
 from method_recipes import model_bits
 from pual_cases import (
     FIT_TOL,
-    assert_same_but_for_rounding,
     each_fit,
     each_kernel,
     pu_rows,
@@ -68,16 +67,6 @@ def test_a_graph_that_was_searched_before_serves_any_sigma(data):
 
 
 # -- threads -----------------------------------------------------------------------------------------------------------
-
-
-def test_many_positives_in_parallel():
-    """Enough for blocks of the interior point; BLAS is left as it was found."""
-    X, y = pu_rows(9000, 6, seed=5)
-    before = [library["num_threads"] for library in threadpool_info()]
-    one, *others = (fastpu.fit_pual(X, y, n_threads=n, n_neighbors=0) for n in (1, 2, 7))
-    for model in others:
-        assert_same_but_for_rounding(model, one, X)
-    assert [library["num_threads"] for library in threadpool_info()] == before
 
 
 def test_blas_has_one_thread_while_fits_run(data):

@@ -76,12 +76,13 @@ def pu_rows(
 
 
 def train(
-    X: Any, y: np.ndarray, start: Any, risk: Any, *, weights: Any = None, n_threads: int = 2, **options: Any
-) -> Any:
+    X: Any, y: np.ndarray, start: Any, risk: Any, *, weights: Any = None, eval_rows: Any = None, n_threads: int = 2,
+    **options: Any,
+) -> Any:  # fmt: skip
     """Epochs of the core's training, from a net given as a dict."""
     made = _core.NnpuOptions(**vars(risk), **{"learning_rate": 1e-2, **options})
     return _core.fit_nnpu(
-        X, y.astype(np.int8), weights, start, made, chosen=None, eval_rows=None, callback=None, n_threads=n_threads
+        X, y.astype(np.int8), weights, start, made, chosen=None, eval_rows=eval_rows, callback=None, n_threads=n_threads
     )
 
 

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 import fastpu
 from fastpu import _core
 from helpers import refused
-from risk_cases import FITS, each_fit, pu_rows, quiet
+from oracles.nnpu import Risk
+from risk_cases import FITS, each_fit, pu_rows, quiet, train
 
 pytestmark = quiet
 
@@ -106,25 +107,18 @@ def net(d: int = 3, h: int = 2) -> dict:
     return {"hidden_coef": np.zeros((d, h)), "hidden_intercept": np.zeros(h), "coef": np.zeros(size), "intercept": 0.0}
 
 
-def train(x, labels, start, *, weights=None, evaluated=None, **options):
-    made = _core.NnpuOptions(**{"n_epochs": 2, **options})
-    return _core.fit_nnpu(
-        x, labels, weights, start, made, chosen=None, eval_rows=evaluated, callback=None, n_threads=1
-    )  # fmt: skip
-
-
 def test_the_core_refuses_arrays_that_do_not_fit(data):
     X, y = data
-    labels = y.astype(np.int8)
-    refused(ValueError, "features", train, X, labels, net(4))
-    refused(ValueError, "sizes of a net", train, X, labels, {**net(), "coef": np.zeros(3)})
-    refused(ValueError, "labels", train, X, labels - 1, net())
-    refused(ValueError, "positive and unlabelled", train, X, labels * 0, net())
-    refused(ValueError, "weights", train, X, labels, net(), weights=np.zeros(30))
-    refused(TypeError, "coef", train, X.astype(np.float32), labels, net())
+    labels, risk = y.astype(np.int8), Risk()
+    refused(ValueError, "features", train, X, labels, net(4), risk)
+    refused(ValueError, "sizes of a net", train, X, labels, {**net(), "coef": np.zeros(3)}, risk)
+    refused(ValueError, "labels", train, X, labels - 1, net(), risk)
+    refused(ValueError, "positive and unlabelled", train, X, labels * 0, net(), risk)
+    refused(ValueError, "weights", train, X, labels, net(), risk, weights=np.zeros(30))
+    refused(TypeError, "coef", train, X.astype(np.float32), labels, net(), risk)
     refused(ValueError, "features", _core.nnpu_scores, X[:, :2].copy(), net(), n_threads=1)
     words = "x and x of eval_rows must have one form and type"
-    refused(TypeError, words, train, X, labels, net(), evaluated=(X.astype(np.float32), labels, None))
+    refused(TypeError, words, train, X, labels, net(), risk, eval_rows=(X.astype(np.float32), labels, None))
 
 
 def test_arrays_of_several_dtypes_are_refused_when_a_network_is_made_or_loaded(data):

@@ -104,15 +104,6 @@ def test_steps_at_a_scale_are_those_on_rows_divided_by_it(h, batch_size):
     np.testing.assert_allclose(found["risk"], risks, atol=ROUNDING)
 
 
-def test_columns_on_different_scales_are_still_told():
-    X, y, _ = pu_rows(200, 3)
-    X[:, 1] *= 1e4
-    for scale in (1e-6, 1.0, 1e6):
-        for model in ("linear", "mlp"):
-            with pytest.warns(fastpu.exceptions.ScaleWarning, match="on very different scales"):
-                fastpu.fit_nnpu(scale * X, y, prior=0.4, model=model, n_epochs=3, random_state=0)
-
-
 # -- the size ----------------------------------------------------------------------------------------------------------
 
 

@@ -48,21 +48,6 @@ def test_batches_are_as_many_as_have_enough_rows_and_positive_ones(n_pos, n_unl,
     assert split(labels_of(n_pos, n_unl), fraction=None).batch_size == size
 
 
-def test_weights_are_what_repeated_rows_are():
-    labels = labels_of(150, 400)
-    weights = np.random.default_rng(1).integers(1, 5, 550).astype(float)
-    again = np.repeat(np.arange(550), weights.astype(int))
-    for size in (None, 64):
-        found, repeated = split(labels, weights, batch_size=size), split(labels[again], batch_size=size)
-        for one, other in ((found.chosen, repeated.chosen), (found.held, repeated.held)):
-            mass = np.ones(550) if found.weights is None else found.weights
-            if one is found.held:
-                mass = np.bincount(found.held, weights=found.held_weights, minlength=550)
-            counted = np.bincount(one, weights=mass[one], minlength=550)
-            np.testing.assert_array_equal(counted, np.bincount(again[other], minlength=550))
-    np.testing.assert_array_equal(split(labels, weights, batch_size=64).chosen.size, repeated.chosen.size)
-
-
 @pytest.mark.parametrize("scale", [1e-12, 0.3, 1.0, 1e3, 1e12])
 def test_no_weight_is_lost_and_copies_are_bounded(scale):
     labels = labels_of(150, 400)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import itertools
 import warnings
@@ -73,22 +72,12 @@ def test_the_minimiser_is_that_of_scipy(loss, lam, is_weighted):
     )
     found = nnpu.convex_risk(*arguments, theta(model), X, y, weights)
     assert model.objective[-1] == pytest.approx(found, abs=1e-13)
+    assert model.objective[0] == pytest.approx(np.log(2) if loss == "logistic" else 0.25, rel=1e-14)  # at 0
+    assert len(model.objective) == model.n_iter + 1
+    assert (np.diff(model.objective) < 1e-14 * np.abs(model.objective).max()).all()
     assert found <= peer.fun + 1e-13
     assert found == pytest.approx(peer.fun, abs=PEER_TOL)
     assert np.abs(gradient(*arguments, theta(model), X, y, weights)).max() < GRADIENT_TOL
-
-
-@pytest.mark.parametrize("lam", [0.0, 0.05])
-def test_the_squared_loss_has_a_closed_form(lam):
-    """(mean_u xx' / 2 + lam) theta = prior mean_p x - mean_u x / 2, the last of x being 1."""
-    X, y, _ = pu_rows(150, 5)
-    model = fastpu.fit_upu(X, y, prior=0.3, loss="squared", lam=lam)
-    Z = np.column_stack([X, np.ones(150)])
-    U, P = Z[y == 0], Z[y == 1]
-    ridge = lam * np.diag([1.0] * 5 + [0.0])
-    expected = np.linalg.lstsq(U.T @ U / (2 * len(U)) + ridge, 0.3 * P.mean(0) - U.mean(0) / 2, rcond=None)[0]
-    np.testing.assert_allclose(theta(model), expected, rtol=FIT_TOL, atol=FIT_TOL)
-    assert model.n_iter <= 2  # one step, and one for its rounding
 
 
 @each_loss
@@ -102,25 +91,9 @@ def test_the_convex_risk_is_that_of_upu(loss):
     assert followed[0] == pytest.approx(model.objective[-1], abs=1e-12)
 
 
-@quiet
-@each_loss
-@pytest.mark.filterwarnings("ignore::fastpu.exceptions.ScaleWarning")
-@pytest.mark.parametrize("lam", [1e-4, 0.1])
-def test_the_risk_never_rises(loss, lam):
-    for seed in range(10):
-        X, y, _ = pu_rows(150, 6, seed=seed)
-        X *= 10.0 ** np.arange(-3, 3)
-        model = fastpu.fit_upu(X, y, prior=0.3 + 0.04 * seed, loss=loss, lam=lam)
-        rounding = 1e-14 * np.abs(model.objective).max()
-        assert (np.diff(model.objective) < rounding).all()
-        at_zero = np.log(2) if loss == "logistic" else 0.25
-        assert model.objective[0] == pytest.approx(at_zero, rel=1e-14)
-        assert len(model.objective) == model.n_iter + 1
-
-
 @each_loss
 def test_many_features_are_fitted_by_conjugate_gradients(loss):
-    """More than 2000: dense and CSR, against the smaller problem that has the same solution."""
+    """More than 2000, dense and CSR."""
     X, y, _ = pu_rows(60, 2100)
     model = fastpu.fit_upu(X, y, prior=0.4, loss=loss, lam=0.05)
     assert model.status == "tol"
@@ -128,9 +101,6 @@ def test_many_features_are_fitted_by_conjugate_gradients(loss):
     assert np.abs(gradient(loss, 0.4, 0.05, at, X, y, np.ones(60))).max() < 1e-7
     sparse = fastpu.fit_upu(sp.csr_array(X), y, prior=0.4, loss=loss, lam=0.05)
     np.testing.assert_allclose(sparse.coef, model.coef, atol=1e-7)
-    _, _, basis = np.linalg.svd(X, full_matrices=False)  # the solution is in the span of the rows
-    small = fastpu.fit_upu(X @ basis.T, y, prior=0.4, loss=loss, lam=0.05)
-    np.testing.assert_allclose(basis.T @ small.coef, model.coef, atol=1e-6)
 
 
 @each_loss
@@ -206,17 +176,6 @@ def test_a_column_in_which_positive_rows_alone_differ_is_not_left_out(loss):
     assert model.coef[0] < -0.1
     words = f"lam = 0 leaves the {loss} risk without a minimum"
     refused(ValueError, words, free, X, y, prior=0.5, loss=loss, sample_weight=weights)
-
-
-def test_where_the_logistic_risk_has_a_minimum_it_is_positive():
-    """A classifier with R <= 0 proves that R has no minimum."""
-    n_found = 0
-    for seed in range(20):
-        X, y, _ = pu_rows(60, 3, seed=seed, apart=1.0)
-        with contextlib.suppress(ValueError):
-            assert free(X, y, prior=0.4, loss="logistic").objective[-1] > 0
-            n_found += 1
-    assert n_found > 10
 
 
 # -- invariances -------------------------------------------------------------------------------------------------------

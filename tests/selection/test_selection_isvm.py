@@ -11,8 +11,6 @@ import fastpu
 from fastpu.common._methods import function_of
 from selection_cases import pu_data, without_seconds
 
-pytestmark = pytest.mark.skipif(not hasattr(fastpu, "fit_isvm"), reason="needs fit_isvm")
-
 COSTS = (10.0 ** np.linspace(-3, 2, 6)).tolist()
 
 

@@ -184,15 +184,6 @@ def test_a_partial_function_keeps_its_mark(data):
     assert shared_parameters(functools.partial(functools.partial(fit))) == ("shift",)
 
 
-def test_the_decorator_marks_a_function():
-    @shares_work("C", "gamma")
-    def fit(X, y):
-        return None
-
-    assert fit.shares == shared_parameters(fit) == ("C", "gamma")
-    assert shared_parameters(Recorder()) == ()
-
-
 def test_a_value_that_fails_does_not_take_its_line_along(data):
     fit = Sharing(raises={2.0: ValueError("not two")})
     with pytest.warns(fastpu.exceptions.FailedFitWarning, match=r"1 of 4 points.*says: ValueError: not two$"):
@@ -223,15 +214,16 @@ def test_a_constant_model_of_a_line_is_found_by_its_scores(data):
     assert found.table["status"].tolist() == ["ok", "degenerate"]
 
 
-def test_lines_are_as_few_as_one_parameter_allows():
+@pytest.mark.parametrize(("together", "of_both"), [(False, [3] * 4), (True, [6] * 2)])
+def test_lines_are_as_few_as_what_is_shared_allows(together, of_both):
     points = list(Grid({"a": (1, 2), "b": (1, 2, 3), "c": ([1], [2])}).points())
 
     def sizes(shares):
-        return sorted(len(rows) for _, rows in make_lines(points, shares))
+        return sorted(len(rows) for _, rows in make_lines(points, shares, together=together))
 
     assert sizes(()) == sizes(("d",)) == [1] * 12
     assert sizes(("a",)) == [2] * 6
-    assert sizes(("a", "b")) == sizes(("b", "a")) == [3] * 4
+    assert sizes(("a", "b")) == sizes(("b", "d", "a")) == of_both
     lines = make_lines([*points, {"a": 1}], ("b",))
     assert sorted(i for _, rows in lines for i in rows) == list(range(13))
     assert all(line.shared == (("b",) if len(rows) > 1 else ()) for line, rows in lines)
@@ -239,13 +231,6 @@ def test_lines_are_as_few_as_one_parameter_allows():
 
 def test_several_parameters_can_be_shared_together(data):
     points = list(Grid({"a": (1, 2), "b": (1, 2, 3), "c": ([1], [2])}).points())
-
-    def sizes(shares):
-        return sorted(len(rows) for _, rows in make_lines(points, shares, together=True))
-
-    assert sizes(()) == sizes(("d",)) == [1] * 12
-    assert sizes(("a",)) == [2] * 6
-    assert sizes(("a", "b")) == sizes(("b", "d", "a")) == [6] * 2
     lines = make_lines([*points, {"a": 1}, {"a": 2}], ("a", "b"), together=True)
     assert sorted(len(rows) for _, rows in lines) == [2, 6, 6]  # those without a b are no lines of those with one
 
@@ -331,17 +316,6 @@ def test_which_parameters_move_and_how():
     assert all(isinstance(p["count"], int) and isinstance(p["real"], float) for p in around)
     large = Move.at({"count": 200}, {"count": True})
     assert [move.whole["count"] for move in large.neighbors(["count"])] == [220, 180]
-
-
-def test_the_order_of_moves_leaves_no_trace():
-    start = Move.at({"a": 0.3, "b": 7.0}, {"a": False, "b": False})
-    paths = []
-    for order in itertools.permutations([0, 0, 1, 2, 3]):
-        move = start
-        for step in order:
-            move = list(move.neighbors(["a", "b"]))[step]
-        paths.append((move.key, tuple(move.params(["a", "b"]).values())))
-    assert len(set(paths)) == 1
 
 
 def test_moves_out_of_range_fail_and_end_the_search(data):

@@ -38,9 +38,6 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add("--grid-step", "log10 step of C from -4 to 4, at most 8; paper: 0.1", 0.5)
     parser.add("--weights", "values of w in 0.01 to 0.15, as in the paper", 15)
     parser.add("--rows", "rows of a simulated example", 1000)
-    parser.add("--scenario", "how rows are drawn; the paper's Assumption 1 is the default", "case_control",
-               choices=("case_control", "single_set"))  # fmt: skip
-    parser.add("--spam", "SPAM: log(1 + x) or x, standardised", "log", choices=("log", "standard"))
     parser.add("--prior", "Pr(Y = 1) in Err*", 0.5)
     parser.add("--seed", "seed of the first replication", 0)
     options = parser.parsed(argv, "replications", "weights", "jobs")
@@ -56,12 +53,10 @@ def _run(data_set: DataSet, case: int, options: argparse.Namespace) -> Result:
             folder=options.data,
             case=case,
             seed=seed,
-            scenario=options.scenario,
             prior=options.prior,
             n_rows=options.rows,
             grid_step=options.grid_step,
             n_weights=options.weights,
-            logs=options.spam == "log",
         )
         for seed in range(options.seed, options.seed + options.replications)
     ]
@@ -83,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             text.append(lines(results[-1]))
             print(text[-1], flush=True)
     grid = f"{round(8 / options.grid_step) + 1} values of C (paper: 81) and {options.weights} of w (paper: 15)"
-    text.append("\n" + notes(results, options.replications, grid, options.scenario))
+    text.append("\n" + notes(results, options.replications, grid))
     print(text[-1], flush=True)
     write(options.output, "\n".join(text), results, options)
     return 0

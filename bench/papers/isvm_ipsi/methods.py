@@ -14,8 +14,6 @@ from fastpu.common._methods import function_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["METHODS", "Method", "Remembered"]
-
 _FINE = 0.1  # step of a grid as fine as the paper's
 
 

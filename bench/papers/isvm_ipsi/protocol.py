@@ -11,15 +11,13 @@ from methods import METHODS, Method, Remembered
 from sets import sample
 
 import fastpu
-from fastpu.datasets import split_case_control, split_single_set
+from fastpu.datasets import split_case_control
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
     from sets import DataSet
-
-__all__ = ["Task", "Tested", "replicate"]
 
 
 @dataclass(frozen=True)
@@ -30,12 +28,10 @@ class Task:
     folder: Path | None
     case: int
     seed: int
-    scenario: str
     prior: float
     n_rows: int
     grid_step: float
     n_weights: int
-    logs: bool
 
 
 @dataclass(frozen=True)
@@ -50,15 +46,13 @@ class Tested:
 def _hide(task: Task, y: NDArray[np.int8], rng: np.random.Generator) -> fastpu.datasets.PUSplit:
     """Draw as many rows as there are to train with, or to tune by, as many of them labelled as the case says."""
     n, n_labeled = task.data_set.n_train, task.data_set.n_labeled[task.case - 1]
-    if task.scenario == "case_control":
-        return split_case_control(y, labeled=n_labeled, unlabeled=n - n_labeled, stratify=False, random_state=rng)
-    return split_single_set(y, train=n, labeled=n_labeled, stratify=False, random_state=rng)
+    return split_case_control(y, labeled=n_labeled, unlabeled=n - n_labeled, stratify=False, random_state=rng)
 
 
 def replicate(task: Task) -> dict[str, Tested]:
     """Return what each method did."""
     rng = np.random.default_rng([task.seed, task.case])
-    X, y = sample(task.data_set, task.folder, task.n_rows, rng, logs=task.logs)
+    X, y = sample(task.data_set, task.folder, task.n_rows, rng)
     train = _hide(task, y, rng)
     rest = train.test
     # Each table has a tuning set of its own among the other rows, and is tested on those that are left.
@@ -70,7 +64,6 @@ def replicate(task: Task) -> dict[str, Tested]:
             "scoring": "err_star",
             "validation": (X[rest[hidden.train]], hidden.y_train),
             "prior": task.prior,
-            "scenario": task.scenario,
         },
     }
     test = {1: np.setdiff1d(rest, labelled), 2: rest[hidden.test]}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["CASES", "COLUMNS", "IMPROVEMENTS", "PRINTED", "ROWS", "TABLES", "Printed"]
-
 TABLES = {1: "error on a tuning set with true labels", 2: "Err* on a tuning set without labelled negatives"}
 CASES = (1, 2)
 # A data set and which of its classes is absent from the labels.

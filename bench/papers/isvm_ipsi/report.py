@@ -99,12 +99,12 @@ def lines(result: Result) -> str:
     return "\n".join(found)
 
 
-def notes(results: Sequence[Result], n_replications: int, grid: str, scenario: str) -> str:
+def notes(results: Sequence[Result], n_replications: int, grid: str) -> str:
     """Return what has to be known to read the tables."""
     said = [f"Table {number}: tuned by the {text}." for number, text in TABLES.items()]
     said += [
         f"Mean test errors over {n_replications} replications (paper: 100), standard errors in brackets; {grid}.",
-        f"Unlabelled rows are drawn as in {scenario}; in Err* Pr(Y = 1) is 0.5, as in the paper.",
+        "Unlabelled rows are drawn apart, by the paper's Assumption 1; in Err* Pr(Y = 1) is 0.5, as in the paper.",
         "Improvement of ISVM over BSVM and of IPSI over BPSI: (5.1) with the Bayes error for the examples, (5.2) for "
         "the real sets; most of the printed ones do not follow from the printed errors.",
         "Of tied points of a grid the first is chosen, the smallest C. IPSI starts Algorithm 1 from the psi loss; the "

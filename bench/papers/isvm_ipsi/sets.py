@@ -25,7 +25,7 @@ class DataSet:
     A simulated one is drawn by `make`, a real one read from `file`; `negative` is the class in it that is absent from
     the labels ("novelty"). `n_train` rows are to train with and as many to tune by, `n_labeled` of them labelled in the
     two cases. `bayes` is the Bayes error where it is known. Features that are skewed are long-tailed frequencies, of
-    which the logarithm of 1 + x can be taken first. `note` says how the set differs from the paper's.
+    which the logarithm of 1 + x is taken first. `note` says how the set differs from the paper's.
     """
 
     name: str
@@ -39,7 +39,7 @@ class DataSet:
     note: str = ""
 
 
-_SPAM = "the paper does not say how features are scaled; --spam chooses"
+_SPAM = "the paper does not say how features are scaled; here log(1 + x) is standardised"
 _EXAMPLE_2 = "a stand-in with the Bayes error that the paper prints, whose definition is not known"
 _HEART = (
     "Statlog's 270 rows, 70 of them to test with; the paper has the 297 complete rows of Cleveland and tests with 97"
@@ -56,15 +56,12 @@ DATA_SETS = (
 
 
 def sample(
-    data_set: DataSet, folder: Path | None, n: int, rng: np.random.Generator, *, logs: bool
+    data_set: DataSet, folder: Path | None, n: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """Return rows and true labels of a set: n fresh rows, or all of a real set, each feature standardised over them.
-
-    With `logs`, those of a skewed set are log(1 + x) before.
-    """
+    """Return rows and true labels of a set: n fresh rows, or all of a real set, each feature standardised over them."""
     if data_set.make is not None:
         return data_set.make(n, random_state=rng)
-    X, labels = _read(folder / data_set.file, logs and data_set.is_skewed)  # type: ignore[operator] (has a file)
+    X, labels = _read(folder / data_set.file, data_set.is_skewed)  # type: ignore[operator] (has a file)
     names = np.unique(labels)
     if names.size != 2 or data_set.negative not in names:
         raise DataError(f"{data_set.file}: rows must be {data_set.negative!r} or one other, got {', '.join(names)}")
@@ -72,8 +69,8 @@ def sample(
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, logs: bool) -> tuple[NDArray[np.float64], NDArray[np.str_]]:
+def _read(path: Path, is_skewed: bool) -> tuple[NDArray[np.float64], NDArray[np.str_]]:
     X, labels = read_labelled(path)
-    if logs:
+    if is_skewed:
         X = np.log1p(X)
     return standardised(X, X), labels

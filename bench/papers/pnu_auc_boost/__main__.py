@@ -7,8 +7,8 @@ published.py.
 
 Protocol (section 5.3): 70/15/15 % stratified splits with 85 % of the training labels hidden; gamma, rho and the number
 of rounds are chosen by the mean validation AUC over the splits, and the mean test AUC is reported. One fit with all
-rounds gives every smaller number. Sets of more than --exact-rows training rows are searched over at most --max-bins
-quantiles of each feature, binned once for all parameters; the others over every threshold.
+rounds gives every smaller number. Sets of more than 20,000 training rows are searched over at most 255 quantiles of
+each feature, binned once for all parameters; the others over every threshold.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from protocol import Protocol, choose, load
+from protocol import Protocol, bins_of, choose, load
 from published import DATA_SETS
 from report import Result, row, summary, table_head
 from shared import DataError, Parser, find_sets, write
@@ -36,9 +36,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add("--splits", "random splits", 15)
     parser.add("--rounds", "most rounds", 400)
     parser.add("--seed", "seed of the first split", 0)
-    parser.add("--max-bins", "cuts of a feature of large sets", 255)
-    parser.add("--exact-rows", "training rows up to which search is exact", 20_000)
-    return parser.parsed(argv, "splits", "rounds", "jobs", "max_bins")
+    return parser.parsed(argv, "splits", "rounds", "jobs")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,17 +45,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     sets, status = find_sets(DATA_SETS, options.data, options.sets)
     if status or not sets:
         return 2
-    protocol = Protocol(range(options.seed, options.seed + options.splits), options.rounds, options.max_bins,
-                        options.exact_rows, options.jobs)  # fmt: skip
+    protocol = Protocol(range(options.seed, options.seed + options.splits), options.rounds, options.jobs)
     results = []
     lines = [table_head()]
     print(lines[0])
     for data_set in sets:
         path = options.data / data_set.file
         X, y = load(path, data_set.positive)
-        max_bins = None if round(0.7 * y.size) <= options.exact_rows else options.max_bins
         choices = choose(protocol, path, data_set.positive, data_set.name)
-        results.append(Result(data_set.name, *X.shape, max_bins, choices))
+        results.append(Result(data_set.name, *X.shape, bins_of(round(0.7 * y.size)), choices))
         lines.append(row(results[-1]))
         print(lines[-1], flush=True)
     lines.append(summary(results))

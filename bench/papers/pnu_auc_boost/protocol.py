@@ -38,8 +38,11 @@ class Task:
     positive: str | None
     seed: int
     n_rounds: int
-    max_bins: int | None
-    exact_rows: int
+
+
+def bins_of(n_train: int) -> int | None:
+    """Return how many quantiles of a feature are searched with so many training rows; None for every threshold."""
+    return None if n_train <= 20_000 else 255
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def _split(task: Task) -> Split:
         test=Labelled(X[rows.test], y[rows.test]),
         prior=float(np.mean(y[rows.train[~seen]] > 0)),
         n_rounds=task.n_rounds,
-        max_bins=None if rows.train.size <= task.exact_rows else task.max_bins,
+        max_bins=bins_of(rows.train.size),
     )
 
 
@@ -106,16 +109,12 @@ class Protocol:
 
     seeds: Sequence[int]
     n_rounds: int
-    max_bins: int | None
-    exact_rows: int
     jobs: int
 
 
 def choose(protocol: Protocol, path: Path, positive: str | None, name: str) -> dict[str, Choice]:
     """Choose each method's parameters on a data set, and judge them."""
-    tasks = [
-        Task(path, positive, seed, protocol.n_rounds, protocol.max_bins, protocol.exact_rows) for seed in protocol.seeds
-    ]
+    tasks = [Task(path, positive, seed, protocol.n_rounds) for seed in protocol.seeds]
     curves = run_tasks(_validation, tasks, protocol.jobs, name)
     chosen, valid = [], []
     for i, method in enumerate(METHODS):

@@ -43,8 +43,6 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add("--tables", "to rerun", sorted(TABLES), nargs="+", choices=sorted(TABLES))
     parser.add("--draws", "draws of a toy set", 30)
     parser.add("--splits", "random halves of a set read", 5)
-    parser.add("--groups", "newsgroups to take as positive (default: all)", nargs="+", metavar="NAME")
-    parser.add("--headers", "keep the headers of the newsgroups, one of which names the group", action="store_true")
     parser.add("--shares", "shares of labelled positives (default: all)", nargs="+", type=float)
     parser.add("--seed", "seed of the first draw", 0)
     return parser.parsed(argv, "draws", "splits")
@@ -56,11 +54,7 @@ def _tasks(table: int, case: str, options: argparse.Namespace) -> Iterable[tuple
         for draw, task in enumerate(toy_tasks(case, options.draws, options.seed)):
             yield task, options.seed + draw
         return
-    tasks = (
-        lymphoma_tasks(options.data)
-        if table == 3
-        else news_tasks(options.data, options.groups, headers=options.headers)
-    )
+    tasks = lymphoma_tasks(options.data) if table == 3 else news_tasks(options.data)
     for split in range(options.splits):
         for task in tasks:
             yield task, options.seed + split

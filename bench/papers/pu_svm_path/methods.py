@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["METHODS", "run_all"]
-
 
 def _mean_square(X: Any) -> float:
     squares = X.multiply(X).sum() if hasattr(X, "multiply") else np.square(X).sum()

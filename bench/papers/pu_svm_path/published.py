@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["COLUMNS", "TABLES"]
-
 COLUMNS = ("SvmPath", "PU-SvmPath", "SVM-light", "Bias-SVM", "One-class SVM")
 
 # Table -> case -> share of the positives that are labelled -> a figure for each of the columns.

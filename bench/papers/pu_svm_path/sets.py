@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from shared import DataError, load
+from shared import load
 from stemming import stem
 
 import fastpu
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -47,7 +47,7 @@ def lymphoma_tasks(folder: Path) -> list[Task]:
     return [Task("DLBCL", X, y), Task("CLL and FL", X, -y)]
 
 
-def news_tasks(folder: Path, names: Sequence[str] | None, *, headers: bool = False) -> list[Task]:
+def news_tasks(folder: Path) -> list[Task]:
     """Return one group of the newsgroups against all others: TF-IDF of stemmed words without stop words, in CSR."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfVectorizer  # noqa: PLC0415 (only here)
 
@@ -55,15 +55,12 @@ def news_tasks(folder: Path, names: Sequence[str] | None, *, headers: bool = Fal
         documents = [json.loads(line) for line in file]
 
     def words(text: str) -> list[str]:
-        body = text if headers else text.partition("\n\n")[2]
+        body = text.partition("\n\n")[2]  # a header names the group
         return [stem(word) for word in _TOKEN.findall(body.lower()) if word not in ENGLISH_STOP_WORDS]
 
     X = TfidfVectorizer(analyzer=words).fit_transform([document["text"] for document in documents]).tocsr()
     groups = np.array([document["label"] for document in documents])
-    known = sorted(set(groups))
-    if names is not None and (missing := sorted(set(names) - set(known))):
-        raise DataError(f"no newsgroup {', '.join(missing)}; there are {', '.join(known)}")
-    return [Task(name, X, np.where(groups == name, np.int8(1), np.int8(-1))) for name in names or known]
+    return [Task(name, X, np.where(groups == name, np.int8(1), np.int8(-1))) for name in sorted(set(groups))]
 
 
 def train_and_test(task: Task, labeled: float, seed: int) -> tuple[Any, NDArray[np.int8], Any, NDArray[np.int8]]:

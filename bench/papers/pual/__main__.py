@@ -38,9 +38,6 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add("--gammas", "label frequencies in Table 3", list(GAMMAS), nargs="+", choices=list(GAMMAS))
     parser.add("--splits", "paper: 5 and 10", 3)
     parser.add("--every", "of lam (Table 1) and sigma, each so-many-th value; paper: 1", 4)
-    parser.add(
-        "--forms", "kernel forms in Table 3", ["exact", "paper"], nargs="+", type=str, choices=("exact", "paper")
-    )
     parser.add("--scale", "features in Table 3, by the training rows", "standard", choices=("standard", "raw"))
     parser.add("--no-greedy", "leave the greedy moves of Table 3 out", action="store_true")
     parser.add("--seed", "seed of the first split", 0)
@@ -62,7 +59,6 @@ def _lines(options: argparse.Namespace, sets: Sequence[DataSet]) -> dict[int | t
                     data_set=data_set,
                     folder=options.data,
                     gamma=gamma,
-                    forms=tuple(options.forms),
                     scale=options.scale,
                     refine=not options.no_greedy,
                 )

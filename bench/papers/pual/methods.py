@@ -65,18 +65,16 @@ def linear_methods(every: int) -> list[Method]:
     return [Method("PUAL", fastpu.fit_pual, grid, False), Method("GLLC", fastpu.fit_gllc, grid, False)]
 
 
-def kernel_methods(every: int, forms: Sequence[str], prior: float, seed: int) -> list[Method]:
-    """Return the methods of Table 3 with the grid of section 4.2.4; and uPU and nnPU."""
-    grid = {"width": list(_DECADES), "sigma": _thin(_DECADES, every), "C_unl": [0.5, 0.3, 0.1, 0.05, 0.01]}
-    methods = []
-    for form in forms:
-        suffix = "" if form == "exact" else ", printed form"
-        # The printed form has no sigma.
-        of_form = {name: values for name, values in grid.items() if form == "exact" or name != "sigma"}
-        pual, gllc = fit_printed_pual, fit_printed_gllc
-        if form == "exact":
-            pual, gllc = Wide(fastpu.fit_pual), Wide(fastpu.fit_gllc)
-        methods += [Method("PUAL" + suffix, pual, of_form, True), Method("GLLC" + suffix, gllc, of_form, True)]
+def kernel_methods(every: int, prior: float, seed: int) -> list[Method]:
+    """Return the methods of Table 3 with the grid of section 4.2.4, also in the printed form; and uPU and nnPU."""
+    printed = {"width": list(_DECADES), "C_unl": [0.5, 0.3, 0.1, 0.05, 0.01]}  # which has no sigma
+    grid = {"width": list(_DECADES), "sigma": _thin(_DECADES, every), "C_unl": printed["C_unl"]}
+    methods = [
+        Method("PUAL", Wide(fastpu.fit_pual), grid, True),
+        Method("GLLC", Wide(fastpu.fit_gllc), grid, True),
+        Method("PUAL, printed form", fit_printed_pual, printed, True),
+        Method("GLLC, printed form", fit_printed_gllc, printed, True),
+    ]
     for name, (function, options) in _RISKS.items():
         fit = partial(function_of(function), prior=prior, random_state=seed, **options)
         methods.append(Method(name, fit, None, False))

@@ -13,8 +13,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["PrintedForm", "fit_printed_gllc", "fit_printed_pual"]
-
 _TOL, _MAX_ITER = 1e-4, 1000  # signs are settled long before the last digit of the iteration is
 
 

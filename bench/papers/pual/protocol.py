@@ -35,7 +35,6 @@ class Task:
     data_set: DataSet | None = None
     folder: Path | None = None
     gamma: float = 0.5
-    forms: tuple[str, ...] = ("exact",)
     scale: str = "standard"
     refine: bool = True
 
@@ -95,7 +94,7 @@ def run_split(task: Task) -> dict[str, Tested]:
     if task.mean is not None:
         methods = linear_methods(task.every)
     else:
-        methods = kernel_methods(task.every, task.forms, split.prior, task.seed)
+        methods = kernel_methods(task.every, split.prior, task.seed)
     tested = {}
     for method in methods:
         start = time.perf_counter()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["GAMMAS", "TABLE_1", "TABLE_3"]
-
 #: mean_p2 -> method -> (mean, sd)
 TABLE_1 = {
     50: {"PUAL": (95.07, 0.78), "GLLC": (91.17, 1.52)},

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sets import Features
 
-__all__ = ["METHODS", "Found", "Method", "Split", "f1"]
-
 _NUS = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5)  # of the one-class SVM,
 _WIDTHS = tuple(4.0**k for k in range(-3, 4))  # with so many times the gamma of the others
 _FEASIBLE = 0.999  # of the largest nu that a set of rows allows

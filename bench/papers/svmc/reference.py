@@ -7,8 +7,6 @@ solvers: one split for the letters, the mean of three for breast cancer.
 
 from __future__ import annotations
 
-__all__ = ["COLUMNS", "REFERENCE"]
-
 COLUMNS = ("TSVM", "SMC", "SVMC", "SVMC printed", "OSVM", "SVM_NN")
 
 _SECTION_4 = """

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["DATA_SETS", "DataSet", "Features", "load", "tf_idf"]
-
 Features = Any  # ndarray of float64, or csr_array of float64
 _MIN_DOCUMENTS = 3  # a word that fewer texts have is left out
 
