@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_EXPECTED = "answers must be True or 1 (positive), False, 0 or -1 (negative) or NaN (could not tell)"
+
+
 def check_answers(value: object, n: int) -> NDArray[np.float64]:
     """Return `n` answers as 1 (positive), 0 (negative: False, 0 or -1) and NaN (could not tell: NaN or None)."""
     given = np.asarray(value)
@@ -21,15 +24,14 @@ def check_answers(value: object, n: int) -> NDArray[np.float64]:
         given = np.array([np.nan if is_missing(answer) else answer for answer in given.ravel().tolist()]).reshape(
             given.shape
         )
+    if given.dtype.kind in "SU":
+        raise TypeError(f"{_EXPECTED}, got words, {describe(value)}; compare them first, such as by answers == 'yes'")
     answers = as_real_array(given, "answers").astype(np.float64)
     if answers.ndim != 1 or answers.size != n:
         raise ValueError(f"answers must hold {n} answers, one for each row of the plan, got {describe(value)}")
     wrong = np.flatnonzero(~(np.isnan(answers) | np.isin(answers, (1, 0, -1))))
     if wrong.size:
-        raise ValueError(
-            f"answers must be True or 1 (positive), False, 0 or -1 (negative) or NaN (could not tell), got "
-            f"{short(answers[wrong[0]])} at position {wrong[0]}"
-        )
+        raise ValueError(f"{_EXPECTED}, got {short(answers[wrong[0]])} at position {wrong[0]}")
     return np.maximum(answers, 0.0)
 
 
