@@ -67,9 +67,9 @@ print(test)
 # ------------
 #
 # First a plain logistic regression, which tells squares with a report from all others. The second one, a forest of
-# fastpu, knows that some of the others are inhabited as well, but believes that reports are missing at random. The third
-# one learns two things together: where the bird lives, and how the chance to be reported falls with the distance to the
-# road.
+# fastpu, knows that some of the others are inhabited as well, but believes that reports are missing at random. The
+# third one learns two things together: where the bird lives, and how the chance to be reported falls with the distance
+# to the road.
 
 usual = LogisticRegression().fit(land, reported)
 forest = fastpu.fit_forest(land, reported, random_state=0)
