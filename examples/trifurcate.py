@@ -111,6 +111,8 @@ def draw(task: common.Task) -> Figure:
     for ax, method in zip(figure.subplots(1, 2), LINEAR, strict=True):
         fastpu.plot.decision_regions(method.fit(task.X, task.y, task.prior), task.X, task.y, ax=ax)
         ax.set_title(method.name, fontsize=10)
+        ax.get_legend().remove()  # one for both, beside the axes, where it hides nothing
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=8, frameon=False)
     return figure
 
 

@@ -38,8 +38,8 @@ scores, of_known = model.oob_decision_function[unknown], model.oob_decision_func
 # whatever the scores are worth; the draws are where good scores make it precise.
 
 plan = audit.plan(scores, 150, goal="recall", k=130, random_state=0)
-for first, last, drawn in zip(plan.ends - plan.sizes + 1, plan.ends, plan.drawn, strict=True):
-    print(f"places {first:4d} to {last:4d}: {drawn} images")
+for last, size, drawn in zip(plan.ends, plan.sizes, plan.drawn, strict=True):
+    print(f"places {last - size + 1:4d} to {last:4d}: {drawn} of {size} images")
 
 # %%
 # What they say

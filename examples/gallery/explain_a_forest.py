@@ -65,6 +65,7 @@ def explain(row):
     ax = figure.subplots()
     ax.barh(names, shares[row, order], color=np.where(shares[row, order] > 0, "#D55E00", "#0072B2"))
     ax.axvline(0, color="black", linewidth=0.8)
+    ax.locator_params(axis="x", nbins=5)
     ax.set_xlabel("part of the score")
     title = f"the ten columns that move the score most from its mean, {shares[row, -1]:.2f}, to {shares[row].sum():.2f}"
     figure.suptitle(title, fontsize=10)

@@ -66,9 +66,10 @@ print(test)
 # Three models
 # ------------
 #
-# First the usual one, which tells squares with a report from all others. The second one, a forest of fastpu, knows
-# that some of the others are inhabited as well, but believes that reports are missing at random. The third one learns
-# two things together: where the bird lives, and how the chance to be reported falls with the distance to the road.
+# First a plain logistic regression, which tells squares with a report from all others. The second one, a forest of
+# fastpu, knows that some of the others are inhabited as well, but believes that reports are missing at random. The
+# third one learns two things together: where the bird lives, and how the chance to be reported falls with the distance
+# to the road.
 
 usual = LogisticRegression().fit(land, reported)
 forest = fastpu.fit_forest(land, reported, random_state=0)
@@ -111,13 +112,13 @@ maps = {
     "where the bird lives, in truth": lives_here,
 }
 models = {
-    "the usual one": usual.decision_function(land),
+    "logistic regression": usual.decision_function(land),
     "fit_forest": forest.oob_decision_function,
     "SARClassifier": model.predict_proba(land)[:, 1],
 }
 for name, scores in models.items():
     found = coloured(scores)
-    maps[f"{name}: finds {found[lives_here & ~reported].mean():.0%}\nof the birds without a report"] = found
+    maps[f"{name}: finds {found[lives_here & ~reported].mean():.0%}\nof the birds that nobody reported"] = found
 figure = Figure(figsize=(9, 6.6), layout="constrained")
 for ax, (name, squares) in zip(figure.subplots(2, 3).ravel(), maps.items(), strict=True):
     ax.imshow(np.reshape(squares, (side, side)), origin="lower", cmap="Blues", vmin=0, vmax=1.4)

@@ -98,11 +98,13 @@ fastpu.plot.label_changes(model)
 # ----------------
 #
 # `fastpu.plot.selection` shows what `fastpu.select` has tried: the criterion (here PUF, which needs no negatives) over
-# the values of one parameter. A grey dot is a point of the grid, and the bars reach from the worst to the best fold. If
-# the best value is the first or the last one, as here, try a larger grid, unless the bars are much longer than the
-# differences: then, as here too, the choice hardly matters.
+# the values of one parameter. A grey dot is a point of the grid, and the line goes through the best point of each
+# value, with a bar from its worst to its best fold. If the best value is the first or the last one, try a larger grid.
+# Where the bars are much longer than the differences, as between the first three values here, the choice hardly
+# matters.
 
-chosen = fastpu.select(fastpu.fit_isvm, rows, y, {"C": [0.01, 0.1, 1.0, 10.0]}, random_state=0)
+grid = {"C": [0.1, 1.0, 10.0], "gamma": [0.01, 0.1, 1.0, 10.0]}
+chosen = fastpu.select(fastpu.fit_bagging_svm, rows, y, grid, kernel="rbf", random_state=0)
 fastpu.plot.selection(chosen)
 
 # %%

@@ -345,7 +345,7 @@ def test_a_plan_refuses_to_continue_one_for_another_ranking():
         (np.zeros(9), {}, "answers must hold 10 answers, one for each row of the plan, got ndarray of shape .9,."),
         (np.zeros((10, 1)), {}, "answers must hold 10 answers"),
         ([2] * 10, {}, "answers must be True or 1 .* got 2.0 at position 0"),
-        (["yes"] * 10, {}, "answers must hold"),
+        (["yes"] * 10, {}, "answers must be True .* got words, .*; compare them first"),
         ([np.nan] * 10, {}, "answers must not all be NaN"),
         ([1] * 10, {"level": 1.0}, "level must be a number in .0, 1., got 1.0"),
         ([1] * 10, {"k": 0}, "k must be"),

@@ -102,8 +102,22 @@ def test_bytes_and_mixed_values():
     np.testing.assert_array_equal(as_labels(np.array([b"p", b"u"]), positive=b"p", unlabeled=b"u"), [1, 0])
     # A list of a number and a string stays what it is: 1 is not "1".
     np.testing.assert_array_equal(as_labels([1, "unknown"], unlabeled="unknown"), [1, 0])
-    refused(ValueError, "found 1, 'unknown'", as_labels, [1, "unknown"], positive="1", unlabeled="unknown")
-    refused(ValueError, "found '1', 'u'", as_labels, np.array(["1", "u"]), positive=1, unlabeled="u")
+    refused(
+        ValueError,
+        "y holds 1, not covered by positive=['1'], unlabeled=['unknown']",
+        as_labels,
+        [1, "unknown"],
+        positive="1",
+        unlabeled="unknown",
+    )
+    refused(
+        ValueError,
+        "y holds '1', not covered by positive=[1], unlabeled=['u']",
+        as_labels,
+        np.array(["1", "u"]),
+        positive=1,
+        unlabeled="u",
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,9 +162,14 @@ def test_codings(y, codes, expected):
         ([1, 0.5], {}, ValueError, "got 0.5, 1.0;"),
         ([1, np.inf], {}, ValueError, "got 1.0, inf;"),
         (range(100), {}, ValueError, "got 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 90 more"),
-        (["spam", "ham"], {"positive": "spam"}, ValueError, "found 'spam', 'ham' with positive=['spam']"),
-        ([0, 1], {"positive": 0}, ValueError, "found 0, 1 with positive=[0]"),
-        ([1, 0, NAN], {"unlabeled": 0}, ValueError, "y holds values that the codings do not cover"),
+        (
+            ["spam", "ham"],
+            {"positive": "spam"},
+            ValueError,
+            "y holds 'ham', not covered by positive=['spam']; name all",
+        ),
+        ([0, 1], {"positive": 0}, ValueError, "y holds 1, not covered by positive=[0]"),
+        ([1, 0, NAN], {"unlabeled": 0}, ValueError, "y holds missing, not covered by unlabeled=[0]"),
         (
             [1, 0],
             {"positive": 1, "unlabeled": 1},

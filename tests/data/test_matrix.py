@@ -49,7 +49,7 @@ def test_big_endian_single_precision_stays_single():
         ),
         (np.zeros((3, 0)), ValueError, "X must have at least 1 feature (column), got shape (3, 0)"),
         (np.zeros((2, 2), object), TypeError, "dtype object; use X.astype(float)"),
-        ([[1, None]], TypeError, "got [[1, None]] (list), an array of dtype object"),
+        ([[1, None]], TypeError, "(list), an array of dtype object; use numpy.asarray(X, dtype=float) if"),
         (pl.LazyFrame({"a": [1.0]}), TypeError, "rows must be in memory, got a polars LazyFrame"),
     ],
 )
@@ -84,7 +84,9 @@ def test_the_first_bad_entry_is_reported():
 @pytest.mark.parametrize("series", [pd.Series([1.0, 2.0]), pl.Series([1.0, 2.0])], ids=["pandas", "polars"])
 def test_a_single_column_of_a_frame_is_told_to_become_a_frame(series):
     text = refused(ValueError, "X must be two-dimensional, got Series of shape (2,)", check_matrix, series)
-    assert text.endswith("; use X.to_frame() if it is one feature")
+    assert text.endswith(
+        "; use X.to_frame() if it is one feature, a slice of the frame such as frame[:1] if it is one row"
+    )
     assert check_matrix(series.to_frame()).n_features == 1
 
 

@@ -129,13 +129,13 @@ def check_answers(value: object, n: int) -> NDArray[np.float64]:
         given = np.array([np.nan if is_missing(answer) else answer for answer in given.ravel().tolist()]).reshape(
             given.shape
         )
+    expected = "answers must be True or 1 (positive), False, 0 or -1 (negative) or NaN (could not tell)"
+    if given.dtype.kind in "SU":
+        raise TypeError(f"{expected}, got words, {describe(value)}; compare them first, such as by answers == 'yes'")
     answers = as_real_array(given, "answers").astype(np.float64)
     if answers.ndim != 1 or answers.size != n:
         raise ValueError(f"answers must hold {n} answers, one for each row of the plan, got {describe(value)}")
     wrong = np.flatnonzero(~(np.isnan(answers) | np.isin(answers, (1, 0, -1))))
     if wrong.size:
-        raise ValueError(
-            f"answers must be True or 1 (positive), False, 0 or -1 (negative) or NaN (could not tell), got "
-            f"{short(answers[wrong[0]])} at position {wrong[0]}"
-        )
+        raise ValueError(f"{expected}, got {short(answers[wrong[0]])} at position {wrong[0]}")
     return np.maximum(answers, 0.0)

@@ -60,6 +60,8 @@ def read_labels(y: object, name: str) -> NDArray[Any]:
         return read_labels(_only_column(y, array, name), name)
     if array.ndim != 1:
         advice = f"; use {variable(name)}.ravel()" if array.ndim == 2 and array.shape[0] == 1 else ""
+        if array.ndim == 0:
+            advice = "; pass the labels themselves, one for each row"
         raise ValueError(f"{name} must be one-dimensional, got {describe(y)}{advice}")
     if array.dtype.kind == "O":
         return _read_objects(array, name)
@@ -136,16 +138,16 @@ def apply_codes(
     positive, 0, False and missing for unlabelled, -1 for negative.
     """
     result = np.zeros(values.shape, dtype=np.int8)
-    known = 0
+    is_known = np.zeros(values.shape, dtype=np.bool_)
     counts: dict[tuple[str, object], int] = {}
     for (role, code), mask in _masks(values, _complete(codes, name)):
         count = int(np.count_nonzero(mask))
         if count:
             result[mask] = ROLES[role]
-            known += count
+            is_known |= mask
             counts[role, code] = count
-    if known != values.size:
-        _raise_unknown(values, codes, name)
+    if not is_known.all():
+        _raise_unknown(values[~is_known] if codes else values, codes, name)
     zeros = ("unlabeled", 0) in counts
     if zeros and ("unlabeled", MISSING) in counts and "unlabeled" not in codes:
         raise ValueError(
@@ -209,7 +211,9 @@ def _raise_unknown(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]]
     more = f" and {len(distinct) - MAX_LISTED} more" if len(distinct) > MAX_LISTED else ""
     if codes:
         given = ", ".join(f"{role}={short(list(c))}" for role, c in codes.items())
-        raise ValueError(f"{name} holds values that the codings do not cover: found {listed}{more} with {given}")
+        raise ValueError(
+            f"{name} holds {listed}{more}, not covered by {given}; name all values in positive, unlabeled or negative"
+        )
     raise ValueError(
         f"{name} must hold 1 (positive), 0 or missing (unlabelled) and -1 (negative), or booleans, "
         f"got {listed}{more}; for another coding use "

@@ -110,8 +110,11 @@ def as_real_array(value: object, name: str) -> NDArray[Any]:
     except ValueError as error:
         raise ValueError(f"{name} cannot be read as an array of numbers: {error}") from error
     if array.dtype.kind not in "biuf":
-        is_objects = array.dtype.kind == "O" and array.ndim > 0
-        hint = f"; use {variable(name)}.astype(float) if they are numbers" if is_objects else ""
+        hint = ""
+        if array.dtype.kind in "OSU" and array.ndim > 0:
+            whose = variable(name)
+            floats = f"{whose}.astype(float)" if hasattr(value, "astype") else f"numpy.asarray({whose}, dtype=float)"
+            hint = f"; use {floats} if they are numbers"
         raise TypeError(
             f"{name} must hold real numbers (boolean, integer or float dtype), got {describe(value)}"
             + ("" if hasattr(value, "dtype") else f", an array of dtype {array.dtype}")
@@ -122,8 +125,10 @@ def as_real_array(value: object, name: str) -> NDArray[Any]:
 
 def _check_shape(shape: tuple[int, ...], X: object, name: str) -> None:
     if len(shape) != 2:
-        way = "to_frame()" if hasattr(X, "to_frame") else "reshape(-1, 1)"
-        hint = f"; use {variable(name)}.{way} if it is one feature" if len(shape) == 1 else ""
+        ways = f"{variable(name)}.reshape(-1, 1)", f"{variable(name)}.reshape(1, -1)"
+        if hasattr(X, "to_frame"):
+            ways = f"{variable(name)}.to_frame()", "a slice of the frame such as frame[:1]"
+        hint = f"; use {ways[0]} if it is one feature, {ways[1]} if it is one row" if len(shape) == 1 else ""
         raise ValueError(f"{name} must be two-dimensional, got {describe(X)}{hint}")
     if shape[0] < 1:
         raise ValueError(f"{name} must have at least 1 row, got shape {shape}")

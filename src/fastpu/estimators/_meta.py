@@ -250,6 +250,8 @@ def response_of(owner: Any, estimator: Any, method: object, name: str = "estimat
     if not wanted:
         needed = " or ".join(_RESPONSES) if method == "auto" else str(method)
         has = f", but has {known[0]}" if known else ""
+        if needed == "predict_proba":
+            has += "; put scikit-learn's CalibratedClassifierCV around it"
         raise TypeError(
             f"{name} of {type(owner).__name__} must have {needed}, which {describe(estimator)} has not{has}"
         )

@@ -72,9 +72,9 @@ def audit(found: Audit, *, before: RankingCurve | None = None, ax: Any = None) -
         axes[0].plot(place, np.full(place.size, height), "|", color=color, markersize=6, label=label)
     for each, name in zip(axes, ("precision", "recall"), strict=True):
         if found.k is not None:
-            each.axvline(found.k, color="0.4", linewidth=0.8)
+            each.axvline(found.k, color="0.4", linewidth=0.8, label=f"k = {found.k:,}")
         each.set_xscale("log")
         each.set_ylim(-0.06, 1.06)
         each.set_ylabel(name)
-    axes[-1].set_xlabel("number of first rows")
-    return with_legends(axes, figure, is_ours=ax is None, entry=3.2)
+    axes[-1].set_xlabel("number of first rows of the ranking")
+    return with_legends(axes, figure, is_ours=ax is None, entry=2.6)

@@ -81,7 +81,7 @@ def path(
     >>> model = fastpu.fit_svm_path(X, y, kernel="linear")
     >>> figure = fastpu.plot.path(model)
     >>> figure.axes[0].get_xlabel()
-    'lam'
+    'lam (weaker regularisation to the right)'
     """
     if not isinstance(model, SVMPath):
         raise TypeError(f"model must be an SVMPath, got {describe(model)}")
@@ -113,8 +113,8 @@ def path(
         each.set_xscale("log")
         if not each.xaxis_inverted():  # axes that share their x are one
             each.invert_xaxis()
-    axes[-1].tick_params(axis="x", which="minor", labelsize=7)  # those of a short path would touch each other
-    axes[-1].set_xlabel("lam")
+    axes[-1].tick_params(axis="x", which="both", labelsize=7)  # larger ones of a short path would touch each other
+    axes[-1].set_xlabel("lam (weaker regularisation to the right)")
     return with_legends(axes, figure, is_ours=ax is None, entry=1.2)
 
 

@@ -221,7 +221,10 @@ def select(
     True
     """
     if not callable(fit):
-        raise TypeError(f"fit must be a function, got {describe(fit)}")
+        raise TypeError(
+            f"fit must be a function such as fastpu.fit_forest, got {describe(fit)}; for a classifier take "
+            f"scikit-learn's GridSearchCV with a scorer of fastpu.estimators"
+        )
     arguments = Arguments.of(fit)
     grids = check_grid(grid, arguments)
     criterion = check_scoring(scoring, prior, scenario, k)
