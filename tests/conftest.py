@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 # No deadline: a neighbour on the machine makes any single example slow now and then. A plain run draws the same ones
 # every time, so that only a change can fail it; "random" and "thorough" look for examples that nobody tried.

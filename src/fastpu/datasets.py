@@ -6,18 +6,15 @@ All functions raise TypeError or ValueError for a parameter out of range, and fo
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_bool, check_float, check_int, check_random_state
 from fastpu.data._simulated import make_four_normals, make_pu_toy1, make_pu_toy2, make_trifurcate, make_two_normals
 from fastpu.data._validate import check_binary
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 __all__ = [
     "PNUSplit",

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import sys
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
@@ -28,9 +29,6 @@ from fastpu.data._coding import apply_codes, read_labels
 from fastpu.data._validate import check_sample_weight
 from fastpu.metrics import auc
 from fastpu.model._prior import check_prior_in, prior_by_labels
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 __all__ = ["Objective", "logistic", "pnu_auc", "upu"]
 

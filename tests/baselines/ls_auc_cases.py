@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import fastpu
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: Two fits whose means and covariances are summed in another order; the condition number is about 1e4.
 ROUNDING = 1e-9

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import pickle
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from fastpu.data._matrix import Matrix
+from fastpu.data._matrix import Matrix
 
 
 def dense(matrix: Matrix) -> np.ndarray:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+import fastpu
 from fastpu.data.binned_features import BinnedFeatures, bin_features
 from oracles import forest as oracle
-
-if TYPE_CHECKING:
-    import fastpu
 
 #: Missing entries, infinities of both signs, ties, a constant column and few values.
 WILD = ("missing", "infinite", "ties", "constant", "many")

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import atheris
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def instrumented() -> object:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import scipy.sparse as sp
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Measured(np.ndarray):

@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,9 +25,6 @@ import scipy.sparse as sp
 import fastpu
 from fastpu.common._methods import DECLARED
 from method_recipes import bits as bits_of_all
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 N_ROWS = 24
 _SECONDS = 120 if "asan" in os.environ.get("LD_PRELOAD", "") or sys.gettrace() is not None else 20

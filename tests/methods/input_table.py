@@ -9,16 +9,14 @@ from __future__ import annotations
 import decimal
 import inspect
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fastpu.boosting import _boosted_trees
 from fastpu.common._methods import function_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)

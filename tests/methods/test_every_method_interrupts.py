@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,6 @@ import fastpu
 from fastpu.common._methods import DECLARED, function_of
 from interrupts import INTERRUPT_SECONDS, interrupted_after, n_tasks, posix, settles_at, untraced
 from method_recipes import LABELS, RECIPES, bits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _MANY = np.geomspace(1e-2, 1e2, 200_000)
 _BOOST = {"n_rounds": 10**6, "stop_tol": 0.0, "rho": 0.0}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,9 +27,6 @@ from input_recipes import (
     sound,
 )
 from input_table import parameter_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 NAMES = [*FUNCTIONS, *METHODS]
 

@@ -5,17 +5,13 @@ The cases are made from the signatures; see `input_table.py` for what each param
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from input_recipes import FUNCTIONS, METHODS, attempt, names, shows, signature, sound
-from input_table import PARAMETERS, bad_values, edge_values, huge_values, parameter_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from input_table import Parameter
+from input_table import PARAMETERS, Parameter, bad_values, edge_values, huge_values, parameter_of
 
 NAMES = [*FUNCTIONS, *METHODS]
 CASES = [(name, parameter) for name in NAMES for parameter in signature(name)]

@@ -9,21 +9,19 @@ import sys
 import warnings
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import fastpu
 from fastpu.model import _model
 from fastpu.model._calibration import METHODS
 from fastpu.model._model import _from_parts, load
 from helpers import outcome, refused
 from method_recipes import fitted, models_of_all_kinds, problem
 from toy_model import assert_same, toy
-
-if TYPE_CHECKING:
-    import fastpu
 
 SMALL = {"objective": np.array([1.5]), "history": {}, "params": {}, "basis": None, "codes": None, "note": None}
 

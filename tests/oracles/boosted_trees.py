@@ -7,8 +7,8 @@ side. Codes and draws are as in `oracles.forest`, the losses are `oracles.tree_l
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from oracles.forest import (
     draw_without_replacement,
     excess_categories,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LEAST_GAIN = 1e-9  # of the score of the node: what rounding could make of a gain of nothing
 

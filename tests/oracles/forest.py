@@ -11,13 +11,10 @@ its first cut, so that code 0 means missing. Category v has the code 1 + v.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _WORD = (1 << 64) - 1
 _GOLD = 0x9E3779B97F4A7C15

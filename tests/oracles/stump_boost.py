@@ -9,8 +9,8 @@ A stump answers h in {0, 1}: [x > theta] for polarity +1 and 1 - [x > theta] for
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from oracles.stump_boost_sets import (
     standard_errors,
     sums_of_categories,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PERFECT = 1.0 - 1e-6
 

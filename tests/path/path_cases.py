@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
+import fastpu
 from oracles import svm as svm_oracle
 from oracles import svm_path as oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import fastpu
 
 #: Above the precision floor y f is certain to this much, the rounding of K a / lam being 1e-16 / 1e-8 of it at most.
 KKT_TOL = 1e-8

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +12,6 @@ import scipy.sparse as sp
 
 import fastpu
 from oracles import pual
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: Scores of two solutions whose relative gaps are 1e-9 differ by about the square root of that; with a margin.
 FIT_TOL = 2e-4

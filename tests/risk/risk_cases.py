@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +12,6 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu import _core
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: Two fits of about a hundred steps, with sums of float64 terms in another order.
 ROUNDING = 1e-10

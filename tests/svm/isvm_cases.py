@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 import fastpu
 from oracles import isvm
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: Two solutions with relative duality gaps below 1e-9 differ by the square root of that, with room for what it is of.
 FIT_TOL = 1e-4

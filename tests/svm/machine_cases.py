@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import fastpu
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: Scores of one and the same model by another sum, against the sum of the sizes of its terms.
 SCORE_TOL = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,9 +11,6 @@ import scipy.sparse as sp
 from fastpu import _core
 from fastpu.data._matrix import CsrMatrix
 from oracles import svm as oracle
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: How far the rounding of an engine's own sums may move what it reports, beside what its gap and the precision of its
 #: kernel explain: a few hundred operations in double.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def largest_shares(counts: NDArray[Any], n: int, tail: float) -> NDArray[np.float64]:

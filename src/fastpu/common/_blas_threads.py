@@ -5,16 +5,13 @@ from __future__ import annotations
 import mmap
 import os
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _lock = threading.Lock()
 _n_holders = 0

@@ -6,11 +6,8 @@ import difflib
 import functools
 import inspect
 import types
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 

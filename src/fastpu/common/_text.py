@@ -5,13 +5,9 @@ from __future__ import annotations
 import contextlib
 import re
 import reprlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _MOST_BITS = 10_000  # longest integer that messages print: Python itself refuses to print somewhat longer ones
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 #: Packages that may stand between the user's code and a fit. A warning names the user's line, not one of theirs.
 _BETWEEN = frozenset({"fastpu", "joblib", "sklearn"})

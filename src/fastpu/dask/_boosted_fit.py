@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from contextlib import closing
 from copy import copy
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.boosting._boosted_trees import FUNCTION, BoostedTreesRound, Training, make_model, threshold_rule
+from fastpu.boosting._folds import LabelledRows
 from fastpu.common._warn import warn
+from fastpu.dask._binning import FitData
 from fastpu.dask._client import WorkerLostError
-from fastpu.dask._members import Members
+from fastpu.dask._members import HeldRows, Holding, Members
 from fastpu.dask._scores import SharedScores
 from fastpu.data._categories import category_flags
+from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._model import load
 from fastpu.tree._fit import check_same_rows, fingerprint_of_parts, splits_by_categories
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fastpu.boosting._folds import LabelledRows
-    from fastpu.dask._binning import FitData
-    from fastpu.dask._members import HeldRows, Holding
-    from fastpu.data.binned_features import BinnedFeatures
-
-    Bring: TypeAlias = Callable[[str, bytes], bytes]
-
+Bring: TypeAlias = Callable[[str, bytes], bytes]
 
 _ROUNDS_BETWEEN_CHECKPOINTS = 10
 _MOST_LOSSES = 3  # workers that may be lost in a row without a round saved between them

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from fastpu.common._text import describe
 
@@ -15,8 +15,7 @@ try:
 except ImportError as error:
     raise ImportError("fastpu.dask needs dask and distributed: pip install 'fastpu[dask]'") from error
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 

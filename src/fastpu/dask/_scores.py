@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fastpu.dask._members import HeldRows, Holding
 from fastpu.model._threshold import TIE, balanced_accuracy_threshold
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.dask._members import HeldRows, Holding
-
-    Scores = NDArray[np.float64]
+Scores = NDArray[np.float64]
 
 _NEAR = 1e4 * TIE  # scores that are nearer than this to one of the upper group are sent by themselves
 

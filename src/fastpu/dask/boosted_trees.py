@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable
+from typing import Literal
 
-from fastpu.boosting._boosted_trees import FUNCTION, Training, check_group_counts, check_settings
+import numpy as np
+
+from fastpu.boosting._boosted_trees import (
+    FUNCTION,
+    BoostedTreesRound,
+    LossName,
+    Training,
+    check_group_counts,
+    check_settings,
+)
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._progress import make_callback
@@ -14,18 +24,11 @@ from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_patien
 from fastpu.dask._boosted_fit import BoostedFit
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
+from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._file import file_name
 from fastpu.model._prior import proper_prior
 from fastpu.tree._fit import as_int, check_continued, check_init_model, draw_seed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from fastpu.boosting._boosted_trees import BoostedTreesRound, LossName
-    from fastpu.data.binned_features import BinnedFeatures
-    from fastpu.tree.tree_ensemble import TreeEnsemble
+from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from fastpu import _core
-from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, check_group_counts, make_model, threshold_rule
+from fastpu.boosting._folds import LabelledRows
+from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, check_group_counts, make_model, threshold_rule
 from fastpu.boosting.stump_boost import pnu_auc_method
+from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import make_callback
@@ -16,18 +19,10 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_patience, find_form, take_census
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
-from fastpu.dask._members import Members
+from fastpu.dask._members import Holding, Members
 from fastpu.dask._scores import SharedScores
 from fastpu.data._categories import category_flags
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fastpu.boosting._folds import LabelledRows
-    from fastpu.boosting._stump_boost import Method
-    from fastpu.boosting.stump_ensemble import StumpEnsemble
-    from fastpu.dask._members import Holding
-    from fastpu.data.binned_features import BinnedFeatures
+from fastpu.data.binned_features import BinnedFeatures
 
 
 @answers_unknown_keywords

@@ -12,22 +12,16 @@ Everything is counted in rows, in whole numbers that partitions of the rows can 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastpu.data._categories import columns_in_order
+from fastpu.data._categories import Kept, columns_in_order
 from fastpu.data._matrix import DenseMatrix, Matrix
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._categories import Kept
-
 
 FOLDS = 5
 PRIOR_ROWS = 10.0  # how many rows of the overall share are added to those of each category

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._text import describe, short, variable
 from fastpu.common._warn import warn
 from fastpu.data._frames import frame_kind
 from fastpu.exceptions import LabelWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
 
 ROLES: Mapping[str, int] = {"positive": 1, "unlabeled": 0, "negative": -1}
 MAX_LISTED = 10

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix
 from fastpu.data._validate import is_rising
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def _arrays(model: object, prefix: str) -> list[Any]:

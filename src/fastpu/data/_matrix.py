@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeAlias
+from typing import Any, ClassVar, Literal, NoReturn, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fastpu.common._text import short
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fastpu.data._categories import Kept
-
+from fastpu.data._categories import Kept
 
 Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Numbers: TypeAlias = NDArray[np.signedinteger[Any]]

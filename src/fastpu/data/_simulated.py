@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 _MOST_ROWS = 2**40  # more rows than any memory has room for
 # make_trifurcate: the variance of the three clusters, the covariance of the negatives' two features, and both

@@ -8,16 +8,13 @@ asking SciPy whether it is sorted would already write a flag into it.
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from fastpu.data._matrix import CsrMatrix, Floats, first_rounded, native_floats, refuse_rounded
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 _INDEX_MAX = np.iinfo(np.int32).max
 _BLOCK = 1 << 18

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
 
 
 @dataclass(frozen=True)

@@ -9,22 +9,18 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._methods import methods_that_take, methods_with
 from fastpu.common._text import describe, short, variable, where_column
+from fastpu.data._categories import Categories, Kept
 from fastpu.data._coding import apply_codes, read_labels, read_series
 from fastpu.data._frames import check_frame, column_names, frame_kind, read_frame
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix, first_rounded, native_floats, refuse_rounded
 from fastpu.data._sparse import is_sparse, read_sparse
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.data._categories import Categories, Kept
-
 
 # Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
 _SCAN_BLOCK = 1 << 17

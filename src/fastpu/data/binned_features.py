@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
@@ -14,15 +16,8 @@ from fastpu.common._params import check_int
 from fastpu.common._text import describe, short, where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import MOST_IN_SETS, Kept, category_flags, columns_in_order
+from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix, check_sample_weight
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-
 
 _MAX_CUTS = 65535
 

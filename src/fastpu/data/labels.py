@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._text import describe, short
@@ -14,10 +15,6 @@ from fastpu.data._frames import check_frame, concat_frames, frame_kind, kind_of_
 from fastpu.data._matrix import stacked
 from fastpu.data._sparse import is_sparse
 from fastpu.data._validate import check_matrix
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 _FRAMES = ("pandas", "polars")
 

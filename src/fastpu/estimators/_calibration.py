@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._warn import warn
 from fastpu.data._folds import stratified_folds
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
-from fastpu.model._calibration import METHODS, by_group
+from fastpu.model._calibration import METHODS, Scored, by_group
+from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior
 from fastpu.priors._likelihood import score_share
 from fastpu.priors._sampling import doubts
 from fastpu.selection._parts import Rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from fastpu.model._calibration import Scored
-    from fastpu.model._model import Model
-
 
 _OF_ROWS = ("sample_weight", "sample_cost")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +13,7 @@ try:
 except ImportError:  # before scikit-learn 1.9, which has no callbacks
     CallbackSupport, with_callbacks = type("NoCallbacks", (), {}), lambda method: method
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping
 
 
 class FitTask:

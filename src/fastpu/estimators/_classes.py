@@ -8,20 +8,15 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._methods import DECLARED, function_of
+from fastpu.common._methods import DECLARED, Method, function_of
 from fastpu.common._sharing import parameters_of_many
 from fastpu.estimators._base import FastpuClassifier
 from fastpu.estimators._defaults import BoostedTrees, Boosting, Forest, InEpochs, WithCosts, WithLandmarks, WithPrior
 from fastpu.estimators._path import OnPath, OnPUPath
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from fastpu.common._methods import Method
-
 
 #: The base classes of the classifiers that do more than call their function, by the function or by its model's class.
 _BASES: dict[str, type[FastpuClassifier]] = {

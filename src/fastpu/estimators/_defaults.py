@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import check_choice, check_random_state
 from fastpu.data._validate import check_matrix
 from fastpu.estimators._base import FastpuClassifier
 from fastpu.estimators._calibration import in_proportion
 from fastpu.model._prior import check_prior
 from fastpu.priors import PriorEstimate, bbe
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from fastpu.boosting.stump_ensemble import StumpEnsemble
-    from fastpu.tree.tree_ensemble import TreeEnsemble
+from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 class WithCosts(FastpuClassifier):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._warn import warn
-from fastpu.estimators._meta import WithProbabilities, folds_of
+from fastpu.estimators._meta import Training, WithProbabilities, folds_of
 from fastpu.exceptions import EstimateWarning
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.estimators._meta import Training
 
 
 class ElkanNotoClassifier(WithProbabilities):

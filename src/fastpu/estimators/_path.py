@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import check_float, check_int
 from fastpu.common._warn import warn
 from fastpu.estimators._base import FastpuClassifier, seed_of
 from fastpu.exceptions import ConvergenceWarning
 from fastpu.path._fit import precision_forgiven
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from fastpu.path.svm_path_model import SVMPath
-    from fastpu.svm.kernel_machine import KernelMachine
+from fastpu.path.svm_path_model import SVMPath
+from fastpu.svm.kernel_machine import KernelMachine
 
 
 class OnPath(FastpuClassifier):

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._text import short
 from fastpu.estimators._base import seed_of
-from fastpu.estimators._meta import MetaClassifier, scores_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.estimators._meta import Training
-
+from fastpu.estimators._meta import MetaClassifier, Training, scores_of
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 

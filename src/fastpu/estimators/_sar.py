@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
@@ -18,14 +19,8 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int
 from fastpu.common._warn import warn
 from fastpu.data._columns import chosen_columns
-from fastpu.estimators._meta import WithProbabilities, check_estimator_of, check_takes_weights, response_of
+from fastpu.estimators._meta import Training, WithProbabilities, check_estimator_of, check_takes_weights, response_of
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.estimators._meta import Training
-
 
 _EDGE = 1e-12  # probabilities are kept this far from 0 and 1, where their logarithms are infinite
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing
 
@@ -14,10 +15,6 @@ from fastpu.estimators._pu_classifier import has_unlabeled, label_vector, labell
 from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
 from fastpu.metrics._ranked_rows import check_k
 from fastpu.model._prior import check_prior, check_prior_in, check_scenario, proper_prior
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 _OF_UNLABELED = ("precision_at_k", "average_precision")  # of the unlabelled rows alone, however rows were drawn
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._warn import warn
 from fastpu.estimators._base import seed_of
-from fastpu.estimators._meta import THRESHOLDS, MetaClassifier
+from fastpu.estimators._meta import THRESHOLDS, MetaClassifier, Training
 from fastpu.exceptions import ConvergenceWarning, EstimateWarning
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.estimators._meta import Training
 
 
 class TwoStepClassifier(MetaClassifier):

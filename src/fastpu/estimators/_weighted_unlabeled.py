@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
-from fastpu.estimators._meta import WithProbabilities, check_takes_weights, folds_of
+from fastpu.estimators._meta import Training, WithProbabilities, check_takes_weights, folds_of
 from fastpu.model._prior import check_prior_in, proper_prior
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.estimators._meta import Training
-
 
 _MASSES = {"n_pos": 1, "n_unl": 0, "n_neg": -1}
 _SMALLEST = 1e-9  # probabilities of being labelled are kept this far from 0 and 1, where their odds are 0 or infinite

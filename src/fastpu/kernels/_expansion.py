@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
+from fastpu.data._matrix import Matrix
 from fastpu.data._validate import is_rising
 from fastpu.kernels._kernels import Kernel, call_kernel, check_kernel_fields, check_scored_rows, score_rows, value_dtype
 from fastpu.model._model import Model
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-
 
 _VECTOR_KERNELS = ("poly", "rbf", "sigmoid", "callable")  # kernels that need the support vectors for scores
 

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from fastpu import _core
 from fastpu.common._params import check_float
+from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix
 from fastpu.kernels._kernels import score_rows, shifted_csr
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-
 
 _ROWS_FOR_WIDTH = 1000  # rows whose distances to the centres give the default bandwidth, their median
 _ROUNDING = 1e-12  # a squared distance |x|^2 + |z|^2 - 2x'z below this share of |x|^2 + |z|^2 may be 0

@@ -6,11 +6,13 @@ Products with rows are summed by NumPy's own loops and not by its BLAS, whose th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import check_float, check_int
@@ -18,12 +20,6 @@ from fastpu.common._text import describe, short
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix, entry_blocks
 from fastpu.data._sparse import is_sparse, read_sparse
 from fastpu.data._validate import as_real_array, check_matrix
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNELS_WITH_GAMMA = ("poly", "rbf", "sigmoid")

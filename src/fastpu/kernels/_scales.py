@@ -8,22 +8,15 @@ are equal are not judged.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._text import where_column
 from fastpu.common._warn import warn
+from fastpu.data._matrix import Matrix
 from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ScaleWarning
-from fastpu.kernels._kernels import check_kernel_matrix
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.data._matrix import Matrix
-    from fastpu.kernels._kernels import Kernel
-
+from fastpu.kernels._kernels import Kernel, check_kernel_matrix
 
 _APART = 100.0  # ratio of the spreads of two columns from which on they are on different scales
 _SHARE = 0.1  # share of the columns that must vary so little: a few at the border of images do no harm

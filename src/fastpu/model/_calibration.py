@@ -20,16 +20,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.data._validate import is_rising
 from fastpu.model._threshold import differ
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 METHODS = ("sigmoid", "isotonic")
 

@@ -13,18 +13,14 @@ import os
 import secrets
 import stat
 import zipfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._text import describe, short
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from numpy.typing import NDArray
-
 
 _MAGIC = "fastpu-model"
 _FORMAT = 1  # of the files that are written; those of every format since 1 are read

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import pickle
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from fastpu.common._text import describe
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _LARGE = 1_000_000  # a function of more bytes is sent to the workers once, not as a part of every task
 

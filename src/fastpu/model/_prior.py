@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_float
 from fastpu.common._sharing import unwrapped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 

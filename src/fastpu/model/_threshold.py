@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._warn import warn
 from fastpu.exceptions import DegenerateModelWarning
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 # Two cuts are tied if their balanced accuracies, or distances to the prior, differ by less than this, and two scores
 # are equal if they differ by at most this part of the larger one: the rounding of sums then decides nothing.

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._text import describe, short
-from fastpu.model._prior import check_scenario
-from fastpu.path._selection import best_of, curve_on_path
+from fastpu.model._prior import PriorEstimate, check_scenario
+from fastpu.path._selection import Curve, best_of, curve_on_path
 from fastpu.path.svm_path_model import SVMPath
 from fastpu.plot._axes import CYCLE, DASHES, check_pair, open_axes, with_legends
 from fastpu.selection.select import Selection
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.model._prior import PriorEstimate
-    from fastpu.path._selection import Curve
-
 
 _MOST_POINTS = 2000  # of a line: more than a figure can show
 _SHOWN = ("auto", "coef", "alpha")

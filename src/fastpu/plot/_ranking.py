@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from fastpu.data._validate import check_vector
 from fastpu.metrics._ranked_rows import check_k
 from fastpu.metrics._ranking import ranking_curve, recall_at_k
 from fastpu.metrics._ranking_results import RankingEstimate
 from fastpu.plot._axes import CYCLE, draw_banded, open_axes, with_legends
-
-if TYPE_CHECKING:
-    import numpy as np
-
 
 _BAND = "middle 90 % of the bootstrap"
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._text import describe
@@ -13,12 +15,6 @@ from fastpu.mapping.mapping_machine import MappingModel
 from fastpu.metrics import auc
 from fastpu.plot._axes import CYCLE, DASHES, check_pair, mark_scale, open_axes, with_legends
 from fastpu.svm.linear_machine import LinearMachine
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
 
 _MOST_MARKERS = 40  # a line of more values has no markers
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import check_int
 from fastpu.common._text import columns_named, describe
 from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.plot._axes import groups_of, open_axes, with_legends
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 _ABOVE, _BELOW = (0, 114, 178), (230, 159, 0)  # blue and orange, in 0 ... 255
 _TINTS = (0.10, 0.18, 0.27, 0.38)  # of the bands of scores, from the threshold outwards

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import numbers
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_scores_rows
 from fastpu.common._text import describe, short
@@ -18,15 +20,8 @@ from fastpu.metrics._ranked_rows import check_k
 from fastpu.metrics._ranking import average_precision, lift_at_k
 from fastpu.model._model import Model
 from fastpu.model._prior import check_prior_in, check_scenario, needs_prior, prior_among_unlabeled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.selection._grid import Arguments, Grid
-    from fastpu.selection._trials import Part
-
+from fastpu.selection._grid import Arguments, Grid
+from fastpu.selection._trials import Part
 
 _SIGNS = {"puf": 1, "err_star": -1, "error": -1, "auc": 1, "lift": 1, "average_precision": 1}
 _WANT_PRIOR = ("err_star", "average_precision")

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fastpu.data._folds import Fold
 from fastpu.data._frames import check_frame, frame_kind
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.selection._trials import Part
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.data._folds import Fold
 
 
 class Rows:

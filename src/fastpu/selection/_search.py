@@ -5,26 +5,20 @@ from __future__ import annotations
 import numbers
 import time
 import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._text import short
 from fastpu.common._warn import warn
 from fastpu.exceptions import ConvergenceWarning, FailedFitWarning
 from fastpu.selection._grid import Arguments, Grid, Move
-from fastpu.selection._trials import FLAWS, Outcome, Source, Work, flaws_of, judged, make_lines, run_all
+from fastpu.selection._parts import FoldParts
+from fastpu.selection._trials import FLAWS, Outcome, Part, Source, Work, flaws_of, judged, make_lines, run_all
 from fastpu.svm._grid import FoldData, SvmGrid
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from fastpu.selection._parts import FoldParts
-    from fastpu.selection._trials import Part
-
 
 _TIE = 1e-12  # scores that differ by less count as equal, since means over folds are rounded
 _MOST_ROUNDS = 1000  # most moves by ten per cent

@@ -8,16 +8,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import check_scores_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 Candidate: TypeAlias = Mapping[str, Any]
 Judge: TypeAlias = Callable[[Any, "Part", "int | None"], float]

@@ -7,9 +7,10 @@ import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_int, check_random_state
 from fastpu.common._sharing import shared_parameters, shares_together
@@ -18,18 +19,12 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._folds import Fold, stratified_folds
 from fastpu.data._validate import check_labels, check_sample_weight, check_vector, label_counts
 from fastpu.model._fields import FrozenMapping
+from fastpu.model._prior import PriorEstimate
 from fastpu.selection._criteria import Criterion, check_scoring, with_prior
 from fastpu.selection._grid import Arguments, Grid, check_grid
 from fastpu.selection._parts import FoldParts, Rows, check_folds
 from fastpu.selection._search import KernelGrid, Search
-from fastpu.selection._trials import Part, Work
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from fastpu.model._prior import PriorEstimate
-    from fastpu.selection._trials import Source
-
+from fastpu.selection._trials import Part, Source, Work
 
 _MAY_PASS = ("not_converged", "degenerate")
 
