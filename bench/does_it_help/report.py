@@ -87,7 +87,7 @@ def _over_tables(tasks: Mapping[str, Task], outcomes: Mapping[Place, Mapping[str
         shares = [_number(_mean(auc.of(name)[[place[1] == share for place in auc.places]])) for share in labels]
         rows.append([name, *shares, *(_number(_mean(values.of(name))) for values in (ap, top)),
                      f"{ranks[name]:.1f}" if name in ranks else "", *tests.get(name, ["", "", ""]),
-                     f"{_mean(seconds.of(name)):.2f}"])  # fmt: skip
+                     f"{_mean(seconds.of(name)):.3f}"])  # fmt: skip
     head = ["learner", *(f"AUC, {_labels(share)}" for share in labels), "average precision", "precision at n_pos",
             "mean rank", f"{REFERENCE} wins, ties, loses", "median difference", "p", "CPU-s"]  # fmt: skip
     n_splits = len({place.split for place in outcomes})
