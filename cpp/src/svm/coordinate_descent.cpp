@@ -191,8 +191,9 @@ bool CoordinateDescent::move_free(const View& x) {
   const double intercept = find_move(x, lack, move);
   std::vector<double> change(n);
   AlignedBuffer<double> w_change(p, "conjugate gradients");
-  constexpr double kLeast = 0.1;
-  for (double share = 1; share > kLeast; share *= 0.5) {
+  constexpr int kMostHalvings = 3;
+  for (int n_halvings = 0; n_halvings <= kMostHalvings; ++n_halvings) {
+    const double share = std::ldexp(1.0, -n_halvings);
     double sum = 0;
     double along = 0;
     double gain = 0;
@@ -216,7 +217,7 @@ bool CoordinateDescent::move_free(const View& x) {
     sum_ += sum;
     dual_ += gain;
     intercept_ = intercept - gamma_ * sum_;
-    return share == 1;
+    return n_halvings == 0;
   }
   return false;
 }
