@@ -104,10 +104,14 @@ def test_rows_between_their_bounds_move_together(rng):
     y = np.where(X @ rng.standard_normal(2500) + 0.5 * rng.standard_normal(400) > 0, 1, -1)
     X[:6], y[:6] = X[6:12], -y[6:12]
     problem = oracle.Problem(X, y, np.full(400, 10.0), np.zeros(400))
-    result = solve(make_engine(X, sparse=True), problem)
+    told = []
+    result = solve(make_engine(X, sparse=True), problem, callback=lambda *each: told.append(each))
     certify(problem, result)
     assert result["method"] == "coordinate_descent"
     assert result["n_iter"] <= 150
+    # The dual objective that is kept up to date from move to move is that of the solution.
+    _, objective, gap = told[-1]
+    assert objective - gap == pytest.approx(result["objective"] - result["gap"], rel=1e-8)
 
 
 def test_balanced_costs_of_rows_fewer_than_features_are_no_worse_a_start():
