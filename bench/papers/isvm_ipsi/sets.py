@@ -61,7 +61,7 @@ def sample(
     """Return rows and true labels of a set: n fresh rows, or all of a real set, each feature standardised over them."""
     if data_set.make is not None:
         return data_set.make(n, random_state=rng)
-    X, labels = _read(folder / data_set.file, data_set.is_skewed)  # type: ignore[operator] (has a file)
+    X, labels = _read(folder / data_set.file, data_set.is_skewed)  # type: ignore[operator] (what is not made has one)
     names = np.unique(labels)
     if names.size != 2 or data_set.negative not in names:
         raise DataError(f"{data_set.file}: rows must be {data_set.negative!r} or one other, got {', '.join(names)}")

@@ -45,7 +45,7 @@ def _has_probabilities(estimator: Any) -> bool:
     return True
 
 
-class FastpuClassifier(CallbackSupport, PUClassifier):  # type: ignore[misc]  # no types
+class FastpuClassifier(CallbackSupport, PUClassifier):  # type: ignore[misc]  # scikit-learn has no types
     """A fit function as a classifier; `fastpu.estimators._classes` makes the public classes from it.
 
     Annotations here and in subclasses are those of the parameters, in place of what the function says. An attribute

@@ -103,7 +103,7 @@ class Training:
         return _safe_indexing(self.X, rows)
 
 
-class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  # no types
+class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier around another one, `estimator`, which is fitted to the labels 1 and 0 alone.
 
     A subclass has `_fit`, which sets all attributes but those that every class has. Its scores are those of

@@ -63,7 +63,7 @@ class Labels:
         return codes
 
 
-class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no types
+class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier of two classes, whose labels may also say that a row is unlabelled."""
 
     classes_: NDArray[Any]
