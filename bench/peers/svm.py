@@ -57,12 +57,13 @@ def cases(run: SimpleNamespace) -> Iterator[Case]:
         names += [f"{_PEER}-intelex {n}" for n in run.threads]
     shared = {"tol": 1e-3, "cache_mb": run.cache_mb, "threads": run.threads}
     timed = {**shared, "repeats": run.repeats, "names": names}
-    one_class = {**timed, "names": [name for name in names if "intelex" not in name]}
+    libsvm = {**timed, "names": [name for name in names if "intelex" not in name]}
     real = {"data": run.data, "n_rows": run.data_rows}
     for n in run.n:
         for cost in (1.0, 100.0):
             yield Case(fits, kind="c_svm", rows=n, parameter=cost, kernel=_RBF, **timed)
-        yield Case(fits, kind="one_class", rows=n, parameter=0.1, kernel=_RBF, **one_class)
+        yield Case(fits, kind="one_class", rows=n, parameter=0.1, kernel=_RBF, **libsvm)
+        yield Case(fits, kind="nu_svm", rows=n, parameter=0.2, kernel=_RBF, **libsvm)
     n, scored = run.n[-2:][0], {"n_test": run.test_n}
     yield Case(scores, kind="c_svm", rows=n, parameter=1.0, kernel=_RBF, **timed, **scored)
     if run.data:

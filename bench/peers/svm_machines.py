@@ -63,6 +63,8 @@ class Fastpu(Machine):
         shared = {**problem.kernel, "tol": problem.tol, "cache_mb": problem.cache_mb, "n_threads": self.n_threads}
         if problem.kind == "c_svm":
             return fastpu.baselines.fit_svm(problem.X, problem.y, C=problem.parameter, **shared)
+        if problem.kind == "nu_svm":
+            return fastpu.baselines.fit_nu_svm(problem.X, problem.y, nu=problem.parameter, **shared)
         return fastpu.baselines.fit_one_class_svm(problem.X, nu=problem.parameter, **shared)
 
     def scores(self, model: Any, X: Any) -> NDArray[np.float64]:
@@ -74,19 +76,21 @@ class Fastpu(Machine):
 
 
 class ScikitLearn(Machine):
-    """SVC and OneClassSVM."""
+    """SVC, OneClassSVM and NuSVC."""
 
     def classes(self) -> tuple[Any, Any]:
-        """Return these two."""
+        """Return these three."""
         from sklearn import svm  # noqa: PLC0415 (only where it is measured)
 
-        return svm.SVC, svm.OneClassSVM
+        return svm.SVC, svm.OneClassSVM, svm.NuSVC
 
     def fit(self, problem: Problem) -> Any:
         shared = {**problem.kernel, "tol": problem.tol, "cache_size": problem.cache_mb}
-        svc, one_class = self.classes()
+        svc, one_class, nu_svc = self.classes()
         if problem.kind == "c_svm":
             return svc(C=problem.parameter, **shared).fit(problem.X, problem.y)
+        if problem.kind == "nu_svm":
+            return nu_svc(nu=problem.parameter, **shared).fit(problem.X, problem.y)
         return one_class(nu=problem.parameter, **shared).fit(problem.X)
 
     def scores(self, model: Any, X: Any) -> NDArray[np.float64]:
@@ -108,7 +112,7 @@ class Intelex(ScikitLearn):
     def classes(self) -> tuple[Any, Any]:
         from sklearnex import svm  # noqa: PLC0415 (only where it is measured)
 
-        return partial(svm.SVC, n_jobs=self.n_threads), None
+        return partial(svm.SVC, n_jobs=self.n_threads), None, None
 
 
 def machine(name: str) -> Machine:

@@ -25,7 +25,7 @@ _SUPPORT_SHARE = 1e-8  # alpha of a support vector, relative to the largest
 
 @dataclass(frozen=True)
 class Problem:
-    """An SVM to fit: "c_svm" with the cost C, or "one_class" with nu; and rows to score."""
+    """An SVM to fit: "c_svm" with the cost C, "one_class" or "nu_svm" with nu; and rows to score."""
 
     kind: str
     X: Any
@@ -90,7 +90,8 @@ def plain_problem(n: int, cache_mb: float) -> Problem:
 def judge(problem: Problem, solution: Solution) -> dict[str, float]:
     """Return the dual objective, as a minimum, and the largest KKT violation.
 
-    Of a one-class SVM, whose alpha different libraries scale differently, after scaling to sum alpha = nu n.
+    Of SVMs with nu, whose alpha different libraries scale differently, after scaling to sum alpha = nu n; a nu-SVM has
+    an equality constraint for each class, so the violation is that within a class.
     """
     alpha, n = solution.alpha, solution.alpha.size
     y = np.ones(n) if problem.kind == "one_class" else problem.y.astype(np.float64)
@@ -106,8 +107,9 @@ def judge(problem: Problem, solution: Solution) -> dict[str, float]:
     up = np.where(y > 0, alpha < bound - slack, alpha > slack)
     low = np.where(y > 0, alpha > slack, alpha < bound - slack)
     violation = 0.0
-    if up.any() and low.any():
-        violation = max(violation, float((-y * gradient)[up].max() - (-y * gradient)[low].min()))
+    for among in [y > 0, y < 0] if problem.kind == "nu_svm" else [y != 0]:
+        if (up & among).any() and (low & among).any():
+            violation = max(violation, float((-y * gradient)[up & among].max() - (-y * gradient)[low & among].min()))
     return {"objective": objective, "violation": violation}
 
 
