@@ -79,13 +79,16 @@ def alternate(
     warm_up: Mapping[str, Callable[[], Any]] | None = None,
     judge: Callable[[str, Any], Row] | None = None,
 ) -> list[Row]:
-    """Time works that take turns after each has been warmed up (by itself, by default); judge the last results."""
+    """Time works that take turns after each has been warmed up (by itself, by default); judge the last results.
+
+    Every other round goes backwards, so that none always follows the same one: what a work frees, the next takes over.
+    """
     for work in (works if warm_up is None else warm_up).values():
         work()
     seconds: dict[str, list[float]] = {name: [] for name in works}
     results = {}
-    for _ in range(repeats):
-        for name, work in works.items():
+    for number in range(repeats):
+        for name, work in list(works.items())[:: 1 if number % 2 == 0 else -1]:
             spent, results[name] = timed(work)
             seconds[name].append(spent)
     return [{"": name, "seconds": seconds[name], **(judge(name, results[name]) if judge else {})} for name in works]

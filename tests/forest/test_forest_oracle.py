@@ -92,6 +92,16 @@ def test_same_trees_in_other_forms(make):
     np.testing.assert_array_equal(model.packed_nodes, other.packed_nodes)
 
 
+def test_same_trees_of_thousands_of_columns():
+    rng = np.random.default_rng(5)
+    X = np.zeros((150, 9000), dtype=np.float32)
+    X[np.repeat(np.arange(150), 60), rng.integers(0, 9000, 9000)] = rng.integers(1, 4, 9000)
+    y = np.arange(150) < 40
+    options = {"n_trees": 3, "max_features": 95, "random_state": 0}
+    dense, sparse = (fastpu.fit_forest(rows, y, **options) for rows in (X, sp.csr_array(X)))
+    np.testing.assert_array_equal(dense.packed_nodes, sparse.packed_nodes)
+
+
 @given(
     seed=st.integers(0, 2**32),
     n=st.integers(2, 60),

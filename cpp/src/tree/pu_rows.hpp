@@ -50,6 +50,9 @@ inline void copy_rows(const Bag& bag, std::array<std::vector<std::uint32_t>, 2>&
 struct DrawnFeature {
   std::uint32_t feature = 0;
   double where = 0;       // in [0, 1): where the cut lies between the smallest and the largest value
+  std::uint32_t low = 0;  // the codes of the node's rows, missing values apart, go from here
+  std::uint32_t high = 0;
+  double value = 0;       // the number at `where` between the values of these two bins, where there are bins between
   std::uint32_t cut = 0;  // rows whose code is at most this go left
   PuCounts at_most;       // how many these are
   double gain = 0;        // what the cut gains

@@ -8,7 +8,8 @@ PuSparseRows::PuSparseRows(const TreeFeatures& features)
     : features_(features),
       binned_(features.binned()),
       bins_(make_vector<PuCounts>(binned_.total_bins(), "the counts of a node")),
-      entries_(make_vector<Entries>(binned_.n_features, "the features of a node")) {}
+      entries_(make_vector<Entries>(binned_.n_features, "the features of a node")),
+      with_entries_(binned_.n_features, "the features of a node") {}
 
 template <class Visit>
 void PuSparseRows::for_entries(const PuRange& node, Visit&& visit) const {
@@ -27,16 +28,15 @@ void PuSparseRows::for_entries(const PuRange& node, Visit&& visit) const {
 
 void PuSparseRows::count(const PuRange& node) {
   remove(counted_);
-  touched_.clear();
   for_entries(node, [&](std::uint32_t bin, const PuCounts& one) {
     if (bins_[bin].rows() == 0) {
       const std::uint32_t feature = features_.feature_of(bin);
-      if (entries_[feature].n_bins++ == 0) touched_.push_back(feature);
+      ++entries_[feature].n_bins;
       entries_[feature].sum += bin;
+      with_entries_.insert(feature);
     }
     bins_[bin] += one;
   });
-  std::ranges::sort(touched_);
   counted_ = node;
 }
 
@@ -44,21 +44,21 @@ void PuSparseRows::remove(const PuRange& node) {
   for_entries(node, [&](std::uint32_t bin, const PuCounts& one) {
     bins_[bin] = bins_[bin] - one;
     if (bins_[bin].rows() > 0) return;
-    Entries& entries = entries_[features_.feature_of(bin)];
-    --entries.n_bins;
-    entries.sum -= bin;
+    const std::uint32_t feature = features_.feature_of(bin);
+    entries_[feature].sum -= bin;
+    if (--entries_[feature].n_bins == 0) with_entries_.erase(feature);
   });
 }
 
 void PuSparseRows::find_varying(const PuRange& node, std::vector<std::uint32_t>& varying) {
   if (node.first != counted_.first || node.end != counted_.end) count(node);
   const std::uint32_t n_rows = node.n_rows();
-  std::erase_if(touched_, [&](std::uint32_t feature) { return entries_[feature].n_bins == 0; });
   varying.clear();
-  for (const std::uint32_t feature : touched_) {
+  with_entries_.for_each([&](std::size_t feature) {
     const Entries& entries = entries_[feature];
-    if (entries.n_bins > 1 || bins_[entries.sum].rows() < n_rows) varying.push_back(feature);
-  }
+    const bool varies = entries.n_bins > 1 || bins_[entries.sum].rows() < n_rows;
+    if (varies) varying.push_back(static_cast<std::uint32_t>(feature));
+  });
 }
 
 PuCounts PuSparseRows::without_entry(std::uint32_t feature) const {

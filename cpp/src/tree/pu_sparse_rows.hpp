@@ -10,6 +10,7 @@
 #include <array>
 #include <vector>
 
+#include "common/bit_set.hpp"
 #include "tree/pu_rows.hpp"
 #include "tree/pu_split_search.hpp"
 #include "tree/tree_features.hpp"
@@ -66,8 +67,7 @@ class PuSparseRows {
   PuRange counted_;             // the node whose entries are counted, in bins_ and entries_
   std::vector<PuCounts> bins_;  // the rows of P and U that have an entry in each bin
   std::vector<Entries> entries_;
-  // Ascending: the features with entries, and until find_varying() those that lost theirs.
-  std::vector<std::uint32_t> touched_;
+  BitSet with_entries_;  // the features with entries
 };
 
 }  // namespace fastpu::detail

@@ -174,7 +174,7 @@ class PuTreeGrower {
   }
 
   void offer_random_cuts(const OpenNode& node, PuSplitSearch<Criterion>& search) {
-    for (DrawnFeature& d : drawn_) d.cut = random_cut(d);
+    cut_at_random();
     rows_.count_at_most(node.rows, drawn_);
     for (DrawnFeature& d : drawn_) d.gain = search.gain(d.at_most);  // a loop of divisions alone is faster
     for (const DrawnFeature& d : drawn_) {
@@ -182,7 +182,7 @@ class PuTreeGrower {
       if (features_.is_categorical(d.feature)) {
         rows_.count_codes(node.rows, d.feature, codes_);
         offer_some_categories(search, d.feature, d.where, codes_);
-      } else if (rows_.low(d.feature) == rows_.high(d.feature)) {
+      } else if (d.low == d.high) {
         search.offer_missing_alone(d.feature, missing);
       } else if (missing.rows() == 0) {
         search.offer_plain_cut(d.feature, d.cut, d.at_most, d.gain, features_.can_be_missing(d.feature));
@@ -192,15 +192,24 @@ class PuTreeGrower {
     }
   }
 
-  // The cut below a number that is drawn between the values of the lowest and of the highest bin of the node's rows.
-  std::uint32_t random_cut(const DrawnFeature& d) const {
-    const std::uint32_t low = rows_.low(d.feature);
-    const std::uint32_t high = rows_.high(d.feature);
-    if (high <= low + 1) return low;
-    const double drawn =
-        (1.0 - d.where) * features_.bin_value(d.feature, low) + d.where * features_.bin_value(d.feature, high);
-    const std::uint32_t n = features_.bins_at_most(d.feature, drawn);
-    return std::clamp(n, low + 1, high) - 1;
+  // Sets each cut below the number that is drawn between the values of the lowest and the highest bin of the node's
+  // rows. The tables of many features are larger than a cache: what a loop reads is asked for by the loop before.
+  void cut_at_random() {
+    searched_.clear();
+    for (DrawnFeature& d : drawn_) {
+      d.low = rows_.low(d.feature);
+      d.high = rows_.high(d.feature);
+      d.cut = d.low;
+      if (d.high <= d.low + 1) continue;
+      d.value =
+          (1.0 - d.where) * features_.bin_value(d.feature, d.low) + d.where * features_.bin_value(d.feature, d.high);
+      features_.prefetch_cell(d.feature, d.value);
+      searched_.push_back(&d);
+    }
+    for (const DrawnFeature* d : searched_) features_.prefetch_values(d->feature, d->value);
+    for (DrawnFeature* d : searched_) {
+      d->cut = std::clamp(features_.bins_at_most(d->feature, d->value), d->low + 1, d->high) - 1;
+    }
   }
 
   const TreeFeatures& features_;
@@ -212,6 +221,7 @@ class PuTreeGrower {
   std::vector<std::uint32_t> varying_;
   std::vector<std::size_t> other_;
   std::vector<DrawnFeature> drawn_;
+  std::vector<DrawnFeature*> searched_;
   std::vector<CodeCounts> codes_;
 };
 

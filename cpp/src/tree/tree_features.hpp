@@ -30,6 +30,15 @@ class TreeFeatures {
   }
   // The value that stands for a bin (Cuts::bin_value).
   double bin_value(index_t feature, std::uint32_t code) const { return grids_[at(feature)].values[code]; }
+  // Ask the memory for what bins_at_most() reads first, and, once that is there, for what it reads next.
+  void prefetch_cell(index_t feature, double x) const {
+    const Grid& grid = grids_[at(feature)];
+    __builtin_prefetch(grid.cell_start + grid.cell(x));
+  }
+  void prefetch_values(index_t feature, double x) const {
+    const Grid& grid = grids_[at(feature)];
+    __builtin_prefetch(grid.values + grid.cell_start[grid.cell(x)]);
+  }
   // How many bins of the feature have a value of at most x.
   std::uint32_t bins_at_most(index_t feature, double x) const {
     const Grid& grid = grids_[at(feature)];
