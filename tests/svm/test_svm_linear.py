@@ -108,6 +108,6 @@ def test_rows_fewer_than_features_need_no_pairs_unless_a_column_is_far_larger(da
         heard = []
         model = fastpu.baselines.fit_svm(rows, y[:60], kernel="linear", callback=heard.append)
         assert (model.n_iter > 0) == is_hard
-        assert len(heard) <= 100
+        assert len(heard) <= 320  # of descent as many as there are features
         assert model.converged
         assert model.gap <= 1e-3 * 60  # tol times the costs

@@ -62,12 +62,11 @@ inline double squared_norm(const CsrView<T>& x, index_t row) {
 
 template <class T>
 inline double squared_norm(const DenseView<T>& x, index_t row) {
-  double sum = 0;
-  for (index_t f = 0; f < x.n_cols; ++f) {
-    const auto value = static_cast<double>(x.row(row)[f]);
-    sum += value * value;
-  }
-  return sum;
+  const T* const values = x.row(row);
+  return sum_in_lanes<8>(0, x.n_cols, [&](index_t f) {
+    const auto value = static_cast<double>(values[f]);
+    return value * value;
+  });
 }
 
 // w += factor x_row

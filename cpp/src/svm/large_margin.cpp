@@ -65,7 +65,7 @@ class Solve {
     return is_solved_by_active_set(best_v_.data(), best_.f.data(), max_rounds);
   }
   bool is_solved_by_descents();
-  bool is_solved_by_descent(index_t most_rounds);
+  bool is_solved_by_descent(index_t most_rounds, bool are_cheap);
   bool is_solved_by_near_rows(const double* scores);
   void run_interior_point();
   void run_smo_if_stuck();
@@ -218,9 +218,9 @@ void Solve::run_smo_if_stuck() {
   if (result_.status == MarginStatus::max_iter) result_.status = MarginStatus::precision;
 }
 
-// Goes over the rows at most `most_rounds` times, and gives up as soon as the progress shows that this will not
-// suffice.
-bool Solve::is_solved_by_descent(index_t most_rounds) {
+// Goes over the rows at most `most_rounds` times. Gives up as soon as the progress shows that this will not suffice,
+// unless all these rounds together take little time: moves of many rows at once make progress irregular.
+bool Solve::is_solved_by_descent(index_t most_rounds, bool are_cheap) {
   result_.method = MarginMethod::coordinate_descent;
   const index_t n = task_.n();
   detail::CoordinateDescent descent(data_, task_, best_v_.data(), team_);
@@ -260,7 +260,7 @@ bool Solve::is_solved_by_descent(index_t most_rounds) {
       const double stretches = std::log(tol * objective / descent.gap()) / std::log(descent.gap() / gap_before);
       const bool is_soon =
           stretches >= 0 && stretches * static_cast<double>(stretch) <= static_cast<double>(most_rounds - round);
-      if (gap_before < kInfinity && !is_soon) return keep_descent();
+      if (gap_before < kInfinity && !is_soon && !are_cheap) return keep_descent();
       gap_before = descent.gap();
     }
   }
@@ -362,21 +362,23 @@ MarginResult Solve::finish() {
   return std::move(result_);
 }
 
-// A round of descent takes n p operations, the interior point some 7 n p^2. If few rows end between their bounds, as
-// for small costs or more features than rows, descent identifies them long before it reaches the solution.
+// A round of descent takes n p operations, the interior point some 7 n p^2: p rounds take less time, and mostly suffice
+// where few rows end between their bounds, as for small costs or more features than rows. Where no interior point
+// follows, the active set is tried early.
 bool Solve::is_solved_by_descents() {
   constexpr index_t kUntilNear = 20;
   constexpr index_t kMostOfSparse = 1000;
   constexpr index_t kMostOfWide = 30'000;  // rounds of descent tried before SMO, which takes far longer
   constexpr index_t kFewFeatures = 200;
+  const index_t p = data_.n_features();
   const bool is_dense = !detail::is_sparse(data_.x());
-  const index_t of_dense = is_dense && data_.n_features() > kFewFeatures ? kUntilNear : 0;
+  const index_t of_dense = !is_dense || p <= kFewFeatures ? 0 : pass_.has_gram() ? p : kUntilNear;
   const index_t of_others = !pass_.has_gram() ? kMostOfWide : is_dense ? 0 : kMostOfSparse;
-  const auto is_solved_within = [&](index_t most) {
-    return is_solved_by_descent(options_.max_iter > 0 ? std::min(most, options_.max_iter) : most) ||
-           is_solved_by_active_set(kMostActiveSets);
+  const auto is_solved_within = [&](index_t most, bool are_cheap) {
+    if (options_.max_iter > 0) most = std::min(most, options_.max_iter);
+    return is_solved_by_descent(most, are_cheap) || is_solved_by_active_set(kMostActiveSets);
   };
-  return (of_dense > 0 && is_solved_within(of_dense)) || (of_others > 0 && is_solved_within(of_others));
+  return (of_dense > 0 && is_solved_within(of_dense, true)) || (of_others > 0 && is_solved_within(of_others, false));
 }
 
 void Solve::run_exact(const MarginStart* start) {
