@@ -11,32 +11,24 @@ import math
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.boosting._folds import check_eval_set
+from fastpu.boosting._folds import LabelledRows, check_eval_set
 from fastpu.common._params import check_int
 from fastpu.common._text import short
-from fastpu.dask._client import dask, release, results_of, wait_for
-from fastpu.dask._collections import is_collection, read_rows
+from fastpu.dask._client import Client, dask, release, results_of, wait_for
+from fastpu.dask._collections import Rows, is_collection, read_rows
 from fastpu.dask._members import HeldRows
-from fastpu.data._categories import check_kept, columns_in_order, columns_in_sets
+from fastpu.data._categories import Kept, check_kept, columns_in_order, columns_in_sets
 from fastpu.data._category_order import CategoryOrder, Counts, count_categories, upper_label
-from fastpu.data._matrix import CsrMatrix, DenseMatrix, stacked
+from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix, stacked
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, bin_at, stacked_bins
-
-if TYPE_CHECKING:
-    from distributed import Client
-    from numpy.typing import NDArray
-
-    from fastpu.boosting._folds import LabelledRows
-    from fastpu.dask._collections import Rows
-    from fastpu.data._categories import Kept
-    from fastpu.data._matrix import Matrix
 
 _MAX_BINS = 255
 _GATHERED_SHARE = 0.1  # the share of the workers' memory that columns of all rows may take at once

@@ -16,25 +16,18 @@ import threading
 import time
 import urllib.parse
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from multiprocessing import AuthenticationError, connection
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastpu.dask._client import CHECK_SECONDS, WorkerLostError, distributed, release, results_of, wait_for
-from fastpu.data.binned_features import stacked_bins
+from fastpu.dask._client import CHECK_SECONDS, Client, WorkerLostError, distributed, release, results_of, wait_for
+from fastpu.data.binned_features import BinnedFeatures, stacked_bins
 from fastpu.tree._fit import fingerprint_of_part
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from distributed import Client
-    from numpy.typing import NDArray
-
-    from fastpu.data.binned_features import BinnedFeatures
-
 
 Address: TypeAlias = tuple[str, int]
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._bags import Tasks, grow_on_parts
-from fastpu.dask._binning import bin_partitions, find_form, take_census
-from fastpu.dask._client import find_client, results_of, waits_outside_the_pool
+from fastpu.dask._binning import BinnedPart, Census, bin_partitions, find_form, take_census
+from fastpu.dask._client import Client, find_client, results_of, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
-from fastpu.forest._arguments import FUNCTION, ForestRound, check_groups, check_growth
+from fastpu.forest._arguments import FUNCTION, ForestRound, Growth, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
 from fastpu.tree._fit import (
     _MAX_BINS,
@@ -30,16 +32,7 @@ from fastpu.tree._fit import (
     fingerprint_of_part,
     fingerprint_of_parts,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from distributed import Client
-    from numpy.typing import NDArray
-
-    from fastpu.dask._binning import BinnedPart, Census
-    from fastpu.forest._arguments import Growth
-    from fastpu.tree.tree_ensemble import TreeEnsemble
+from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords
