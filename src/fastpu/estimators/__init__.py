@@ -100,20 +100,12 @@ globals().update(CLASSIFIERS)
 
 if TYPE_CHECKING:  # what type checkers and editors know of the classes that are made
     from fastpu.estimators._base import FastpuClassifier
-    from fastpu.estimators._defaults import (
-        BoostedTrees,
-        Boosting,
-        Forest,
-        InEpochs,
-        WithCosts,
-        WithLandmarks,
-        WithPrior,
-    )
+    from fastpu.estimators._defaults import Boosting, Forest, WithCosts, WithLandmarks, WithPrior
     from fastpu.estimators._path import OnPath, OnPUPath
 
     PNUAUCBoostClassifier = Boosting
     ForestClassifier = Forest
-    BoostedTreesClassifier = BoostedTrees
+    BoostedTreesClassifier = Forest
     BSVMClassifier = WithCosts
     BaggingSVMClassifier = FastpuClassifier
     SMCClassifier = FastpuClassifier
@@ -123,7 +115,7 @@ if TYPE_CHECKING:  # what type checkers and editors know of the classes that are
     PUALClassifier = WithLandmarks
     GLLCClassifier = WithLandmarks
     UPUClassifier = WithPrior
-    NNPUClassifier = InEpochs
+    NNPUClassifier = WithPrior
     PUSVMPathClassifier = OnPUPath
     SVMPathClassifier = OnPath
 
