@@ -100,20 +100,16 @@ def fit_boosted_trees(
     Parameters
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
-        float32 and float64, C-contiguous or CSR, are used without a copy. Missing entries (NaN, and -inf) go to the
-        side of each split that is better for them. Columns of a frame with strings, dtype category or enum are split
-        by sets of categories, and those of more than 255 by their places in an order that the labels of other rows
-        give; categories that the training data do not have count as missing.
+        As in `fit_forest`, missing entries and categories included.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled and, for "pnu_auc", -1 negative; "pnu_auc" takes any two or three of these, the others
         +1 and 0. See `fastpu.as_labels`.
     loss : {"pnu_auc", "logistic", "upu"}, default "pnu_auc"
         What is minimised.
     prior : float, optional
-        For "upu", which needs it: P(Y = 1), in (0, 1), among the unlabelled rows or, in ``"single_set"``,
-        among all rows.
-    scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` speaks of; in ``"single_set"`` it is converted, (prior n - n_pos) / n_unl.
+        For "upu", which needs it, as in `fit_forest`.
+    scenario, max_bins
+        As in `fit_forest`.
     gamma : float, default 0.5
         For "pnu_auc" with all three groups, in [0, 1]: the weight of the labelled pairs.
     n_rounds : int, default 100
@@ -141,9 +137,6 @@ def fit_boosted_trees(
     max_features : {"sqrt", "all"}, int or float, default "all"
         Features that a tree may split, drawn anew for each: the root of their number, all, a number, or a share in
         (0, 1].
-    max_bins : int, optional
-        Most cuts of a feature, from 1 to 65535, at quantiles where it has more values (see `bin_features`); by default
-        255. Leave it out for X that is binned.
     eval_set : (X, y), optional
         Rows judged by their AUC after each round: +1 against -1, or against 0 where there is no -1. Bags are judged
         together, when all of them are done.

@@ -69,19 +69,13 @@ def fit_forest(
 
     Parameters
     ----------
-    X : Dask array or frame of shape (n, d), or list of futures or delayed objects
-        Partitions of rows: arrays, CSR matrices or frames, whose columns of categories must be known
-        (``astype`` with a ``pandas.CategoricalDtype`` that lists them). What `fastpu.fit_forest` takes otherwise is
-        taken here.
-    y : Dask array or series, or list, of shape (n,)
-        +1 positive, 0 unlabelled, in the partitions of `X`.
-    client : distributed.Client, optional
-        By default the current one.
+    X, y, client
+        As in `fastpu.dask.fit_boosted_trees`; +1 positive, 0 unlabelled.
     n_trees, loss, prior, scenario, splitter, bag_ratio, max_features, min_leaf_rows, max_depth, max_leaves, \
 max_bins, init_model, random_state, progress
         As in `fastpu.fit_forest`.
-    sample_weight : Dask array or series, or list, of shape (n,), optional
-        As in `fastpu.fit_forest`.
+    sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
+        As in `fastpu.fit_forest`, in the partitions of `X`.
     n_threads : int, default 1
         Threads of each task; a worker runs as many tasks at once as Dask gave it threads.
     callback : callable, optional

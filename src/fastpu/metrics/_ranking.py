@@ -147,13 +147,8 @@ def precision_at_k(
     ----------
     score_pos, score_unl, k
         As in `recall_at_k`.
-    prior : float or PriorEstimate
-        P(Y = 1), in (0, 1): :math:`\theta` itself, the share among the unlabelled rows, in ``"case_control"``; the
-        share among all rows, the labelled ones included, in ``"single_set"``. An estimate of `fastpu.priors` is of the
-        unlabelled rows, whatever `scenario` is. The precision is proportional to :math:`\theta`.
-    scenario : {"case_control", "single_set"}, default "case_control"
-        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
-        labelled. `prior` is then converted, :math:`\theta = (\pi (n_p + n_u) - n_p) / n_u`.
+    prior, scenario
+        As in `pu_auc`. The precision is proportional to :math:`\theta`.
     n_boot, random_state
         As in `recall_at_k`. The interval takes a number for exact, as `prior`, and draws anew from the `samples` of an
         estimate that has some, such as that of `fastpu.audit.estimate`.
@@ -291,10 +286,8 @@ def ranking_curve(
     ----------
     score_pos, score_unl, n_boot, random_state
         As in `recall_at_k`.
-    prior : float or PriorEstimate, optional
-        As in `precision_at_k`; only the precision needs it.
-    scenario : {"case_control", "single_set"}, default "case_control"
-        As in `precision_at_k`: what `prior` is a share of; only with a prior.
+    prior, scenario
+        As in `precision_at_k`; only the precision needs a prior, which is None by default.
     n_points : int, default 200
         Most points of the curve: half of them at even distances, and half at even ratios, so that the top of the
         ranking is seen. With as many unlabelled rows or fewer there is a point for each.
