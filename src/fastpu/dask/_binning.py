@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -274,13 +273,10 @@ def take_census(client: Client, rows: Rows, unused: int | None = None) -> Census
         return census
     tasks = _start_tasks(client, _count_categories, rows, _sent(census), unused)
     counted = results_of(client, tasks, "counting categories")
-    counts = reduce(_sums, (part for part in counted if part is not None))
+    present_counts = [part for part in counted if part is not None]
+    counts = {column: sum(part[column] for part in present_counts) for column in present_counts[0]}
     in_order = CategoryOrder.of(categories, counts)
     return replace(census, categories=in_order.categories, order=in_order)
-
-
-def _sums(one: Counts, other: Counts) -> Counts:
-    return {column: one[column] + other[column] for column in one}
 
 
 def find_form(

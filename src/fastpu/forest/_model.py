@@ -62,7 +62,8 @@ def make_model(
     n_trees = sizes.size
     # Tree by tree: reduceat would make all gains float64 at once.
     gains = [tree.sum(dtype=np.float64) for tree in np.split(grown.nodes["gain"], grown.tree_start[1:-1])]
-    objective = growth.root_cost(rows.prior) - np.array(gains)
+    unsplit = 1.0 if growth.loss == "gini" else 4.0 * rows.prior * (1.0 - rows.prior)  # the loss of a bag
+    objective = unsplit - np.array(gains)
     with np.errstate(invalid="ignore"):
         held = grown.oob_sum / grown.oob_count
     has_all = all(not np.isnan(held[rows.counted(label)]).all() for label in (1, 0))

@@ -414,14 +414,11 @@ def _warn_if_impossible(name: str, where: str, recall: float, share: float, prio
     both = (recall * n_pos + most * n_hidden) / (n_pos + n_hidden)
     error = math.sqrt(max(0.0, both * (1 - both)) * (1 / n_pos + 1 / n_hidden))
     if recall - most > _MOST_ERRORS * error:
+        ratio = f"{recall / most:.3g}" if most else "infinite"
         warn(
-            f"{name}: with prior={prior:.4g} the precision of {where} would be {_ratio(recall, most)}, which chance "
+            f"{name}: with prior={prior:.4g} the precision of {where} would be {ratio}, which chance "
             f"does not explain, and counts as 1: {100 * recall:.3g} % of the labelled positives are above the cut, and "
             f"{100 * share:.3g} % of the unlabelled rows. prior, the share of positives among the unlabelled rows, is "
             f"too large, or the labelled rows are not a random sample of the positives",
             EstimateWarning,
         )
-
-
-def _ratio(recall: float, most: float) -> str:
-    return f"{recall / most:.3g}" if most else "infinite"

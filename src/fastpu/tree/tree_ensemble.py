@@ -170,14 +170,10 @@ class TreeEnsemble(Model):
     @property
     def feature_importances(self) -> NDArray[np.float64]:
         """Share of each feature in the sum of all gains, shape (n_features,); sums to 1, or is all zero."""
-        shares = np.bincount(self._split_features, self._gains, minlength=self.n_features).astype(np.float64)
+        gains = self._nodes["gain"].astype(np.float64)  # 0 in leaves
+        shares = np.bincount(self._split_features, gains, minlength=self.n_features).astype(np.float64)
         total = float(shares.sum())
         return shares / total if total > 0 else np.zeros(self.n_features)
-
-    @property
-    def _gains(self) -> NDArray[np.float64]:
-        """By how much each node's split lowered the loss, as a new array; 0 in leaves."""
-        return self._nodes["gain"].astype(np.float64)
 
     @property
     def _nodes(self) -> NDArray[Any]:
