@@ -108,7 +108,7 @@ def fit_boosted_trees(
         What is minimised.
     prior : float, optional
         For "upu", which needs it, as in `fit_forest`.
-    scenario, max_bins
+    scenario, max_depth, max_bins, n_threads, progress
         As in `fit_forest`.
     gamma : float, default 0.5
         For "pnu_auc" with all three groups, in [0, 1]: the weight of the labelled pairs.
@@ -118,8 +118,6 @@ def fit_boosted_trees(
         Part of Newton's step that is made, in (0, 1e6]; more than 1 overshoots.
     max_leaves : int, default 4
         Most leaves of a tree, >= 2; splits that gain most come first.
-    max_depth : int, optional
-        Most levels of splits.
     min_leaf_rows : int, optional
         Fewest rows of a leaf, by weight: counted, not estimated. By default 20, and 3 with bags, which are small.
     min_leaf_hessian : float, default 1e-3
@@ -154,14 +152,10 @@ def fit_boosted_trees(
         the same chance.
     random_state : int >= 0, numpy.random.Generator or None
         Draws bags, rows, columns and folds. Every bag and round has a seed of its own that is derived from it.
-    n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
     callback : callable, optional
         ``callback(info: BoostedTreesRound) -> bool``, called after every round, or after every bag where there are
         some; True ends the fit with the rounds or bags so far. Bags that were to get more rounds by `init_model` stay
         as they were, unless the last one has got them.
-    progress : bool, default False
-        Show a progress bar (tqdm if installed).
 
     Returns
     -------
