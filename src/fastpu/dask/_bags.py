@@ -53,7 +53,7 @@ def _grow(
     parts: list[BinnedFeatures], bags: NDArray[np.int64], n_pos: int, options: dict[str, Any], n_threads: int
 ) -> Forest:
     """Return trees that are grown on bags, whose rows are in `parts` in their order, each once."""
-    rows = stacked_bins(parts, n_threads=1)
+    rows = stacked_bins(parts)
     grown = _core.grow_on_bags(
         rows._native,
         np.searchsorted(np.unique(bags), bags).astype(np.uint32),

@@ -178,7 +178,7 @@ def _hold(parts: list[Any], number: NDArray[np.int64]) -> Holding:
     labels = [part.labels for part in parts]
     weights = [part.weights for part in parts if part.weights is not None]
     return Holding(
-        stacked_bins([part.features for part in parts if part.features is not None], 1),
+        stacked_bins([part.features for part in parts if part.features is not None]),
         np.concatenate(labels),
         np.concatenate(weights) if weights else None,
         tuple(part.number for part in parts),

@@ -16,7 +16,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_patience, find_form, take_census
+from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_early_stopping, find_form, take_census
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._members import Holding, Members
@@ -106,7 +106,7 @@ def fit_pnu_auc_boost(
     method = pnu_auc_method(gamma, rho, step)
     rounds = check_int("n_rounds", n_rounds, low=1)
     tolerance = check_float("stop_tol", stop_tol, low=0)
-    patience = check_patience(early_stopping_rounds, eval_set)
+    patience = check_early_stopping(early_stopping_rounds, eval_set)
     if isinstance(max_bins, str):
         raise ValueError(
             f"max_bins must be None, an integer or BinnedFeatures in fastpu.dask, got {max_bins!r}: a search of every "

@@ -23,18 +23,8 @@ _FEW = 100  # with more rows on each side of the threshold out of bag, rows in t
 class ForestRows:
     """The training rows of a forest, wherever they are.
 
-    Attributes
-    ----------
-    features
-        An object with the number of features, their names and their categories.
-    labels, weights : ndarray
-        Of all rows; weights are None for 1 each.
-    prior : float
-        The share of positives among the unlabelled rows; any number where there is no prior.
-    fingerprint : ndarray
-        What the rows are known by (`fastpu.tree._fit.fingerprint_of`).
-    score : callable
-        Returns the scores that a model gives all rows.
+    `features` has the number of features, their names and their categories. `prior` is the one among the unlabelled
+    rows, any number where there is none. `score` returns the scores that a model gives all rows.
     """
 
     features: Any

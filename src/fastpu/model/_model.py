@@ -321,8 +321,10 @@ class Model(ABC):
         has_score = None
         if X is not None:
             scores = self._decision_function(self._check_input(X, "X"), threads)
-        elif (scores := getattr(self, "oob_decision_function", None)) is None:
-            raise ValueError("X must be given for a model without out-of-bag scores: rows that it was not fitted to")
+        elif (scores := self._out_of_bag()) is None:
+            raise ValueError(
+                "X must be given for a model without out-of-bag scores, got None; pass rows that it was not fitted to"
+            )
         else:
             has_score = ~np.isnan(scores)
         labels = check_labels(y, scores.size)
@@ -407,6 +409,10 @@ class Model(ABC):
     def _check_input(self, X: object, name: str) -> Any:
         """Return `X` in the form that `_decision_function` takes."""
         return check_matrix(X, name=name, n_features=self.n_features, feature_names=self.feature_names)
+
+    def _out_of_bag(self) -> NDArray[np.float64] | None:
+        """Return scores of the training rows, labelled ones too, by parts that were not fitted to them, or None."""
+        return None
 
     @abstractmethod
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:

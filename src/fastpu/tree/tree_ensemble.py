@@ -275,6 +275,9 @@ class TreeEnsemble(Model):
             X, name, n_features=self.n_features, feature_names=self.feature_names, categories=self.categories
         )
 
+    def _out_of_bag(self) -> NDArray[np.float64] | None:
+        return self.oob_decision_function
+
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
         return self._sums(matrix, 0, self.n_trees, n_threads) / self.divisor
 
