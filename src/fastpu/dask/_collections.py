@@ -29,7 +29,7 @@ def is_collection(value: object) -> bool:
 
 def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") -> Rows:
     """Return the partitions; `name` tells in messages whose X and y these are."""
-    columns = [y] if sample_weight is None else [y, sample_weight]
+    columns: list[Any] = [y] if sample_weight is None else [y, sample_weight]
     frame: Any = X
     if _is_frame(X) and all(
         _is_frame(column) and column.ndim == 1 and column.npartitions == frame.npartitions for column in columns

@@ -318,15 +318,12 @@ class Model(ABC):
         given, drawn_as = check_prior_in(scenario, prior)
         check_choice("method", method, METHODS)
         threads = resolve_n_threads(n_threads)
-        has_score = None
-        if X is not None:
-            scores = self._decision_function(self._check_input(X, "X"), threads)
-        elif (scores := self._out_of_bag()) is None:
+        scores = self._out_of_bag() if X is None else self._decision_function(self._check_input(X, "X"), threads)
+        if scores is None:
             raise ValueError(
                 "X must be given for a model without out-of-bag scores, got None; pass rows that it was not fitted to"
             )
-        else:
-            has_score = ~np.isnan(scores)
+        has_score = ~np.isnan(scores) if X is None else None
         labels = check_labels(y, scores.size)
         weights = check_sample_weight(sample_weight, scores.size)
         scored, mass = by_group(scores, labels, weights, has_score)

@@ -216,7 +216,7 @@ def selection(chosen: Selection, *, param: str | None = None, ax: Any = None) ->
 def _is_numeric(values: Iterable[Any]) -> bool:
     """Tell whether all values are numbers that an axis can show."""
     return all(
-        isinstance(value, numbers.Real) and not isinstance(value, bool) and np.isfinite(float(value))
+        not isinstance(value, bool) and isinstance(value, numbers.Real) and np.isfinite(float(value))
         for value in values
     )
 
