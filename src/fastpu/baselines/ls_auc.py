@@ -378,7 +378,7 @@ def _check_options(given: Mapping[str, Any]) -> _Options:
         model=kind,
         n_centers=min(check_int("n_centers", given["n_centers"], low=1), MANY),
         centers=centers,
-        bandwidth=check_bandwidth("model", kind, centers, given["bandwidth"]),
+        bandwidth=check_bandwidth(kind, centers, given["bandwidth"]),
         tol=check_float("tol", given["tol"], low=0, open_low=True),
         max_iter=min(check_int("max_iter", given["max_iter"], low=1), MANY),
     )

@@ -111,7 +111,7 @@ max_bins, init_model, random_state, progress
     --------
     >>> import dask.array as da, numpy as np
     >>> import fastpu, fastpu.dask
-    >>> from fastpu.dask._client import Client
+    >>> from dask.distributed import Client
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.random(400) < 0.5
     >>> X = rng.standard_normal((400, 4)) + 1.5 * truth[:, None]
