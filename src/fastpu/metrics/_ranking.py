@@ -392,9 +392,7 @@ def _estimated(
     value = criterion(*ranked.counts())
     if not n_samples:
         return value
-    samples: NDArray[np.float64] = np.empty(n_samples)
-    for i in range(n_samples):
-        samples[i] = criterion(*ranked.redrawn(generator))
+    samples = np.array([criterion(*ranked.redrawn(generator)) for _ in range(n_samples)])
     low, high = np.quantile(samples, _ENDS)
     return RankingEstimate(value, (float(low), float(high)), samples)
 
