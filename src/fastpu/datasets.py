@@ -150,8 +150,8 @@ def split_case_control(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-        True labels: {1, -1}, {1, 0} (0 is negative) or booleans; both kinds must occur.
+    y, random_state
+        As in `split_single_set`.
     labeled : float or int, default=0.25
         Rows that are labelled: a float in (0, 1] is a share of all positives, to the nearest row but at least one; an
         integer is a number of rows.
@@ -161,8 +161,6 @@ def split_case_control(
     stratify : bool, default=True
         Whether unlabelled rows and test set have the same share of positives, to the nearest row, and if possible a
         row of either kind. Otherwise unlabelled rows are drawn from all remaining ones alike.
-    random_state : None, int or numpy.random.Generator
-        Seed or source of the draw. A generator is advanced.
 
     Returns
     -------
@@ -211,16 +209,14 @@ def hide_labels(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-        True labels: {1, -1}, {1, 0} (0 is negative) or booleans.
+    y, random_state
+        As in `split_single_set`; one kind of label is enough.
     fraction : float, default=0.85
         Share of the rows whose labels are hidden, in [0, 1].
     stratify : bool, default=True
         Whether the share is the same among positives and negatives, to the nearest row. Then each
         of the two keeps at least one label unless `fraction` is 1. Otherwise the rows are drawn
         from all alike, and one kind may lose all its labels.
-    random_state : None, int or numpy.random.Generator
-        Seed or source of the draw. A generator is advanced.
 
     Returns
     -------
@@ -265,14 +261,12 @@ def split_pnu(
 
     Parameters
     ----------
-    y : array-like of shape (n,)
-        True labels: {1, -1}, {1, 0} (0 is negative) or booleans; both kinds must occur.
+    y, random_state
+        As in `split_single_set`.
     train, valid, test : float, default=0.70, 0.15, 0.15
         Shares of the rows, in (0, 1), that sum to 1.
     hidden : float, default=0.85
         Share of the training labels to hide, in [0, 1]; see `hide_labels`.
-    random_state : None, int or numpy.random.Generator
-        Seed or source of the draw. A generator is advanced.
 
     Returns
     -------

@@ -311,7 +311,7 @@ def pnu_auc(y: object = None, *, gamma: float = 0.5, n_threads: int | None = Non
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
+        As `pnu_auc`.
 
     Notes
     -----
@@ -348,9 +348,8 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
     ----------
     y : array-like of shape (n,), optional
         +1 positive, 0 unlabelled. Without `y` the labels are those of the data set that the library trains on.
-    n_threads : int, optional
-        By default one, and one more for every four million rows: LightGBM's and XGBoost's own threads hold the CPUs
-        for some milliseconds after each tree.
+    n_threads
+        As in `pnu_auc`.
 
     Returns
     -------
@@ -359,7 +358,7 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
+        As `pnu_auc`.
 
     Notes
     -----
@@ -391,9 +390,8 @@ def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_thr
         How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
         labelled. `prior` is then converted, by the weights of the rows of each call if they have weights. In XGBoost's
         distributed training ``"single_set"`` is refused, as a worker does not know how many rows the others have.
-    n_threads : int, optional
-        By default one, and one more for every four million rows: LightGBM's and XGBoost's own threads hold the CPUs
-        for some milliseconds after each tree.
+    n_threads
+        As in `pnu_auc`.
 
     Returns
     -------
@@ -402,7 +400,7 @@ def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_thr
     Raises
     ------
     TypeError, ValueError
-        If an argument is of the wrong kind or out of range.
+        As `pnu_auc`.
 
     Notes
     -----

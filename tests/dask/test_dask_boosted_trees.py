@@ -36,8 +36,7 @@ FIT = {"n_rounds": 6, "learning_rate": 0.2, "random_state": 3}
 
 
 @pytest.mark.parametrize("is_direct", [True, False])
-def test_many_members_meet_in_groups(monkeypatch, is_direct):
-    monkeypatch.setattr("fastpu.dask._members._MOST_MEMBERS", 2)
+def test_the_driver_need_not_reach_the_workers(monkeypatch, is_direct):
     X, y = rows()
     options = {**FIT, "subsample_unl": 0.5}
     with local_cluster(5, processes=False) as client:

@@ -31,7 +31,7 @@ def grow_apart(bins, y, weights, *, n_trees=N_TREES, first_tree=0, categorical=N
     drawn = np.unique(bags[:, n_pos:])
     rows = np.concatenate([groups[0], groups[1][drawn]])
     parts = [bins[chosen] for chosen in np.array_split(rows, 3)]
-    gathered = stacked_bins(parts, n_threads=1)
+    gathered = stacked_bins(parts)
     bags[:, n_pos:] = n_pos + np.searchsorted(drawn, bags[:, n_pos:])
     return _core.grow_on_bags(
         gathered._native, bags, n_pos=n_pos, categorical=categorical,

@@ -220,6 +220,8 @@ def _extras(name: str) -> dict[str, Any]:
         return {"model": instance("SVMPath"), "X": problem()[0].copy(), "ax": _Axes.pair()}
     if name == "SVMPath.select":
         return {"X": problem()[0].copy(), "y": labels_for("PU"), "n_folds": None}
+    if name.endswith(".with_probabilities"):
+        return {"X": problem()[0].copy()}
     if name == "load" or name.endswith(".save"):
         return {"path": _model_file()}
     return {}

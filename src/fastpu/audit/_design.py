@@ -72,9 +72,6 @@ class Draws:
         found: NDArray[np.float64] = np.minimum(places, self.top) + (self.n - self.top) * below
         return found
 
-    def expected(self, ends: NDArray[np.int64]) -> NDArray[np.float64]:
-        return np.diff(self.down_to(np.concatenate([[0], ends])))
-
     def ends(self, cuts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the ends of strata that expect about `_DRAWS` draws each; all `cuts` are among them."""
         found = []

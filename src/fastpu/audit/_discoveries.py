@@ -126,16 +126,8 @@ def discoveries(scores: object, plan: Plan, answers: object, *, fdr: float = 0.1
 class Prefixes:
     """Beginnings of the ranking, that end before a checked negative or with a stratum.
 
-    Attributes
-    ----------
-    first : ndarray of int64
-        How many rows of the ranking each has.
-    listed : ndarray of int64
-        The same less the checked negatives.
-    unseen : ndarray of float64
-        The estimated number of negatives among `listed`.
-    one_more : ndarray of float64
-        What one further checked negative would add to it at most.
+    Each has `first` rows of the ranking, of which `listed` are no checked negatives. Among these `unseen` negatives are
+    estimated, to which one further checked negative would add at most `one_more`.
     """
 
     first: NDArray[np.int64]

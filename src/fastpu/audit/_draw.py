@@ -136,7 +136,8 @@ def plan(
     # Where a new end has cut off a part without any draw, it needs one if there are draws below: else they would stand
     # for it too.
     least = np.maximum(already, np.arange(ends.size) < np.flatnonzero(already).max(initial=0))
-    counts = allocate(draws.expected(ends), sizes, total, np.where(ends <= top, sizes, least), more)
+    expected = np.diff(draws.down_to(np.concatenate([[0], ends])))
+    counts = allocate(expected, sizes, total, np.where(ends <= top, sizes, least), more)
     new = draw_places(ends, counts, already, places, generator)
     if wanted == "find":
         new = np.concatenate([np.sort(new[new < top]), new[new >= top]])

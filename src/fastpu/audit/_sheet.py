@@ -69,7 +69,9 @@ def write_csv(plan: Plan, path: object, *, names: object = None) -> None:
     check_plan("plan", plan)
     target = Path(file_name(path))
     called = _names(names, plan.n_rows)[plan.rows].tolist() if names is not None else [""] * plan.rows.size
-    about = " ".join(f"{name}:{value}" for name, value in zip(_PLAN, _about(plan), strict=True))
+    # The x keeps a spreadsheet from taking a fingerprint for a number.
+    marks = plan.rows.size, plan.n_rows, plan.goal, plan.k, plan.n_before, plan.seed, f"x{plan.fingerprint}"
+    about = " ".join(f"{name}:{value}" for name, value in zip(_PLAN, marks, strict=True))
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(_HEAD)
@@ -172,12 +174,6 @@ def _plan_of(table: list[dict[str, str]]) -> Plan:
         seed=int(about["seed"]),
         fingerprint=about["fingerprint"].removeprefix("x"),
     )
-
-
-def _about(plan: Plan) -> tuple[object, ...]:
-    # The x keeps a spreadsheet from taking a fingerprint for a number.
-    marks = plan.goal, plan.k, plan.n_before, plan.seed, f"x{plan.fingerprint}"
-    return (plan.rows.size, plan.n_rows, *marks)
 
 
 def _names(value: object, n_rows: int) -> NDArray[Any]:

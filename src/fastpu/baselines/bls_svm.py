@@ -50,7 +50,7 @@ def fit_bls_svm(
     X, y, C_pos, C_unl, lam, kernel, gamma, degree, coef0, n_components, random_state, n_threads
         As in `fit_pual`.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0; equal to repeating rows. PualRows of weight 0 are left out. Landmarks are drawn from the others,
+        Weights >= 0; equal to repeating rows. Rows of weight 0 are left out. Landmarks are drawn from the others,
         whatever their weights are.
     callback, progress
         As in `fit_gllc`.

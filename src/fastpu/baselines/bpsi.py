@@ -52,10 +52,8 @@ def fit_bpsi(
 
     Parameters
     ----------
-    X : array-like, CSR matrix or DataFrame of shape (n, d)
+    X, y, solver_tol, solver_max_iter, solver, n_threads, callback, progress
         As in `fit_isvm`.
-    y : array-like of shape (n,)
-        +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
     C_pos, C_unl : float
         Costs > 0 of a positive and of an unlabelled row, to be chosen on held-out rows. The paper has C_pos = C_unl
         (1 - v) / v with v from 0.01 to 0.15.
@@ -63,8 +61,6 @@ def fit_bpsi(
         > 0, multiplies both. A sequence gives a list of models, as in `fit_isvm`.
     max_iter : int, default 100
         The most steps after the first. Three are usual.
-    solver_tol, solver_max_iter, solver, n_threads, callback, progress
-        As in `fit_isvm`.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 that multiply the costs; equal to repeating rows. Rows of weight 0 are left out.
 

@@ -183,14 +183,12 @@ def fit_samult(
 
     Parameters
     ----------
-    X : array-like, CSR matrix or DataFrame of shape (n, d)
+    X, lam
         As in `fit_ls_auc`.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled, -1 negative; there must be rows of all three.
     gamma : float, default 0.5
         In [0, 1]; 1 is `fit_ls_auc`.
-    lam : float, or a sequence of them, default 1e-3
-        Ridge weights >= 0. A sequence gives a list of models.
     model, n_centers, centers, bandwidth, tol, max_iter, sample_weight, random_state, n_threads
         As in `fit_ls_auc`. Centres are drawn from all rows.
 
@@ -260,7 +258,7 @@ def fit_pnu_auc(
 
     Parameters
     ----------
-    X : array-like, CSR matrix or DataFrame of shape (n, d)
+    X, lam
         As in `fit_ls_auc`.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled, -1 negative. Positive and negative rows are needed for eta = 0, positive and
@@ -272,8 +270,6 @@ def fit_pnu_auc(
         `prior` is then converted, (prior n - n_pos) / n_unl.
     eta : float, default 0
         In [-1, 1]; 0 is `fit_ls_auc`. To be chosen on held-out rows.
-    lam : float, or a sequence of them, default 1e-3
-        Ridge weights >= 0. A sequence gives a list of models.
     model, n_centers, centers, bandwidth, tol, max_iter, sample_weight, random_state, n_threads
         As in `fit_ls_auc`. Centres are drawn from all rows.
 
@@ -382,7 +378,7 @@ def _check_options(given: Mapping[str, Any]) -> _Options:
         model=kind,
         n_centers=min(check_int("n_centers", given["n_centers"], low=1), MANY),
         centers=centers,
-        bandwidth=check_bandwidth("model", kind, centers, given["bandwidth"]),
+        bandwidth=check_bandwidth(kind, centers, given["bandwidth"]),
         tol=check_float("tol", given["tol"], low=0, open_low=True),
         max_iter=min(check_int("max_iter", given["max_iter"], low=1), MANY),
     )

@@ -208,10 +208,8 @@ def fit_nu_svm(
         are support vectors. It must be at most 2 min(W+, W-) / W, W+ and W- the weights of the two classes: the
         default is refused with a ValueError where fewer than a quarter of the rows are of one class. Sequences of `nu`
         and `gamma` as those of `C` in `fit_svm`.
-    kernel, gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
+    kernel, gamma, degree, coef0, cache_mb, tol, max_iter, sample_weight, n_threads, callback, progress
         As in `fit_svm`.
-    sample_weight : array-like of shape (n,), optional
-        Weights >= 0; equal to repeating rows.
 
     Returns
     -------
@@ -301,10 +299,8 @@ def fit_one_class_svm(
     nu : float or sequence of floats, default 0.1
         In (0, 1]: at most this share of the rows lies outside, and at least this share are support vectors. Sequences
         of `nu` and `gamma` as those of `C` in `fit_svm`.
-    kernel, gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
+    kernel, gamma, degree, coef0, cache_mb, tol, max_iter, sample_weight, n_threads, callback, progress
         As in `fit_svm`.
-    sample_weight : array-like of shape (n,), optional
-        Weights >= 0; equal to repeating rows.
 
     Returns
     -------

@@ -71,12 +71,8 @@ class BoostRound:
 class Method:
     """A boosting function: its names, and the loss that it minimises.
 
-    Attributes
-    ----------
-    options : dict
-        The options of the loss, as the core takes them: "loss", "gamma" and, for "auc", "rho" and "step".
-    arguments : tuple of str
-        The options that are arguments of the function; the others are fixed.
+    `options` are those of the loss, as the core takes them: "loss", "gamma" and, for "auc", "rho" and "step". Those in
+    `arguments` are arguments of the function, and the others are fixed.
     """
 
     function: str

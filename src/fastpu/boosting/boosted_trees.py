@@ -100,20 +100,16 @@ def fit_boosted_trees(
     Parameters
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
-        float32 and float64, C-contiguous or CSR, are used without a copy. Missing entries (NaN, and -inf) go to the
-        side of each split that is better for them. Columns of a frame with strings, dtype category or enum are split
-        by sets of categories, and those of more than 255 by their places in an order that the labels of other rows
-        give; categories that the training data do not have count as missing.
+        As in `fit_forest`, missing entries and categories included.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled and, for "pnu_auc", -1 negative; "pnu_auc" takes any two or three of these, the others
         +1 and 0. See `fastpu.as_labels`.
     loss : {"pnu_auc", "logistic", "upu"}, default "pnu_auc"
         What is minimised.
     prior : float, optional
-        For "upu", which needs it: P(Y = 1), in (0, 1), among the unlabelled rows or, in ``"single_set"``,
-        among all rows.
-    scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` speaks of; in ``"single_set"`` it is converted, (prior n - n_pos) / n_unl.
+        For "upu", which needs it, as in `fit_forest`.
+    scenario, max_depth, max_bins, n_threads, progress
+        As in `fit_forest`.
     gamma : float, default 0.5
         For "pnu_auc" with all three groups, in [0, 1]: the weight of the labelled pairs.
     n_rounds : int, default 100
@@ -122,8 +118,6 @@ def fit_boosted_trees(
         Part of Newton's step that is made, in (0, 1e6]; more than 1 overshoots.
     max_leaves : int, default 4
         Most leaves of a tree, >= 2; splits that gain most come first.
-    max_depth : int, optional
-        Most levels of splits.
     min_leaf_rows : int, optional
         Fewest rows of a leaf, by weight: counted, not estimated. By default 20, and 3 with bags, which are small.
     min_leaf_hessian : float, default 1e-3
@@ -141,9 +135,6 @@ def fit_boosted_trees(
     max_features : {"sqrt", "all"}, int or float, default "all"
         Features that a tree may split, drawn anew for each: the root of their number, all, a number, or a share in
         (0, 1].
-    max_bins : int, optional
-        Most cuts of a feature, from 1 to 65535, at quantiles where it has more values (see `bin_features`); by default
-        255. Leave it out for X that is binned.
     eval_set : (X, y), optional
         Rows judged by their AUC after each round: +1 against -1, or against 0 where there is no -1. Bags are judged
         together, when all of them are done.
@@ -161,14 +152,10 @@ def fit_boosted_trees(
         the same chance.
     random_state : int >= 0, numpy.random.Generator or None
         Draws bags, rows, columns and folds. Every bag and round has a seed of its own that is derived from it.
-    n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
     callback : callable, optional
         ``callback(info: BoostedTreesRound) -> bool``, called after every round, or after every bag where there are
         some; True ends the fit with the rounds or bags so far. Bags that were to get more rounds by `init_model` stay
         as they were, unless the last one has got them.
-    progress : bool, default False
-        Show a progress bar (tqdm if installed).
 
     Returns
     -------

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.data._categories import category_flags, check_kept, columns_in_sets
+from fastpu.data._categories import Kept, category_flags, check_kept, columns_in_sets
 from fastpu.data._matrix import Matrix
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._model import Model
@@ -76,7 +76,7 @@ class StumpEnsemble(Model):
     z: NDArray[np.float64]
     low: float
     category_sets: NDArray[np.uint64] = field(default_factory=lambda: np.empty((0, 4), dtype=np.uint64))
-    categories: Mapping[str, object] = field(default_factory=dict)
+    categories: Kept = field(default_factory=dict)
 
     _ndim: ClassVar[Mapping[str, int]] = {"category_sets": 2}
 
@@ -94,10 +94,10 @@ class StumpEnsemble(Model):
             raise ValueError("polarity must be +1 or -1")
         if self.low not in (0.0, -1.0):
             raise ValueError(f"low must be 0 or -1, got {self.low}")
-        check_kept(self._kept, self.n_features)
+        check_kept(self.categories, self.n_features)
         if self.category_sets.shape[1:] != (4,):
             raise ValueError("category_sets must have 4 columns")
-        numbers = self.thresholds[np.isin(self.features, columns_in_sets(self._kept))]
+        numbers = self.thresholds[np.isin(self.features, columns_in_sets(self.categories))]
         if not np.isin(numbers, np.arange(len(self.category_sets))).all():
             raise ValueError("thresholds of stumps on columns of categories must be rows of category_sets")
 
@@ -126,12 +126,9 @@ class StumpEnsemble(Model):
             yield scores
 
     def _check_input(self, X: object, name: str) -> Any:
-        names, kept = self.feature_names, self._kept
-        return bins_or_matrix(X, name, n_features=self.n_features, feature_names=names, categories=kept)
-
-    @property
-    def _kept(self) -> Any:
-        return self.categories
+        return bins_or_matrix(
+            X, name, n_features=self.n_features, feature_names=self.feature_names, categories=self.categories
+        )
 
     def _decision_function(self, matrix: Matrix | BinnedFeatures, n_threads: int) -> NDArray[np.float64]:
         return self._scores(matrix, slice(None), n_threads)
@@ -146,7 +143,7 @@ class StumpEnsemble(Model):
             self.alphas[stumps],
             n_features=self.n_features,
             low=self.low,
-            categorical=category_flags(self._kept, self.n_features),
+            categorical=category_flags(self.categories, self.n_features),
             category_sets=self.category_sets,
             n_threads=n_threads,
         )

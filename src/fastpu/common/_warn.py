@@ -15,13 +15,9 @@ _BETWEEN = frozenset({"fastpu", "joblib", "sklearn"})
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the line that called into this package, directly or by an estimator, a search or a pipeline."""
     level, frame = 2, sys._getframe(1)
-    while (caller := frame.f_back) is not None and _package(frame.f_globals) in _BETWEEN:
+    while (caller := frame.f_back) is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
         level, frame = level + 1, caller
     warnings.warn(message, category, stacklevel=level)
-
-
-def _package(namespace: dict[str, object]) -> str:
-    return str(namespace.get("__name__", "")).partition(".")[0]
 
 
 def span_of(scores: NDArray[np.float64]) -> tuple[int, int, float, float]:

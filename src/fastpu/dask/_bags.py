@@ -9,29 +9,22 @@ out. Rows and trees go from task to task; only the trees come to the driver.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.dask._client import release, results_of, wait_for
+from fastpu.dask._binning import BinnedPart
+from fastpu.dask._client import Client, release, results_of, wait_for
 from fastpu.data._categories import category_flags
-from fastpu.data.binned_features import stacked_bins
+from fastpu.data.binned_features import BinnedFeatures, stacked_bins
+from fastpu.forest._model import ForestRows
 from fastpu.tree._fit import splits_by_categories
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from distributed import Client
-    from numpy.typing import NDArray
-
-    from fastpu.dask._binning import BinnedPart
-    from fastpu.data.binned_features import BinnedFeatures
-    from fastpu.forest._model import ForestRows
-
-    OutOfBag = tuple[NDArray[np.float64], NDArray[np.int32]]
-
+OutOfBag: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]
 
 _GATHERED_BYTES = 1 << 27  # about how many bytes of rows one task gathers at most
 
@@ -60,7 +53,7 @@ def _grow(
     parts: list[BinnedFeatures], bags: NDArray[np.int64], n_pos: int, options: dict[str, Any], n_threads: int
 ) -> Forest:
     """Return trees that are grown on bags, whose rows are in `parts` in their order, each once."""
-    rows = stacked_bins(parts, n_threads=1)
+    rows = stacked_bins(parts)
     grown = _core.grow_on_bags(
         rows._native,
         np.searchsorted(np.unique(bags), bags).astype(np.uint32),

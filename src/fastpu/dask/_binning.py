@@ -9,36 +9,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.boosting._folds import check_eval_set
+from fastpu.boosting._folds import LabelledRows, check_eval_set, check_patience
 from fastpu.common._params import check_int
 from fastpu.common._text import short
-from fastpu.dask._client import dask, release, results_of, wait_for
-from fastpu.dask._collections import is_collection, read_rows
+from fastpu.dask._client import Client, dask, release, results_of, wait_for
+from fastpu.dask._collections import Rows, is_collection, read_rows
 from fastpu.dask._members import HeldRows
-from fastpu.data._categories import check_kept, columns_in_order, columns_in_sets
+from fastpu.data._categories import Kept, check_kept, columns_in_order, columns_in_sets
 from fastpu.data._category_order import CategoryOrder, Counts, count_categories, upper_label
-from fastpu.data._matrix import CsrMatrix, DenseMatrix, stacked
+from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix, stacked
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, bin_at, stacked_bins
+from fastpu.tree._fit import _MAX_BINS
 
-if TYPE_CHECKING:
-    from distributed import Client
-    from numpy.typing import NDArray
-
-    from fastpu.boosting._folds import LabelledRows
-    from fastpu.dask._collections import Rows
-    from fastpu.data._categories import Kept
-    from fastpu.data._matrix import Matrix
-
-_MAX_BINS = 255
 _GATHERED_SHARE = 0.1  # the share of the workers' memory that columns of all rows may take at once
 
 
@@ -219,7 +210,7 @@ def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census
         matrix = _read(X, number, form.categories or "refuse")
     else:
         matrix = _read_training(X, mass, number, census)
-    return BinnedPart(number, bin_at(matrix, form, 1), labels, mass)
+    return BinnedPart(number, bin_at(matrix, form), labels, mass)
 
 
 # ---- What the driver does ----
@@ -282,13 +273,10 @@ def take_census(client: Client, rows: Rows, unused: int | None = None) -> Census
         return census
     tasks = _start_tasks(client, _count_categories, rows, _sent(census), unused)
     counted = results_of(client, tasks, "counting categories")
-    counts = reduce(_sums, (part for part in counted if part is not None))
+    present_counts = [part for part in counted if part is not None]
+    counts = {column: sum(part[column] for part in present_counts) for column in present_counts[0]}
     in_order = CategoryOrder.of(categories, counts)
     return replace(census, categories=in_order.categories, order=in_order)
-
-
-def _sums(one: Counts, other: Counts) -> Counts:
-    return {column: one[column] + other[column] for column in one}
 
 
 def find_form(
@@ -303,7 +291,7 @@ def find_form(
     row = CsrMatrix.of(sp.csr_array(zeros)) if census.like.is_sparse else DenseMatrix(zeros)
     if isinstance(n_cuts_or_bins, BinnedFeatures):
         n_cuts_or_bins._check_fits("max_bins", census.like.n_features, census.like.feature_names, census.categories)
-        return bin_at(row, n_cuts_or_bins, 1)
+        return bin_at(row, n_cuts_or_bins)
     in_sets = columns_in_sets(census.categories)
     cuts = {column: _category_cuts(len(census.categories[str(column)])) for column in in_sets}
     numeric = [column for column in range(census.like.n_features) if column not in in_sets]
@@ -400,12 +388,10 @@ class FitData:
             release(parts)
 
 
-def check_patience(early_stopping_rounds: object, eval_set: object) -> int:
-    """Return the rounds without a better AUC after which a fit stops, 0 where it does not stop early."""
-    if early_stopping_rounds is None:
-        return 0
-    patience = check_int("early_stopping_rounds", early_stopping_rounds, low=1)
-    if eval_set is None:
+def check_early_stopping(early_stopping_rounds: object, eval_set: object) -> int:
+    """As `check_patience`, for a fit that must have rows to be judged by."""
+    patience = check_patience(early_stopping_rounds)
+    if patience and eval_set is None:
         raise ValueError(
             "early_stopping_rounds needs an eval_set in fastpu.dask: rounds chosen by folds are for one machine"
         )
@@ -422,5 +408,5 @@ def bin_eval_set(client: Client, eval_set: Any, form: BinnedFeatures) -> Labelle
     parts = [part for part in results_of(client, futures, "gathering eval_set") if part.features is not None]
     if not parts:
         raise ValueError("X of eval_set must have at least one row, got none in all partitions")
-    bins = stacked_bins([part.features for part in parts], 1)
+    bins = stacked_bins([part.features for part in parts])
     return check_eval_set((bins, np.concatenate([part.labels for part in parts])), form)

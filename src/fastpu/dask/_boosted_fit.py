@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from copy import copy
 from dataclasses import asdict, dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -223,7 +224,8 @@ class BoostedFit:
     def _check_rows(self, rows: HeldRows, path: str | None) -> None:
         """Raise ValueError unless the rows are those of `init_model` and of the checkpoint."""
         cuts = self._data.form._native
-        found = fingerprint_of_parts(rows.fingerprints(), cuts.cut_starts, cuts.cut_values)
+        hashes = rows.ask(attrgetter("fingerprint"), [()] * len(rows.holdings), "reading X")
+        found = fingerprint_of_parts(hashes, cuts.cut_starts, cuts.cut_values)
         check_same_rows(self._before, found)
         if path is not None and self._known_by is not None and (self._known_by != found).any():
             raise _of_another_fit(path)

@@ -29,8 +29,11 @@ def is_collection(value: object) -> bool:
 
 def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") -> Rows:
     """Return the partitions; `name` tells in messages whose X and y these are."""
-    columns = [y] if sample_weight is None else [y, sample_weight]
-    if _is_frame(X) and all(_is_series_beside(column, X) for column in columns):
+    columns: list[Any] = [y] if sample_weight is None else [y, sample_weight]
+    frame: Any = X
+    if _is_frame(X) and all(
+        _is_frame(column) and column.ndim == 1 and column.npartitions == frame.npartitions for column in columns
+    ):
         _check_categories(X, f"X{name}")
         return _read_together(X, columns)
     x_parts, x_sizes = _partitions(X, f"X{name}")
@@ -56,10 +59,6 @@ def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") ->
         columns_parts.append(parts)
     labels, weights = columns_parts
     return Rows(x_parts, labels or [], weights)
-
-
-def _is_series_beside(column: Any, X: Any) -> bool:
-    return _is_frame(column) and column.ndim == 1 and column.npartitions == X.npartitions
 
 
 def _read_together(X: Any, columns: list[Any]) -> Rows:

@@ -16,31 +16,23 @@ import threading
 import time
 import urllib.parse
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from multiprocessing import AuthenticationError, connection
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastpu.dask._client import CHECK_SECONDS, WorkerLostError, distributed, release, results_of, wait_for
-from fastpu.data.binned_features import stacked_bins
+from fastpu.dask._client import CHECK_SECONDS, Client, WorkerLostError, distributed, release, results_of, wait_for
+from fastpu.data.binned_features import BinnedFeatures, stacked_bins
 from fastpu.tree._fit import fingerprint_of_part
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from distributed import Client
-    from numpy.typing import NDArray
-
-    from fastpu.data.binned_features import BinnedFeatures
-
 
 Address: TypeAlias = tuple[str, int]
 
 _MOST_AHEAD = 30  # sums that the members are ahead of the driver
 _SECONDS_TO_COME = 15.0  # who has not proved by then to be a member of a meeting is sent away
-_MOST_MEMBERS = 6  # of a meeting, where there are more than twice as many: each message costs more time than the sums
 
 
 # ---- On a worker ----
@@ -51,11 +43,10 @@ class Meeting:
 
     The members come by sockets, which take a tenth of the time of Dask's messages. The driver, who brings nothing, asks
     for what they were told by Dask, as it may not reach the workers otherwise. Members prove themselves by `key`.
-    `above` is the address of a meeting to which this one brings on what its members have brought, and its place there.
     """
 
-    def __init__(self, n_members: int, key: bytes, above: tuple[Address, int] | None = None) -> None:
-        self._n_members, self._key, self._above = n_members, key, above
+    def __init__(self, n_members: int, key: bytes) -> None:
+        self._n_members, self._key = n_members, key
         host, self._is_kept = _place_in_dask()
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listener = socket.create_server((host, 0), family=family, backlog=n_members + 1)
@@ -72,21 +63,18 @@ class Meeting:
 
     def _serve(self) -> None:
         with contextlib.suppress(OSError, EOFError, AuthenticationError):  # a member is gone, or all are
-            above = None if self._above is None else _come(*self._above, self._key)
-            self._open += [] if above is None else [above]
             members: list[Any] = [None] * self._n_members
             while None in members and self._is_wanted():
                 with contextlib.suppress(TimeoutError):
                     self._let_in(connection.Connection(self._listener.accept()[0].detach()), members)
             while self._is_wanted():
-                hows, parts = zip(*((part[:1], part[1:]) for part in map(_received, members)), strict=True)
-                whole = _merged(hows[0], parts)
-                if above is not None:
-                    above.send_bytes(hows[0] + whole)
-                    whole = above.recv_bytes()
+                sent = [bytes(member.recv_bytes()) for member in members]
+                whole = _merged(sent[0][:1], [part[1:] for part in sent])
                 for member in members:
                     member.send_bytes(whole)
-                self._note(whole)
+                self._told.append(whole)
+                while len(self._told) > _MOST_AHEAD and self._is_wanted():  # wait for the driver
+                    time.sleep(0.001)
         self._has_ended = True
         for each in (*self._open, self._listener):
             each.close()
@@ -108,13 +96,6 @@ class Meeting:
     def _is_wanted(self) -> bool:
         """Return whether the fit goes on: where its driver is gone, Dask drops this actor."""
         return not self._has_ended and self._is_kept()
-
-    def _note(self, whole: bytes) -> None:
-        """Keep what was told for the driver, and wait where it lags far behind."""
-        if self._above is None:
-            self._told.append(whole)
-            while len(self._told) > _MOST_AHEAD and self._is_wanted():
-                time.sleep(0.001)
 
     async def told(self) -> list[bytes]:
         """Return what was told since the last call, as soon as there is something; nothing where the fit has ended."""
@@ -164,10 +145,6 @@ def _come(address: Address, place: int, key: bytes) -> Any:
     return meeting
 
 
-def _received(member: Any) -> bytes:
-    return bytes(member.recv_bytes())
-
-
 def _merged(how: bytes, parts: Sequence[bytes]) -> bytes:
     if how == b"j":
         return b"".join(parts)
@@ -201,7 +178,7 @@ def _hold(parts: list[Any], number: NDArray[np.int64]) -> Holding:
     labels = [part.labels for part in parts]
     weights = [part.weights for part in parts if part.weights is not None]
     return Holding(
-        stacked_bins([part.features for part in parts if part.features is not None], 1),
+        stacked_bins([part.features for part in parts if part.features is not None]),
         np.concatenate(labels),
         np.concatenate(weights) if weights else None,
         tuple(part.number for part in parts),
@@ -283,10 +260,6 @@ class HeldRows:
         """Return ``question(holding, *own)`` of all holdings."""
         return results_of(self.client, self.start(question, arguments), what)
 
-    def fingerprints(self) -> list[NDArray[np.uint64]]:
-        """Return the fingerprint of every holding."""
-        return self.ask(_fingerprint, [()] * len(self.holdings), "reading X")
-
     def close(self) -> None:
         """Let the workers forget the rows."""
         release(self._started)
@@ -299,10 +272,6 @@ class HeldRows:
             f"the Dask worker {names} is gone {self.where}, with partitions {numbers}: its process ended, or its "
             f"memory ran out (its log says which)"
         )
-
-
-def _fingerprint(holding: Holding) -> NDArray[np.uint64]:
-    return holding.fingerprint
 
 
 def refuse_encrypted(addresses: Sequence[str]) -> None:
@@ -323,8 +292,8 @@ class Members:
 
     def __init__(self, rows: HeldRows, fit: Callable[..., Any]) -> None:
         self._rows, self._client, self._key = rows, rows.client, secrets.token_bytes(32)
-        self._meetings: list[Any] = []  # futures of actors
-        self._actors: list[Any] = []
+        self._meeting: Any = None  # the future of the actor
+        self._actor: Any = None
         self._tasks: list[Any] = []
         self._told: deque[bytes] = deque()
         held = self._client.who_has(rows.holdings)
@@ -332,37 +301,22 @@ class Members:
         refuse_encrypted(self._addresses)
         self._check_all_there()
         try:
-            for k, (meeting, place) in enumerate(self._meet(list(range(len(self._addresses))), None)):
-                arguments = rows.holdings[k], meeting, place, self._key, fit, rows.n_threads[k]
-                at = [self._addresses[k]]
-                self._tasks.append(self._client.submit(_take_part_in_task, *arguments, workers=at, pure=False))
+            submit, at, n_members = self._client.submit, self._addresses, len(self._addresses)
+            self._meeting = submit(Meeting, n_members, self._key, actor=True, workers=[at[0]], pure=False)
+            self._actor = self._wait_for(self._meeting)
+            address = tuple(self._wait_for(self._actor.address()))
+            for place, holding in enumerate(rows.holdings):
+                arguments = holding, address, place, self._key, fit, rows.n_threads[place]
+                self._tasks.append(submit(_take_part_in_task, *arguments, workers=[at[place]], pure=False))
         except BaseException:
             self.close()
             raise
-
-    def _meet(self, members: list[int], above: tuple[Address, int] | None) -> list[tuple[Address, int]]:
-        """Return for each of the members where it meets others, and its place there.
-
-        Many members meet in groups, and the groups meet.
-        """
-        are_many = len(members) > 2 * _MOST_MEMBERS
-        groups: list[Any] = np.array_split(members, _MOST_MEMBERS) if are_many else [[k] for k in members]
-        at = [self._addresses[members[0]]]
-        self._meetings.append(
-            self._client.submit(Meeting, len(groups), self._key, above, actor=True, workers=at, pure=False)
-        )
-        self._actors.append(self._wait_for(self._meetings[-1]))
-        address = tuple(self._wait_for(self._actors[-1].address()))
-        found: list[tuple[Address, int]] = []
-        for number, group in enumerate(groups):
-            found += self._meet(list(group), (address, number)) if are_many else [(address, number)]
-        return found
 
     def bring(self, how: str, part: bytes) -> bytes:  # noqa: ARG002 - the driver has nothing to bring
         """Return what the members were told, one after the other."""
         if not self._told:
             try:
-                asked = self._actors[0].told()
+                asked = self._actor.told()
             except (RuntimeError, ValueError) as error:  # the scheduler has told the client already
                 raise self._lost() from error
             self._told.extend(self._wait_for(asked))
@@ -412,8 +366,9 @@ class Members:
         """End the work of all members, and free what they hold."""
         if self._client.status != "running":
             return
-        for actor in self._actors:
+        if self._actor is not None:
             with contextlib.suppress(Exception):  # its worker may be gone
-                actor.end().result(timeout=CHECK_SECONDS)
+                self._actor.end().result(timeout=CHECK_SECONDS)
         release(self._tasks)
-        self._client.cancel(self._meetings, force=True)  # handles of an actor refer to it until they are collected
+        if self._meeting is not None:
+            self._client.cancel([self._meeting], force=True)  # handles of an actor refer to it until they are collected

@@ -20,7 +20,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_patience, find_form, take_census
+from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_early_stopping, find_form, take_census
 from fastpu.dask._boosted_fit import BoostedFit
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
@@ -152,7 +152,7 @@ def fit_boosted_trees(
     """
     settings = check_settings({**locals(), "n_bags": 1, "bag_ratio": 3.0})
     n_new = check_int("n_rounds", n_rounds, low=1)
-    patience = check_patience(early_stopping_rounds, eval_set)
+    patience = check_early_stopping(early_stopping_rounds, eval_set)
     path = None if checkpoint is None else file_name(checkpoint)
     resolve_n_threads(n_threads)
     before = check_init_model(init_model, FUNCTION)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._bags import Tasks, grow_on_parts
-from fastpu.dask._binning import bin_partitions, find_form, take_census
-from fastpu.dask._client import find_client, results_of, waits_outside_the_pool
+from fastpu.dask._binning import BinnedPart, Census, bin_partitions, find_form, take_census
+from fastpu.dask._client import Client, find_client, results_of, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
-from fastpu.forest._arguments import FUNCTION, ForestRound, check_groups, check_growth
+from fastpu.forest._arguments import FUNCTION, ForestRound, Growth, check_groups, check_growth
 from fastpu.forest._model import ForestRows, make_model
 from fastpu.tree._fit import (
     _MAX_BINS,
@@ -30,16 +32,7 @@ from fastpu.tree._fit import (
     fingerprint_of_part,
     fingerprint_of_parts,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from distributed import Client
-    from numpy.typing import NDArray
-
-    from fastpu.dask._binning import BinnedPart, Census
-    from fastpu.forest._arguments import Growth
-    from fastpu.tree.tree_ensemble import TreeEnsemble
+from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords
@@ -76,19 +69,13 @@ def fit_forest(
 
     Parameters
     ----------
-    X : Dask array or frame of shape (n, d), or list of futures or delayed objects
-        Partitions of rows: arrays, CSR matrices or frames, whose columns of categories must be known
-        (``astype`` with a ``pandas.CategoricalDtype`` that lists them). What `fastpu.fit_forest` takes otherwise is
-        taken here.
-    y : Dask array or series, or list, of shape (n,)
-        +1 positive, 0 unlabelled, in the partitions of `X`.
-    client : distributed.Client, optional
-        By default the current one.
+    X, y, client
+        As in `fastpu.dask.fit_boosted_trees`; +1 positive, 0 unlabelled.
     n_trees, loss, prior, scenario, splitter, bag_ratio, max_features, min_leaf_rows, max_depth, max_leaves, \
 max_bins, init_model, random_state, progress
         As in `fastpu.fit_forest`.
-    sample_weight : Dask array or series, or list, of shape (n,), optional
-        As in `fastpu.fit_forest`.
+    sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
+        As in `fastpu.fit_forest`, in the partitions of `X`.
     n_threads : int, default 1
         Threads of each task; a worker runs as many tasks at once as Dask gave it threads.
     callback : callable, optional
@@ -124,7 +111,7 @@ max_bins, init_model, random_state, progress
     --------
     >>> import dask.array as da, numpy as np
     >>> import fastpu, fastpu.dask
-    >>> from fastpu.dask._client import Client
+    >>> from dask.distributed import Client
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.random(400) < 0.5
     >>> X = rng.standard_normal((400, 4)) + 1.5 * truth[:, None]

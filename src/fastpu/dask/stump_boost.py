@@ -16,7 +16,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_patience, find_form, take_census
+from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_early_stopping, find_form, take_census
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._members import Holding, Members
@@ -53,41 +53,18 @@ def fit_pnu_auc_boost(
 
     Parameters
     ----------
-    X : Dask array, Dask frame, or list of futures or of lazy objects
-        Partitions of whole rows: arrays, CSR matrices or frames. Categories of a Dask frame must be known. Partitions
-        may be empty, and differ in size.
-    y : Dask array, Dask series, or list of futures or of lazy objects
-        Labels in the partitions of `X`, as in `fastpu.fit_pnu_auc_boost`.
-    client : dask.distributed.Client, optional
-        By default the current one.
-    n_rounds, gamma, rho, step
-        As in `fastpu.fit_pnu_auc_boost`, with their defaults.
+    X, y, client, eval_set, early_stopping_rounds, sample_weight, n_threads
+        As in `fastpu.dask.fit_boosted_trees`.
+    n_rounds, gamma, rho, step, stop_tol, callback, progress
+        As in `fastpu.fit_pnu_auc_boost`, with their defaults; the callback is called on the driver.
     max_bins : int or BinnedFeatures, optional
-        Most cuts of a feature, by default 255: the cuts are those that `fastpu.bin_features` finds for all rows. The
-        cuts of binned features (of a sample, say) are taken as they are, which saves a pass over the rows. Searching
-        every threshold, as ``max_bins="exact"`` does on one machine, needs all rows in one order.
-    eval_set : (X, y), optional
-        Rows to be judged by their AUC after each round: collections, or what `fastpu.fit_pnu_auc_boost` takes. Their
-        codes, one byte a value, are gathered by the driver, who alone judges.
-    early_stopping_rounds : int, optional
-        Stop after so many rounds without a better AUC of `eval_set`, which it needs, and keep the rounds up to the
-        best.
-    stop_tol : float, default 1e-9
-        Stop when no stump has Delta > rho + stop_tol.
-    sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
-        Weights >= 0 in the partitions of `X`; a weight counts as that many repetitions of the row.
-    n_threads : int, optional
-        Most threads of a worker; by default those that Dask gave it.
-    callback : callable, optional
-        ``callback(info: BoostRound) -> bool``, called on the driver after every round; True stops the fit.
-    progress : bool, default False
-        Show a progress bar (tqdm if installed).
+        As in `fastpu.dask.fit_boosted_trees`. Searching every threshold, as ``max_bins="exact"`` does on one machine,
+        needs all rows in one order.
 
     Returns
     -------
     StumpEnsemble
-        As `fastpu.fit_pnu_auc_boost` returns it. Its `decision_function` and `predict` take Dask collections, and are
-        lazy then. With weights that are not whole numbers the threshold may differ by rounding.
+        As `fastpu.fit_pnu_auc_boost` returns it, and lazy as that of `fastpu.dask.fit_boosted_trees`.
 
     Raises
     ------
@@ -103,10 +80,9 @@ def fit_pnu_auc_boost(
 
     Notes
     -----
-    Rounds chosen by folds are for rows that fit one machine: choose them there, with a sample. Partitions are read
-    three times (four with more than 255 categories in a column) and let go each time, so more rows than memory can be
-    fitted; persist the collection if it has room. A worker keeps two bytes a value and 33 bytes a row. At most
-    17,179,869,184 rows in all.
+    Rounds chosen by folds are for rows that fit one machine: choose them there, with a sample. Partitions are read as
+    `fastpu.dask.fit_boosted_trees` says. A worker keeps two bytes a value and 33 bytes a row. At most 17,179,869,184
+    rows in all.
 
     References
     ----------
@@ -130,7 +106,7 @@ def fit_pnu_auc_boost(
     method = pnu_auc_method(gamma, rho, step)
     rounds = check_int("n_rounds", n_rounds, low=1)
     tolerance = check_float("stop_tol", stop_tol, low=0)
-    patience = check_patience(early_stopping_rounds, eval_set)
+    patience = check_early_stopping(early_stopping_rounds, eval_set)
     if isinstance(max_bins, str):
         raise ValueError(
             f"max_bins must be None, an integer or BinnedFeatures in fastpu.dask, got {max_bins!r}: a search of every "

@@ -202,7 +202,8 @@ def _masks(values: NDArray[Any], pairs: list[tuple[str, object]]) -> Any:
 
 
 def _raise_unknown(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]], name: str) -> None:
-    distinct = _distinct(values)
+    of_objects = values.dtype.kind == "O"
+    distinct = list(dict.fromkeys(values.tolist())) if of_objects else np.unique(values).tolist()
     listed = ", ".join("missing" if is_missing(v) else short(v) for v in distinct[:MAX_LISTED])
     more = f" and {len(distinct) - MAX_LISTED} more" if len(distinct) > MAX_LISTED else ""
     if codes:
@@ -215,9 +216,3 @@ def _raise_unknown(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]]
         f"got {listed}{more}; for another coding use "
         f"fastpu.as_labels({variable(name)}, positive=..., unlabeled=..., negative=...)"
     )
-
-
-def _distinct(values: NDArray[Any]) -> list[object]:
-    if values.dtype.kind == "O":
-        return list(dict.fromkeys(values.tolist()))
-    return list(np.unique(values).tolist())

@@ -112,8 +112,7 @@ def _column(X: Any, column: int, kind: str) -> Any:
 
 def concat_frames(frames: list[Any], kind: str) -> Any:
     """Return frames that have the same columns, one below the other; a column has the categories of all of them."""
-    categorical = [all(map(is_categorical, dtypes)) for dtypes in zip(*(frame.dtypes for frame in frames), strict=True)]
-    return _concat_pandas(frames) if kind == "pandas" else _concat_polars(frames, categorical)
+    return _concat_pandas(frames) if kind == "pandas" else _concat_polars(frames)
 
 
 def _concat_pandas(frames: list[Any]) -> Any:
@@ -130,14 +129,11 @@ def _concat_pandas(frames: list[Any]) -> Any:
     return result
 
 
-def _concat_polars(frames: list[Any], categorical: list[bool]) -> Any:
+def _concat_polars(frames: list[Any]) -> Any:
     polars = sys.modules["polars"]
     # Enums with different categories have no type in common but Categorical.
-    apart = [
-        name
-        for column, name in enumerate(frames[0].columns)
-        if categorical[column] and len({frame.schema[name] for frame in frames}) > 1
-    ]
+    of_columns = zip(frames[0].columns, *(frame.dtypes for frame in frames), strict=True)
+    apart = [name for name, *dtypes in of_columns if all(map(is_categorical, dtypes)) and len(set(dtypes)) > 1]
     parts = [frame.with_columns(polars.col(apart).cast(polars.Categorical)) if apart else frame for frame in frames]
     return polars.concat(parts, how="vertical_relaxed")
 

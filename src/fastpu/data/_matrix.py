@@ -186,12 +186,10 @@ def native_floats(array: NDArray[Any]) -> Floats:
 
 def stacked(parts: list[Matrix]) -> Matrix:
     """Return matrices of one form, one below the other."""
-    names, csr = parts[0].feature_names, [part for part in parts if part.is_sparse]
-    if not csr:
-        return DenseMatrix(np.concatenate([part.table() for part in parts]), names)
-    indptr = np.concatenate([[0], np.cumsum(np.concatenate([part.lengths for part in csr]))])
-    data, indices = np.concatenate([part.data for part in csr]), np.concatenate([part.indices for part in csr])
-    return CsrMatrix(data, indices, indptr, csr[0].n_features, names)
+    tables, names = [part.table() for part in parts], parts[0].feature_names
+    if parts[0].is_sparse:
+        return CsrMatrix.of(sp.vstack(tables, format="csr"), names)
+    return DenseMatrix(np.concatenate(tables), names)
 
 
 # ---- Whole numbers that float64 cannot hold: next to each other they would become the same number ----

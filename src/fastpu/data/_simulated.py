@@ -72,18 +72,15 @@ def make_four_normals(
 
     Parameters
     ----------
-    n : int, default=1000
-        Rows, at least 1.
+    n, random_state
+        As in `make_two_normals`.
     variance : float, default=3.0792
         :math:`\sigma^2` > 0, the variance of the second feature within a cluster.
-    random_state : None, int or numpy.random.Generator
-        Seed or source of the draw. A generator is advanced.
 
     Returns
     -------
-    X : ndarray of float64, shape (n, 2)
-    y : ndarray of int8, shape (n,)
-        True labels, +1 and -1. `split_single_set` and `split_case_control` hide them.
+    X, y : ndarray
+        As `make_two_normals`.
 
     Notes
     -----
@@ -133,14 +130,13 @@ def make_trifurcate(
         Rows, at least 4.
     mean : float, default=50.0
         Both coordinates of the centre of the far positives. The paper has 50, 100, 200, 500 and 1000.
-    random_state : None, int or numpy.random.Generator
-        Seed or source of the draw. A generator is advanced.
+    random_state
+        As in `make_two_normals`.
 
     Returns
     -------
-    X : ndarray of float64, shape (n, 2)
-    y : ndarray of int8, shape (n,)
-        True labels, +1 and -1. `split_single_set` and `split_case_control` hide them.
+    X, y : ndarray
+        As `make_two_normals`.
 
     Notes
     -----
@@ -173,15 +169,14 @@ def make_pu_toy1(n: int = 200, *, random_state: object = None) -> tuple[NDArray[
     Parameters
     ----------
     n : int, default=200
-        Rows, at least 2: half of them positive, rounded up.
-    random_state : None, int or numpy.random.Generator
-        Seed or source of the draw. A generator is advanced.
+        Rows, at least 2: half of them positive, rounded up, and before the others.
+    random_state
+        As in `make_two_normals`.
 
     Returns
     -------
-    X : ndarray of float64, shape (n, 2)
-    y : ndarray of int8, shape (n,)
-        True labels, the +1 before the -1. `split_single_set` hides them.
+    X, y : ndarray
+        As `make_two_normals`.
 
     References
     ----------
@@ -204,21 +199,17 @@ def make_pu_toy2(n: int = 400, *, random_state: object = None) -> tuple[NDArray[
 
     .. math:: X \mid Y = 1 \sim N((2, -3), 2 I), \quad X \mid Y = -1 \sim N((-3, 2), 2 I)
 
-    Parameters and result are those of `make_pu_toy1`.
-
     Parameters
     ----------
     n : int, default=400
-    random_state : None, int or numpy.random.Generator
+        Rows, as in `make_pu_toy1`.
+    random_state
+        As in `make_two_normals`.
 
     Returns
     -------
-    X : ndarray of float64, shape (n, 2)
-    y : ndarray of int8, shape (n,)
-
-    References
-    ----------
-    As for `make_pu_toy1`.
+    X, y : ndarray
+        As `make_pu_toy1`, from section 4.1.1 of the same paper.
 
     Examples
     --------

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from fastpu.data._matrix import CsrMatrix, Floats, first_rounded, native_floats, refuse_rounded
 
 _INDEX_MAX = np.iinfo(np.int32).max
-_BLOCK = 1 << 18
 
 
 def is_sparse(X: object) -> bool:
@@ -42,8 +41,9 @@ def read_sparse(X: Any, name: str) -> CsrMatrix:
         data = native_floats(np.asarray(X.data)[:nnz])
         indices = np.require(np.asarray(X.indices)[:nnz], np.int32, ["C", "A"])
         indptr = np.require(X.indptr, np.int64, ["C", "A"])
-        if _is_canonical(indices, indptr):
-            return CsrMatrix(data, indices, indptr, shape[1])
+        matrix = CsrMatrix(data, indices, indptr, shape[1])
+        if matrix.table().has_canonical_format:
+            return matrix
         row = np.repeat(np.arange(shape[0], dtype=np.int64), np.diff(indptr))
         return _from_triplets(data, row, indices, shape, X.dtype)
     data, row, column = _triplets(X, shape, name)
@@ -131,17 +131,6 @@ def _check_range(numbers: NDArray[Any], end: int, what: str, name: str) -> None:
     low, high = int(numbers.min()), int(numbers.max())
     if low < 0 or high >= end:
         raise ValueError(f"{name} must have {what} from 0 to {end - 1}, got {low if low < 0 else high}")
-
-
-def _is_canonical(indices: NDArray[np.int32], indptr: NDArray[np.int64]) -> bool:
-    """Tell whether indices increase strictly within each row, block by block."""
-    for start in range(1, indices.size, _BLOCK):
-        stop = min(start + _BLOCK, indices.size)
-        drops = np.flatnonzero(indices[start:stop] <= indices[start - 1 : stop - 1]) + start
-        # An index may only fall where a row starts.
-        if np.any(indptr[np.searchsorted(indptr, drops)] != drops):
-            return False
-    return True
 
 
 def _check_exact(data: NDArray[Any], column: NDArray[Any], name: str) -> None:

@@ -249,15 +249,15 @@ def binned(matrix: Matrix, max_bins: int, weights: NDArray[np.float64] | None, n
     return BinnedFeatures(native, matrix.feature_names, max_bins, matrix.categories)
 
 
-def bin_at(matrix: Matrix, form: BinnedFeatures, n_threads: int) -> BinnedFeatures:
-    """Return rows binned at the cuts of other rows; a frame must have been read with the categories of these."""
+def bin_at(matrix: Matrix, form: BinnedFeatures) -> BinnedFeatures:
+    """Return rows binned at the cuts of others by one thread; a frame must have been read with their categories."""
     arrays = (form._native.cut_starts, form._native.cut_values, form._native.bin_values)
-    native = _core.bin_features(matrix, form.max_bins, None, n_threads, None, arrays)
+    native = _core.bin_features(matrix, form.max_bins, None, 1, None, arrays)
     return BinnedFeatures(native, form.feature_names, form.max_bins, form.categories)
 
 
-def stacked_bins(parts: Sequence[BinnedFeatures], n_threads: int) -> BinnedFeatures:
-    """Return binned rows that have the same cuts, one below the other."""
+def stacked_bins(parts: Sequence[BinnedFeatures]) -> BinnedFeatures:
+    """Return binned rows that have the same cuts, one below the other, copied by one thread."""
     first = parts[0]
-    native = _core.stack_binned([part._native for part in parts], n_threads)
+    native = _core.stack_binned([part._native for part in parts], 1)
     return BinnedFeatures(native, first.feature_names, first.max_bins, first.categories)

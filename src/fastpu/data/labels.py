@@ -143,7 +143,7 @@ def stack(*, P: object = None, U: object = None, N: object = None) -> tuple[Any,
     parts = {name: part for name, part in (("P", P), ("U", U), ("N", N)) if part is not None}
     if len(parts) < 2:
         raise ValueError(f"at least two of P, U and N must be given, got {list(parts) or 'none'}")
-    kinds = {name: _kind(part) for name, part in parts.items()}
+    kinds = {name: frame_kind(part) or ("sparse" if is_sparse(part) else "dense") for name, part in parts.items()}
     if len(set(kinds.values())) > 1:
         listed = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
         raise TypeError(f"P, U and N must be of one kind, got {listed}")
@@ -152,10 +152,6 @@ def stack(*, P: object = None, U: object = None, N: object = None) -> tuple[Any,
     roles = {"P": 1, "U": 0, "N": -1}
     y = np.repeat(np.array([roles[name] for name in parts], dtype=np.int8), sizes)
     return X, y
-
-
-def _kind(part: object) -> str:
-    return frame_kind(part) or ("sparse" if is_sparse(part) else "dense")
 
 
 def _stack_matrices(parts: dict[str, object]) -> tuple[Any, list[int]]:

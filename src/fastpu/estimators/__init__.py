@@ -62,12 +62,10 @@ Weights and other arguments of `fit` are passed on, by scikit-learn's metadata r
 **Files.** ``clf.save(path)`` writes `model_` as `Model.save` does, and `fastpu.load` returns that model.
 
 **Scorers** for ``scoring=``: `puf_scorer`, `err_star_scorer`, `pu_auc_scorer`, `lift_scorer`, `precision_at_k_scorer`
-and `average_precision_scorer` judge by positive and unlabelled rows.
-`score`, accuracy, is the default of scikit-learn's searches: of the labels -1, 0 and 1 it judges by the labelled rows
-alone, and so does ``labeled_scorer("roc_auc")``, or with any other name of scikit-learn's, which by themselves take
-three labels for three classes. Of two labels scikit-learn takes unlabelled rows for negative. StratifiedKFold, the
-default for classifiers, keeps the share of labelled rows in every fold. `fastpu.select` shares work between the points
-of a grid, which no search of scikit-learn can.
+and `average_precision_scorer` judge by positive and unlabelled rows. Of the labels -1, 0 and 1 `score`, accuracy, and
+``labeled_scorer("roc_auc")``, or with any other name of scikit-learn's, judge by the labelled rows alone. Of two labels
+scikit-learn takes unlabelled rows for negative. `fastpu.select` shares work between the points of a grid, which no
+search of scikit-learn can.
 
 **Checks.** All pass scikit-learn's ``check_estimator`` but for `EXPECTED_FAILED_CHECKS`, which has the reasons:
 ``check_estimator(clf, expected_failed_checks=EXPECTED_FAILED_CHECKS.get(type(clf).__name__))``. The check of sample
@@ -100,20 +98,12 @@ globals().update(CLASSIFIERS)
 
 if TYPE_CHECKING:  # what type checkers and editors know of the classes that are made
     from fastpu.estimators._base import FastpuClassifier
-    from fastpu.estimators._defaults import (
-        BoostedTrees,
-        Boosting,
-        Forest,
-        InEpochs,
-        WithCosts,
-        WithLandmarks,
-        WithPrior,
-    )
+    from fastpu.estimators._defaults import Boosting, Forest, WithCosts, WithLandmarks, WithPrior
     from fastpu.estimators._path import OnPath, OnPUPath
 
     PNUAUCBoostClassifier = Boosting
     ForestClassifier = Forest
-    BoostedTreesClassifier = BoostedTrees
+    BoostedTreesClassifier = Forest
     BSVMClassifier = WithCosts
     BaggingSVMClassifier = FastpuClassifier
     SMCClassifier = FastpuClassifier
@@ -123,7 +113,7 @@ if TYPE_CHECKING:  # what type checkers and editors know of the classes that are
     PUALClassifier = WithLandmarks
     GLLCClassifier = WithLandmarks
     UPUClassifier = WithPrior
-    NNPUClassifier = InEpochs
+    NNPUClassifier = WithPrior
     PUSVMPathClassifier = OnPUPath
     SVMPathClassifier = OnPath
 

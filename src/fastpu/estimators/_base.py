@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _Model = TypeVar("_Model", bound="Model")
 
 _LARGEST_SEED = 2**31 - 1
+_ROUNDS = ("n_rounds", "n_trees", "n_epochs")  # parameters that say how many rounds there are
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -63,7 +64,6 @@ class FastpuClassifier(CallbackSupport, PUClassifier):  # type: ignore[misc]  # 
     """
 
     _function: ClassVar[Callable[..., Any]]
-    _rounds: ClassVar[str | None] = None  # the parameter that says how many rounds there are
 
     random_state: int | np.random.Generator | np.random.RandomState | None
     n_threads: int | None
@@ -136,9 +136,10 @@ class FastpuClassifier(CallbackSupport, PUClassifier):  # type: ignore[misc]  # 
 
     def _n_rounds(self) -> int | None:
         """Return the most rounds that the fit may have, or None where that is not known."""
-        if "callback" not in inspect.signature(type(self)._function).parameters:
+        keywords = inspect.signature(type(self)._function).parameters
+        if "callback" not in keywords:
             return 0
-        rounds = getattr(self, self._rounds) if self._rounds else None
+        rounds = next((getattr(self, name) for name in _ROUNDS if name in keywords), None)
         return rounds if isinstance(rounds, int) and rounds > 0 else None
 
     # ------------------------------------------------------------------------------------------------ the input

@@ -65,7 +65,7 @@ def _out_of_bag(
     model: Model, codes: NDArray[np.int8], weights: NDArray[np.float64] | None
 ) -> NDArray[np.float64] | None:
     """Return the out-of-bag scores of the model, or None if it has none for some class."""
-    scores: NDArray[np.float64] | None = getattr(model, "oob_decision_function", None)
+    scores = model._out_of_bag()
     if scores is None or not (codes == 0).any():
         return None
     is_scored = ~np.isnan(scores) if weights is None else ~np.isnan(scores) & (weights > 0)
@@ -76,7 +76,8 @@ def _scores_of_folds(
     estimator: Any, model: Model, rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any], n_folds: int
 ) -> NDArray[np.float64]:
     """Return the scores of each fold by a model of the others, NaN for rows without weight."""
-    is_kernel_matrix = getattr(estimator, "kernel", None) == "precomputed"
+    is_kernel_matrix, given = getattr(estimator, "kernel", None) == "precomputed", Rows(rows)
+    take = given.take_pairs if is_kernel_matrix else lambda chosen, _: given.take(chosen)
     scores = np.full(codes.size, np.nan)
     for kept, held in _folds(n_folds, codes, arguments.get("sample_weight")):
         by_row = {name: np.asarray(arguments[name])[kept] for name in _OF_ROWS if arguments.get(name) is not None}
@@ -86,9 +87,8 @@ def _scores_of_folds(
             # The thresholds of these models do not matter, and the user has been warned about the whole model.
             for category in (DegenerateModelWarning, EstimateWarning):
                 warnings.simplefilter("ignore", category)
-            machine = estimator._call(_take(rows, kept, kept, is_kernel_matrix), codes[kept], part)["model_"]
-        held_rows = _take(rows, held, kept, is_kernel_matrix)
-        held_scores = machine.decision_function(held_rows, n_threads=arguments["n_threads"])
+            machine = estimator._call(take(kept, kept), codes[kept], part)["model_"]
+        held_scores = machine.decision_function(take(held, kept), n_threads=arguments["n_threads"])
         scores[held] = held_scores - machine.threshold + model.threshold
     return scores
 
@@ -105,13 +105,6 @@ def _folds(n_folds: int, codes: NDArray[np.int8], weights: NDArray[np.float64] |
     # Always the same folds: the random state belongs to the fits.
     for kept, held in stratified_folds(codes[rows], min(n_folds, fewest), np.random.default_rng(0)):
         yield rows[kept], rows[held]
-
-
-def _take(rows: Any, chosen: NDArray[np.intp], columns: NDArray[np.intp], is_kernel_matrix: bool) -> Any:
-    """Return the chosen rows; of a kernel matrix these columns of them, which belong to the rows of the fit."""
-    if is_kernel_matrix:
-        return np.ascontiguousarray(rows[np.ix_(chosen, columns)])
-    return Rows(rows).take(chosen)
 
 
 def _prior_among_unlabeled(

@@ -15,18 +15,18 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._methods import DECLARED, Method, function_of
 from fastpu.common._sharing import parameters_of_many
 from fastpu.estimators._base import FastpuClassifier
-from fastpu.estimators._defaults import BoostedTrees, Boosting, Forest, InEpochs, WithCosts, WithLandmarks, WithPrior
+from fastpu.estimators._defaults import Boosting, Forest, WithCosts, WithLandmarks, WithPrior
 from fastpu.estimators._path import OnPath, OnPUPath
 
 #: The base classes of the classifiers that do more than call their function, by the function or by its model's class.
 _BASES: dict[str, type[FastpuClassifier]] = {
     "StumpEnsemble": Boosting,
     "fit_forest": Forest,
-    "fit_boosted_trees": BoostedTrees,
+    "fit_boosted_trees": Forest,
     "fit_bsvm": WithCosts,
     "PualMachine": WithLandmarks,
     "fit_upu": WithPrior,
-    "fit_nnpu": InEpochs,
+    "fit_nnpu": WithPrior,
     "fit_pu_svm_path": OnPUPath,
     "fit_svm_path": OnPath,
 }

@@ -130,12 +130,6 @@ class WithPrior(FastpuClassifier):
         return dataclasses.replace(estimate, value=float(min(1 - edge, max(edge, estimate.value))))
 
 
-class InEpochs(WithPrior):
-    """A classifier whose function always trains in epochs."""
-
-    _rounds = "n_epochs"
-
-
 class Boosting(FastpuClassifier):
     """A classifier of stumps or trees, which has importances.
 
@@ -145,7 +139,6 @@ class Boosting(FastpuClassifier):
         Those of `model_`.
     """
 
-    _rounds = "n_rounds"
     model_: StumpEnsemble | TreeEnsemble
 
     @property
@@ -155,7 +148,7 @@ class Boosting(FastpuClassifier):
 
 
 class Forest(Boosting):
-    """A forest, which has out-of-bag scores too.
+    """A forest, or boosted trees, which may have out-of-bag scores too.
 
     Attributes
     ----------
@@ -163,7 +156,6 @@ class Forest(Boosting):
         Out-of-bag scores of the training rows minus the threshold, NaN where a row is in every bag.
     """
 
-    _rounds = "n_trees"
     model_: TreeEnsemble
 
     @property
@@ -173,9 +165,3 @@ class Forest(Boosting):
         if scores is None:
             raise AttributeError("oob_decision_function_ needs n_bags > 1, as a single booster is grown on all rows")
         return scores - self.model_.threshold
-
-
-class BoostedTrees(Forest):
-    """Boosted trees have the attributes of a forest; out-of-bag scores are there for `n_bags` > 1."""
-
-    _rounds = "n_rounds"

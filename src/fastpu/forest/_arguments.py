@@ -66,10 +66,6 @@ class Growth:
             "max_leaves": self.max_leaves or 0,
         }
 
-    def root_cost(self, prior: float) -> float:
-        """Return the loss of a bag that is not split."""
-        return 1.0 if self.loss == "gini" else 4.0 * prior * (1.0 - prior)
-
 
 def check_growth(given: Mapping[str, Any]) -> Growth:
     """Check those of a function's arguments, by their names, that say how trees are grown."""

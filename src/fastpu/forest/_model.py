@@ -23,18 +23,8 @@ _FEW = 100  # with more rows on each side of the threshold out of bag, rows in t
 class ForestRows:
     """The training rows of a forest, wherever they are.
 
-    Attributes
-    ----------
-    features
-        An object with the number of features, their names and their categories.
-    labels, weights : ndarray
-        Of all rows; weights are None for 1 each.
-    prior : float
-        The share of positives among the unlabelled rows; any number where there is no prior.
-    fingerprint : ndarray
-        What the rows are known by (`fastpu.tree._fit.fingerprint_of`).
-    score : callable
-        Returns the scores that a model gives all rows.
+    `features` has the number of features, their names and their categories. `prior` is the one among the unlabelled
+    rows, any number where there is none. `score` returns the scores that a model gives all rows.
     """
 
     features: Any
@@ -62,7 +52,8 @@ def make_model(
     n_trees = sizes.size
     # Tree by tree: reduceat would make all gains float64 at once.
     gains = [tree.sum(dtype=np.float64) for tree in np.split(grown.nodes["gain"], grown.tree_start[1:-1])]
-    objective = growth.root_cost(rows.prior) - np.array(gains)
+    unsplit = 1.0 if growth.loss == "gini" else 4.0 * rows.prior * (1.0 - rows.prior)  # the loss of a bag
+    objective = unsplit - np.array(gains)
     with np.errstate(invalid="ignore"):
         held = grown.oob_sum / grown.oob_count
     has_all = all(not np.isnan(held[rows.counted(label)]).all() for label in (1, 0))

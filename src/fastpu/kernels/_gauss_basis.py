@@ -146,11 +146,11 @@ def _sums(
     )
 
 
-def check_bandwidth(argument: str, kind: str, centers: object, bandwidth: object) -> float | None:
-    """Return the bandwidth as a float; `argument` is called `kind`, and only "gauss" has centres and a bandwidth."""
+def check_bandwidth(model: str, centers: object, bandwidth: object) -> float | None:
+    """Return the bandwidth as a float; only the model "gauss" has centres and a bandwidth."""
     for name, value in (("centers", centers), ("bandwidth", bandwidth)):
-        if kind != "gauss" and value is not None:
-            raise ValueError(f"{name} is for {argument}='gauss', got it with {argument}={kind!r}")
+        if model != "gauss" and value is not None:
+            raise ValueError(f"{name} is for model='gauss', got it with model={model!r}")
     if bandwidth is None:
         return None
     width = check_float("bandwidth", bandwidth, low=0, open_low=True)

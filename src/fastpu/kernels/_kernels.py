@@ -74,6 +74,12 @@ def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -
     )
 
 
+def fields_of_kernel(model: Any) -> dict[str, Any]:
+    """Return the fields of a model that say which rows its kernel takes and which kernel it is."""
+    names = ("n_features", "feature_names", "kernel", "gamma", "degree", "coef0", "function")
+    return {name: getattr(model, name) for name in names}
+
+
 def check_kernel_fields(kernel: Kernel) -> None:
     """Check the kernel of a model, which may come from a damaged or hostile file."""
     if kernel.name not in (*KERNELS, "callable"):

@@ -264,10 +264,8 @@ def knn_similarity(
 
     Parameters
     ----------
-    X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Finite numbers, as for `knn_graph`.
-    n_neighbors : int, default 5
-        K, the number of neighbours of each row, >= 0. With K >= n every two rows are neighbours.
+    X, n_neighbors, n_threads
+        As in `knn_graph`. With K >= n every two rows are neighbours.
     sigma : "median" or float > 0, default "median"
         A squared length: in the units of X, squared. "median" is the median of the squared lengths of the edges, or 1
         if that is 0: weights lie around exp(-1) then, whatever the scale of the rows and the number of columns. The
@@ -275,8 +273,6 @@ def knn_similarity(
     mode : {"mutual", "union"}, default "mutual"
         Whether an edge joins rows that are neighbours of each other, or rows of which at least one is a neighbour of
         the other.
-    n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. Does not influence the result.
 
     Returns
     -------
@@ -287,7 +283,7 @@ def knn_similarity(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, or squared distances could exceed the range of float64.
+        As in `knn_graph`.
 
     See Also
     --------

@@ -218,9 +218,7 @@ def _reject(outcome: Outcome, h: Boundary, unlabeled: Rows, iteration: int) -> R
 
 def _forgotten(outcome: Outcome, h: Boundary, unlabeled: Rows, negative: Rows) -> Rows:
     """Return the rejected rows that are no longer in N although h calls them positive."""
-    is_inside = np.zeros(unlabeled.max() + 1, dtype=np.bool_)
-    is_inside[negative] = True
-    outside = unlabeled[(outcome.rejected_by >= 0) & ~is_inside[unlabeled]]
+    outside = unlabeled[(outcome.rejected_by >= 0) & ~np.isin(unlabeled, negative)]
     return outside[h.score(outside) >= 0] if outside.size else outside
 
 

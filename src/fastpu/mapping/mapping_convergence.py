@@ -57,7 +57,7 @@ def fit_smc(
 
     Parameters
     ----------
-    X : array-like, CSR matrix or DataFrame of shape (n, d)
+    X, n_threads, progress
         As in `fit_svm`.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
@@ -97,12 +97,8 @@ def fit_smc(
         Most updates of a pair of dual variables in each SVM; by default 10^7, or 100 n if that is more.
     random_state : int >= 0, numpy.random.Generator or None
         Draws the held-out positives; nothing else is random.
-    n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
     callback : callable, optional
         ``callback(info: MappingRound) -> bool``, called after each fit of psi2; True stops with its boundary.
-    progress : bool, default False
-        Show a progress bar (tqdm if installed).
 
     Returns
     -------
@@ -112,11 +108,9 @@ def fit_smc(
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument is not as described, `y` has labelled negatives, no positive or no unlabelled row, or a stage
-        of the user's returns something else. The message names it.
-    MemoryError
-        If the working memory cannot be had; the message says how much was wanted.
+    TypeError, ValueError, MemoryError
+        As in `fit_svm`; also if `y` has labelled negatives, no positive or no unlabelled row, or a stage of the user's
+        returns something else.
 
     Warns
     -----

@@ -15,7 +15,7 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import Matrix, stacked
 from fastpu.data._validate import is_rising
-from fastpu.kernels._kernels import linear_coef
+from fastpu.kernels._kernels import fields_of_kernel, linear_coef
 from fastpu.mapping._user_stages import RowForm, UserScorer
 from fastpu.model._model import Model
 from fastpu.svm.kernel_machine import KernelMachine
@@ -191,8 +191,7 @@ class MappingMachine(MappingModel, KernelMachine):
         tol: Any = self.params["tol"]
         is_met = solver["violation"] <= tol
         return KernelMachine(
-            n_features=self.n_features,
-            feature_names=self.feature_names,
+            **fields_of_kernel(self),
             threshold=0.0,
             n_iter=int(self.history["n_steps"][i]),
             converged=is_met,
@@ -204,11 +203,6 @@ class MappingMachine(MappingModel, KernelMachine):
             alpha=np.abs(coefs),
             dual_coef=coefs,
             intercept=intercept,
-            kernel=self.kernel,
-            gamma=self.gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            function=self.function,
             gap=solver["gap"],
             violation=solver["violation"],
             margin=solver["margin"],

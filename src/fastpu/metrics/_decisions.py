@@ -203,14 +203,8 @@ def puf_score(
 
     Parameters
     ----------
-    score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
-        Scores of labelled positive and of unlabelled rows that the model has not been fitted to; larger is more
-        positive, infinite allowed.
-    scenario : {"case_control", "single_set"}, default "case_control"
-        What the denominator is a share of: of the unlabelled rows, which are a sample of the population, or of all
-        rows, where labelled and unlabelled ones together are one.
-    threshold, weight_pos, weight_unl
-        As in `err_star`.
+    score_pos, score_unl, scenario, threshold, weight_pos, weight_unl
+        As in `err_star`. The denominator is a share of the rows that are the sample of the population by `scenario`.
 
     Returns
     -------
@@ -220,7 +214,7 @@ def puf_score(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described.
+        As `err_star`, but for the prior.
 
     Notes
     -----

@@ -122,8 +122,7 @@ def pu_auc(
     Parameters
     ----------
     score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
-        Scores of labelled positive and of unlabelled rows that the model has not been fitted to; larger is more
-        positive, infinite allowed. The labelled rows must be a random sample of the positives.
+        As in `err_star`. The labelled rows must be a random sample of the positives.
     prior : float or PriorEstimate
         P(Y = 1), in (0, 1): :math:`\theta` itself, the share among the unlabelled rows, in ``"case_control"``; the
         share among all rows, the labelled ones included, in ``"single_set"``. An estimate of `fastpu.priors`, which is
@@ -222,18 +221,12 @@ def pu_risk(score_pos: object, score_unl: object) -> float:
     Parameters
     ----------
     score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
-        Scores of the labelled positive and of the unlabelled rows; larger is more positive,
-        infinite allowed.
+        Scores of the labelled positive and of the unlabelled rows, as in `pn_risk`.
 
     Returns
     -------
     float
-        In [0, 1], the exact ratio rounded once.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `pn_risk`, which has the same costs.
+        As `pn_risk`, which has the same errors and costs.
 
     Examples
     --------
@@ -254,18 +247,12 @@ def un_risk(score_unl: object, score_neg: object) -> float:
     Parameters
     ----------
     score_unl, score_neg : array-like of shapes (n_u,) and (n_n,)
-        Scores of the unlabelled and of the labelled negative rows; larger is more positive,
-        infinite allowed.
+        Scores of the unlabelled and of the labelled negative rows, as in `pn_risk`.
 
     Returns
     -------
     float
-        In [0, 1], the exact ratio rounded once.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `pn_risk`, which has the same costs.
+        As `pn_risk`, which has the same errors and costs.
 
     Examples
     --------

@@ -147,13 +147,8 @@ def precision_at_k(
     ----------
     score_pos, score_unl, k
         As in `recall_at_k`.
-    prior : float or PriorEstimate
-        P(Y = 1), in (0, 1): :math:`\theta` itself, the share among the unlabelled rows, in ``"case_control"``; the
-        share among all rows, the labelled ones included, in ``"single_set"``. An estimate of `fastpu.priors` is of the
-        unlabelled rows, whatever `scenario` is. The precision is proportional to :math:`\theta`.
-    scenario : {"case_control", "single_set"}, default "case_control"
-        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
-        labelled. `prior` is then converted, :math:`\theta = (\pi (n_p + n_u) - n_p) / n_u`.
+    prior, scenario
+        As in `pu_auc`. The precision is proportional to :math:`\theta`.
     n_boot, random_state
         As in `recall_at_k`. The interval takes a number for exact, as `prior`, and draws anew from the `samples` of an
         estimate that has some, such as that of `fastpu.audit.estimate`.
@@ -291,10 +286,8 @@ def ranking_curve(
     ----------
     score_pos, score_unl, n_boot, random_state
         As in `recall_at_k`.
-    prior : float or PriorEstimate, optional
-        As in `precision_at_k`; only the precision needs it.
-    scenario : {"case_control", "single_set"}, default "case_control"
-        As in `precision_at_k`: what `prior` is a share of; only with a prior.
+    prior, scenario
+        As in `precision_at_k`; only the precision needs a prior, which is None by default.
     n_points : int, default 200
         Most points of the curve: half of them at even distances, and half at even ratios, so that the top of the
         ranking is seen. With as many unlabelled rows or fewer there is a point for each.
@@ -399,9 +392,7 @@ def _estimated(
     value = criterion(*ranked.counts())
     if not n_samples:
         return value
-    samples: NDArray[np.float64] = np.empty(n_samples)
-    for i in range(n_samples):
-        samples[i] = criterion(*ranked.redrawn(generator))
+    samples = np.array([criterion(*ranked.redrawn(generator)) for _ in range(n_samples)])
     low, high = np.quantile(samples, _ENDS)
     return RankingEstimate(value, (float(low), float(high)), samples)
 
@@ -421,14 +412,11 @@ def _warn_if_impossible(name: str, where: str, recall: float, share: float, prio
     both = (recall * n_pos + most * n_hidden) / (n_pos + n_hidden)
     error = math.sqrt(max(0.0, both * (1 - both)) * (1 / n_pos + 1 / n_hidden))
     if recall - most > _MOST_ERRORS * error:
+        ratio = f"{recall / most:.3g}" if most else "infinite"
         warn(
-            f"{name}: with prior={prior:.4g} the precision of {where} would be {_ratio(recall, most)}, which chance "
+            f"{name}: with prior={prior:.4g} the precision of {where} would be {ratio}, which chance "
             f"does not explain, and counts as 1: {100 * recall:.3g} % of the labelled positives are above the cut, and "
             f"{100 * share:.3g} % of the unlabelled rows. prior, the share of positives among the unlabelled rows, is "
             f"too large, or the labelled rows are not a random sample of the positives",
             EstimateWarning,
         )
-
-
-def _ratio(recall: float, most: float) -> str:
-    return f"{recall / most:.3g}" if most else "infinite"

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from fastpu.data._validate import is_rising
 from fastpu.model._threshold import differ
@@ -109,7 +110,8 @@ def probabilities(
         return _interpolate(knots, values, scores)
     a, b = values
     with np.errstate(over="ignore"):  # an infinite z has the probability 0 or 1
-        return _sigma(a * (scores - knots[0]) + b if a > 0 else np.full(scores.size, b))
+        found: NDArray[np.float64] = expit(a * (scores - knots[0]) + b if a > 0 else np.full(scores.size, b))
+    return found
 
 
 def check_calibration(
@@ -157,7 +159,7 @@ def _sigmoid(scored: Scored, prior: float) -> Calibration:
     slope, intercept = _minimum(unl, scored.share_unl, prior, prior * mean_pos, start)
     if slope / spread > _LARGEST:
         raise ValueError(f"scores must differ by more for with_probabilities, got a standard deviation of {spread:.3g}")
-    unlikely = _dot(scored.share_pos, _sigma(slope * pos + intercept) < _UNLIKELY)
+    unlikely = _dot(scored.share_pos, expit(slope * pos + intercept) < _UNLIKELY)
     trouble = "" if unlikely <= _UNLIKELY / prior + _MOST_UNLIKELY else (
         f"{unlikely:.2g} of the labelled positives have probabilities below {_UNLIKELY:g}, more than can be right: the "
         f"mean of their scores is so high, by chance or as the model was fitted to them, that the steepest sigmoid is "
@@ -190,7 +192,7 @@ def _minimum(
     a, b = 0.0, start
     for _ in range(_MAX_STEPS):
         b = _intercept(a, b, unl, share, prior)
-        p = _sigma(a * unl + b)
+        p = expit(a * unl + b)
         slope = _dot(share * p, unl) - target + RIDGE * a
         curve = share * p * (1 - p)
         mass = float(curve.sum())
@@ -212,7 +214,7 @@ def _intercept(a: float, b: float, unl: NDArray[np.float64], share: NDArray[np.f
     low, high = start - a * float(unl.max()), start - a * float(unl.min())
     best, least = b, math.inf
     for _ in range(_MAX_STEPS):
-        p = _sigma(a * unl + b)
+        p = expit(a * unl + b)
         miss, curve = _dot(share, p) - prior, _dot(share, p * (1 - p))
         if abs(miss) < least:
             best, least = b, abs(miss)
@@ -231,12 +233,6 @@ def _intercept(a: float, b: float, unl: NDArray[np.float64], share: NDArray[np.f
 def _dot(shares: NDArray[np.float64], values: NDArray[Any]) -> float:
     """Return a weighted mean, summed by NumPy in this thread: a product of BLAS has other bits for other n_threads."""
     return float((shares * values).sum())
-
-
-def _sigma(z: NDArray[np.float64]) -> NDArray[np.float64]:
-    small = np.exp(-np.abs(z))
-    larger: NDArray[np.float64] = np.where(z >= 0, 1.0, small) / (1.0 + small)
-    return larger
 
 
 # -------------------------------------------------------------------------------------------------- isotonic
@@ -288,13 +284,6 @@ def _interpolate(
     knots: NDArray[np.float64], values: NDArray[np.float64], scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the line through the knots at each score, flat beyond its ends."""
-    right = np.clip(np.searchsorted(knots, scores, side="right"), 1, max(1, knots.size - 1))
-    left, right = right - 1, np.minimum(right, knots.size - 1)
-    low, high = 0.5 * knots[left], 0.5 * knots[right]  # halves, whose differences do not overflow
-    inside = np.clip(scores, knots[0], knots[-1])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.clip((0.5 * inside - low) / (high - low), 0.0, 1.0)
-    share = np.where(high > low, share, inside >= knots[right])
-    # In this form the ends are exact, and rounding leaves no value outside of them.
-    line = np.where(share == 1, values[right], values[left] + share * (values[right] - values[left]))
-    return np.clip(line, values[left], values[right])
+    right = np.minimum(np.searchsorted(knots, scores), knots.size - 1)
+    line = np.interp(0.5 * scores, 0.5 * knots, values)  # halves, whose differences do not overflow
+    return np.minimum(line, values[right])  # which rounding must not exceed, or probabilities would not rise

@@ -2,7 +2,7 @@
 
 A field's type is its annotation in the dataclass. These are understood, each also with ``| None``:
 ``int``, ``float``, ``bool``, ``str``, ``tuple[str, ...]``, ``NDArray[...]``, ``Mapping[str,
-NDArray[...]]``, ``Mapping[str, object]`` (of scalars, strings, None, and tuples of them) and
+NDArray[...]]``, ``Mapping[str, object]`` (of scalars, strings, None, and tuples of them; or of tuples alone) and
 ``Callable[..., ...]``, a function of the user's, which no file can hold.
 """
 
@@ -92,7 +92,7 @@ def _spec(hint: Any, ndim: int, name: str) -> FieldSpec:
         value = _plain(typing.get_args(options[0])[1])
         if typing.get_origin(value) is np.ndarray:
             return FieldSpec("arrays", optional, tuple(_scalar_types(value)), None)
-        if value is object:
+        if value is object or typing.get_origin(value) is tuple:
             return FieldSpec("scalars", optional, (), None)
     raise TypeError(f"field {name!r} of a model has an annotation of unknown kind: {hint}")
 

@@ -223,8 +223,8 @@ class Model(ABC):
         self,
         *,
         prior: float | PriorEstimate,
-        X: object,
         y: object,
+        X: object = None,
         scenario: str = "case_control",
         method: str = "sigmoid",
         sample_weight: object = None,
@@ -249,12 +249,14 @@ class Model(ABC):
         prior : float or PriorEstimate
             P(Y = 1), in (0, 1): :math:`\pi` itself, the share of positives among the unlabelled rows, in
             ``"case_control"``; the share among all rows of `X`, the labelled ones included, in ``"single_set"``.
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features)
-            Rows that the model has **not** been fitted to: it scores those of its training better than new ones, and
-            their probabilities would be too near 0 and 1. Labelled rows must be a random sample of the positives.
         y : array-like of shape (n,)
             +1 positive, 0 unlabelled; at least one of each. Labelled negatives (-1) only count as rows that `prior` of
             ``"single_set"`` speaks of.
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features), optional
+            Rows that the model has **not** been fitted to: it scores those of its training better than new ones, and
+            their probabilities would be too near 0 and 1. Labelled rows must be a random sample of the positives. By
+            default the training rows, in their order, by their out-of-bag scores: each by the trees that were not
+            fitted to it. Forests and bags of boosted trees have such scores.
         scenario : {"case_control", "single_set"}, default "case_control"
             How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
             labelled. `prior` is then converted, (prior n - n_pos) / n_unl, and the probabilities are those of a row
@@ -282,7 +284,8 @@ class Model(ABC):
         Raises
         ------
         TypeError, ValueError
-            If an argument is not as described, `prior` is not possible in ``"single_set"``, or a score is infinite.
+            If an argument is not as described, `prior` is not possible in ``"single_set"``, or a score is infinite. If
+            `X` is left out and the model has no out-of-bag scores.
 
         Notes
         -----
@@ -312,16 +315,18 @@ class Model(ABC):
                [0.7, 0.3],
                [0. , 1. ]])
         """
-        wanted = (*check_prior_in(scenario, prior), check_choice("method", method, METHODS))
+        given, drawn_as = check_prior_in(scenario, prior)
+        check_choice("method", method, METHODS)
         threads = resolve_n_threads(n_threads)
-        matrix = self._check_input(X, "X")
-        labels = check_labels(y, matrix.n_rows)
-        weights = check_sample_weight(sample_weight, matrix.n_rows)
-        return self._calibrated(*wanted, by_group(self._decision_function(matrix, threads), labels, weights))
-
-    def _calibrated(self, given: float, drawn_as: str, method: str, by_label: tuple[Scored, dict[int, float]]) -> Self:
-        """Return this model with probabilities by the scores of the groups, for checked arguments."""
-        scored, mass = by_label
+        scores = self._out_of_bag() if X is None else self._decision_function(self._check_input(X, "X"), threads)
+        if scores is None:
+            raise ValueError(
+                "X must be given for a model without out-of-bag scores, got None; pass rows that it was not fitted to"
+            )
+        has_score = ~np.isnan(scores) if X is None else None
+        labels = check_labels(y, scores.size)
+        weights = check_sample_weight(sample_weight, scores.size)
+        scored, mass = by_group(scores, labels, weights, has_score)
         share = proper_prior(given, drawn_as, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1])
         return self._with_calibration(method, scored, share, caller="with_probabilities")
 
@@ -401,6 +406,10 @@ class Model(ABC):
     def _check_input(self, X: object, name: str) -> Any:
         """Return `X` in the form that `_decision_function` takes."""
         return check_matrix(X, name=name, n_features=self.n_features, feature_names=self.feature_names)
+
+    def _out_of_bag(self) -> NDArray[np.float64] | None:
+        """Return scores of the training rows, labelled ones too, by parts that were not fitted to them, or None."""
+        return None
 
     @abstractmethod
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:

@@ -89,11 +89,12 @@ def prior_threshold(scores: NDArray[np.floating], prior: float) -> float:
     above = scores.size - np.concatenate([[0], np.cumsum(counts)])
     miss = np.abs(above - prior * scores.size)
     miss[1:-1][~differ(values[:-1], values[1:])] = math.inf
-    lowest_cut = 0 if math.isfinite(_below(float(values[0]))) else 1
+    just_below = math.nextafter(float(values[0]), -math.inf)
+    lowest_cut = 0 if math.isfinite(just_below) else 1
     nearest = float(miss[lowest_cut:].min())
     cut = lowest_cut + int(np.argmax(miss[lowest_cut:] <= nearest + TIE * scores.size))
     if cut == 0:
-        return _below(float(values[0]))
+        return just_below
     if cut == values.size:
         return float(values[-1])
     return between(float(values[cut - 1]), float(values[cut]))
@@ -131,11 +132,7 @@ def between(low: float, high: float) -> float:
     """Return a number t with low <= t < high: the midpoint, unless rounding brings that to `high`."""
     middle = 0.5 * low + 0.5 * high
     if low == -math.inf:
-        middle = 0.0 if high == math.inf else _below(high)
+        middle = 0.0 if high == math.inf else math.nextafter(high, -math.inf)
     elif high == math.inf:
         middle = low
     return middle if low <= middle < high else low
-
-
-def _below(value: float) -> float:
-    return math.nextafter(value, -math.inf)

@@ -20,7 +20,15 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_vector, is_rising
-from fastpu.kernels._kernels import Kernel, centred, check_kernel_fields, check_scored_rows, kernel_values, linear_coef
+from fastpu.kernels._kernels import (
+    Kernel,
+    centred,
+    check_kernel_fields,
+    check_scored_rows,
+    fields_of_kernel,
+    kernel_values,
+    linear_coef,
+)
 from fastpu.model._model import Model, refuse_nan_scores
 from fastpu.path._fit import knot_changes
 from fastpu.svm.kernel_machine import KernelMachine
@@ -235,17 +243,7 @@ class PathPoints(Model, is_base=True):
         return alpha
 
     def _machine_rows(self, support: NDArray[np.intp], dual_coef: NDArray[np.float64]) -> dict[str, Any]:
-        fields: dict[str, Any] = {
-            "n_features": self.n_features,
-            "feature_names": self.feature_names,
-            "support": self.rows[support],
-            "dual_coef": dual_coef,
-            "kernel": self.kernel,
-            "gamma": self.gamma,
-            "degree": self.degree,
-            "coef0": self.coef0,
-            "function": self.function,
-        }
+        fields = fields_of_kernel(self) | {"support": self.rows[support], "dual_coef": dual_coef}
         if self.kernel == "linear":
             fields["coef"] = linear_coef(centred(self.train()), support, dual_coef)
         elif self.kernel != "precomputed":

@@ -65,7 +65,7 @@ def fit_svm_path(
     kernel : str or callable, default "rbf"
         As in `fit_svm`. It must be positive semidefinite, as "sigmoid" and some functions are not: where the path meets
         a direction of negative curvature it ends with status "indefinite".
-    gamma, degree, coef0
+    gamma, degree, coef0, n_threads, progress
         As in `fit_svm`.
     lam_min : float, default 0.0
         Where the path stops, unless its last breakpoint is above: then f does not change any more, and is known for
@@ -75,12 +75,8 @@ def fit_svm_path(
         `SVMPath.events`); by default 50 n + 1000, some ten times what paths have.
     cache_mb : float, default 200
         Most memory for kernel rows, in MiB. With less than n^2 values (8 bytes each) rows are computed again.
-    n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. The path is bitwise the same for all.
     callback : callable, optional
         ``callback(info: PathRound) -> bool``, called at every breakpoint; True ends the path.
-    progress : bool, default False
-        Show a progress bar (tqdm if installed) that counts breakpoints.
 
     Returns
     -------
@@ -88,10 +84,8 @@ def fit_svm_path(
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument is not as described. The message names it.
-    MemoryError
-        If the working memory cannot be had; the message says how much was wanted.
+    TypeError, ValueError, MemoryError
+        As in `fit_svm`.
 
     Warns
     -----
@@ -171,7 +165,7 @@ def fit_pu_svm_path(
 
     Parameters
     ----------
-    X : array-like, CSR matrix or DataFrame of shape (n, d)
+    X, gamma, degree, coef0, lam_min, max_events, cache_mb, n_threads, callback, progress
         As in `fit_svm_path`.
     y : array-like of shape (n,)
         +1 labelled positive, 0 unlabelled.
@@ -180,7 +174,6 @@ def fit_pu_svm_path(
     C_unl : float, default 1.0
         > 0 and finite, of the unlabelled rows, which count as negative.
     kernel : str or callable, default "linear"
-    gamma, degree, coef0, lam_min, max_events, cache_mb, n_threads, callback, progress
         As in `fit_svm_path`.
 
     Returns

@@ -215,11 +215,10 @@ def selection(chosen: Selection, *, param: str | None = None, ax: Any = None) ->
 
 def _is_numeric(values: Iterable[Any]) -> bool:
     """Tell whether all values are numbers that an axis can show."""
-    return all(isinstance(value, numbers.Real) and _is_finite(value) for value in values)
-
-
-def _is_finite(value: Any) -> bool:
-    return not isinstance(value, bool) and bool(np.isfinite(float(value)))
+    return all(
+        not isinstance(value, bool) and isinstance(value, numbers.Real) and np.isfinite(float(value))
+        for value in values
+    )
 
 
 def best_by_value(

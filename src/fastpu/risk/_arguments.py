@@ -66,5 +66,5 @@ def check_shape(given: Mapping[str, Any], models: Sequence[str], losses: Sequenc
         n_hidden=check_int("n_hidden", given.get("n_hidden", 1), low=1, high=_MOST_HIDDEN),
         n_centers=min(check_int("n_centers", given["n_centers"], low=1), MANY),
         centers=centers,
-        bandwidth=check_bandwidth("model", kind, centers, given["bandwidth"]),
+        bandwidth=check_bandwidth(kind, centers, given["bandwidth"]),
     )

@@ -129,8 +129,7 @@ def fit_nnpu(
     ConvergenceWarning
         If early stopping does not end the fit before the last epoch.
     DegenerateModelWarning
-        If the model calls all training rows positive or all negative, or all unlabelled ones although by the prior some
-        are of the other class.
+        As in `fit_upu`.
 
     Notes
     -----

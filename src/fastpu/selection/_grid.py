@@ -67,7 +67,8 @@ class Grid:
         """Return the numeric parameters of at least two values, each with whether it is a whole number."""
         numeric = {}
         for name, values in self.values.items():
-            if not all(_is_number(value) for value in values) or len(set(values)) < 2:
+            are_numbers = all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in values)
+            if not are_numbers or len(set(values)) < 2:
                 continue
             integers = all(isinstance(value, numbers.Integral) for value in values)
             numeric[name] = integers and "float" not in arguments.annotations.get(name, "")
@@ -117,10 +118,6 @@ class Move:
                 if start != 0 and math.isfinite(start):
                     yield Move(self.fixed, self.whole, {**self.real, name: (start, up + 1, down)})
                     yield Move(self.fixed, self.whole, {**self.real, name: (start, up, down + 1)})
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
 
 
 def check_grid(grid: object, arguments: Arguments) -> list[Grid]:

@@ -71,7 +71,10 @@ def check_folds(cv: Sequence[Any], n_rows: int) -> list[Fold]:
 
 @dataclass(frozen=True)
 class FoldParts:
-    """For each fold the training rows and the rows held out; the columns of square X go with the training rows."""
+    """For each fold the training rows and the rows held out, one fold at a time, since they are copies of the data.
+
+    The columns of square X go with the training rows.
+    """
 
     rows: Rows
     labels: NDArray[np.int8]

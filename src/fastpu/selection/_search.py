@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from fastpu.common._warn import warn
 from fastpu.exceptions import ConvergenceWarning, FailedFitWarning
 from fastpu.selection._grid import Arguments, Grid, Move
 from fastpu.selection._parts import FoldParts
-from fastpu.selection._trials import FLAWS, Outcome, Part, Source, Work, flaws_of, judged, make_lines, run_all
+from fastpu.selection._trials import FLAWS, Outcome, Part, Work, flaws_of, judged, make_lines, run_all
 from fastpu.svm._grid import FoldData, SvmGrid
 
 _TIE = 1e-12  # scores that differ by less count as equal, since means over folds are rounded
@@ -29,7 +30,7 @@ class Search:
     """The points tried so far, in order, with their scores on each part."""
 
     work: Work
-    source: Source
+    source: FoldParts | list[Part]
     grid: KernelGrid | None
     shares: Sequence[str]
     together: bool
@@ -166,18 +167,6 @@ def _column(values: list[Any]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class _Scored:
-    """Stands for a model whose scores of the rows held out are known."""
-
-    scores: NDArray[np.float64]
-    threshold: float = 0.0
-
-    def decision_function(self, X: object) -> NDArray[np.float64]:
-        del X
-        return self.scores
-
-
-@dataclass(frozen=True)
 class KernelGrid:
     """All folds of a grid of kernel machines; a criterion of the user's wants models, the others scores alone."""
 
@@ -214,7 +203,8 @@ class KernelGrid:
                 with warnings.catch_warnings(record=True) as caught:
                     warnings.simplefilter("always")
                     fit.warn()
-                model = fit.model() if self.wants_models else _Scored(fit.held)
+                known = SimpleNamespace(decision_function=lambda _, held=fit.held: held)
+                model = fit.model() if self.wants_models else known
                 outcomes[i].append(judged(self.work, part, model, flaws_of(caught), seconds, caught))
         return outcomes
 

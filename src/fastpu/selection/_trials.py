@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,14 +38,6 @@ class Part:
     weight_held: NDArray[np.float64] | None
     train: NDArray[np.intp] | None = None  # the numbers of both, unless the rows held out are another data set
     held: NDArray[np.intp] | None = None
-
-
-class Source(Protocol):
-    """Makes the parts one at a time, since they are copies of the data."""
-
-    def __iter__(self) -> Iterator[Part]: ...
-
-    def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from fastpu.selection._criteria import Criterion, check_scoring, with_prior
 from fastpu.selection._grid import Arguments, Grid, check_grid
 from fastpu.selection._parts import FoldParts, Rows, check_folds
 from fastpu.selection._search import KernelGrid, Search
-from fastpu.selection._trials import Part, Source, Work
+from fastpu.selection._trials import Part, Work
 
 _MAY_PASS = ("not_converged", "degenerate")
 
@@ -242,7 +242,7 @@ def select(
     shared = None
     if validation is None:
         folds = _folds(cv, labels, generator, criterion)
-        source: Source = (parts := FoldParts(rows, labels, by_row, folds, is_square=is_square))
+        source: FoldParts | list[Part] = (parts := FoldParts(rows, labels, by_row, folds, is_square=is_square))
         shared = KernelGrid.of(
             work,
             parts,

@@ -167,8 +167,8 @@ class Solved:
 
 
 @dataclass(frozen=True)
-class Unsolved:
-    """A sub-problem that was not solved to `solver_tol`."""
+class Ended:
+    """How the engine ended a sub-problem; it is solved to `solver_tol` if the status is "gap"."""
 
     status: str
     method: str
@@ -178,12 +178,11 @@ class Unsolved:
 
 
 class Solver:
-    """Yields the sub-problems of one fit to be solved, and counts them."""
+    """Yields the sub-problems of one fit to be solved, and keeps how each of them ended."""
 
     def __init__(self) -> None:
-        self._n_problems = 0
-        self._n_steps = 0
-        self.unsolved: list[Unsolved] = []
+        self.ended: list[Ended] = []
+        self._n_counted = 0
 
     def solve(
         self,
@@ -197,22 +196,13 @@ class Solver:
         coef, objective, gap = solution["coef"], solution["objective"], solution["gap"]
         if not (math.isfinite(objective) and math.isfinite(solution["intercept"])):
             raise ValueError("X and C must be such that sums of squares and costs do not overflow; scale X, or lower C")
-        self._n_problems += 1
-        self._n_steps += solution["n_iter"]
-        if solution["status"] != "gap":
-            self.unsolved.append(Unsolved(solution["status"], solution["method"], solution["n_iter"], gap, objective))
+        self.ended.append(Ended(solution["status"], solution["method"], solution["n_iter"], gap, objective))
         return Solved(labels, slopes, solution, solution["decision"], 0.5 * float((coef * coef).sum()), objective, gap)
 
     def counts(self) -> tuple[int, int]:
         """Return the numbers of sub-problems, and of the engine's steps in them, since the last call."""
-        counted = self._n_problems, self._n_steps
-        self._n_problems = self._n_steps = 0
-        return counted
-
-    def add(self, other: Solver, n_problems: int, n_steps: int) -> None:
-        self._n_problems += n_problems
-        self._n_steps += n_steps
-        self.unsolved += other.unsolved
+        new, self._n_counted = self.ended[self._n_counted :], len(self.ended)
+        return len(new), sum(each.n_steps for each in new)
 
 
 def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]], hook: Hook) -> list[T]:

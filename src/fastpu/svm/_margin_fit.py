@@ -38,7 +38,7 @@ def make_model(rows: MarginRows, run: Run, task: Task) -> LinearMachine:
         feature_names=rows.matrix.feature_names,
         threshold=0.0,
         n_iter=len(objective) - 1,
-        converged=run.status not in {"max_iter", "callback"} and not run.unsolved,
+        converged=run.status not in {"max_iter", "callback"} and all(each.status == "gap" for each in run.solver.ended),
         status=run.status,
         objective=objective,
         history=history,
@@ -125,14 +125,15 @@ def _unfinished(run: Run, options: MarginOptions) -> str:
 
 
 def _unsolved(run: Run, options: MarginOptions, dtype: np.dtype[Any]) -> str:
-    if not run.unsolved:
+    unsolved = [each for each in run.solver.ended if each.status != "gap"]
+    if not unsolved:
         return ""
-    worst = max(run.unsolved, key=lambda problem: problem.gap / max(problem.objective, 1e-300))
+    worst = max(unsolved, key=lambda problem: problem.gap / max(problem.objective, 1e-300))
     share = worst.gap / max(worst.objective, 1e-300)
     state = (
-        f"{len(run.unsolved)} of {run.n_problems} sub-problems were not solved to solver_tol = {options.solver_tol:g}: "
-        f"the worst has the duality gap {worst.gap:.3g} at the objective {worst.objective:.6g}, a share of "
-        f"{share:.3g}, after {worst.n_steps} steps ({worst.method})"
+        f"{len(unsolved)} of {len(run.solver.ended)} sub-problems were not solved to solver_tol = "
+        f"{options.solver_tol:g}: the worst has the duality gap {worst.gap:.3g} at the objective "
+        f"{worst.objective:.6g}, a share of {share:.3g}, after {worst.n_steps} steps ({worst.method})"
     )
     if worst.status == "max_iter":
         return f"{state}; raise solver_max_iter, scale the features of X, or accept a larger solver_tol"

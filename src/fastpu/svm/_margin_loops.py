@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.svm._margin_engine import MarginRound, MarginRows, Solved, Solver, Steps, Unsolved
+from fastpu.svm._margin_engine import MarginRound, MarginRows, Solved, Solver, Steps
 
 Loss: TypeAlias = Literal["hinge", "psi"]
 
@@ -69,14 +69,6 @@ class Run:
     @property
     def labels(self) -> NDArray[np.int8] | None:
         return self.problem.labels if self.has_labels else None
-
-    @property
-    def n_problems(self) -> int:
-        return sum(entry.n_problems for entry in self.log)
-
-    @property
-    def unsolved(self) -> list[Unsolved]:
-        return self.solver.unsolved
 
     def add(self, f: Solved, problem: Problem, value: float, entry: Entry) -> None:
         self.last, self.problem = f, problem
@@ -167,7 +159,7 @@ def _first(rows: MarginRows, C: float, rule: Rule, solver: Solver) -> Steps[tupl
     """Return f_0, the problem that it was fitted to, and that with its labels y_0 if these are not the signs of f_0."""
     if rule.init == "isvm":
         isvm = yield from algorithm_1(rows, C, Rule("hinge", "hinge", rule.tol, rule.check_increase), is_heard=False)
-        solver.add(isvm.solver, isvm.n_problems, sum(entry.n_steps for entry in isvm.log))
+        solver.ended += isvm.solver.ended
         return isvm.last, isvm.problem, isvm.problem
     problem = make_problem(rows, C, rows.signs(rows.is_labelled))
     f = yield from solver.solve(problem.labels, problem.costs)

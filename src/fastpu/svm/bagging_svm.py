@@ -131,7 +131,7 @@ def fit_bagging_svm(
 
     Parameters
     ----------
-    X : array-like, CSR matrix or DataFrame of shape (n, d)
+    X, degree, coef0, tol, n_threads, progress
         As in `fit_svm`.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
@@ -146,8 +146,6 @@ def fit_bagging_svm(
         As in `fit_svm`.
     gamma : float, "scale" or "auto", default "scale"
         One for all bags: "scale" takes the variance of all of `X`.
-    degree, coef0, tol, n_threads
-        As in `fit_svm`.
     cache_mb : float, default 200
         Most memory for kernel rows, in MiB, which all bags share.
     max_iter : int, optional
@@ -160,8 +158,6 @@ def fit_bagging_svm(
     callback : callable, optional
         ``callback(info: BagRound) -> bool``, called after every bag in their order; True ends the fit with the bags so
         far.
-    progress : bool, default False
-        Show a progress bar (tqdm if installed).
 
     Returns
     -------

@@ -69,7 +69,7 @@ def fit_bsvm(
 
     Parameters
     ----------
-    X : array-like, CSR matrix or DataFrame of shape (n, d)
+    X, gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
         As in `fit_svm`.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
@@ -79,7 +79,6 @@ def fit_bsvm(
     C : float or sequence of floats, default 1.0
         > 0, multiplies both.
     kernel : str or callable, default "linear"
-    gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
         As in `fit_svm`.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 that multiply the costs; equal to repeating rows. Rows of weight 0 are left out.

@@ -91,8 +91,8 @@ def fit_isvm(
     sample_weight : array-like of shape (n,), optional
         Weights >= 0; equal to repeating rows: n_+, n_- and the sums are weighted. Rows of weight 0 are left out. Their
         scale matters to the default of C alone.
-    n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
+    n_threads
+        As in `fit_svm`.
     callback : callable, optional
         ``callback(info: MarginRound) -> bool``, called for each of f_0, f_1, ...; True ends the fit, and of a sequence
         of `C` the values that have not been fitted are left out.
@@ -106,11 +106,8 @@ def fit_isvm(
 
     Raises
     ------
-    TypeError, ValueError
-        If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row. The message
-        names it.
-    MemoryError
-        If the working memory cannot be had; the message says how much was wanted.
+    TypeError, ValueError, MemoryError
+        As in `fit_svm`; also if `y` has labelled negatives, no positive or no unlabelled row.
 
     Warns
     -----

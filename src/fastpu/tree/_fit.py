@@ -160,7 +160,7 @@ def check_continued(before: TreeEnsemble, features: BinnedFeatures, params: dict
     for name, value in params.items():
         if before.params.get(name) != value:
             raise ValueError(f"{name} must be that of init_model, {before.params.get(name)!r}, got {value!r}")
-    features._check_fits("X", before.n_features, before.feature_names, before._kept)
+    features._check_fits("X", before.n_features, before.feature_names, before.categories)
     if before.oob_sum is not None and before.oob_sum.size != n_rows:
         raise ValueError(f"X must have the {before.oob_sum.size} rows of init_model, got {n_rows}")
 

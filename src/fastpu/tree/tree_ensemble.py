@@ -10,19 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.common._params import check_choice
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._categories import check_kept, columns_in_sets
-from fastpu.data._validate import check_labels, check_sample_weight
+from fastpu.data._categories import Kept, check_kept, columns_in_sets
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
-from fastpu.model._calibration import METHODS, by_group
 from fastpu.model._model import Model
-from fastpu.model._prior import PriorEstimate, check_prior_in
 from fastpu.tree._lightgbm import make_booster
 
 if TYPE_CHECKING:
     import lightgbm
-    from typing_extensions import Self
 
 _SEEDS = 2**64
 #: A node as the core reads it: 24 bytes, three words of the model. `left` is 0 in a leaf, whose value is `threshold`;
@@ -114,7 +109,7 @@ class TreeEnsemble(Model):
     packed_nodes: NDArray[np.uint64]
     tree_starts: NDArray[np.int64]
     category_sets: NDArray[np.uint64]
-    categories: Mapping[str, object]
+    categories: Kept
     divisor: int
     seed: int
     oob_sum: NDArray[np.float64] | None = None
@@ -130,11 +125,11 @@ class TreeEnsemble(Model):
             raise ValueError(f"a model of {self.n_iter} trees must have as many entries in objective and tree_starts")
         if self.divisor < 1 or not 0 <= self.seed < _SEEDS:
             raise ValueError(f"divisor must be >= 1 and seed in [0, 2**64), got {self.divisor} and {self.seed}")
-        check_kept(self._kept, self.n_features)
+        check_kept(self.categories, self.n_features)
         _core.check_trees(self._nodes, self.tree_starts, self.category_sets, n_features=self.n_features)
         if len(self.category_sets):  # else no node can be split by one
             by_categories = self._split_features[self._is_split & (self._nodes["split"] & 2 > 0)]
-            if not np.isin(by_categories, columns_in_sets(self._kept)).all():
+            if not np.isin(by_categories, columns_in_sets(self.categories)).all():
                 raise ValueError(
                     "nodes that split by categories must have a feature that is in categories, with at most 255"
                 )
@@ -175,14 +170,10 @@ class TreeEnsemble(Model):
     @property
     def feature_importances(self) -> NDArray[np.float64]:
         """Share of each feature in the sum of all gains, shape (n_features,); sums to 1, or is all zero."""
-        shares = np.bincount(self._split_features, self._gains, minlength=self.n_features).astype(np.float64)
+        gains = self._nodes["gain"].astype(np.float64)  # 0 in leaves
+        shares = np.bincount(self._split_features, gains, minlength=self.n_features).astype(np.float64)
         total = float(shares.sum())
         return shares / total if total > 0 else np.zeros(self.n_features)
-
-    @property
-    def _gains(self) -> NDArray[np.float64]:
-        """By how much each node's split lowered the loss, as a new array; 0 in leaves."""
-        return self._nodes["gain"].astype(np.float64)
 
     @property
     def _nodes(self) -> NDArray[Any]:
@@ -195,10 +186,6 @@ class TreeEnsemble(Model):
     @property
     def _split_features(self) -> NDArray[np.int64]:
         return (self._nodes["split"] >> 2).astype(np.int64)  # 0 in leaves
-
-    @property
-    def _kept(self) -> Any:
-        return self.categories
 
     def to_lightgbm(self) -> lightgbm.Booster:
         """Return a LightGBM model with the scores of this one, for tools that read such models.
@@ -252,7 +239,7 @@ class TreeEnsemble(Model):
             self.category_sets,
             divisor=self.divisor,
             feature_names=self.feature_names or [f"Column_{column}" for column in range(self.n_features)],
-            categories=self._kept,
+            categories=self.categories,
         )
 
     # --------------------------------------------------------------------------------------------------- the scores
@@ -283,83 +270,13 @@ class TreeEnsemble(Model):
                 sums = sums + self._sums(matrix, first, first + 1, n_threads)
             yield sums / self.divisor
 
-    def with_probabilities(
-        self,
-        *,
-        prior: float | PriorEstimate,
-        y: object,
-        X: object = None,
-        scenario: str = "case_control",
-        method: str = "sigmoid",
-        sample_weight: object = None,
-        n_threads: int | None = None,
-    ) -> Self:
-        """Return this model with a map from its scores to probabilities, for `predict_proba`.
-
-        As `Model.with_probabilities` says, but `X` may be left out: the training rows then serve by their out-of-bag
-        scores, for each row the mean over the trees that were not fitted to it.
-
-        Parameters
-        ----------
-        prior, scenario, method, n_threads
-            As in `Model.with_probabilities`.
-        y : array-like of shape (n,)
-            +1 positive, 0 unlabelled: of the rows of `X`, or of the training rows in their order.
-        X : array-like, sparse matrix, DataFrame or BinnedFeatures of shape (n, n_features), optional
-            Rows that the model has **not** been fitted to; by default the training rows, out of bag.
-        sample_weight : array-like of shape (n,), optional
-            Weights >= 0; a weight counts as that many repetitions of the row.
-
-        Returns
-        -------
-        TreeEnsemble
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in `Model.with_probabilities`; also if `X` is left out and the model has no out-of-bag scores.
-
-        Warns
-        -----
-        EstimateWarning
-            As in `Model.with_probabilities`.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import fastpu
-        >>> rng = np.random.default_rng(0)
-        >>> truth = np.repeat([True, True, False], [200, 300, 700])
-        >>> X = (rng.normal(size=1200) + 2 * truth)[:, None]
-        >>> y = np.arange(1200) < 200  # 200 labelled positives, and 300 among 1000 unlabelled rows
-        >>> model = fastpu.fit_forest(X, y, random_state=0).with_probabilities(prior=0.3, y=y)
-        >>> model.predict_proba([[-1.0], [1.0], [3.0]]).round(1)
-        array([[1. , 0. ],
-               [0.7, 0.3],
-               [0.2, 0.8]])
-        """
-        if X is not None:
-            return super().with_probabilities(
-                prior=prior,
-                X=X,
-                y=y,
-                scenario=scenario,
-                method=method,
-                sample_weight=sample_weight,
-                n_threads=n_threads,
-            )
-        wanted = (*check_prior_in(scenario, prior), check_choice("method", method, METHODS))
-        resolve_n_threads(n_threads)
-        scores = self.oob_decision_function
-        if scores is None:
-            raise ValueError("X must be given for a model without out-of-bag scores: rows that it was not fitted to")
-        labels = check_labels(y, scores.size)
-        weights = check_sample_weight(sample_weight, scores.size)
-        return self._calibrated(*wanted, by_group(scores, labels, weights, ~np.isnan(scores)))
-
     def _check_input(self, X: object, name: str) -> Any:
-        names, kept = self.feature_names, self._kept
-        return bins_or_matrix(X, name, n_features=self.n_features, feature_names=names, categories=kept)
+        return bins_or_matrix(
+            X, name, n_features=self.n_features, feature_names=self.feature_names, categories=self.categories
+        )
+
+    def _out_of_bag(self) -> NDArray[np.float64] | None:
+        return self.oob_decision_function
 
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
         return self._sums(matrix, 0, self.n_trees, n_threads) / self.divisor
