@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from fastpu import _core
+
 # No deadline: a neighbour on the machine makes any single example slow now and then. A plain run draws the same ones
 # every time, so that only a change can fail it; "random" and "thorough" look for examples that nobody tried.
 _QUIET = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -63,3 +65,17 @@ def unchanged() -> Callable[..., Any]:
             assert _snapshot(value) == old
 
     return check
+
+
+@pytest.fixture
+def grids(monkeypatch):
+    """How many problems the solver of grids of SVMs was called for, call by call."""
+    calls = []
+    solve = _core.solve_svm_grid
+
+    def counted(*args, **options):
+        calls.append(len(args[2]))
+        return solve(*args, **options)
+
+    monkeypatch.setattr(_core, "solve_svm_grid", counted)
+    return calls

@@ -134,13 +134,6 @@ def test_a_part_that_a_later_plan_cuts_off_is_not_spoken_for_by_its_neighbours()
         assert found.count.value == 70
 
 
-def test_a_million_scores_are_planned():
-    scores = np.random.default_rng(0).normal(size=10**6)
-    plan = audit.plan(scores, 400, random_state=0)
-    assert plan.rows.size == 400
-    assert plan.n_rows == 10**6
-
-
 def test_a_plan_cannot_be_changed():
     plan = audit.plan(falling(100), 10, random_state=0)
     with pytest.raises(ValueError, match="read-only"):

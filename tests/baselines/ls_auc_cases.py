@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,34 +18,16 @@ ROUNDING = 1e-9
 SINGLE = 1e-4
 
 
-@dataclass(frozen=True)
-class Fit:
-    """One of the public functions with arguments."""
-
-    function: Callable[..., Any]
-    options: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def method(self) -> str:
-        return self.function.__name__.removeprefix("fit_")
-
-    @property
-    def of_pairs(self) -> dict[str, Any]:
-        """The arguments that choose the pairs of rows."""
-        return {name: value for name, value in self.options.items() if name in ("gamma", "eta", "prior")}
-
-    def __call__(self, X: Any, y: Any, **options: Any) -> Any:
-        return self.function(X, y, **{"random_state": 5, **self.options, **options})
-
-
+_GAUSS = {"model": "gauss", "n_centers": 12, "random_state": 5}
+#: The public functions with arguments.
 FITS = {
-    "ls_auc": Fit(fastpu.baselines.fit_ls_auc),
-    "samult": Fit(fastpu.baselines.fit_samult, {"gamma": 0.3}),
-    "pnu_pu": Fit(fastpu.baselines.fit_pnu_auc, {"prior": 0.4, "eta": 0.6}),
-    "pnu_nu": Fit(fastpu.baselines.fit_pnu_auc, {"prior": 0.4, "eta": -0.5}),
-    "pnu_only_pu": Fit(fastpu.baselines.fit_pnu_auc, {"prior": 0.4, "eta": 1.0}),
-    "samult_gauss": Fit(fastpu.baselines.fit_samult, {"gamma": 0.7, "model": "gauss", "n_centers": 12}),
-    "pnu_gauss": Fit(fastpu.baselines.fit_pnu_auc, {"prior": 0.4, "eta": 0.3, "model": "gauss", "n_centers": 12}),
+    "ls_auc": partial(fastpu.baselines.fit_ls_auc, random_state=5),
+    "samult": partial(fastpu.baselines.fit_samult, gamma=0.3),
+    "pnu_pu": partial(fastpu.baselines.fit_pnu_auc, prior=0.4, eta=0.6),
+    "pnu_nu": partial(fastpu.baselines.fit_pnu_auc, prior=0.4, eta=-0.5),
+    "pnu_only_pu": partial(fastpu.baselines.fit_pnu_auc, prior=0.4, eta=1.0),
+    "samult_gauss": partial(fastpu.baselines.fit_samult, gamma=0.7, **_GAUSS),
+    "pnu_gauss": partial(fastpu.baselines.fit_pnu_auc, prior=0.4, eta=0.3, **_GAUSS),
 }
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import fastpu
-from helpers import refused
 from pual_cases import each_kernel, pu_rows, quiet
 
 pytestmark = quiet
@@ -23,13 +22,6 @@ def test_it_is_gllc_without_neighbours(kernel, data):
     model = fastpu.baselines.fit_bls_svm(X, y, **kernel)
     other = fastpu.fit_gllc(X, y, n_neighbors=0, **kernel)
     np.testing.assert_array_equal(model.decision_function(X), other.decision_function(X))
-
-
-def test_it_has_no_arguments_of_a_graph(data):
-    for name in ("sigma", "n_neighbors", "graph"):
-        with pytest.raises(TypeError, match=name):
-            fastpu.baselines.fit_bls_svm(*data, **{name: 1})
-    refused(ValueError, "lam must be a finite number > 0, got 0.0", fastpu.baselines.fit_bls_svm, *data, lam=0)
 
 
 def test_a_warning_names_its_own_parameters_alone():

@@ -13,7 +13,7 @@ from boosting_cases import run_together
 from fastpu import _core
 from fastpu.boosting import _boosted_trees
 from fastpu.tree.tree_ensemble import packed
-from tree_cases import mixed_frame, pnu_rows
+from tree_cases import pnu_rows
 
 pytest.importorskip("distributed")  # the driver's side is that of fastpu.dask
 from fastpu.dask._boosted_fit import _Rounds, _Trees
@@ -103,15 +103,6 @@ def test_same_bits_for_any_partition(weighted, options):
     for n_parts in (1, 3, 7):
         grown = fit_shards(bins, y, n_parts, seed=model.seed, n_rounds=5, sample_weight=weights, **options)
         assert_same_bits(grown, model)
-
-
-def test_same_bits_with_categories():
-    X, y = mixed_frame(400)
-    bins = fastpu.bin_features(X[["colour", "b", "shop"]])
-    model = fastpu.fit_boosted_trees(bins, y, n_rounds=5, random_state=2, min_leaf_rows=5)
-    assert model.category_sets.size
-    for n_parts in (1, 4):
-        assert_same_bits(fit_shards(bins, y, n_parts, seed=model.seed, n_rounds=5, min_leaf_rows=5), model)
 
 
 @pytest.mark.parametrize("subsample_unl", [1.0, 0.7])

@@ -231,13 +231,6 @@ def test_labelled_negatives_are_for_pnu_auc_alone(loss):
         make(loss)([1, 0, -1], np.zeros(3))
 
 
-def test_wrong_parameters_are_refused():
-    with pytest.raises(TypeError, match="prior"):
-        objectives.upu([1, 0])
-    with pytest.raises(TypeError, match="use prior"):
-        objectives.upu([1, 0], pi=0.5)
-
-
 # ---- CatBoost's protocol ----
 
 

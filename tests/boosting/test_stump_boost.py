@@ -13,7 +13,6 @@ from boosting_cases import (
     SCORE_TOL,
     Problem,
     assert_same_run,
-    assert_same_stumps,
     draw_options,
     in_float32,
     make_problem,
@@ -31,12 +30,6 @@ def fit(problem: Problem, X=None, **options):
     return fastpu.fit_pnu_auc_boost(X, problem.y, sample_weight=problem.weights, **options)
 
 
-def layouts(X: np.ndarray):
-    """The inputs that must give the model of X: dense and CSR, in float64."""
-    yield "dense", X
-    yield "csr", to_csr(X)
-
-
 @pytest.mark.parametrize("groups", GROUPS)
 @pytest.mark.parametrize("max_bins", MAX_BINS)
 def test_fits_equal_the_oracle(groups, max_bins):
@@ -49,7 +42,7 @@ def test_fits_equal_the_oracle(groups, max_bins):
         problem = Problem(problem.X, problem.y, None)
     options = {"n_rounds": 25, "max_bins": max_bins, **draw_options(rng)}
     oracle = decoupled.fit_decoupled(problem.X, problem.y, sample_weight=problem.weights, **options)
-    for _, X in layouts(problem.X):
+    for X in (problem.X, to_csr(problem.X)):
         with warns_if_empty(oracle):
             model = fit(problem, X, **options)
         assert_same_run(model, oracle)
@@ -65,7 +58,7 @@ def test_float32_is_used_as_it_is(max_bins, seed):
     X = in_float32(problem.X)
     options = {"n_rounds": 25, "max_bins": max_bins, **draw_options(rng)}
     oracle = decoupled.fit_decoupled(X, problem.y, **options)
-    for _, matrix in layouts(X):
+    for matrix in (X, to_csr(X)):
         assert matrix.dtype == np.float32
         model = fit(problem, matrix, **options)
         assert_same_run(model, oracle)
@@ -93,13 +86,10 @@ def test_rankboost_equals_its_oracle(groups, seed):
     problem = make_problem(rng, n=55, d=5, groups=groups, weighted=(None, "whole", "real")[seed % 3])
     options = {"n_rounds": 20, "rho": float(rng.choice([0.0, 0.05])), "max_bins": MAX_BINS[seed % 4]}
     model = fastpu.baselines.fit_rankboost_auc(problem.X, problem.y, sample_weight=problem.weights, **options)
-    assert_same_run(model, decoupled.fit_rankboost(problem.X, problem.y, sample_weight=problem.weights, **options))
-    np.testing.assert_allclose(
-        model.decision_function(problem.X),
-        decoupled.decision_function(model, problem.X),
-        rtol=SCORE_TOL,
-        atol=SCORE_TOL,
-    )
+    oracle = decoupled.fit_rankboost(problem.X, problem.y, sample_weight=problem.weights, **options)
+    assert_same_run(model, oracle)
+    scores = model.decision_function(problem.X[problem.y != 0])
+    np.testing.assert_allclose(scores, oracle.scores, rtol=SCORE_TOL, atol=SCORE_TOL)
 
 
 def test_rho_above_the_cap_takes_no_negative_step():
@@ -138,17 +128,7 @@ def small_problems(draw):
 def test_fits_of_any_few_rows_equal_the_oracle(case):
     problem, options = case
     oracle = decoupled.fit_decoupled(problem.X, problem.y, sample_weight=problem.weights, **options)
-    for _, X in layouts(problem.X):
+    for X in (problem.X, to_csr(problem.X)):
         with warns_if_empty(oracle):
             model = fit(problem, X, **options)
         assert_same_run(model, oracle)
-
-
-@pytest.mark.parametrize("factor", [1e-300, 1e-20, 1e20, 1e290])
-def test_the_scale_of_the_weights_does_not_matter(factor):
-    problem = make_problem(np.random.default_rng(1), n=120, d=4, kinds=("normal", "rounded", "zeros"))
-    X, y, weights = problem.X, problem.y, np.linspace(0.5, 2, 120)
-    assert_same_stumps(
-        fastpu.fit_pnu_auc_boost(X, y, n_rounds=8, sample_weight=weights * factor),
-        fastpu.fit_pnu_auc_boost(X, y, n_rounds=8, sample_weight=weights),
-    )

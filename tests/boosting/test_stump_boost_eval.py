@@ -27,16 +27,6 @@ def data():
     return problem.X[:250], problem.y[:250], X_valid[labelled], y_valid[labelled]
 
 
-@each_fit
-def test_a_validation_set_without_early_stopping_changes_nothing(fit, data):
-    X, y, X_valid, y_valid = data
-    plain = fit(X, y, n_rounds=30)
-    judged = fit(X, y, n_rounds=30, eval_set=(X_valid, y_valid))
-    for name in ARRAYS:
-        np.testing.assert_array_equal(getattr(judged, name), getattr(plain, name), err_msg=name)
-    assert judged.threshold == plain.threshold
-
-
 @pytest.mark.parametrize("max_bins", [None, 12, 300])
 @each_fit
 def test_validation_rows_may_have_any_form(fit, max_bins, data):

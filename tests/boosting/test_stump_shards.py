@@ -93,26 +93,6 @@ def test_same_bits_of_every_loss_and_step(options):
     assert_same_bits(fit_shards(bins, y, 3, n_rounds=30, **options)[0], model)
 
 
-def test_same_bits_with_categories():
-    pandas = pytest.importorskip("pandas")
-    X, y = pnu_rows(600)
-    kinds = np.array(["a", "b", "c", "d"])[(y + 1) + (np.arange(600) % 7 == 0)]
-    frame = pandas.DataFrame({"kind": pandas.Categorical(kinds), "x": X[:, 0]})
-    bins = fastpu.bin_features(frame)
-    model = fastpu.fit_pnu_auc_boost(bins, y, n_rounds=20)
-    assert len(model.category_sets)
-    assert_same_bits(fit_shards(bins, y, 4, n_rounds=20)[0], model)
-
-
-def test_same_bits_of_sparse_rows():
-    sparse = pytest.importorskip("scipy.sparse")
-    X, y = pnu_rows(800)
-    X = np.where(np.random.default_rng(4).random(X.shape) < 0.8, 0.0, np.nan_to_num(X))
-    bins = fastpu.bin_features(sparse.csr_array(X))
-    model = fastpu.fit_pnu_auc_boost(bins, y, n_rounds=140)
-    assert_same_bits(fit_shards(bins, y, 4, n_rounds=140)[0], model)
-
-
 def test_rows_must_be_in_places():
     X, y = pnu_rows(50)
     bins = fastpu.bin_features(X)

@@ -14,6 +14,7 @@ pandas = pytest.importorskip("pandas")
 
 from dask import delayed  # noqa: E402 - Dask may be absent
 
+from dask_cases import assert_same_model  # noqa: E402 - Dask may be absent
 from fastpu import dask as on_dask  # noqa: E402 - Dask may be absent
 
 N_ROWS, N_SHOPS = 1500, 400
@@ -34,7 +35,7 @@ def table(seed=0):
 def fit_all(fits, X, y, weights):
     return [
         fits.fit_forest(X, y, n_trees=10, sample_weight=weights, random_state=0),
-        fits.fit_boosted_trees(X, y, n_rounds=10, sample_weight=weights),
+        fits.fit_boosted_trees(X, y, n_rounds=10, sample_weight=weights, random_state=0),
         fits.fit_pnu_auc_boost(X, y, n_rounds=10, sample_weight=weights, max_bins=200),
     ]
 
@@ -42,10 +43,7 @@ def fit_all(fits, X, y, weights):
 def assert_same(found, expected):
     for one, other in zip(found, expected, strict=True):
         assert len(one.categories["1"]) > 255
-        for name in ("categories", "threshold"):
-            assert getattr(one, name) == getattr(other, name)
-        for name in ("packed_nodes", "features", "thresholds", "objective", "oob_sum", "category_sets"):
-            np.testing.assert_array_equal(getattr(one, name, 0), getattr(other, name, 0))
+        assert_same_model(one, other)
 
 
 @pytest.mark.parametrize("sizes", [(N_ROWS,), (700, 0, 1, 799)], ids=str)

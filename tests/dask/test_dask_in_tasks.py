@@ -9,7 +9,7 @@ pytest.importorskip("distributed")
 pytest.importorskip("dask.array")
 
 import fastpu.dask
-from dask_cases import assert_nothing_is_left, chunked, fail, local_cluster, scores_in_task
+from dask_cases import assert_nothing_is_left, chunked, fail, local_cluster, rows, scores_in_task
 
 HANG_SECONDS = 60.0
 FITS = {
@@ -19,16 +19,14 @@ FITS = {
 }
 
 
-def rows():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 3))
-    y = (X[:, 0] + X[:, 1] > 0.5) & (rng.random(400) < 0.5)
+def rows_and_chunks():
+    X, y = rows(400)
     return X, y, chunked(X, (150, 250)), chunked(y, (150, 250))
 
 
 @pytest.mark.parametrize("processes", [False, True])
 def test_fits_in_tasks_on_all_threads_of_the_workers_do_not_wait_for_each_other(processes):
-    given = rows()
+    given = rows_and_chunks()
     with local_cluster(2, processes=processes) as client:
         for name, options in FITS.items():
             expected = getattr(fastpu.dask, name)(*given[2:], client=client, **options).decision_function(given[0])
@@ -52,7 +50,7 @@ def test_fits_in_tasks_on_all_threads_of_the_workers_do_not_wait_for_each_other(
 
 def test_a_task_that_has_left_the_threads_of_its_worker_stays_away():
     with local_cluster(1, processes=False) as client:
-        task = client.submit(scores_in_task, "fit_forest", *rows(), FITS["fit_forest"], has_left=True)
+        task = client.submit(scores_in_task, "fit_forest", *rows_and_chunks(), FITS["fit_forest"], has_left=True)
         found, is_held = task.result(timeout=HANG_SECONDS)
         assert found.shape == (400,)
         assert not is_held

@@ -107,9 +107,6 @@ def test_other_shares():
 @pytest.mark.parametrize(
     ("function", "args", "error", "text"),
     [
-        (hide_labels, {"y": [1, 0, -1]}, ValueError, "y must hold two kinds of labels"),
-        (hide_labels, {"y": [1, 2]}, ValueError, "y must hold 1 (positive)"),
-        (hide_labels, {"y": [1, np.nan]}, ValueError, "y must not hold missing labels"),
         (split_pnu, {"y": [1, 1, 1]}, ValueError, "y must have at least one positive and one negative row"),
         (
             split_pnu,

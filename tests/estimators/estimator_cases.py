@@ -13,7 +13,6 @@ CLASSIFIERS = list(MADE.values())
 every_class = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=[c.__name__ for c in CLASSIFIERS])
 # What a class needs for small data and a short fit, beside its defaults.
 OPTIONS: dict[str, dict[str, object]] = {
-    "BSVMClassifier": {},
     "ForestClassifier": {"n_trees": 20, "random_state": 0},
     "NNPUClassifier": {"prior": 0.3, "random_state": 0},
     "PNUAUCBoostClassifier": {"n_rounds": 20},

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 pytest.importorskip("sklearn", minversion="1.6")
-from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 
 import fastpu
 from estimator_cases import (
@@ -79,23 +79,13 @@ def test_labels_that_say_nothing_are_refused():
     cases = [
         (np.ones(labelled.size), "got 1 class: 1.0"),
         (np.where(labelled, 0, -1), "y holds the classes -1 and 0, which is ambiguous"),
-        (np.arange(labelled.size) % 3, "Only binary classification is supported. The type of the target is multicla"),
-        (np.where(labelled, 1.0, np.nan), "Input y contains NaN"),
         (labelled[:-1], "y must have one entry per row of X"),
-        (None, "requires y to be passed, but the target y is None"),
     ]
     for y, message in cases:
         with pytest.raises(ValueError, match=message):
             clf.fit(X, y)
     fitted = clf.fit(X, np.where(labelled, 0, -1).astype(bool) == 0)
     assert fitted.classes_.tolist() == [False, True]
-
-
-def test_a_column_of_labels_is_read_with_a_warning_as_by_scikit_learn():
-    X, _, labelled = pu_rows()
-    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
-        fitted = estimators.ISVMClassifier().fit(X, labelled[:, np.newaxis])
-    np.testing.assert_array_equal(fitted.predict(X), estimators.ISVMClassifier().fit(X, labelled).predict(X))
 
 
 # ------------------------------------------------------------------------------------------------------------- rows
@@ -106,14 +96,6 @@ def test_rows_are_not_copied():
     assert np.shares_memory(estimators.ISVMClassifier()._read_rows(X, reset=True), X)
     rows = sparse.csr_array(X)
     assert estimators.ISVMClassifier()._read_rows(rows, reset=True) is rows
-
-
-def test_a_precomputed_kernel_is_square():
-    X, _, labelled = pu_rows(n=60)
-    K = X @ X.T
-    fitted = estimators.BSVMClassifier(kernel="precomputed").fit(K, labelled)
-    expected = estimators.BSVMClassifier(kernel="linear").fit(X, labelled)
-    np.testing.assert_allclose(fitted.decision_function(K), expected.decision_function(X), atol=5e-3)
 
 
 # ------------------------------------------------------------------------------------------- what belongs to rows

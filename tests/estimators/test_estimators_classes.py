@@ -59,16 +59,12 @@ def test_parameters_are_the_keywords_with_the_same_defaults(classifier):
     assert sorted(", ".join(lines).split(", ")) == sorted(parameters)  # each once
 
 
-def test_documentation_is_that_of_the_function_and_of_what_is_special():
-    for name, special in (
-        ("SMCClassifier", ""),
-        ("BSVMClassifier", ""),
-    ):
-        classifier = getattr(estimators, name)
+def test_documentation_is_that_of_the_function():
+    for classifier in (estimators.SMCClassifier, estimators.BSVMClassifier):
         summary, purpose, about, parameters, *_ = inspect.getdoc(classifier).split("\n\n")
         function = function_of(classifier)
         assert [summary, purpose] == inspect.getdoc(function).split("\n\n")[:2]
-        assert " ".join(about.split()) == f"This is `fastpu.{function.__name__}` for scikit-learn. {special}".strip()
+        assert " ".join(about.split()) == f"This is `fastpu.{function.__name__}` for scikit-learn."
         assert f"\n    As in `fastpu.{function.__name__}`.\n" in parameters
 
 

@@ -61,14 +61,6 @@ def test_trees_that_are_added_make_the_forest_of_one_fit(rows):
     assert bits(again) == bits(whole)
 
 
-def test_forests_go_on_from_files_and_without_a_given_seed(tmp_path, rows):
-    first = fastpu.fit_forest(*rows, n_trees=3)
-    first.save(tmp_path / "forest.npz")
-    models = [fastpu.fit_forest(*rows, n_trees=4, init_model=m) for m in (first, fastpu.load(tmp_path / "forest.npz"))]
-    assert bits(models[0]) == bits(models[1])
-    assert models[0].n_trees == 7
-
-
 @pytest.mark.parametrize(
     ("changed", "text"),
     [
@@ -91,7 +83,6 @@ def test_forests_only_go_on_with_their_rows(rows):
         ValueError, "X must have the 400 rows of init_model, got 399", fastpu.fit_forest, X[1:], y[1:], init_model=first
     )
     refused(ValueError, "X must have 4 features", fastpu.fit_forest, X[:, 1:], y, init_model=first)
-    refused(TypeError, "init_model must be a TreeEnsemble or None", fastpu.fit_forest, X, y, init_model=3)
 
 
 # ---- Weights ----

@@ -14,7 +14,7 @@ from fastpu.tree.tree_ensemble import packed
 N_TREES, SEED = 7, 123456789012345
 
 
-def grow_apart(bins, y, weights, *, n_trees=N_TREES, first_tree=0, categorical=None, **options):
+def grow_apart(bins, y, weights, *, n_trees=N_TREES, first_tree=0, **options):
     """Trees of rows that are gathered from three shards; returns nodes, starts and sets."""
     groups = [np.flatnonzero((y == label) & (weights > 0 if weights is not None else True)) for label in (1, 0)]
     of_groups = [None if weights is None else weights[rows] for rows in groups]
@@ -34,15 +34,15 @@ def grow_apart(bins, y, weights, *, n_trees=N_TREES, first_tree=0, categorical=N
     gathered = stacked_bins(parts)
     bags[:, n_pos:] = n_pos + np.searchsorted(drawn, bags[:, n_pos:])
     return _core.grow_on_bags(
-        gathered._native, bags, n_pos=n_pos, categorical=categorical,
+        gathered._native, bags, n_pos=n_pos, categorical=None,
         options=_core.ForestOptions(first_tree=first_tree, seed=SEED, **options), n_threads=2,
     )  # fmt: skip
 
 
-def grow_together(bins, y, weights, *, categorical=None, first_tree=0, n_trees=N_TREES, **options):
+def grow_together(bins, y, weights, *, first_tree=0, n_trees=N_TREES, **options):
     given = _core.ForestOptions(n_trees=n_trees, first_tree=first_tree, seed=SEED, **options)
     return _core.grow_forest(
-        bins._native, y, weights, categorical, given, oob_sum=None, oob_count=None, callback=None, n_threads=1
+        bins._native, y, weights, None, given, oob_sum=None, oob_count=None, callback=None, n_threads=1
     )
 
 
@@ -97,19 +97,6 @@ def test_trees_on_gathered_bags_are_those_of_all_rows(form, changed, weighted):
     given = weights if weighted else None
     options = OPTIONS | changed
     assert_same_trees(grow_apart(bins, y, given, **options), grow_together(bins, y, given, **options))
-
-
-def test_sets_of_categories_are_those_of_all_rows():
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(2)
-    frame = pandas.DataFrame({"x": rng.normal(size=800)})
-    kind = rng.integers(0, 30, size=800)
-    frame["kind"] = pandas.Categorical([f"k{v}" if v else None for v in kind])
-    y = ((kind % 3 == 0) & (rng.random(800) < 0.5)).astype(np.int8)
-    bins, flags = fastpu.bin_features(frame), np.array([0, 1], dtype=np.uint8)
-    found = grow_apart(bins, y, None, categorical=flags, **OPTIONS)
-    assert_same_trees(found, grow_together(bins, y, None, categorical=flags, **OPTIONS))
-    assert len(found.category_sets) > 0
 
 
 @pytest.mark.parametrize(

@@ -64,12 +64,6 @@ def test_squared_distances_have_the_rounding_of_their_sums_alone(kind, rng):
             assert abs(float(exact[i][j]) - value) <= ROUNDINGS * 2.0**-53 * value
 
 
-def test_a_row_is_left_out_by_its_index_and_duplicates_are_neighbours():
-    graph = fastpu.knn_graph(np.zeros((4, 2)), n_neighbors=2)
-    np.testing.assert_array_equal(graph.indices, [[1, 2], [0, 2], [0, 1], [0, 1]])
-    np.testing.assert_array_equal(graph.squared_distances, np.zeros((4, 2)))
-
-
 def test_squares_below_the_least_double_are_zero_and_their_ties_are_settled_by_index(rng):
     X = rng.normal(size=(150, 4)) * 1e-200
     for method in METHODS:

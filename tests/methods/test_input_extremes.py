@@ -42,6 +42,7 @@ def extremes() -> dict[str, np.ndarray]:
         "huge": X * 1e300,
         "large": X * 1e150,
         "tiny": X * 1e-150,
+        "squares that vanish": X * 1e-162,
         "tinier": X * 1e-300,
         "denormal": np.round(X * 8) * 5e-324,
         "the largest": np.where(X > 0, np.finfo(float).max, -np.finfo(float).max),

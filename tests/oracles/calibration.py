@@ -1,25 +1,8 @@
-"""Calibration with positive and unlabelled rows, slow and obvious: a search over (a, b), and the min-max formula."""
+"""Isotonic calibration with positive and unlabelled rows, slow and obvious: the min-max formula."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit
-
-
-def sigmoid(pos, unl, share_pos, share_unl, prior, ridge):
-    """Return a >= 0 and b of the least mean_U log(1 + e^z) - prior mean_P z + ridge a^2 / 2, z = a s + b."""
-
-    def risk(ab):
-        a, b = ab
-        value = share_unl @ np.logaddexp(0, a * unl + b) - prior * share_pos @ (a * pos + b) + 0.5 * ridge * a * a
-        p = expit(a * unl + b)
-        slope = (share_unl * p) @ unl - prior * share_pos @ pos + ridge * a
-        return value, np.array([slope, share_unl @ p - prior])
-
-    start = np.array([0.0, np.log(prior / (1 - prior))])
-    options = {"ftol": 1e-15, "gtol": 1e-12, "maxiter": 10_000}
-    return minimize(risk, start, jac=True, bounds=[(0, None), (None, None)], method="L-BFGS-B", options=options).x
 
 
 def isotonic(pos, unl, share_pos, share_unl, prior):

@@ -58,8 +58,8 @@ class Stream:
         return (self.next() >> 11) * 2.0**-53
 
 
-def shuffled(values: list[int], seed: int) -> list[int]:
-    stream, values = Stream(seed), list(values)
+def shuffled(values: list[int], stream: Stream) -> list[int]:
+    values = list(values)
     for i in range(len(values), 1, -1):
         j = stream.next_below(i)
         values[i - 1], values[j] = values[j], values[i - 1]
@@ -329,7 +329,7 @@ class Tree:
         gain = criterion.cost(n_pos, n_unl) - criterion.cost(p, u) - criterion.cost(n_pos - p, n_unl - u)
         excess = excess_categories(len(order))
         is_by_chance = excess > 0 and gain <= excess * criterion.chance_gain(n_pos, n_unl)
-        return shuffled(order, int(unit * 2.0**53)) if is_by_chance else order
+        return shuffled(order, Stream(int(unit * 2.0**53))) if is_by_chance else order
 
     def by_statistic(self, node: Node, feature: int, present: list[int]) -> list[int]:
         """The codes of categories by the ratio of their P rows to their U rows, compared without rounding."""

@@ -2,8 +2,8 @@
 
     S(f, y) = 1/2 |w|^2 + C [ mean_(y_i = 1) L(f_i) + mean_(y_i = -1) L(-f_i) ],    f_i = w'x_i + b0
 
-with weighted means where rows have weights. Every sub-problem is a dense quadratic program of `large_margin`, whose
-gap certifies it; the intercept is the middle of the best ones. Fit for some fifty rows.
+with weighted means where rows have weights. Every sub-problem is one of `large_margin`, solved by the core and
+certified by its gap; the intercept is the middle of the best ones. Fit for some fifty rows.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from margin_engine_cases import certify, make_engine, solve
 from oracles import large_margin, svm
 
 
@@ -47,13 +48,10 @@ def minimise(X: np.ndarray, y: np.ndarray, c: np.ndarray, s: np.ndarray | None =
     """The optimum of the sub-problem of section 2, s = 0 by default."""
     s = np.zeros(len(y)) if s is None else s
     problem = large_margin.Problem(X, y, c, s)
-    if len(np.unique(y * (1 - 2 * s))) == 1:  # all y_i beta_i have one sign, and they sum to 0
-        w = np.zeros(X.shape[1])
-        interval = problem.best_intercepts(w)
-        return Classifier(w, svm.midpoint(interval), interval)
-    found = large_margin.solve(problem)
-    assert found.gap <= 1e-9 * (1 + found.objective)
-    return Classifier(found.w, found.b0, found.interval)
+    found = solve(make_engine(X), problem)
+    certify(problem, found)
+    interval = problem.best_intercepts(found["coef"])
+    return Classifier(found["coef"], svm.midpoint(interval), interval)
 
 
 def minimise_psi(X: np.ndarray, y: np.ndarray, c: np.ndarray, f: Classifier) -> list[Classifier]:

@@ -10,14 +10,8 @@ def gauss(X, centers, bandwidth):
     return np.array([[np.exp(-np.sum((x - c) ** 2) / (2 * bandwidth**2)) for c in centers] for x in X])
 
 
-def pair_risk(w, F, high, low, weights):
-    """The weighted mean of (1 - w'(f_i - f_k))^2 over rows i of `high` and k of `low`."""
-    total = sum(weights[i] * weights[k] * (1 - w @ (F[i] - F[k])) ** 2 for i in high for k in low)
-    return total / (weights[high].sum() * weights[low].sum())
-
-
 def pair_system(F, high, low, weights):
-    """Matrix and right side of that mean: the quadratic 1 - 2 b'w + w'Aw."""
+    """A and b of the weighted mean of (1 - w'(f_i - f_k))^2 over rows i of `high` and k of `low`: 1 - 2 b'w + w'Aw."""
     A, b, total = np.zeros((F.shape[1], F.shape[1])), np.zeros(F.shape[1]), 0.0
     for i in high:
         for k in low:
@@ -43,10 +37,8 @@ def terms(method, y, *, gamma=0.5, eta=0.0, prior=0.5):
 
 def objective(w, method, F, y, lam, weights=None, **options):
     """What is minimised."""
-    weights = np.ones(len(y)) if weights is None else weights
-    return lam * w @ w + sum(
-        factor * pair_risk(w, F, high, low, weights) for factor, high, low in terms(method, y, **options)
-    )
+    A, b = system(method, F, y, weights, **options)
+    return lam * w @ w + sum(factor for factor, *_ in terms(method, y, **options)) - 2 * b @ w + w @ A @ w
 
 
 def system(method, F, y, weights=None, **options):

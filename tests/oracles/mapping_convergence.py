@@ -21,14 +21,12 @@ class Run:
     """What the loop did; rows are numbers of rows of X."""
 
     mapping: Any = None  # h_0(rows of features) -> scores
-    used_fallback: bool = False
     found: list[np.ndarray] = field(default_factory=list)  # N_0, N_1, ...
     trained_on: list[np.ndarray] = field(default_factory=list)  # N of each fit
     support: list[np.ndarray] = field(default_factory=list)  # its negative support vectors
     fits: list[Any] = field(default_factory=list)  # the SVMs, in order
     kinds: list[int] = field(default_factory=list)  # 1 convergence, 2 repair
     left: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))  # of U, never rejected
-    status: str = ""
 
     @property
     def n_iter(self) -> int:
@@ -89,7 +87,6 @@ def mapping_convergence(
     h0 = run.mapping(X[U])
     rejects = h0 < 0
     if rejects.all() or not rejects.any():
-        run.used_fallback = True
         rejects = np.zeros(U.size, bool)
         rejects[np.argsort(h0, kind="stable")[: int(np.ceil(FALLBACK_SHARE * U.size))]] = True
     new, left = U[rejects], U[~rejects]
@@ -113,11 +110,7 @@ def mapping_convergence(
             if forgotten.size:
                 new = forgotten[h.decision_function(X[forgotten]) >= 0]
                 kind = 2 if new.size else kind
-        if not new.size:
-            run.status = "converged"
-            break
-        if len(run.fits) == max_iter:
-            run.status = "max_iter"
+        if not new.size or len(run.fits) == max_iter:
             break
     run.left = left
     return run

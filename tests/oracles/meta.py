@@ -64,16 +64,6 @@ def two_step(fit, X, codes, spies, quantile, max_iter, border):
     return np.array([i in reliable for i in every]), np.array([machine(x) for x in X])
 
 
-def unlabeled_shares(odds, weights, prior):
-    """min(1, k odds) with the weighted mean `prior`, k by bisection."""
-    low, high = 0.0, 1.0 / min(odds)
-    for _ in range(200):
-        k = (low + high) / 2
-        mean = sum(w * min(1.0, k * o) for w, o in zip(weights, odds, strict=True)) / sum(weights)
-        low, high = (k, high) if mean < prior else (low, k)
-    return np.array([min(1.0, low * o) for o in odds])
-
-
 def weighted_unlabeled(fit, X, codes, weights, shares, prior):
     """The scores of a fit to labelled rows and to unlabelled rows twice; `shares` of the latter are positive."""
     mass = {code: sum(w for w, c in zip(weights, codes, strict=True) if c == code) for code in (1, 0, -1)}

@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import expit
 
+from oracles.forest import Stream, shuffled
+
 Net: TypeAlias = dict[str, Any]
 
 #: l(z) and its derivative.
@@ -99,11 +101,11 @@ def adam(
     net = {key: np.array(part, dtype=float) for key, part in net.items()}
     mean = {key: np.zeros_like(part) for key, part in net.items()}
     square = {key: np.zeros_like(part) for key, part in net.items()}
-    order, random, step = list(range(len(y))), SplitMix64(seed), 0
+    order, stream, step = list(range(len(y))), Stream(seed), 0
     nets, risks = [], []
     for _ in range(n_epochs):
         if batch_size is not None:
-            random.shuffle(order)
+            order = shuffled(order, stream)
         size = len(y) if batch_size is None else batch_size
         values = []
         for start in range(0, len(y), size):
@@ -122,32 +124,6 @@ def adam(
         nets.append({key: part.copy() for key, part in net.items()})
         risks.append(float(np.mean(values)))
     return nets, risks
-
-
-class SplitMix64:
-    """The generator of cpp/include/fastpu/common/random.hpp."""
-
-    def __init__(self, seed: int) -> None:
-        self.state = seed
-
-    def next(self) -> int:
-        mask = 2**64 - 1
-        self.state = (self.state + 0x9E3779B97F4A7C15) & mask
-        z = self.state
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-        return z ^ (z >> 31)
-
-    def below(self, n: int) -> int:
-        while True:
-            drawn = self.next()
-            if drawn >= 2**64 % n:
-                return drawn % n
-
-    def shuffle(self, values: list[int]) -> None:
-        for i in range(len(values), 1, -1):
-            j = self.below(i)
-            values[i - 1], values[j] = values[j], values[i - 1]
 
 
 def convex_risk(

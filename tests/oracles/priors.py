@@ -7,31 +7,16 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import binom
 
 
-def hull_distance(K, u):
-    """min over weights v >= 0 with sum 1 of the distance of sum u_i phi_i from sum v_i phi_i."""
-    n = len(K)
-    found = minimize(
-        lambda v: (u - v) @ K @ (u - v),
-        np.full(n, 1 / n),
-        jac=lambda v: 2 * K @ (v - u),
-        bounds=[(0, None)] * n,
-        constraints=[{"type": "eq", "fun": lambda v: v.sum() - 1, "jac": lambda v: np.ones(n)}],
-        method="SLSQP",
-        options={"maxiter": 2000, "ftol": 1e-14},
-    )
-    return np.sqrt(max(found.fun, 0.0))
-
-
-def km2(K, n_mixture, tol=1e-3):
-    """Slopes of the distance by differences, over a grid of shares."""
-    n = len(K)
+def km2(Z, n_mixture, from_hull, tol=1e-3):
+    """Slopes of the distance from the hull of the rows of Z by differences, over a grid of shares."""
+    n = len(Z)
     F, H = np.zeros(n), np.zeros(n)
     F[:n_mixture], H[n_mixture:] = 1 / n_mixture, 1 / (n - n_mixture)
 
     def distance(lam):
-        return hull_distance(K, lam * F + (1 - lam) * H)
+        return np.linalg.norm(from_hull(Z, (lam * F + (1 - lam) * H) @ Z))
 
-    total = np.sqrt((F - H) @ K @ (F - H))
+    total = np.linalg.norm((F - H) @ Z)
     threshold = 0.8 * distance(1.05) / 0.05 + 0.2 * total
     low, high = 0.0, 0.98
     while high - low > tol:

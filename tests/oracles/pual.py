@@ -56,12 +56,6 @@ class Problem:
         H[np.arange(A.shape[1] - 1), np.arange(A.shape[1] - 1)] += self.lam
         return H, -2 * self.C_unl * A.T @ unl
 
-    def reduced(self) -> tuple[np.ndarray, np.ndarray]:
-        """Q and f0 of the box QP of the size of the positives."""
-        H, b = self.hessian()
-        A = np.column_stack([self.Z, np.ones(len(self.Z))])[self.is_pos]
-        return A @ np.linalg.solve(H, A.T), A @ np.linalg.solve(H, b)
-
     def theta_of(self, alpha: np.ndarray) -> np.ndarray:
         """The minimiser of smooth(theta) - alpha'f_p."""
         H, b = self.hessian()
@@ -74,33 +68,15 @@ class Problem:
         A = np.column_stack([self.Z, np.ones(len(self.Z))])[self.is_pos]
         return np.linalg.solve(H + 2 * self.C_pos * A.T @ A, b + 2 * self.C_pos * A.sum(axis=0))
 
-    def solve_pual(self, tol: float = 1e-13) -> tuple[np.ndarray, np.ndarray]:
-        """theta and alpha of PUAL by a plain interior point on the box QP."""
-        Q, f0 = self.reduced()
-        alpha = box_qp(Q, 1 - f0, self.C_pos, tol)
-        return self.theta_of(alpha), alpha
+    def dual(self, alpha: np.ndarray) -> float:
+        """The dual value of PUAL, which no value of (7) is below."""
+        assert ((alpha >= 0) & (alpha <= self.C_pos)).all()
+        theta = self.theta_of(alpha)
+        f = self.Z[self.is_pos] @ theta[:-1] + theta[-1]
+        return self.smooth(theta)[0] + alpha.sum() - alpha @ f
 
-
-def box_qp(Q: np.ndarray, q: np.ndarray, cost: float, tol: float = 1e-13) -> np.ndarray:
-    """min 1/2 a'Qa - q'a over [0, cost]^n: primal-dual steps that follow the central path slowly."""
-    n = len(q)
-    a = np.full(n, 0.5 * cost)
-    low = high = np.full(n, 1.0 + np.abs(Q @ a - q).max())
-    for _ in range(500):
-        room = cost - a
-        mu = (a @ low + room @ high) / (2 * n)
-        f = Q @ a - q
-        gap = cost * np.maximum(-f, 0).sum() + a @ f
-        if gap <= tol * max(1.0, cost * np.maximum(-f, 0).sum() + a @ Q @ a / 2):
-            break
-        mu *= 0.2
-        right = -f + mu / a - mu / room
-        step = np.linalg.solve(Q + np.diag(low / a + high / room), right)
-        d_low, d_high = mu / a - low - low / a * step, mu / room - high + high / room * step
-        length = 1.0
-        for x, d in ((a, step), (room, -step), (low, d_low), (high, d_high)):
-            falls = d < 0
-            if falls.any():
-                length = min(length, 0.99 * float((-x[falls] / d[falls]).min()))
-        a, low, high = a + length * step, low + length * d_low, high + length * d_high
-    return np.clip(a, 0, cost)
+    def minimum(self, alpha: np.ndarray, tol: float = 1e-8) -> np.ndarray:
+        """theta of PUAL by dual variables, whose value certifies it."""
+        theta = self.theta_of(alpha)
+        assert self.pual(theta) <= self.dual(alpha) * (1 + tol)
+        return theta

@@ -5,27 +5,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
+from meta_cases import exact_regression
 
-def logistic(X, target, weights, C, n_steps=200):
-    """Newton's method for C sum_i weights_i log(1 + exp(-(2 target_i - 1) z_i)) + |b|^2 / 2, z = X b + b_0."""
-    A = np.column_stack([X, np.ones(len(X))])
-    ridge = np.diag(np.append(np.ones(X.shape[1]), 0.0))
-    b = np.zeros(A.shape[1])
 
-    def loss(b):
-        return C * weights @ np.logaddexp(0, -(2 * target - 1) * (A @ b)) + b @ ridge @ b / 2
-
-    for _ in range(n_steps):
-        p = expit(A @ b)
-        gradient = C * A.T @ (weights * (p - target)) + ridge @ b
-        step = np.linalg.solve(C * (A.T * (weights * p * (1 - p))) @ A + ridge, gradient)
-        size = 1.0
-        while loss(b - size * step) > loss(b) and size > 1e-10:
-            size /= 2
-        b = b - size * step
-        if np.abs(step).max() < 1e-12:
-            break
-    return b
+def logistic(X, target, weights, C):
+    """Where C sum_i weights_i log(1 + exp(-(2 target_i - 1) z_i)) + |b|^2 / 2 is least, z = X b + b_0."""
+    machine = exact_regression(C=C).fit(X, target, sample_weight=weights)
+    return np.append(machine.coef_[0], machine.intercept_)
 
 
 def probability(X, b):

@@ -58,22 +58,6 @@ class Boosted:
         self.objective.append(objective)
 
 
-def answers(x: np.ndarray, theta: float, polarity: int) -> np.ndarray:
-    """h in {0, 1} of one stump on one column."""
-    fires = x > theta
-    return (fires if polarity > 0 else ~fires).astype(np.float64)
-
-
-def decision_function(model, X: np.ndarray, n_rounds: int | None = None) -> np.ndarray:
-    """sum of alpha h over the first n_rounds stumps of anything that has features, thresholds, polarity and alphas."""
-    f = np.zeros(X.shape[0])
-    for e, theta, s, alpha in list(zip(model.features, model.thresholds, model.polarity, model.alphas, strict=True))[
-        :n_rounds
-    ]:
-        f += alpha * answers(X[:, e], theta, s)
-    return f
-
-
 # -- candidates --------------------------------------------------------------------------------------------------------
 
 
@@ -96,16 +80,10 @@ def thetas(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
     return np.where(middle < hi, middle, lo)
 
 
-def exact_cuts(x: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """Every threshold of one column, ascending."""
-    lo, hi, _ = boundaries(x, weights)
-    return thetas(lo, hi)
-
-
-def quantile_cuts(x: np.ndarray, weights: np.ndarray | None, K: int) -> np.ndarray:
-    """The at most K thresholds of section 6.2, ascending; b is the weight of the rows on the low side."""
+def quantile_cuts(x: np.ndarray, weights: np.ndarray | None, K: int | None) -> np.ndarray:
+    """The at most K thresholds of section 6.2, ascending, or all; b is the weight of the rows on the low side."""
     lo, hi, below = boundaries(x, weights)
-    if len(lo) > K:
+    if K is not None and len(lo) > K:
         total = float(len(x)) if weights is None else float(np.sum(weights))
         reached = below * (K + 1) >= np.arange(1, K + 1)[:, None] * total
         kept = np.unique(np.where(reached.any(axis=1), reached.argmax(axis=1), len(lo) - 1))
@@ -113,14 +91,6 @@ def quantile_cuts(x: np.ndarray, weights: np.ndarray | None, K: int) -> np.ndarr
             kept = np.concatenate([[0], kept[len(kept) == K :]])
         lo, hi = lo[kept], hi[kept]
     return thetas(lo, hi)
-
-
-def all_cuts(X: np.ndarray, weights: np.ndarray | None, max_bins: int | None) -> list[np.ndarray]:
-    """The thresholds of every column."""
-    columns = range(X.shape[1])
-    if max_bins is None:
-        return [exact_cuts(X[:, e], weights) for e in columns]
-    return [quantile_cuts(X[:, e], weights, max_bins) for e in columns]
 
 
 class Search:
@@ -279,7 +249,8 @@ def fit(
     if loss == "ada":
         here &= ((gamma > 0) | (y != -1)) & ((gamma < 1) | (y != 1))
     rows, labels, w = X[here], y[here], weights[here]
-    cuts = all_cuts(rows, w, max_bins) if cuts is None else cuts
+    if cuts is None:
+        cuts = [quantile_cuts(column, w, max_bins) for column in rows.T]
     search = Search(rows, [np.empty(0) if e in categorical else cut for e, cut in enumerate(cuts)])
     state_at = _PairState(labels, w, gamma) if loss == "auc" else _DoubledState(labels, w, gamma)
     low = state_at.low

@@ -1,4 +1,4 @@
-"""The SVMs slow and obvious: kernels by their formulas, dense duals by an interior-point method, gaps by definition.
+"""The SVMs slow and obvious: kernels by their formulas, best intercepts by sorting, gaps by definition.
 
 All three are min 1/2 a'Qa + p'a over 0 <= a <= c and linear equations, Q_ij = y_i y_j K_ij:
 
@@ -13,12 +13,11 @@ and their primals are, with g = K (y a) and (z)_+ = max(z, 0),
     one_class  1/2 |w|^2 + sum c_i (rho - g_i)_+ - s rho                  over w, rho
 
 For the w of any feasible a, the best b and rho are found exactly by sorting, so that primal + dual >= 0 certifies a
-whatever method found it: `solve` is right when its `gap` is 0 up to rounding. Fit for some hundred rows.
+whatever method found it. Fit for some hundred rows.
 """
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,13 +104,6 @@ class Problem:
                 worst = max(worst, float(slopes[up].max() - slopes[low].min()))
         return worst
 
-    def centred_radius(self) -> float:
-        """The largest distance of a row from the mean of all in feature space; from 0 for one_class."""
-        K = self.K
-        if self.kind != "one_class":
-            K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-        return float(np.sqrt(max(np.diag(K).max(), 0.0)))
-
 
 # -- the best intercept ------------------------------------------------------------------------------------------------
 
@@ -165,12 +157,12 @@ def best_intercept(problem: Problem, g: np.ndarray) -> tuple[float, float]:
     return 0.5 * (middles[1] - middles[0]), 0.5 * (middles[0] + middles[1])
 
 
-# -- solvers -----------------------------------------------------------------------------------------------------------
+# -- a solution --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Solution:
-    """alpha, b and rho of an optimum, not divided by rho; decision = g + b, or g - rho for one_class."""
+    """alpha, b and rho, not divided by rho; decision = g + b, or g - rho for one_class."""
 
     alpha: np.ndarray
     intercept: float
@@ -178,81 +170,3 @@ class Solution:
     objective: float
     gap: float
     decision: np.ndarray
-
-
-def solve_qp(Q, p, A, b, c, *, n_iter: int = 100) -> np.ndarray:
-    """min 1/2 x'Qx + p'x subject to A x = b and 0 <= x <= c, by an interior-point method (Mehrotra 1992).
-
-    With multipliers f of A x = b, low >= 0 of x >= 0 and top >= 0 of x + r = c, r >= 0, each iteration takes a Newton
-    step for Qx + p - A'f - low + top = 0, A x = b, x + r = c, x low = r top = mu, and mu goes to 0.
-    """
-    n, m = len(p), len(b)
-    point = c / 2, c / 2, np.ones(n), np.ones(n), np.zeros(m)
-
-    def newton(point, x_low, r_top):
-        """The step that lowers the products x low and r top by these, but for terms of second order."""
-        x, r, low, top, f = point
-        M = np.block([[Q + np.diag(low / x + top / r), -A.T], [A, np.zeros((m, m))]])
-        box = c - x - r
-        slope = Q @ x + p - A.T @ f - low + top
-        right = np.concatenate([(r_top + top * box) / r - x_low / x - slope, b - A @ x])
-        step = np.linalg.solve(M, right)
-        step += np.linalg.solve(M, right - M @ step)
-        dx, dr = step[:n], box - step[:n]
-        return dx, dr, -(x_low + low * dx) / x, -(r_top + top * dr) / r, step[n:]
-
-    def moved(point, step, share):
-        """The point after this share of the longest step, at most 1, that makes none of x, r, low and top negative."""
-        now, change = (np.concatenate(parts[:4]) for parts in (point, step))
-        t = share * float(np.min(now[change < 0] / -change[change < 0], initial=1.0))
-        return tuple(old + t * new for old, new in zip(point, step, strict=True))
-
-    def mean_product(point) -> float:
-        x, r, low, top, _ = point
-        return (x @ low + r @ top) / (2 * n)
-
-    # Until the numbers hold no more, or all of them are solved exactly.
-    stops = contextlib.suppress(np.linalg.LinAlgError, FloatingPointError)
-    with stops, np.errstate(over="raise", divide="raise", invalid="raise"):
-        for _ in range(n_iter):
-            x, r, low, top, _ = point
-            mu = mean_product(point)
-            if mu < 1e-18:
-                break
-            step = newton(point, x * low, r * top)
-            target = mu * (mean_product(moved(point, step, 1.0)) / mu) ** 3
-            step = newton(point, x * low + step[0] * step[2] - target, r * top + step[1] * step[3] - target)
-            point = moved(point, step, 0.99)
-    x, r, low, top, _ = point
-    return polished(Q, p, A, b, c, at_zero=x < low, at_top=r < top, x=np.clip(x, 0, c))
-
-
-def polished(Q, p, A, b, c, *, at_zero, at_top, x) -> np.ndarray:
-    """x with the rows that go to an end of their range put there, and the others such that their slopes vanish.
-
-    x itself if that leaves the box: then some row was taken for one of the wrong kind.
-    """
-    free = ~at_zero & ~at_top
-    fixed = np.where(at_top, c, 0.0)
-    M = np.block([[Q[np.ix_(free, free)], -A[:, free].T], [A[:, free], np.zeros((len(b), len(b)))]])
-    right = np.concatenate([-(p + Q @ fixed)[free], b - A @ fixed])
-    exact = fixed.copy()
-    # The step from x of least length, since equal rows leave a choice.
-    start = np.concatenate([x[free], np.zeros(len(b))])
-    exact[free] = (start + np.linalg.lstsq(M, right - M @ start, rcond=None)[0])[: int(free.sum())]
-    inside = np.all((exact >= 0) & (exact <= c)) and np.allclose(A @ exact, b, rtol=0, atol=1e-13 * (c.sum() + 1))
-    return exact if inside else x
-
-
-def solve(problem: Problem) -> Solution:
-    """The optimum, with its certificate. Solved in units in which K is at most 1 and alpha about 1."""
-    Q = problem.K * np.outer(problem.y, problem.y)
-    A, b = problem.equations()
-    p = np.full(len(Q), -1.0 if problem.kind == "c_svm" else 0.0)
-    size = float(np.diag(Q).max()) or 1.0
-    unit = min(1 / size, float(problem.c.max())) if problem.kind == "c_svm" else float(problem.c.max())
-    alpha = unit * solve_qp(Q * (unit if problem.kind == "c_svm" else 1 / size), p, A, b / unit, problem.c / unit)
-    g = problem.scores(alpha)
-    intercept, margin = best_intercept(problem, g)
-    decision = g - margin if problem.kind == "one_class" else g + intercept
-    return Solution(alpha, intercept, margin, problem.dual(alpha), problem.gap(alpha, intercept, margin), decision)

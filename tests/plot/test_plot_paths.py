@@ -9,12 +9,9 @@ import fastpu
 import fastpu.plot
 from fastpu.plot._paths import best_by_value
 from helpers import refused
+from test_plot_rounds import legend
 
 Figure = pytest.importorskip("matplotlib.figure", reason="an optional extra").Figure
-
-
-def legend(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 @pytest.fixture(scope="module")
@@ -86,16 +83,13 @@ def test_bad_arguments_are_named(toy):
     X, y = toy
     model = fastpu.fit_pu_svm_path(X, y, kernel="rbf", lam_min=0.5)
     refused(TypeError, "model must be an SVMPath", fastpu.plot.path, model.at(1.0))
-    refused(ValueError, "what must be", fastpu.plot.path, model, what="beta")
     refused(ValueError, "what='coef' needs the linear kernel", fastpu.plot.path, model, what="coef")
     refused(ValueError, "given together", fastpu.plot.path, model, X)
     for name, value in (("scoring", "err_star"), ("prior", 0.3), ("scenario", "single_set")):
         text = f"{name} must not be given without X and y, the rows to judge by, got {value!r}"
         refused(ValueError, text, fastpu.plot.path, model, **{name: value})
     refused(ValueError, "scoring must not", fastpu.plot.path, model, scoring="err_star", prior=0.3)
-    refused(ValueError, "scenario must be one of", fastpu.plot.path, model, scenario="both")
     refused(ValueError, "prior must not be given for scoring='puf'", fastpu.plot.path, model, X, y, prior=0.3)
-    refused(ValueError, "n_lines must be", fastpu.plot.path, model, n_lines=0)
     refused(TypeError, "ax must be two Axes", fastpu.plot.path, model, X, y, ax=fastpu.plot.path(model).axes[0])
 
 
@@ -103,7 +97,7 @@ def test_few_lines_are_named_and_many_are_counted(toy):
     X, y = toy
     frame = pytest.importorskip("pandas").DataFrame(X, columns=["height", "width"])
     (ax,) = fastpu.plot.path(fastpu.fit_pu_svm_path(frame, y)).axes
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["height", "width"]
+    assert legend(ax) == ["height", "width"]
     (ax,) = fastpu.plot.path(fastpu.fit_pu_svm_path(X, y, kernel="rbf", lam_min=0.5), n_lines=20).axes
     assert ax.get_legend() is None
     assert ax.get_ylabel() == "a / c (20 of 160)"

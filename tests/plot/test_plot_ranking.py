@@ -8,6 +8,7 @@ import pytest
 import fastpu.plot
 from fastpu.metrics import lift_at_k, ranking_curve, recall_at_k
 from helpers import refused
+from test_plot_rounds import legend
 
 Figure = pytest.importorskip("matplotlib.figure", reason="an optional extra").Figure
 
@@ -16,10 +17,6 @@ Figure = pytest.importorskip("matplotlib.figure", reason="an optional extra").Fi
 def scores():
     rng = np.random.default_rng(0)
     return rng.normal(1.5, 1, 60), np.concatenate([rng.normal(1.5, 1, 40), rng.normal(size=360)])
-
-
-def legend(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def test_curves_bands_and_markers_are_those_of_the_metrics(scores):

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import fastpu
 import fastpu.plot
 from helpers import refused
+from test_plot_rounds import legend
 
 Figure = pytest.importorskip("matplotlib.figure", reason="an optional extra").Figure
 
@@ -30,10 +31,6 @@ def rows():
 @pytest.fixture(scope="module")
 def model(rows):
     return fastpu.fit_pnu_auc_boost(*rows, n_rounds=20)
-
-
-def legend(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
 def regions(*args, **kwargs):

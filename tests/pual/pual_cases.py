@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ import scipy.sparse as sp
 
 import fastpu
 from oracles import pual
+from oracles.svm import kernel_matrix
 
 #: Scores of two solutions whose relative gaps are 1e-9 differ by about the square root of that; with a margin.
 FIT_TOL = 2e-4
@@ -20,23 +19,7 @@ FIT_TOL = 2e-4
 CLOSED_TOL = 1e-7
 
 
-@dataclass(frozen=True)
-class Fit:
-    """One of the public functions with its arguments."""
-
-    function: Callable[..., Any]
-    options: dict[str, Any] = field(default_factory=dict)
-    has_graph: bool = True
-
-    def __call__(self, X: Any, y: Any, **options: Any) -> Any:
-        return self.function(X, y, **{**self.options, **options})
-
-
-FITS = {
-    "pual": Fit(fastpu.fit_pual),
-    "gllc": Fit(fastpu.fit_gllc),
-    "bls_svm": Fit(fastpu.baselines.fit_bls_svm, has_graph=False),
-}
+FITS = {"pual": fastpu.fit_pual, "gllc": fastpu.fit_gllc, "bls_svm": fastpu.baselines.fit_bls_svm}
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
 quiet = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
@@ -62,21 +45,11 @@ def pu_rows(n: int = 60, d: int = 4, *, seed: int = 0, apart: float = 2.0) -> tu
     return np.round(X * 64) / 64, y
 
 
-def kernel_values(A: np.ndarray, B: np.ndarray, kernel: dict[str, Any]) -> np.ndarray:
-    """The kernel by its definition."""
-    if kernel["kernel"] == "rbf":
-        return np.exp(-kernel["gamma"] * ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2))
-    products = A @ B.T
-    if kernel["kernel"] == "poly":
-        return (kernel["gamma"] * products + kernel["coef0"]) ** kernel["degree"]
-    return products
-
-
 def features(X: np.ndarray, kernel: dict[str, Any]) -> np.ndarray:
     """Z with Z Z' = K, for the oracle: the rows themselves, or an eigendecomposition."""
     if kernel["kernel"] == "linear":
         return X
-    values, vectors = np.linalg.eigh(kernel_values(X, X, kernel))
+    values, vectors = np.linalg.eigh(kernel_matrix(X, **kernel))
     kept = values > 1e-12 * values[-1]
     return vectors[:, kept] * np.sqrt(values[kept])
 

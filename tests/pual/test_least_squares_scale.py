@@ -229,7 +229,6 @@ def test_weights_that_leave_a_group_out():
             fit, X, y, sample_weight=none)  # fmt: skip
     refused(ValueError, "the sum of sample_weight over positive rows must be between 1e-100 and 1e+100",
             fit, X, y, sample_weight=tiny)  # fmt: skip
-    refused(ValueError, "sample_weight must be >= 0", fastpu.baselines.fit_bls_svm, X, y, sample_weight=-np.ones(40))
 
 
 # -- sigma -------------------------------------------------------------------------------------------------------------

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,39 +23,28 @@ LOSSES = ("sigmoid", "logistic", "squared")
 quiet = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
 
-@dataclass(frozen=True)
-class Fit:
-    """One of the public functions with arguments that make a short fit to labels {+1, 0}."""
-
-    function: Callable[..., Any]
-    options: dict[str, Any] = field(default_factory=dict)
-
-    def __call__(self, X: Any, y: Any, **options: Any) -> Any:
-        return self.function(X, y, **{"prior": 0.45, **self.options, **options})
-
-
 #: lam=None and batch_size="auto" depend on the scale of weights, which may stand for repeated rows.
 _SHORT = {"n_epochs": 30, "learning_rate": 0.02, "lam": 0.0, "batch_size": None}
+_ALL = {"prior": 0.45, "random_state": 7}
+#: The public functions with arguments that make a short fit to labels {+1, 0}.
 FITS = {
-    "upu_logistic": Fit(fastpu.fit_upu, {"loss": "logistic", "lam": 0.01}),
-    "upu_squared": Fit(fastpu.fit_upu, {"loss": "squared", "lam": 0.01}),
-    "upu_gauss": Fit(fastpu.fit_upu, {"loss": "logistic", "lam": 0.01, "model": "gauss", "n_centers": 20}),
-    "nnpu_sigmoid": Fit(fastpu.fit_nnpu, {"loss": "sigmoid", **_SHORT, "lam": 0.01}),
-    "nnpu_linear": Fit(fastpu.fit_nnpu, {**_SHORT}),
-    "nnpu_gauss": Fit(fastpu.fit_nnpu, {"model": "gauss", "n_centers": 20, **_SHORT}),
-    "nnpu_mlp": Fit(fastpu.fit_nnpu, {"model": "mlp", "n_hidden": 20, **_SHORT}),
-    "nnpu_batches": Fit(fastpu.fit_nnpu, {"model": "mlp", "n_hidden": 9, **_SHORT, "batch_size": 32}),
+    "upu_logistic": partial(fastpu.fit_upu, loss="logistic", lam=0.01, **_ALL),
+    "upu_squared": partial(fastpu.fit_upu, loss="squared", lam=0.01, **_ALL),
+    "upu_gauss": partial(fastpu.fit_upu, loss="logistic", lam=0.01, model="gauss", n_centers=20, **_ALL),
+    "nnpu_sigmoid": partial(fastpu.fit_nnpu, loss="sigmoid", **{**_SHORT, "lam": 0.01}, **_ALL),
+    "nnpu_linear": partial(fastpu.fit_nnpu, **_SHORT, **_ALL),
+    "nnpu_gauss": partial(fastpu.fit_nnpu, model="gauss", n_centers=20, **_SHORT, **_ALL),
+    "nnpu_mlp": partial(fastpu.fit_nnpu, model="mlp", n_hidden=20, **_SHORT, **_ALL),
+    "nnpu_batches": partial(fastpu.fit_nnpu, model="mlp", n_hidden=9, **{**_SHORT, "batch_size": 32}, **_ALL),
 }
-for _fit in FITS.values():
-    _fit.options["random_state"] = 7
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
 #: The fits that are trained by Adam.
-BY_ADAM = {name: fit for name, fit in FITS.items() if "n_epochs" in fit.options}
+BY_ADAM = {name: fit for name, fit in FITS.items() if "n_epochs" in fit.keywords}
 each_by_adam = pytest.mark.parametrize("fit", BY_ADAM.values(), ids=BY_ADAM)
 
 #: The fits that take weights.
-WEIGHTED = {name: fit for name, fit in FITS.items() if fit.options.get("batch_size") is None}
+WEIGHTED = {name: fit for name, fit in FITS.items() if fit.keywords.get("batch_size") is None}
 each_weighted = pytest.mark.parametrize("fit", WEIGHTED.values(), ids=WEIGHTED)
 
 

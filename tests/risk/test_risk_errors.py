@@ -12,7 +12,7 @@ import fastpu
 from fastpu import _core
 from helpers import refused
 from oracles.nnpu import Risk
-from risk_cases import FITS, each_fit, pu_rows, quiet, train
+from risk_cases import FITS, pu_rows, quiet, train
 
 pytestmark = quiet
 
@@ -30,22 +30,6 @@ def test_options_of_the_basis_without_it(data):
             refused(ValueError, words, fastpu.fit_nnpu, *data, prior=0.5, model=model, **{name: value})
 
 
-def test_bad_centers_and_bandwidths(data):
-    X, y = data
-
-    def fit(**options):
-        return fastpu.fit_upu(X, y, prior=0.5, loss="squared", lam=0.1, model="gauss", **options)
-
-    refused(ValueError, "centers must have 3 features (columns) like the training data, got 2", fit, centers=X[:5, :2])
-    refused(ValueError, "centers must not hold NaN", fit, centers=[[np.nan, 0.0, 0.0]])
-    for width in (1e-200, 1e200):
-        refused(ValueError, "bandwidth must be such that its square is a number > 0", fit, bandwidth=width)
-    refused(ValueError, "bandwidth=None is the median distance", fit, centers=np.full((3, 3), 1e200))
-    words = "centers must be numbers of float32, the dtype of X"
-    single = X.astype(np.float32)
-    refused(ValueError, words, fastpu.fit_upu, single, y, prior=0.5, lam=0.1, model="gauss", centers=[[1e60, 0.0, 0.0]])
-
-
 def test_what_adam_trains_is_sent_to_fit_nnpu(data):
     for name, value, words in (
         ("model", "mlp", "model must be 'linear' or 'gauss', whose risk Newton's method minimises, got 'mlp'"),
@@ -61,20 +45,10 @@ def test_what_adam_trains_is_sent_to_fit_nnpu(data):
 def test_bad_evaluation_sets(data):
     X, y = data
     fit = FITS["nnpu_mlp"]
-    refused(TypeError, "eval_set must be one pair (X, y), got ndarray", fit, X, y, eval_set=X)
-    refused(ValueError, "X of eval_set must have 3 features", fit, X, y, eval_set=(X[:, :2], y))
-    refused(ValueError, "y of eval_set must have one entry per row", fit, X, y, eval_set=(X, y[:-1]))
     words = "y of eval_set must have at least one unlabelled row (0) for fit_nnpu"
     refused(ValueError, words, fit, X, y, eval_set=(X, np.ones(30)))
     words = "X of eval_set must hold numbers of float32, the dtype of X"
     refused(ValueError, words, fit, X.astype(np.float32), y, eval_set=(np.where(X > 0, 1e60, X), y))
-
-
-@each_fit
-def test_weight_zero_may_not_empty_a_group(fit, data):
-    X, y = data
-    words = f"y must have positive and unlabelled rows with a cost or weight that is not 0 for {fit.function.__name__}"
-    refused(ValueError, words, fit, X, y, sample_weight=np.where(y == 1, 0.0, 1.0))
 
 
 def test_numbers_that_overflow_on_the_way_are_refused(data):

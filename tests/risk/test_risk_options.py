@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,7 +13,6 @@ from fastpu.data._matrix import DenseMatrix
 from fastpu.risk._columns import read_columns
 from helpers import refused
 from machine_cases import each_form
-from method_recipes import model_bits
 from risk_cases import (
     ROUNDING,
     SINGLE,
@@ -132,7 +133,6 @@ def test_the_callback_hears_of_every_epoch_and_can_end_the_fit(fit, data, capsys
     np.testing.assert_array_equal([info.risk for info in heard], model.history["risk"])
     np.testing.assert_array_equal([info.n_reversed for info in heard], model.history["n_reversed"])
     assert all(info.eval_risk is None and info.n_rounds == 30 for info in heard)
-    assert model_bits(model) == model_bits(fit(X, y))
     stopped = fit(X, y, callback=lambda info: info.round == 4)
     assert (stopped.status, stopped.converged, stopped.n_iter) == ("callback", False, 4)
     np.testing.assert_array_equal(stopped.objective, model.objective[:4])
@@ -166,7 +166,7 @@ def test_the_evaluation_set_is_judged_by_the_risk_and_does_not_touch_the_fit(fit
     loss = {"sigmoid": lambda z: 1 / (1 + np.exp(z)), "logistic": lambda z: np.log1p(np.exp(-z))}[model.params["loss"]]
     positive = 0.45 * loss(f[labels == 1]).mean()
     negative = loss(-f[labels == 0]).mean() - 0.45 * loss(-f[labels == 1]).mean()
-    if fit.function is fastpu.fit_nnpu:
+    if fit.func is fastpu.fit_nnpu:
         negative = max(negative, 0)
     assert model.history["eval_risk"][-1] == pytest.approx(positive + negative, abs=1e-12)
     # In any form and type.
@@ -191,10 +191,6 @@ def test_a_model_that_calls_all_unlabelled_rows_the_same_is_reported():
 # -- the model ---------------------------------------------------------------------------------------------------------
 
 
-def broken(model, **change):
-    return type(model)(**{**model.__reduce__()[1][1], **change})
-
-
 @each_fit
 def test_scores_that_overflow_are_refused(fit, data):
     X, y = data
@@ -205,5 +201,5 @@ def test_scores_that_overflow_are_refused(fit, data):
     rows = np.array([[0.0, 0.0, 0.0], [1e308, 1e308, -1e308], [1e308, -1e308, 1e308], [-1e308, 1e308, 1e308]])
     with np.errstate(over="ignore"):
         signs = np.sign(model.coef) if isinstance(model, fastpu.models.RiskMachine) else np.ones(3)
-    large = broken(model, **({"coef": signs * [1e10, 2e10, -1e10]} if signs.size == model.coef.size else {}))
+    large = replace(model, coef=signs * [1e10, 2e10, -1e10]) if signs.size == model.coef.size else model
     refused(ValueError, words, large.decision_function, rows)

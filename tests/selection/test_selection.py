@@ -67,14 +67,6 @@ def test_the_table_is_that_of_a_plain_loop(name, data):
     assert found.scoring == name.split(",")[0]
 
 
-def test_the_model_is_that_of_all_rows_with_the_best_parameters(data):
-    X, y, _ = data
-    found = fastpu.select(fastpu.fit_bsvm, X, y, GRID, random_state=0, kernel="rbf")
-    by_hand = fastpu.fit_bsvm(X, y, kernel="rbf", **found.best_params)
-    np.testing.assert_array_equal(found.model.decision_function(X), by_hand.decision_function(X))
-    assert found.model.params == by_hand.params
-
-
 # ---- Validation sets, weights, supervision ---------------------------------------------------------------------------
 
 
@@ -300,10 +292,3 @@ def test_the_result_is_frozen_typed_and_pickles(data):
     text = repr(found)
     assert "puf=" in text
     assert "2 points tried" in text
-
-
-def test_an_empty_dict_judges_the_defaults(data):
-    X, y, _ = data
-    found = fastpu.select(fastpu.fit_bagging_svm, X, y, {}, random_state=0, n_bags=2)
-    assert dict(found.best_params) == {}
-    assert found.table["score"].size == 1

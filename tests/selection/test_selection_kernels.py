@@ -22,20 +22,6 @@ TIGHT = 1e-8  # a tolerance at which no row held out lies so near to the boundar
 ROUNDING = {np.float64: 1e-9, np.float32: 1e-4}
 
 
-@pytest.fixture
-def grids(monkeypatch):
-    """Count the calls of the solver of grids."""
-    calls = []
-    solve = _core.solve_svm_grid
-
-    def counted(*args, **options):
-        calls.append(len(args[2]))
-        return solve(*args, **options)
-
-    monkeypatch.setattr(_core, "solve_svm_grid", counted)
-    return calls
-
-
 @pytest.fixture(scope="module")
 def data():
     X, y, truth = pu_data(160, 40, seed=2)

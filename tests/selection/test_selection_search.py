@@ -88,12 +88,6 @@ def test_flaws_that_are_admitted_are_judged(recorder, data):
         assert [chosen(at, ["degenerate", "not_converged"]) for at in (1, 2)] == [1.0, 2.0]
 
 
-def test_the_final_fit_warns_the_caller(data):
-    fit = Recorder(warns={1.0: fastpu.exceptions.ConvergenceWarning})
-    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="shift is 1.0"):
-        fastpu.select(fit, *data, {"shift": [1.0]}, admit=["not_converged"])
-
-
 def test_one_flawed_fold_makes_a_point_inadmissible_also_where_the_criterion_is_minimised(data):
     X, y = data
 

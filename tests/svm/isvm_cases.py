@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,21 +21,11 @@ ROUNDING = 1e-12
 COSTS = 10.0 ** np.arange(-4, 5)
 
 
-@dataclass(frozen=True)
-class Fit:
-    """One of the public functions with its arguments, for labels {+1, 0}."""
-
-    function: Callable[..., Any]
-    options: dict[str, Any] = field(default_factory=dict)
-
-    def __call__(self, X: Any, y: Any, **options: Any) -> Any:
-        return self.function(X, y, **{**self.options, **options})
-
-
+#: The public functions with arguments, for labels {+1, 0}.
 FITS = {
-    "isvm": Fit(fastpu.fit_isvm),
-    "ipsi": Fit(fastpu.fit_ipsi),
-    "bpsi": Fit(fastpu.baselines.fit_bpsi, {"C_pos": 0.5, "C_unl": 0.1}),
+    "isvm": partial(fastpu.fit_isvm),
+    "ipsi": partial(fastpu.fit_ipsi),
+    "bpsi": partial(fastpu.baselines.fit_bpsi, C_pos=0.5, C_unl=0.1),
 }
 each_fit = pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
 
@@ -66,7 +55,7 @@ def classifier(model: fastpu.models.LinearMachine) -> isvm.Classifier:
     return isvm.Classifier(model.coef, model.intercept, (model.intercept_low, model.intercept_high))
 
 
-def stepped(fit: Fit, X: Any, y: Any, **options: Any) -> list[fastpu.models.LinearMachine]:
+def stepped(fit: Any, X: Any, y: Any, **options: Any) -> list[fastpu.models.LinearMachine]:
     """f_0, f_1, ...: the models of fits that are stopped after each of their steps, and the last of the whole fit."""
     models = []
     for last in range(1000):

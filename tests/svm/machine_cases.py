@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
+from oracles.svm import kernel_matrix
 
 #: Scores of one and the same model by another sum, against the sum of the sizes of its terms.
 SCORE_TOL = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
@@ -79,28 +80,17 @@ def two_groups(n: int = 60, d: int = 4, *, seed: int = 0, apart: float = 1.2) ->
     return np.round(X * 64) / 64, y
 
 
-def to_dense(X: Any) -> np.ndarray:
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-
-
 def kernel_values(A: Any, B: Any, model: fastpu.models.KernelMachine) -> np.ndarray:
     """The kernel of a model between the rows of two matrices, by its definition."""
-    A, B = to_dense(A), to_dense(B)
-    if model.kernel == "rbf":
-        return np.exp(-model.gamma * ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2))
-    products = A @ B.T
-    if model.kernel == "poly":
-        return (model.gamma * products + model.coef0) ** model.degree
-    if model.kernel == "sigmoid":
-        return np.tanh(model.gamma * products + model.coef0)
-    return products
+    A, B = (M.toarray() if sp.issparse(M) else M for M in (A, B))
+    return kernel_matrix(A, B, kernel=model.kernel, gamma=model.gamma, degree=model.degree, coef0=model.coef0)
 
 
 def assert_scores(
     model: fastpu.models.KernelMachine, found: np.ndarray, X: Any, X_train: Any, dtype: Any = np.float64
 ) -> None:
     """`found` are the scores of X, up to the rounding of sums of kernel values of type `dtype`."""
-    K = kernel_values(X, to_dense(X_train)[model.support], model)
+    K = kernel_values(X, X_train[model.support], model)
     size = float((np.abs(K) @ model.alpha).max()) + abs(model.intercept)
     atol = SCORE_TOL[np.dtype(dtype)] * size
     np.testing.assert_allclose(found, K @ model.dual_coef + model.intercept, rtol=0, atol=atol)

@@ -297,20 +297,3 @@ def certify(problem: oracle.Problem, result, *, slack: float = 0.0, tol: float, 
     if result["status"] == "tol":
         assert result["violation"] <= tol
     assert not must_converge or now.gap <= (tol + 100 * off) * total
-
-
-def allowed_difference(
-    problem: oracle.Problem, result, expected: oracle.Solution, *, slack: float = 0.0
-) -> tuple[float, float]:
-    """How far objective and scores of two solutions may lie apart, by their gaps.
-
-    1/2 |w - w*|^2 <= gap, so no score but for a constant differs by more than sqrt(2 gap) times the radius of the rows,
-    and the best intercept, a weighted median, moves by no more than the scores do.
-    """
-    now = unscaled(result)
-    off = score_slack(problem, now.alpha, slack) + score_slack(problem, expected.alpha, slack)
-    b, rho = oracle.best_intercept(problem, problem.scores(now.alpha))
-    rounding = off * (now.alpha.sum() + problem.c.sum())
-    gaps = [max(problem.gap(now.alpha, b, rho), 0), max(expected.gap, 0)]
-    apart = problem.centred_radius() * sum(np.sqrt(2 * (gap + rounding)) for gap in gaps)
-    return sum(gaps) + 2 * rounding, 2 * (apart + off)

@@ -69,17 +69,6 @@ def test_costs_multiply(data):
     assert same.params["method"] == "fit_bpsi"
 
 
-def test_the_collapse_is_in_the_status_and_warned_of():
-    X, y, _ = pu_rows(seed=1)
-    with pytest.warns(
-        fastpu.exceptions.DegenerateModelWarning, match="fit_bpsi: for C = 1, the psi loss has collapsed"
-    ) as caught:
-        model = fastpu.baselines.fit_bpsi(X, y, C_pos=1e-4, C_unl=1e-5)
-    assert caught[0].filename == __file__
-    assert (model.status, model.converged) == ("collapsed", True)
-    assert not model.coef.any()
-
-
 def test_running_out_of_steps_is_told(data):
     X, y, _ = pu_rows(200, 5, seed=1, apart=1.0)
     options = {"C_pos": 4.0, "C_unl": 1.0}

@@ -52,7 +52,7 @@ def test_the_exact_step_does_the_iterations_of_the_slow_one(kind, n_iter):
     slow = oracle.iadmm(problem, rho=float(problem.c.mean()), max_iter=n_iter)
     fast = iadmm(rows, problem, "exact", max_iter=n_iter)
     assert (fast["status"], fast["n_iter"]) == ("max_iter", n_iter)
-    np.testing.assert_allclose(fast["coef"], slow.b[1:], rtol=0, atol=1e-9 * np.abs(slow.b).max())
+    np.testing.assert_allclose(fast["coef"], slow[1:], rtol=0, atol=1e-9 * np.abs(slow).max())
 
 
 # -- to a gap ----------------------------------------------------------------------------------------------------------

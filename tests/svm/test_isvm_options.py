@@ -30,7 +30,7 @@ def test_weights_have_no_scale(fit, data):
     np.testing.assert_allclose(heavy.coef, model.coef, atol=FIT_TOL)
 
 
-# -- solvers ---------------------------------------------------------------------------------------------------------
+# -- solvers -----------------------------------------------------------------------------------------------------------
 
 
 @quiet
@@ -102,11 +102,10 @@ def test_a_true_callback_ends_the_fit_without_a_warning(fit, data):
 @each_fit
 def test_sub_problems_that_are_not_solved_are_told_with_their_gap(fit):
     X, y, _ = pu_rows(100, 5, seed=1, apart=3.0)
-    options = {**fit.options, "C": 300.0, "solver": "iadmm", "solver_max_iter": 5}
     with pytest.warns(fastpu.exceptions.ConvergenceWarning) as caught:
-        model = fit.function(X, y, **options)
+        model = fit(X, y, C=300.0, solver="iadmm", solver_max_iter=5)
     message = next(str(warning.message) for warning in caught if "sub-problems" in str(warning.message))
-    assert message.startswith(f"{fit.function.__name__}: for C = 300, ")
+    assert message.startswith(f"{fit.func.__name__}: for C = 300, ")
     assert "sub-problems were not solved to solver_tol = 1e-09: the worst has the duality gap " in message
     assert (
         "after 5 steps (iadmm); raise solver_max_iter, scale the features of X, or accept a larger solver_tol"

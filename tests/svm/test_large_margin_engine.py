@@ -8,37 +8,20 @@ import pytest
 from margin_engine_cases import CASES, PROBLEMS, case, certify, kept, make_engine, problem_of, solve
 from oracles import large_margin as oracle
 
-#: The oracle's own certificate is about 1e-11; scores differ by its root where many rows are at the margin.
-OBJECTIVE_TOL = 1e-9
-SCORE_TOL = 1e-4
-
-
 each_case = pytest.mark.parametrize("name", CASES)
 each_problem = pytest.mark.parametrize("kind", PROBLEMS)
 
 
-def expected(problem: oracle.Problem) -> oracle.Solution:
-    with np.errstate(all="ignore"):
-        return oracle.solve(kept(problem))
-
-
-# -- fast equals slow --------------------------------------------------------------------------------------------------
+# -- the optimum -------------------------------------------------------------------------------------------------------
 
 
 @each_case
 @each_problem
-def test_equals_the_slow_solver(kind, name):
+def test_it_finds_the_optimum_and_all_that_the_intercept_may_be(kind, name):
     rows = case(name)
     problem = problem_of(kind, rows)
     result = solve(make_engine(rows.X), problem)
     certify(problem, result)
-    slow = expected(problem)
-    assert slow.gap <= (1e-2 if name == "badly_scaled" else 1e-7) * (1 + slow.objective)
-    assert result["objective"] <= slow.objective + OBJECTIVE_TOL * (1 + slow.objective)
-    assert result["objective"] >= slow.objective - slow.gap - OBJECTIVE_TOL * (1 + slow.objective)
-    # |w - w*|^2 / 2 is at most the gap of either.
-    scale = np.sqrt(2 * (max(slow.gap, 0) + result["gap"] + 1e-14 * slow.objective))
-    np.testing.assert_allclose(result["coef"], slow.w, rtol=SCORE_TOL, atol=scale)
     found = result["intercept_low"], result["intercept_high"]
     best = kept(problem).best_intercepts(result["coef"])
     np.testing.assert_allclose(found, best, atol=1e-9 * (1 + np.abs(rows.X @ result["coef"]).max()))
@@ -158,9 +141,6 @@ def wide_of_low_rank(C: float, n: int = 200, d: int = 2500, rank: int = 5) -> or
     return oracle.Problem(X.astype(np.float32).astype(np.float64), y, np.full(n, C), np.zeros(n))
 
 
-# -- optimality --------------------------------------------------------------------------------------------------------
-
-
 def test_the_interval_for_small_costs_is_wide_and_its_middle_is_taken():
     """All margins are below 1, and w = sum c_i y_i x_i: where the paper's algorithm stops anywhere."""
     rows = case("random")
@@ -171,9 +151,6 @@ def test_the_interval_for_small_costs_is_wide_and_its_middle_is_taken():
     assert result["intercept"] == pytest.approx((result["intercept_low"] + result["intercept_high"]) / 2, abs=1e-15)
     X, y = rows.X, rows.y
     np.testing.assert_allclose(result["coef"] / 1e-3, X[y > 0].mean(axis=0) - X[y < 0].mean(axis=0), rtol=1e-12)
-
-
-# -- symmetries --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("C", [17.8, 31.6, 56.2])

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu import _core
 from fastpu.common._methods import function_of
 
 TIGHT = 1e-7  # a tolerance at which the scores of two fits agree to 1e-4
@@ -24,20 +23,6 @@ SEQUENCES = {
 def data():
     X, truth = fastpu.datasets.make_four_normals(90, random_state=0)
     return X, truth, np.where(truth == 1, 1, 0)
-
-
-@pytest.fixture
-def grids(monkeypatch):
-    """Count the calls of the solver of grids."""
-    calls = []
-    solve = _core.solve_svm_grid
-
-    def counted(*args, **options):
-        calls.append(len(args[2]))
-        return solve(*args, **options)
-
-    monkeypatch.setattr(_core, "solve_svm_grid", counted)
-    return calls
 
 
 def arguments(name, data):

@@ -61,8 +61,9 @@ class Solve {
   bool has_many_beyond_margin(const double* scores) const;
   bool is_solved_at_bounds();
   bool is_solved_by_active_set(const double* v, const double* f, int max_rounds);
+  // There is no best solution if every one so far was infinite or NaN.
   bool is_solved_by_active_set(int max_rounds) {
-    return is_solved_by_active_set(best_v_.data(), best_.f.data(), max_rounds);
+    return !best_.f.empty() && is_solved_by_active_set(best_v_.data(), best_.f.data(), max_rounds);
   }
   bool is_solved_by_descents();
   bool is_solved_by_descent(index_t most_rounds, bool are_cheap);
