@@ -89,6 +89,7 @@ def test_bad_arguments_are_named(toy):
         text = f"{name} must not be given without X and y, the rows to judge by, got {value!r}"
         refused(ValueError, text, fastpu.plot.path, model, **{name: value})
     refused(ValueError, "scoring must not", fastpu.plot.path, model, scoring="err_star", prior=0.3)
+    refused(ValueError, "scenario must be one of", fastpu.plot.path, model, scenario="both")
     refused(ValueError, "prior must not be given for scoring='puf'", fastpu.plot.path, model, X, y, prior=0.3)
     refused(TypeError, "ax must be two Axes", fastpu.plot.path, model, X, y, ax=fastpu.plot.path(model).axes[0])
 
