@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <utility>
 

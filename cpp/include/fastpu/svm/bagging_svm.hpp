@@ -6,7 +6,6 @@
 // allows.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "fastpu/svm/svm.hpp"
