@@ -195,22 +195,18 @@ def make_engine(
     X,
     *,
     kernel="rbf",
-    gamma=1.0,
-    degree=3,
-    coef0=0.0,
     function=None,
     dtype=np.float64,
     sparse=False,
     cache_bytes=2**24,
     n_threads=1,
+    **params,
 ):
-    """An engine on X with a kernel of its own name and parameters."""
+    """An engine on X with a kernel of its own name and parameters, or the function's or, for None, X's own values."""
+    given = kernel is None or function is not None
     return _core.SvmEngine(
         native(X, dtype=dtype, sparse=sparse),
-        kernel=kernel,
-        gamma=gamma,
-        degree=degree,
-        coef0=coef0,
+        kernel=None if given else _core.KernelParams(kind=kernel, **params),
         function=function,
         cache_bytes=cache_bytes,
         n_threads=n_threads,

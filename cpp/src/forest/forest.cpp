@@ -213,7 +213,8 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
   if (options.oob_count != nullptr) std::copy_n(options.oob_count, result.oob_count.size(), result.oob_count.begin());
   std::vector<std::unique_ptr<Grower<Rows>>> growers(at(team.n_threads()));
   const index_t at_once = trees_at_once(team);
-  for (index_t first = 0; first < options.n_trees && !result.stopped; first += at_once) {
+  const auto is_going_on = [&] { return result.status == ForestStatus::n_trees; };
+  for (index_t first = 0; first < options.n_trees && is_going_on(); first += at_once) {
     const index_t n = std::min(at_once, options.n_trees - first);
     std::vector<BaggedTree> trees(at(n), BaggedTree{{}, RowSet(0)});
     team.for_each(n, [&](index_t k, int worker) {
@@ -221,10 +222,11 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
       if (!grower) grower = std::make_unique<Grower<Rows>>(features, options, team.isa());
       trees[at(k)] = grower->grow(first + k, groups, [&team] { team.poll(); });
     });
-    for (std::size_t k = 0; k < trees.size() && callback && !result.stopped; ++k) {
+    for (std::size_t k = 0; k < trees.size() && callback && is_going_on(); ++k) {
       const index_t number = options.first_tree + first + static_cast<index_t>(k);
-      result.stopped = callback({number, trees[k].tree.n_leaves(), trees[k].tree.depth});
-      if (result.stopped) trees.erase(trees.begin() + static_cast<std::ptrdiff_t>(k) + 1, trees.end());
+      if (!callback({number, trees[k].tree.n_leaves(), trees[k].tree.depth})) continue;
+      result.status = ForestStatus::callback;
+      trees.erase(trees.begin() + static_cast<std::ptrdiff_t>(k) + 1, trees.end());
     }
     std::vector<detail::LeftOutRows> left_out;
     left_out.reserve(trees.size());

@@ -56,14 +56,6 @@ void pack_sparse_row(const CsrView<T>& x, index_t row, const double* centre, dou
 
 }  // namespace
 
-index_t n_rows(const RowsView& x) {
-  return std::visit([](const auto& view) { return view.n_rows; }, x);
-}
-index_t n_columns(const RowsView& x) {
-  return std::visit([](const auto& view) { return view.n_cols; }, x);
-}
-bool is_sparse(const RowsView& x) { return x.index() >= 2; }
-
 RowPass::RowPass(const RowsView& x, const index_t* rows, index_t n, const double* centre, Team& team)
     : x_(x),
       rows_(rows),

@@ -17,11 +17,7 @@
 
 namespace fastpu::detail {
 
-using RowsView = std::variant<DenseView<float>, DenseView<double>, CsrView<float>, CsrView<double>>;
-
-index_t n_rows(const RowsView& x);
-index_t n_columns(const RowsView& x);
-bool is_sparse(const RowsView& x);
+inline bool is_sparse(const RowsView& x) { return x.index() >= 2; }
 
 // Gram matrices are computed for at most so many features; sparse rows are made dense for them, block by block.
 inline constexpr index_t kMostGramFeatures = 2000;

@@ -39,7 +39,7 @@ void check(const UpuProblem& problem, const UpuOptions& options) {
   if (!is_finite_and_not_negative(options.lam)) refuse("lam", "finite and >= 0", options.lam);
   if (!(options.tol > 0)) refuse("tol", "> 0", options.tol);
   if (options.max_iter < 1) refuse("max_iter", ">= 1", static_cast<double>(options.max_iter));
-  const index_t n = detail::n_rows(problem.x);
+  const index_t n = n_rows(problem.x);
   index_t n_positive = 0;
   for (index_t i = 0; i < n; ++i) {
     if (problem.labels[i] != 0 && problem.labels[i] != 1) refuse("labels", "1 or 0", problem.labels[i]);

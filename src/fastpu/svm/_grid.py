@@ -178,9 +178,7 @@ class SvmGrid:
             self._matrix.convert(dtype, sparse=self._matrix.is_sparse),
             self._poser.problem,
             [chain.arguments() for chain in chains.values()],
-            kernel=options.kernel.name,
-            degree=options.kernel.degree,
-            coef0=options.kernel.coef0,
+            kernel=options.kernel.core_params,
             tol=options.tol,
             max_iter=options.steps(self._matrix.n_rows),
             cache_bytes=options.cache_bytes,
@@ -251,5 +249,5 @@ class _Chain:
             status=result["status"],
             history={name: np.array([value]) for name, value in (history | {"n_active": self._rows.size}).items()},
         )
-        span = result["n_positive"], self._rows.size, *result["score_range"]
+        span = result["n_positive"], self._rows.size, result["lowest_score"], result["highest_score"]
         return GridFit(held, support, self._fold, task, solved, span, replace(self._training, options=options))

@@ -276,7 +276,7 @@ class _Bags:
         self._is_support: NDArray[np.bool_] = np.zeros(n_rows, dtype=np.bool_)
         self.n_done = 0
         self.statuses: list[str] = []
-        self._parts: dict[str, list[NDArray[Any]]] = {name: [] for name in (*_HISTORY, "intercepts")}
+        self._parts: dict[str, list[NDArray[Any]]] = {name: [] for name in (*_HISTORY, "intercept")}
         self.is_stopped = False
         # Many bags at a time keep several threads busy; with a callback only a few, so that it soon hears of each bag.
         per_bag = 8 * (n_rows + min(n_rows, positives.size + bags.size))
@@ -347,7 +347,7 @@ class _Bags:
             "coefs": dual_coef[:, None],
             "status": [solved.status],
             "decision": linear_scores(training.matrix, coef, solved.intercept, training.options.n_threads)[:, None],
-            "intercepts": np.array([solved.intercept]),
+            "intercept": np.array([solved.intercept]),
             **{name: np.array([getattr(solved, name)]) for name in _HISTORY},
         }
 
@@ -391,13 +391,13 @@ class _Bags:
             objective=parts["objective"],
             history={name: parts[name] for name in _HISTORY},
             params=params,
-            intercept=float(parts["intercepts"].mean()),
+            intercept=float(parts["intercept"].mean()),
             gap=float(parts["gap"].max()),
             violation=float(parts["violation"].max()),
             margin=1.0,
             bags=self._bags[: self.n_done],
             oob_decision_function=out_of_bag,
-            bag_intercepts=parts["intercepts"],
+            bag_intercepts=parts["intercept"],
         )
 
 

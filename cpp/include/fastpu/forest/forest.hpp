@@ -64,6 +64,8 @@ struct ForestTree {
   index_t n_leaves;
   index_t depth;
 };
+enum class ForestStatus : std::uint8_t { n_trees, callback };
+
 
 // Called on the caller's thread for tree after tree; true stops, and drops the trees after it that are grown already.
 using ForestCallback = std::function<bool(const ForestTree&)>;
@@ -71,7 +73,7 @@ using ForestCallback = std::function<bool(const ForestTree&)>;
 struct ForestResult : Trees {
   std::vector<double> oob_sum;          // for every row the sum of its values in the trees whose bags leave it out
   std::vector<std::int32_t> oob_count;  // for every row the number of these trees
-  bool stopped = false;                 // by the callback
+  ForestStatus status = ForestStatus::n_trees;
 };
 
 // Time of a tree: O(bag log(bag) (d / 16 + max_features)) for dense codes of d features, in operations on vectors, and
