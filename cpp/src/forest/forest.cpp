@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/check_at_least.hpp"
+#include "common/check_option.hpp"
 #include "common/pacer.hpp"
-#include "common/to_text.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
 #include "tree/draw_bag.hpp"
@@ -26,6 +25,7 @@ namespace {
 using detail::Bag;
 using detail::check_at_least;
 using detail::GrownTree;
+using detail::check_option;
 using detail::RowSet;
 
 // The number of trees that are grown before their out-of-bag rows are scored: some for each thread, so that no thread
@@ -43,9 +43,7 @@ void check_options(const ForestTrainingSet& train, const ForestOptions& options)
   check_at_least("min_leaf_rows", options.min_leaf_rows, 1);
   check_at_least("max_depth", options.max_depth, -1);
   check_at_least("max_leaves", options.max_leaves, 0);
-  if (!(options.prior > 0) || !(options.prior < 1)) {
-    throw std::invalid_argument("prior must be in (0, 1), got " + detail::to_text(options.prior));
-  }
+  check_option(options.prior > 0 && options.prior < 1, "prior", "in (0, 1)", options.prior);
   if (train.features->n_features > kMostTreeFeatures) {
     throw std::invalid_argument("X must have at most " + std::to_string(kMostTreeFeatures) + " features");
   }
@@ -64,9 +62,7 @@ Groups groups_of(const ForestTrainingSet& train, Team& team) {
   detail::Pacer([&team] { team.poll(); }).run(0, n, [&](index_t first, index_t end) {
     for (index_t i = first; i < end; ++i) {
       const std::int8_t label = train.labels[i];
-      if (label != 0 && label != 1) {
-        throw std::invalid_argument("labels must be 1 or 0, got " + std::to_string(label));
-      }
+      check_option(label == 0 || label == 1, "labels", "1 or 0", label);
       rows[label].push_back(static_cast<std::uint32_t>(i));
     }
   });
@@ -82,15 +78,6 @@ Groups groups_of(const ForestTrainingSet& train, Team& team) {
 
 std::uint64_t seed_of(const ForestOptions& options, index_t number) {
   return Random::derived(options.seed, static_cast<std::uint64_t>(options.first_tree + number));
-}
-
-void draw_unlabelled(const detail::DrawnGroup& group, const ForestOptions& options, Random& random,
-                     std::vector<std::uint32_t>& places, std::vector<std::uint32_t>& drawn) {
-  if (options.replace_unl) {
-    group.draw_with_replacement(options.bag_unl, random, drawn);
-  } else {
-    group.draw_without_replacement(options.bag_unl, random, places, drawn);
-  }
 }
 
 struct BaggedTree {
@@ -138,7 +125,7 @@ class Grower {
     bag_.rows.clear();
     groups.positive.draw_with_replacement(groups.positive.size(), random, bag_.rows);
     bag_.n_pos = static_cast<std::uint32_t>(bag_.rows.size());
-    draw_unlabelled(groups.unlabelled, options_, random, places_, bag_.rows);
+    groups.unlabelled.draw(options_.bag_unl, options_.replace_unl, random, places_, bag_.rows);
   }
 
   template <class Checkpoint>
@@ -305,7 +292,7 @@ ForestBags draw_bags(const BagGroups& groups, const ForestOptions& options, Team
     Random random(Random::derived(seed_of(options, k), 0));
     positive.draw_with_replacement(groups.n_pos, random, bag);
     if (is_listed) {
-      draw_unlabelled(unlabelled, options, random, places[at(worker)], bag);
+      unlabelled.draw(options.bag_unl, options.replace_unl, random, places[at(worker)], bag);
     } else if (options.replace_unl) {
       for (index_t i = 0; i < options.bag_unl; ++i) {
         bag.push_back(random.scaled(static_cast<std::uint32_t>(groups.n_unl)));
