@@ -145,13 +145,7 @@ class Grower {
 
   template <class Criterion, class Checkpoint>
   GrownTree grow(const Criterion& criterion, std::uint64_t key, Checkpoint checkpoint) {
-    detail::PuTreeOptions options;
-    options.random_cuts = options_.random_cuts;
-    options.max_features = options_.max_features;
-    options.min_leaf_rows = static_cast<std::uint32_t>(std::min<index_t>(options_.min_leaf_rows, kMaxRows));
-    options.max_depth = options_.max_depth;
-    options.max_leaves = options_.max_leaves;
-    detail::PuTreeGrower<Rows, Criterion> grower(features_, options, rows_);
+    detail::PuTreeGrower<Rows, Criterion> grower(features_, options_, rows_);
     detail::Pacer pacer(checkpoint);
     const index_t row_steps = 1 + options_.max_features + features_.binned().n_features / 16;
     return grower.grow(rows_.start(bag_), criterion, key, [&](std::uint32_t n) { pacer.add((n + 8) * row_steps); });
