@@ -13,6 +13,7 @@
 #include "data/category_of.hpp"
 #include "data/float_key.hpp"
 #include "data/sorted_table.hpp"
+#include "linalg/row_products.hpp"
 
 namespace fastpu {
 
@@ -169,18 +170,6 @@ std::vector<double> values_by_code(const Steps& steps, const BinnedFeatures& x) 
   return values;
 }
 
-template <class Code>
-void dense_binned_scores(const BinnedFeatures& x, const std::vector<Steps>& steps,
-                         const std::vector<std::vector<double>>& values, double* scores, Team& team) {
-  const auto* codes = reinterpret_cast<const Code*>(x.by_column.data());
-  for_row_blocks(x.n_rows, static_cast<double>(steps.size()), team, [&](index_t first, index_t end) {
-    for (std::size_t s = 0; s < steps.size(); ++s) {
-      const Code* column = codes + steps[s].feature * x.column_stride;
-      for (index_t i = first; i < end; ++i) scores[i] += values[s][column[i]];
-    }
-  });
-}
-
 }  // namespace
 
 template <class T>
@@ -216,9 +205,7 @@ void stump_scores(const StumpEnsembleView& ensemble, const CsrView<T>& x, double
     at_zero.push_back(steps.values[limits.back().count_below(T(0))]);
     score_of_zeros += at_zero.back();
   }
-  const double per_row =
-      static_cast<double>(x.row_start[x.n_rows]) / static_cast<double>(std::max<index_t>(1, x.n_rows));
-  for_row_blocks(x.n_rows, per_row, team, [&](index_t first, index_t end) {
+  for_row_blocks(x.n_rows, detail::mean_row_size(x), team, [&](index_t first, index_t end) {
     for (index_t i = first; i < end; ++i) {
       double score = score_of_zeros;
       for (index_t p = x.row_start[i]; p < x.row_start[i + 1]; ++p) {
@@ -236,13 +223,16 @@ void stump_scores(const StumpEnsembleView& ensemble, const BinnedFeatures& x, do
   values.reserve(all.size());
   for (const Steps& steps : all) values.push_back(values_by_code(steps, x));
   std::fill(scores, scores + x.n_rows, 0.0);
-  if (x.width == CodeWidth::one_byte) {
-    dense_binned_scores<std::uint8_t>(x, all, values, scores, team);
-    return;
-  }
-  if (x.width == CodeWidth::two_bytes) {
-    dense_binned_scores<std::uint16_t>(x, all, values, scores, team);
-    return;
+  if (!x.is_sparse()) {
+    return with_code_type(x.width, [&]<class Code>(Code) {
+      const auto* codes = reinterpret_cast<const Code*>(x.by_column.data());
+      for_row_blocks(x.n_rows, static_cast<double>(all.size()), team, [&](index_t first, index_t end) {
+        for (std::size_t s = 0; s < all.size(); ++s) {
+          const Code* column = codes + all[s].feature * x.column_stride;
+          for (index_t i = first; i < end; ++i) scores[i] += values[s][column[i]];
+        }
+      });
+    });
   }
   for (std::size_t s = 0; s < all.size(); ++s) {
     const std::size_t e = at(all[s].feature);

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,8 +25,8 @@ namespace {
 
 using detail::Bag;
 using detail::check_at_least;
-using detail::GrownTree;
 using detail::check_option;
+using detail::GrownTree;
 using detail::RowSet;
 
 // The number of trees that are grown before their out-of-bag rows are scored: some for each thread, so that no thread
@@ -158,15 +159,11 @@ class Grower {
   std::vector<std::uint32_t> places_;
 };
 
-template <class Rows>
-struct RowsType {};
-
-// Returns body(RowsType<Rows>()) with the kind of rows for codes of this width.
+// Returns body(std::type_identity<Rows>()) with the kind of rows for codes of this width.
 template <class Body>
 ForestResult with_rows_type(CodeWidth width, Body&& body) {
-  if (width == CodeWidth::sparse) return body(RowsType<detail::PuSparseRows>());
-  if (width == CodeWidth::two_bytes) return body(RowsType<detail::PuDenseRows<std::uint16_t>>());
-  return body(RowsType<detail::PuDenseRows<std::uint8_t>>());
+  if (width == CodeWidth::sparse) return body(std::type_identity<detail::PuSparseRows>());
+  return with_code_type(width, [&]<class Code>(Code) { return body(std::type_identity<detail::PuDenseRows<Code>>()); });
 }
 
 // ---- All trees ----
@@ -310,15 +307,17 @@ ForestResult grow_on_bags(const BinnedFeatures& features, const std::uint8_t* ca
   train.categorical = categorical;
   check_options(train, options);
   check_bags(features, bags, options);
-  return with_rows_type(features.width,
-                        [&]<class Rows>(RowsType<Rows>) { return grow_each<Rows>(train, bags, options, team); });
+  return with_rows_type(features.width, [&]<class Rows>(std::type_identity<Rows>) {
+    return grow_each<Rows>(train, bags, options, team);
+  });
 }
 
 ForestResult grow_forest(const ForestTrainingSet& train, const ForestOptions& options, const ForestCallback& callback,
                          Team& team) {
   check_options(train, options);
-  return with_rows_type(train.features->width,
-                        [&]<class Rows>(RowsType<Rows>) { return grow_all<Rows>(train, options, callback, team); });
+  return with_rows_type(train.features->width, [&]<class Rows>(std::type_identity<Rows>) {
+    return grow_all<Rows>(train, options, callback, team);
+  });
 }
 
 }  // namespace fastpu
