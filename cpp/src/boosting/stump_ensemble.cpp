@@ -19,6 +19,7 @@ namespace fastpu {
 
 namespace {
 
+using detail::ExactSum;
 using detail::SortedTable;
 
 constexpr index_t kBlockRows = 512;        // rows of one parallel task: their column and scores stay in the cache
@@ -33,15 +34,6 @@ struct Steps {
   std::vector<double> values;      // one more
 };
 
-// A sum to twice the working precision, so that the step function of many stumps stays exact.
-struct StepSum {
-  double high = 0;
-  double low = 0;
-
-  void add(double x) { detail::add_exactly(high, low, x); }
-  double value() const { return high + low; }
-};
-
 // The set of a stump on a categorical feature.
 const CategorySet& set_of(const StumpEnsembleView& ensemble, index_t t) {
   const double number = ensemble.thresholds[t];
@@ -54,7 +46,7 @@ const CategorySet& set_of(const StumpEnsembleView& ensemble, index_t t) {
 
 void fill_categorical(const StumpEnsembleView& ensemble, const index_t* stumps, index_t n, Steps& steps) {
   steps.is_categorical = true;
-  std::array<StepSum, kMostCategories + 1> of_code;
+  std::array<ExactSum, kMostCategories + 1> of_code;
   for (index_t i = 0; i < n; ++i) {
     const index_t t = stumps[i];
     const CategorySet& set = set_of(ensemble, t);
@@ -63,7 +55,7 @@ void fill_categorical(const StumpEnsembleView& ensemble, const index_t* stumps, 
       of_code[code].add(fires ? ensemble.alphas[t] : ensemble.low * ensemble.alphas[t]);
     }
   }
-  for (const StepSum& sum : of_code) steps.values.push_back(sum.value());
+  for (const ExactSum& sum : of_code) steps.values.push_back(sum.value());
 }
 
 std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_features) {
@@ -95,7 +87,7 @@ std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_f
       first = end;
       continue;
     }
-    StepSum sum;
+    ExactSum sum;
     for (std::size_t i = first; i < end; ++i) {  // below every threshold
       const index_t t = stumps[i];
       sum.add(ensemble.polarity[t] > 0 ? ensemble.low * ensemble.alphas[t] : ensemble.alphas[t]);
