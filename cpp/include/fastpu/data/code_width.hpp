@@ -13,7 +13,8 @@ enum class CodeWidth : std::uint8_t { sparse = 0, one_byte = 1, two_bytes = 2 };
 // Returns body(Code()) for the type of dense codes.
 template <class Body>
 auto with_code_type(CodeWidth width, Body&& body) {
-  return width == CodeWidth::one_byte ? body(std::uint8_t()) : body(std::uint16_t());
+  if (width == CodeWidth::one_byte) return body(std::uint8_t());
+  return body(std::uint16_t());
 }
 
 // Most bins of a feature whose codes are bytes.
