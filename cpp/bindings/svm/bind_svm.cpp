@@ -19,8 +19,8 @@ namespace fastpu {
 FASTPU_WORDS(SvmKind, "c_svm", "nu_svm", "one_class")
 FASTPU_WORDS(SmoStatus, "tol", "max_iter", "precision", "callback")
 FASTPU_FIELDS(SmoRound, n_steps, objective, violation, n_active)
-FASTPU_FIELDS(SvmResult, alpha, intercept, margin, objective, gap, decision)
-FASTPU_FIELDS(BagReport, intercept, objective, gap, violation, n_steps, status)
+FASTPU_FIELDS(SvmReport, intercept, objective, gap, violation, n_steps, status)
+FASTPU_FIELDS(SvmResult, alpha, intercept, margin, objective, gap, violation, n_steps, status, decision)
 FASTPU_FIELDS(GridFit, support, alpha, intercept, margin, objective, gap, violation, n_steps, status, n_positive,
               lowest_score, highest_score)
 
@@ -64,15 +64,12 @@ class PyEngine {
     const SmoCallback on_round = callback_of<SmoRound>(callback);
     Team team = team_of_call(n_threads_);
     const auto solve_by = [&](const auto& engine) {
-      return engine->solve(svm, SvmOptions{tol, max_iter}, on_round, team);
+      return engine->solve(svm, SmoOptions{tol, max_iter}, on_round, team);
     };
     SvmResult result = unlocked([&] { return std::visit(solve_by, engine_); });
-    const SmoResult smo = std::move(result.smo);
+    const py::dict history = to_columns(result.rounds);
     py::dict out = to_dict(std::move(result));
-    out["violation"] = smo.violation;
-    out["n_steps"] = smo.n_steps;
-    out["status"] = word_of(smo.status);
-    out["history"] = to_columns(smo.rounds);
+    out["history"] = history;
     return out;
   }
 
@@ -119,10 +116,10 @@ class PyEngine {
 
     Team team = team_of_call(n_threads_);
     const auto solve_by = [&](const auto& engine) {
-      BaggingResult result = fastpu::solve_bags(*engine, problem, SvmOptions{tol, max_iter}, team);
+      BaggingResult result = fastpu::solve_bags(*engine, problem, SmoOptions{tol, max_iter}, team);
       std::vector<double> intercepts;
       intercepts.reserve(result.bags.size());
-      for (const BagReport& bag : result.bags) intercepts.push_back(bag.intercept);
+      for (const SvmReport& bag : result.bags) intercepts.push_back(bag.intercept);
       const KernelModels models{result.support.data(), static_cast<index_t>(result.support.size()), result.coefs.data(),
                                 intercepts.data(), problem.n_bags};
       kernel_scores(engine->kernel(), models, scored, n_scored, team, to);
@@ -181,7 +178,7 @@ py::list solve_grid(const py::object& data, const std::string& problem, const py
   Team team = team_of_call(n_threads);
   const auto solve = [&]<class View>(const View& x) {
     using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-    return solve_chains<T>(x, params, kernel == nullptr, read, SvmOptions{tol, max_iter}, cache_bytes, team);
+    return solve_chains<T>(x, params, kernel == nullptr, read, SmoOptions{tol, max_iter}, cache_bytes, team);
   };
   std::vector<ChainResult> results = unlocked([&] { return std::visit(solve, view); });
   py::list out;
