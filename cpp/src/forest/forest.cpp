@@ -63,7 +63,9 @@ Groups groups_of(const ForestTrainingSet& train, Team& team) {
   detail::Pacer([&team] { team.poll(); }).run(0, n, [&](index_t first, index_t end) {
     for (index_t i = first; i < end; ++i) {
       const std::int8_t label = train.labels[i];
-      check_option(label == 0 || label == 1, "labels", "1 or 0", label);
+      if (label != 0 && label != 1) {
+        throw std::invalid_argument("labels must be 1 or 0, got " + std::to_string(label));
+      }
       rows[label].push_back(static_cast<std::uint32_t>(i));
     }
   });
