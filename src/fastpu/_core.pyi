@@ -122,6 +122,7 @@ class ForestOptions(_Options): ...
 class KernelParams(_Options): ...
 class MarginOptions(_Options): ...
 class NnpuOptions(_Options): ...
+class SmoOptions(_Options): ...
 class StumpBoostOptions(_Options): ...
 class UpuOptions(_Options): ...
 
@@ -214,8 +215,7 @@ class SvmEngine:
         *,
         nu: float,
         start: NDArray[np.float64] | None,
-        tol: float,
-        max_iter: int,
+        options: SmoOptions,
         callback: Callable[[int, float, float, int], bool] | None,
     ) -> SvmSolution: ...
     def scores(
@@ -228,8 +228,7 @@ class SvmEngine:
         *,
         cost_pos: NDArray[np.float64],
         cost_unl: float,
-        tol: float,
-        max_iter: int,
+        options: SmoOptions,
         start: NDArray[np.float64] | None,
         score_rows: NDArray[np.int64],
     ) -> dict[str, Any]: ...
@@ -240,8 +239,7 @@ def solve_svm_grid(
     chains: list[GridChain],
     *,
     kernel: KernelParams | None,
-    tol: float,
-    max_iter: int,
+    options: SmoOptions,
     cache_bytes: int,
     n_threads: int,
 ) -> list[tuple[list[GridFit], NDArray[np.float64]]]: ...

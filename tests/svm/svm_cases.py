@@ -224,8 +224,7 @@ def solve(engine, problem: oracle.Problem, *, rows=None, start=None, tol=1e-10, 
         problem.c.astype(np.float64),
         nu=problem.nu,
         start=start,
-        tol=tol,
-        max_iter=max_iter,
+        options=_core.SmoOptions(tol=tol, max_steps=max_iter),
         callback=callback,
     )
     return {"problem": problem.kind, **result}

@@ -18,6 +18,7 @@ namespace fastpu {
 
 FASTPU_WORDS(SvmKind, "c_svm", "nu_svm", "one_class")
 FASTPU_WORDS(SmoStatus, "tol", "max_iter", "precision", "callback")
+FASTPU_FIELDS(SmoOptions, tol, max_steps)
 FASTPU_FIELDS(SmoRound, n_steps, objective, violation, n_active)
 FASTPU_FIELDS(SvmReport, intercept, objective, gap, violation, n_steps, status)
 FASTPU_FIELDS(SvmResult, alpha, intercept, margin, objective, gap, violation, n_steps, status, decision)
@@ -51,7 +52,7 @@ class PyEngine {
   }
 
   py::dict solve(const std::string& problem, const py::object& rows, const py::object& labels, const py::object& costs,
-                 double nu, const py::object& start, double tol, index_t max_iter, const py::object& callback) {
+                 double nu, const py::object& start, const SmoOptions& options, const py::object& callback) {
     SvmProblem svm;
     svm.kind = value_of<SvmKind>(problem, "problem");
     svm.n = static_cast<index_t>(py::len(rows));
@@ -63,9 +64,7 @@ class PyEngine {
     check_distinct(svm.rows, svm.n, n_rows());
     const SmoCallback on_round = callback_of<SmoRound>(callback);
     Team team = team_of_call(n_threads_);
-    const auto solve_by = [&](const auto& engine) {
-      return engine->solve(svm, SmoOptions{tol, max_iter}, on_round, team);
-    };
+    const auto solve_by = [&](const auto& engine) { return engine->solve(svm, options, on_round, team); };
     SvmResult result = unlocked([&] { return std::visit(solve_by, engine_); });
     const py::dict history = to_columns(result.rounds);
     py::dict out = to_dict(std::move(result));
@@ -92,7 +91,7 @@ class PyEngine {
   }
 
   py::dict solve_bags(const py::object& positives, const py::object& bags, const py::object& cost_pos, double cost_unl,
-                      double tol, index_t max_iter, const py::object& start, const py::object& score_rows) {
+                      const SmoOptions& options, const py::object& start, const py::object& score_rows) {
     BaggingProblem problem;
     problem.start = view_or_null<double>(start, "start", n_rows());
     problem.n_pos = static_cast<index_t>(py::len(positives));
@@ -116,7 +115,7 @@ class PyEngine {
 
     Team team = team_of_call(n_threads_);
     const auto solve_by = [&](const auto& engine) {
-      BaggingResult result = fastpu::solve_bags(*engine, problem, SmoOptions{tol, max_iter}, team);
+      BaggingResult result = fastpu::solve_bags(*engine, problem, options, team);
       std::vector<double> intercepts;
       intercepts.reserve(result.bags.size());
       for (const SvmReport& bag : result.bags) intercepts.push_back(bag.intercept);
@@ -168,7 +167,7 @@ SvmChain read_chain(const std::string& problem, const py::dict& chain, index_t n
 
 // Without a kernel the data are its values.
 py::list solve_grid(const py::object& data, const std::string& problem, const py::list& chains,
-                    const KernelParams* kernel, double tol, index_t max_iter, index_t cache_bytes, int n_threads) {
+                    const KernelParams* kernel, const SmoOptions& options, index_t cache_bytes, int n_threads) {
   const RowsView view = view_matrix(data);
   // Refuses what is no matrix of values.
   if (kernel == nullptr) std::visit([](const auto& x) { static_cast<void>(precomputed_kernel(x)); }, view);
@@ -178,7 +177,7 @@ py::list solve_grid(const py::object& data, const std::string& problem, const py
   Team team = team_of_call(n_threads);
   const auto solve = [&]<class View>(const View& x) {
     using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-    return solve_chains<T>(x, params, kernel == nullptr, read, SmoOptions{tol, max_iter}, cache_bytes, team);
+    return solve_chains<T>(x, params, kernel == nullptr, read, options, cache_bytes, team);
   };
   std::vector<ChainResult> results = unlocked([&] { return std::visit(solve, view); });
   py::list out;
@@ -195,17 +194,17 @@ py::list solve_grid(const py::object& data, const std::string& problem, const py
 }  // namespace
 
 void bind_svm(py::module_& module) {
+  bind_options<SmoOptions>(module, "SmoOptions");
   py::class_<PyEngine>(module, "SvmEngine")
       .def(py::init<py::object, const KernelParams*, const py::object&, index_t, int>(), py::arg("data"), py::kw_only(),
            py::arg("kernel"), py::arg("function"), py::arg("cache_bytes"), py::arg("n_threads"))
       .def("solve", &PyEngine::solve, py::arg("problem"), py::arg("rows"), py::arg("labels"), py::arg("costs"),
-           py::kw_only(), py::arg("nu"), py::arg("start"), py::arg("tol"), py::arg("max_iter"), py::arg("callback"))
+           py::kw_only(), py::arg("nu"), py::arg("start"), py::arg("options"), py::arg("callback"))
       .def("scores", &PyEngine::scores, py::arg("support"), py::arg("coefs"), py::arg("intercept"), py::arg("rows"))
       .def("solve_bags", &PyEngine::solve_bags, py::arg("positives"), py::arg("bags"), py::kw_only(),
-           py::arg("cost_pos"), py::arg("cost_unl"), py::arg("tol"), py::arg("max_iter"), py::arg("start"),
-           py::arg("score_rows"));
+           py::arg("cost_pos"), py::arg("cost_unl"), py::arg("options"), py::arg("start"), py::arg("score_rows"));
   module.def("solve_svm_grid", &solve_grid, py::arg("data"), py::arg("problem"), py::arg("chains"), py::kw_only(),
-             py::arg("kernel"), py::arg("tol"), py::arg("max_iter"), py::arg("cache_bytes"), py::arg("n_threads"));
+             py::arg("kernel"), py::arg("options"), py::arg("cache_bytes"), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

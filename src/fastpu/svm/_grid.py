@@ -179,8 +179,7 @@ class SvmGrid:
             self._poser.problem,
             [chain.arguments() for chain in chains.values()],
             kernel=options.kernel.core_params,
-            tol=options.tol,
-            max_iter=options.steps(self._matrix.n_rows),
+            options=_core.SmoOptions(tol=options.tol, max_steps=options.steps(self._matrix.n_rows)),
             cache_bytes=options.cache_bytes,
             n_threads=options.n_threads,
         )

@@ -172,8 +172,7 @@ class Training(TrainingRows):
             cost,
             nu=task.nu,
             start=start,
-            tol=self.options.tol,
-            max_iter=limit,
+            options=_core.SmoOptions(tol=self.options.tol, max_steps=limit),
             callback=of_rounds(hook, lambda n_steps, *rest: SvmRound(n_steps, limit, *rest)),
         )
         numbers = (result["alpha"], result["decision"], [result["intercept"], result["objective"]])

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
@@ -321,13 +322,13 @@ class _Bags:
     def _solve(self, first: int, stop: int) -> dict[str, Any]:
         """Solve several bags at a time."""
         training, bags = self._training, self._bags[first:stop]
+        n_rows = self._positives.size + bags.shape[1]
         return training.engine.solve_bags(
             self._positives,
             bags,
             cost_pos=np.full(self._positives.size, self._C),
             cost_unl=self._C_unl,
-            tol=training.options.tol,
-            max_iter=training.options.steps(self._positives.size + bags.shape[1]),
+            options=_core.SmoOptions(tol=training.options.tol, max_steps=training.options.steps(n_rows)),
             start=self._start,
             score_rows=np.arange(training.matrix.n_rows, dtype=np.int64),
         )
