@@ -69,10 +69,10 @@ def engine(X: Any, n_threads: int) -> _core.LargeMarginEngine:
 
 
 def solve(
-    made: _core.LargeMarginEngine, y: Labels, C: float, tol: float, *, solver: str = "exact", max_iter: int = 0,
+    made: _core.LargeMarginEngine, y: Labels, C: float, tol: float, **options: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """Minimise |w|^2 / 2 + C sum of hinge losses, to a relative duality gap, or by so many iterations."""
-    return made.solve(y, np.full(y.size, float(C)), None, solver=solver, tol=tol, max_iter=max_iter,
+    return made.solve(y, np.full(y.size, float(C)), None, _core.MarginOptions(tol=tol, **options),
                       start=None, callback=None)  # fmt: skip
 
 

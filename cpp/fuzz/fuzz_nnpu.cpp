@@ -1,5 +1,4 @@
 // Training of linear functions and networks by the risk of nnPU.
-#include <algorithm>
 
 #include "fastpu/risk/nnpu.hpp"
 #include "fuzz_input.hpp"

@@ -1,5 +1,4 @@
 // stump_boost on whatever features, and the scores of its ensembles.
-#include <algorithm>
 
 #include "fastpu/boosting/stump_boost.hpp"
 #include "fastpu/boosting/stump_ensemble.hpp"

@@ -12,9 +12,9 @@ namespace {
 using namespace fuzz;
 using fastpu::KernelKind;
 using fastpu::KernelParams;
+using fastpu::SmoOptions;
 using fastpu::SvmEngine;
 using fastpu::SvmKind;
-using fastpu::SvmOptions;
 using fastpu::SvmProblem;
 using fastpu::SvmResult;
 using fastpu::Team;
@@ -31,7 +31,7 @@ KernelParams params_of(Input& input) {
   return params;
 }
 
-void check_result(const SvmProblem& problem, const SvmOptions& options, const SvmResult& result, bool is_plain) {
+void check_result(const SvmProblem& problem, const SmoOptions& options, const SvmResult& result, bool is_plain) {
   FUZZ_CHECK(result.alpha.size() == at(problem.n) && result.decision.size() == at(problem.n));
   double sum = 0;
   double total = 0;
@@ -50,8 +50,8 @@ void check_result(const SvmProblem& problem, const SvmOptions& options, const Sv
   }
   if (problem.kind != SvmKind::one_class) FUZZ_CHECK(std::fabs(sum) <= 1e-9 * total + 1e-300);
   if (problem.kind == SvmKind::one_class) FUZZ_CHECK(std::fabs(sum - problem.nu * total) <= 1e-9 * total + 1e-300);
-  FUZZ_CHECK(!std::isnan(result.smo.violation));
-  if (result.smo.status == fastpu::SmoStatus::tol) FUZZ_CHECK(result.smo.violation <= options.tol);
+  FUZZ_CHECK(!std::isnan(result.violation));
+  if (result.status == fastpu::SmoStatus::tol) FUZZ_CHECK(result.violation <= options.tol);
   if (is_plain) {
     FUZZ_CHECK(std::isfinite(result.intercept) && std::isfinite(result.objective) && all_finite(result.decision));
     FUZZ_CHECK(std::isfinite(result.gap));
@@ -122,7 +122,7 @@ void solve_grid_of(Input& input, const SvmEngine<T>& engine, const typename SvmE
       chain.points.push_back({factor, input.flag() ? factor : 0.5, std::max(input.share(), 1e-3)});
     }
   }
-  const SvmOptions options{input.one_of<double, 3>({1e-3, 1e-9, 0.5}), input.one_of<index_t, 3>({1, 30, 300})};
+  const SmoOptions options{input.one_of<double, 3>({1e-3, 1e-9, 0.5}), input.one_of<index_t, 3>({1, 30, 300})};
   const auto found = solve_chains<T>(data, params, false, chains, options, engine.cache_bytes(), team);
   for (std::size_t c = 0; c < chains.size(); ++c) {
     FUZZ_CHECK(found[c].fits.size() == chains[c].points.size());
@@ -183,7 +183,7 @@ void run(Input& input) {
       problem.nu = input.share();
       if (problem.nu == 0) problem.nu = 1;
       problem.start = start.empty() ? nullptr : start.data();
-      const SvmOptions options{input.one_of<double, 3>({1e-3, 1e-9, 0.5}), input.one_of<index_t, 3>({1, 30, 300})};
+      const SmoOptions options{input.one_of<double, 3>({1e-3, 1e-9, 0.5}), input.one_of<index_t, 3>({1, 30, 300})};
       const SvmResult result = engine.solve(problem, options, {}, team);
       check_result(problem, options, result, input.is_plain());
     }

@@ -1,5 +1,4 @@
 // Newton's method for the convex risk.
-#include <algorithm>
 
 #include "fastpu/risk/upu.hpp"
 #include "fuzz_input.hpp"

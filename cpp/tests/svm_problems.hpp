@@ -15,12 +15,12 @@ namespace svm_tests {
 using fastpu::index_t;
 using fastpu::KernelKind;
 using fastpu::KernelParams;
+using fastpu::SmoOptions;
 using fastpu::SmoProblem;
 using fastpu::SmoResult;
 using fastpu::SmoStatus;
 using fastpu::SvmEngine;
 using fastpu::SvmKind;
-using fastpu::SvmOptions;
 using fastpu::SvmProblem;
 using fastpu::SvmResult;
 using fastpu::Team;

@@ -58,7 +58,8 @@ class GridFit(TypedDict):
     n_steps: int
     status: str
     n_positive: int
-    score_range: tuple[float, float]
+    lowest_score: float
+    highest_score: float
 
 class PathSolution(TypedDict):
     status: str
@@ -113,6 +114,18 @@ class NetTraining(TypedDict):
 
 # The classes and functions of the core.
 
+class _Options:
+    def __init__(self, **fields: Any) -> None: ...  # the fields of a struct of the core
+
+class BoostedTreesOptions(_Options): ...
+class ForestOptions(_Options): ...
+class KernelParams(_Options): ...
+class MarginOptions(_Options): ...
+class NnpuOptions(_Options): ...
+class SmoOptions(_Options): ...
+class StumpBoostOptions(_Options): ...
+class UpuOptions(_Options): ...
+
 class BinnedFeatures:
     @property
     def n_rows(self) -> int: ...
@@ -134,9 +147,6 @@ class BinnedFeatures:
     def same_cuts(self, other: BinnedFeatures) -> bool: ...
     def __getstate__(self) -> tuple[Any, ...]: ...
     def __setstate__(self, state: tuple[Any, ...]) -> None: ...
-
-class StumpBoostOptions:
-    def __init__(self, **fields: Any) -> None: ...
 
 class StumpBoostResult:
     @property
@@ -173,11 +183,8 @@ class LargeMarginEngine:
         labels: NDArray[np.int8],
         costs: NDArray[np.float64],
         slopes: NDArray[np.uint8] | None,
+        options: MarginOptions,
         *,
-        solver: str,
-        tol: float,
-        violation: float = ...,
-        max_iter: int,
         start: MarginSolution | None,
         callback: Callable[[int, float, float], bool] | None,
     ) -> MarginSolution: ...
@@ -186,10 +193,7 @@ class LargeMarginEngine:
         problems: Sequence[
             tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.uint8] | None, MarginSolution | None]
         ],
-        *,
-        solver: str,
-        tol: float,
-        max_iter: int,
+        options: MarginOptions,
     ) -> list[MarginSolution]: ...
 
 class SvmEngine:
@@ -197,16 +201,11 @@ class SvmEngine:
         self,
         data: _Matrix,
         *,
-        kernel: str,
-        gamma: float,
-        degree: int,
-        coef0: float,
+        kernel: KernelParams | None,
         function: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]] | None,
         cache_bytes: int,
         n_threads: int,
     ) -> None: ...
-    @property
-    def n_rows(self) -> int: ...
     def solve(
         self,
         problem: str,
@@ -216,8 +215,7 @@ class SvmEngine:
         *,
         nu: float,
         start: NDArray[np.float64] | None,
-        tol: float,
-        max_iter: int,
+        options: SmoOptions,
         callback: Callable[[int, float, float, int], bool] | None,
     ) -> SvmSolution: ...
     def scores(
@@ -230,8 +228,7 @@ class SvmEngine:
         *,
         cost_pos: NDArray[np.float64],
         cost_unl: float,
-        tol: float,
-        max_iter: int,
+        options: SmoOptions,
         start: NDArray[np.float64] | None,
         score_rows: NDArray[np.int64],
     ) -> dict[str, Any]: ...
@@ -241,11 +238,8 @@ def solve_svm_grid(
     problem: str,
     chains: list[GridChain],
     *,
-    kernel: str,
-    degree: int,
-    coef0: float,
-    tol: float,
-    max_iter: int,
+    kernel: KernelParams | None,
+    options: SmoOptions,
     cache_bytes: int,
     n_threads: int,
 ) -> list[tuple[list[GridFit], NDArray[np.float64]]]: ...
@@ -288,9 +282,6 @@ class StumpRows:
         n_threads: int,
     ) -> None: ...  # fmt: skip
 
-class BoostedTreesOptions:
-    def __init__(self, **fields: Any) -> None: ...
-
 class BoostedTreesResult:
     @property
     def nodes(self) -> NDArray[np.void]: ...
@@ -314,9 +305,6 @@ class BoostedTreesResult:
     def best_round(self) -> int: ...
     @property
     def status(self) -> str: ...
-
-class ForestOptions:
-    def __init__(self, **fields: Any) -> None: ...
 
 class ForestResult:
     @property
@@ -371,11 +359,8 @@ def kernel_scores(
     x: _Matrix,
     coefs: NDArray[np.float64],
     intercepts: NDArray[np.float64],
+    kernel: KernelParams | None,
     *,
-    kernel: str,
-    gamma: float,
-    degree: int,
-    coef0: float,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
 def tree_scores(
@@ -413,11 +398,8 @@ class PualDual:
 def kernel_matrix(
     x: _Matrix,
     y: _Matrix,
+    kernel: KernelParams | None,
     *,
-    kernel: str,
-    gamma: float,
-    degree: int,
-    coef0: float,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
 def tiled_cholesky(a: NDArray[np.float64], *, n_threads: int) -> int: ...
@@ -427,18 +409,11 @@ def tiled_symmetric_product(
     a: NDArray[np.float64], b: NDArray[np.float64], *, n_threads: int
 ) -> NDArray[np.float64]: ...
 def tiled_solve(factor: NDArray[np.float64], b: NDArray[np.float64], *, n_threads: int) -> None: ...
-
-class NnpuOptions:
-    def __init__(self, **fields: Any) -> None: ...
-
-class UpuOptions:
-    def __init__(self, **fields: Any) -> None: ...
-
 def fit_nnpu(
     x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, start: Net, options: NnpuOptions, *,
     chosen: NDArray[np.int64] | None,
     eval_rows: tuple[_Matrix, NDArray[np.int8] | None, NDArray[np.float64] | None] | None,
-    callback: Callable[[int, float, int, float], bool] | None, n_threads: int,
+    callback: Callable[[int, float, float, float, int, float], bool] | None, n_threads: int,
 ) -> NetTraining: ...  # fmt: skip
 def fit_upu(
     x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, options: UpuOptions, *,
@@ -451,10 +426,7 @@ def svm_path(
     labels: NDArray[np.int8],
     costs: NDArray[np.float64],
     *,
-    kernel: str,
-    gamma: float,
-    degree: int,
-    coef0: float,
+    kernel: KernelParams | None,
     function: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]] | None,
     lam_min: float,
     max_events: int,

@@ -50,15 +50,9 @@ def make_engine(X: Any, *, dtype=np.float64, sparse=False, n_threads=1) -> _core
 
 
 def solve(engine: _core.LargeMarginEngine, problem: oracle.Problem, **options: Any) -> dict[str, Any]:
-    known = {
-        "solver": "exact",
-        "tol": 1e-9,
-        "max_iter": 0,
-        "start": None,
-        "callback": None,
-    }
     slopes = problem.s.astype(np.uint8) if problem.s.any() else None
-    result = engine.solve(problem.y.astype(np.int8), problem.c, slopes, **(known | options))
+    given = {name: options.pop(name, None) for name in ("start", "callback")}
+    result = engine.solve(problem.y.astype(np.int8), problem.c, slopes, _core.MarginOptions(**options), **given)
     return {**result, "margins": problem.y * result["decision"]}
 
 

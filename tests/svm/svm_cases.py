@@ -195,22 +195,18 @@ def make_engine(
     X,
     *,
     kernel="rbf",
-    gamma=1.0,
-    degree=3,
-    coef0=0.0,
     function=None,
     dtype=np.float64,
     sparse=False,
     cache_bytes=2**24,
     n_threads=1,
+    **params,
 ):
-    """An engine on X with a kernel of its own name and parameters."""
+    """An engine on X with a kernel of its own name and parameters, or the function's or, for None, X's own values."""
+    given = kernel is None or function is not None
     return _core.SvmEngine(
         native(X, dtype=dtype, sparse=sparse),
-        kernel=kernel,
-        gamma=gamma,
-        degree=degree,
-        coef0=coef0,
+        kernel=None if given else _core.KernelParams(kind=kernel, **params),
         function=function,
         cache_bytes=cache_bytes,
         n_threads=n_threads,
@@ -228,8 +224,7 @@ def solve(engine, problem: oracle.Problem, *, rows=None, start=None, tol=1e-10, 
         problem.c.astype(np.float64),
         nu=problem.nu,
         start=start,
-        tol=tol,
-        max_iter=max_iter,
+        options=_core.SmoOptions(tol=tol, max_steps=max_iter),
         callback=callback,
     )
     return {"problem": problem.kind, **result}

@@ -111,7 +111,7 @@ def test_it_is_never_evaluated_without_negatives(monkeypatch):
         def __init__(self, data, **options):
             pass
 
-        def solve_each(self, problems, **options):
+        def solve_each(self, problems, options):
             [(labels, costs, _, _)] = problems
             assert np.isfinite(costs).all()
             coef = np.full(X.shape[1], 0.5)

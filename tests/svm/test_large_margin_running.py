@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fastpu import _core
 from helpers import refused
 from margin_engine_cases import case, certify, make_engine, problem_of, solve
 from oracles import large_margin as oracle
@@ -37,16 +38,14 @@ def test_problems_that_are_solved_together_are_those_that_are_solved_alone(n_pro
         problems = [
             (many.y.astype(np.int8), many.c * 2.0**k, slopes, start if k % 2 else None) for k in range(n_problems)
         ]
-        together = engine.solve_each(problems, solver="exact", tol=1e-6, max_iter=0)
-        alone = [
-            engine.solve(*problem[:3], start=problem[3], solver="exact", tol=1e-6, max_iter=0, callback=None)
-            for problem in problems
-        ]
+        options = _core.MarginOptions(tol=1e-6)
+        together = engine.solve_each(problems, options)
+        alone = [engine.solve(*problem[:3], options, start=problem[3], callback=None) for problem in problems]
         assert [bits(found) for found in together] == [bits(found) for found in alone]
         bad = [*problems, (np.zeros(6_000, np.int8), *problems[0][1:])]
         words = "label of row 0 must be 1 or -1, got 0"
-        refused(ValueError, words, engine.solve_each, bad, solver="exact", tol=1e-6, max_iter=0)
-        assert engine.solve_each([], solver="exact", tol=1e-6, max_iter=0) == []
+        refused(ValueError, words, engine.solve_each, bad, options)
+        assert engine.solve_each([], options) == []
 
 
 # -- starts ------------------------------------------------------------------------------------------------------------
@@ -101,7 +100,7 @@ def test_bad_arguments_are_named():
     attempt(TypeError, "costs has the wrong type", c=c.astype(np.float32))
     for tol in (1.0, -1e-9, np.nan):
         attempt(ValueError, "tol must be between 0 and 1, got", tol=tol)
-    attempt(ValueError, "solver must be 'auto', 'exact' or 'iadmm', got 'newton'", solver="newton")
+    attempt(ValueError, "solver has no value 'newton'", solver="newton")
     attempt(KeyError, "beta", start={})
     attempt(ValueError, "beta of start must be a 1-D array", start={"beta": np.zeros(3), "intercept": 0.0})
     attempt(

@@ -135,13 +135,13 @@ def test_any_small_problem_is_solved(drawn):
 )
 def test_a_kernel_function_that_answers_nonsense_is_refused(answer, error, rng):
     rows = random_rows(rng, 30, 3)
-    engine = make_engine(rows.X, kernel="function", function=answer)
+    engine = make_engine(rows.X, function=answer)
     with pytest.raises(error):
         solve(engine, without_kernel("c_svm", rows), tol=1e-3)
 
 
 def test_a_matrix_of_values_needs_rows_that_fit_each_other():
-    options = {"kernel": "rbf", "gamma": 1.0, "degree": 3, "coef0": 0.0, "n_threads": 1}
+    options = {"kernel": _core.KernelParams(), "n_threads": 1}
     X = np.ones((3, 2))
     refused(
         ValueError, "x and y must have the same number of columns", _core.kernel_matrix, X, X[:, :1].copy(), **options

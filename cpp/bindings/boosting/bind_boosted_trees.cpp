@@ -9,16 +9,20 @@
 #include "boosting/bind_eval_set.hpp"
 #include "boosting/joined_boosted_rows.hpp"
 #include "common/arguments.hpp"
-#include "common/bind_options.hpp"
+#include "common/bind_struct.hpp"
 #include "fastpu/boosting/boosted_trees.hpp"
 #include "tree/bind_trees.hpp"
 
 namespace fastpu {
 
-namespace {
+FASTPU_WORDS(BoostedTreesStatus, "n_rounds", "no_gain", "early_stopping", "callback")
+FASTPU_FIELDS(BoostedTreesOptions, loss, gamma, prior, n_rounds, learning_rate, max_leaves, max_depth, min_leaf_rows,
+              min_leaf_hessian, lam, subsample_unl, max_features, n_bags, bag_unl, replace_unl, seed,
+              early_stopping_rounds)
+FASTPU_FIELDS(BoostedTreesRound, bag, round, n_leaves, depth, risk, eval_auc)
+FASTPU_FIELDS(BoostedTreesResult, tree_start, tree_risk, risk, eval_auc, oob_sum, oob_count, n_bags, best_round, status)
 
-// By BoostedTreesStatus.
-constexpr const char* kTreesStatus[] = {"n_rounds", "no_gain", "early_stopping", "callback"};
+namespace {
 
 // `init` has the nodes, starts and sets of trees, or is None.
 TreesView view_init(const py::object& init, index_t n_features) {
@@ -78,62 +82,36 @@ class MemberRows {
 };
 
 // Labels are None where `rows` are those of a member.
-BoostedTreesResult fit_trees(const BinnedFeatures& features, const py::object& labels, const py::object& sample_weight,
-                             const py::object& categorical, BoostedTreesOptions options, const py::object& init,
-                             const py::object& init_oob_sum, const py::object& eval_set, const py::object& callback,
-                             int n_threads, MemberRows* rows) {
+Fields<BoostedTreesResult> fit_trees(const BinnedFeatures& features, const py::object& labels,
+                                     const py::object& sample_weight, const py::object& categorical,
+                                     BoostedTreesOptions options, const py::object& init,
+                                     const py::object& init_oob_sum, const py::object& eval_set,
+                                     const py::object& callback, int n_threads, MemberRows* rows) {
   options.init = view_init(init, features.n_features);
   options.init_oob_sum = view_or_null<double>(init_oob_sum, "init_oob_sum", features.n_rows);
   const auto train = view_training_set<BoostedTreesTrainingSet>(features, labels, sample_weight, categorical);
   const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
-  using Round = BoostedTreesRound;
-  const BoostedTreesCallback on_round = callback_of<Round>(callback, &Round::bag, &Round::round, &Round::n_leaves,
-                                                           &Round::depth, &Round::risk, &Round::eval_auc);
+  const BoostedTreesCallback on_round = callback_of<BoostedTreesRound>(callback);
   Team team = team_of_call(n_threads);
   if (rows == nullptr && labels.is_none()) throw py::value_error("labels must be given where rows are");
   const py::gil_scoped_release nogil;
   if (rows != nullptr) {
-    return boost_trees(features, train.categorical, rows->rows(), eval ? &*eval : nullptr, options, on_round, team);
+    return {boost_trees(features, train.categorical, rows->rows(), eval ? &*eval : nullptr, options, on_round, team)};
   }
-  return boost_trees(train, eval ? &*eval : nullptr, options, on_round, team);
+  return {boost_trees(train, eval ? &*eval : nullptr, options, on_round, team)};
 }
 
 }  // namespace
 
 void bind_boosted_trees(py::module_& module) {
-  using Options = BoostedTreesOptions;
-  OptionsBinding<Options>(module, "BoostedTreesOptions")
-      .field("loss", &Options::loss)
-      .field("gamma", &Options::gamma)
-      .field("prior", &Options::prior)
-      .field("n_rounds", &Options::n_rounds)
-      .field("learning_rate", &Options::learning_rate)
-      .field("max_leaves", &Options::max_leaves)
-      .field("max_depth", &Options::max_depth)
-      .field("min_leaf_rows", &Options::min_leaf_rows)
-      .field("min_leaf_hessian", &Options::min_leaf_hessian)
-      .field("lam", &Options::lam)
-      .field("subsample_unl", &Options::subsample_unl)
-      .field("max_features", &Options::max_features)
-      .field("n_bags", &Options::n_bags)
-      .field("bag_unl", &Options::bag_unl)
-      .field("replace_unl", &Options::replace_unl)
-      .field("seed", &Options::seed)
-      .field("early_stopping_rounds", &Options::early_stopping_rounds);
+  bind_options<BoostedTreesOptions>(module, "BoostedTreesOptions");
+  bind_tree_result<BoostedTreesResult>(module, "BoostedTreesResult");
   py::class_<MemberRows>(module, "BoostedRows")
-      .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, py::object, const Options&,
+      .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, py::object, const BoostedTreesOptions&,
                     const py::object&, index_t, py::object, py::object, int>(),
            py::arg("features").none(false), py::arg("labels"), py::arg("sample_weight"), py::arg("categorical"),
            py::arg("options"), py::kw_only(), py::arg("init"), py::arg("n_unlabelled"), py::arg("numbers"),
            py::arg("bring"), py::arg("n_threads"));
-  using Result = BoostedTreesResult;
-  auto result = bind_tree_result<Result>(module, "BoostedTreesResult");
-  add_array(result, "tree_risk", &Result::tree_risk);
-  add_array(result, "risk", &Result::risk);
-  add_array(result, "eval_auc", &Result::eval_auc);
-  result.def_readonly("n_bags", &Result::n_bags)
-      .def_readonly("best_round", &Result::best_round)
-      .def_property_readonly("status", [](const Result& made) { return kTreesStatus[static_cast<int>(made.status)]; });
   module.def("boost_trees", &fit_trees, py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
              py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("init"), py::arg("init_oob_sum"),
              py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("rows"));

@@ -8,17 +8,22 @@
 #include "boosting/bind_eval_set.hpp"
 #include "boosting/joined_stump_rows.hpp"
 #include "common/arguments.hpp"
-#include "common/bind_options.hpp"
+#include "common/bind_struct.hpp"
 #include "data/bind_binned_features.hpp"
 #include "fastpu/boosting/stump_boost.hpp"
 #include "tree/bind_trees.hpp"
 
 namespace fastpu {
 
-namespace {
+FASTPU_WORDS(BoostLossKind, "auc", "ada")
+FASTPU_WORDS(BoostStep, "jensen", "line_search")
+FASTPU_WORDS(BoostStatus, "n_rounds", "no_gain", "perfect", "early_stopping", "callback")
+FASTPU_FIELDS(StumpBoostOptions, loss, gamma, rho, step, n_rounds, stop_tol, early_stopping_rounds)
+FASTPU_FIELDS(BoostRound, round, feature, threshold, polarity, delta, alpha, z, objective, eval_auc)
+FASTPU_FIELDS(StumpBoostResult, features, thresholds, polarity, alphas, deltas, z, objective, eval_auc, best_round,
+              status, low, last_gain)
 
-// By BoostStatus.
-constexpr const char* kStumpStatus[] = {"n_rounds", "no_gain", "perfect", "early_stopping", "callback"};
+namespace {
 
 // The training set, and what it points to if the features are binned here: the bins, and the order of the rows if every
 // threshold is searched.
@@ -29,7 +34,7 @@ struct Training {
 };
 
 // With max_bins = 0 every threshold of a feature is searched that has at most most_distinct values.
-BinnedFeatures bin_training(const MatrixView& view, index_t max_bins, index_t most_distinct, Team& team,
+BinnedFeatures bin_training(const RowsView& view, index_t max_bins, index_t most_distinct, Team& team,
                             Training& training) {
   BinOptions options;
   options.max_bins = max_bins;
@@ -87,12 +92,12 @@ class StumpsOfMember {
   std::unique_ptr<StumpRows> rows_;
 };
 
-StumpBoostResult boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
-                       const py::object& categorical, StumpBoostOptions options, index_t max_bins,
-                       index_t most_distinct, const py::object& eval_set, const py::object& callback, int n_threads,
-                       StumpsOfMember* rows) {
+Fields<StumpBoostResult> boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
+                               const py::object& categorical, StumpBoostOptions options, index_t max_bins,
+                               index_t most_distinct, const py::object& eval_set, const py::object& callback,
+                               int n_threads, StumpsOfMember* rows) {
   Training training;
-  std::optional<MatrixView> raw;
+  std::optional<RowsView> raw;
   index_t n_rows = 0;
   index_t n_features = 0;
   if (const BinnedFeatures* binned = binned_features(features)) {
@@ -101,63 +106,40 @@ StumpBoostResult boost(const py::object& features, const py::object& labels, con
     n_features = binned->n_features;
   } else {
     raw = view_matrix(features);
-    n_rows = std::visit([](const auto& x) { return x.n_rows; }, *raw);
-    n_features = std::visit([](const auto& x) { return x.n_cols; }, *raw);
+    n_rows = fastpu::n_rows(*raw);
+    n_features = n_columns(*raw);
   }
   training.set.categorical = view_or_null<std::uint8_t>(categorical, "categorical", n_features);
   if (rows == nullptr) training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
   training.set.sample_weight = view_or_null<double>(sample_weight, "sample_weight", n_rows);
   const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
-  using Round = BoostRound;
-  const BoostCallback on_round =
-      callback_of<Round>(callback, &Round::round, &Round::feature, &Round::threshold, &Round::polarity, &Round::delta,
-                         &Round::alpha, &Round::z, &Round::objective, &Round::eval_auc);
+  const BoostCallback on_round = callback_of<BoostRound>(callback);
   Team team = team_of_call(n_threads);
 
   if (rows != nullptr && raw) throw py::value_error("features must be binned where rows are those of a member");
   const py::gil_scoped_release nogil;
   if (rows != nullptr) {
-    return stump_boost(*training.set.features, training.set.categorical, rows->rows(), eval ? &*eval : nullptr, options,
-                       on_round, team);
+    return {stump_boost(*training.set.features, training.set.categorical, rows->rows(), eval ? &*eval : nullptr,
+                        options, on_round, team)};
   }
   if (raw) {
     training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, most_distinct, team, training));
   }
-  return stump_boost(training.set, eval ? &*eval : nullptr, options, on_round, team);
+  return {stump_boost(training.set, eval ? &*eval : nullptr, options, on_round, team)};
 }
 
 }  // namespace
 
 void bind_stump_boost(py::module_& module) {
-  using Options = StumpBoostOptions;
-  OptionsBinding<Options>(module, "StumpBoostOptions")
-      .choice("loss", &Options::loss, {{"auc", BoostLossKind::auc}, {"ada", BoostLossKind::ada}})
-      .field("gamma", &Options::gamma)
-      .field("rho", &Options::rho)
-      .choice("step", &Options::step, {{"jensen", BoostStep::jensen}, {"line_search", BoostStep::line_search}})
-      .field("n_rounds", &Options::n_rounds)
-      .field("stop_tol", &Options::stop_tol)
-      .field("early_stopping_rounds", &Options::early_stopping_rounds);
+  bind_options<StumpBoostOptions>(module, "StumpBoostOptions");
+  bind_result<StumpBoostResult>(module, "StumpBoostResult")
+      .def_property_readonly("category_sets",
+                             [](const Fields<StumpBoostResult>& result) { return sets_to_array(result.sets); });
   py::class_<StumpsOfMember>(module, "StumpRows")
       .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, const py::object&, const py::object&,
                     py::object, int>(),
            py::arg("features").none(false), py::arg("labels"), py::arg("sample_weight"), py::kw_only(),
            py::arg("first"), py::arg("number"), py::arg("bring"), py::arg("n_threads"));
-  using Result = StumpBoostResult;
-  py::class_<Result> result(module, "StumpBoostResult");
-  add_array(result, "features", &Result::features);
-  add_array(result, "thresholds", &Result::thresholds);
-  add_array(result, "polarity", &Result::polarity);
-  add_array(result, "alphas", &Result::alphas);
-  add_array(result, "deltas", &Result::deltas);
-  add_array(result, "z", &Result::z);
-  add_array(result, "objective", &Result::objective);
-  add_array(result, "eval_auc", &Result::eval_auc);
-  result.def_property_readonly("category_sets", [](const Result& made) { return sets_to_array(made.sets); })
-      .def_readonly("best_round", &Result::best_round)
-      .def_property_readonly("status", [](const Result& made) { return kStumpStatus[static_cast<int>(made.status)]; })
-      .def_readonly("low", &Result::low)
-      .def_readonly("last_gain", &Result::last_gain);
   module.def("stump_boost", &boost, py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
              py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("max_bins"), py::arg("most_distinct"),
              py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("rows"));

@@ -1,7 +1,5 @@
 #include <pybind11/pybind11.h>
 
-#include <optional>
-
 #include "common/arguments.hpp"
 #include "data/bind_binned_features.hpp"
 #include "fastpu/boosting/stump_ensemble.hpp"
@@ -27,17 +25,8 @@ py::array_t<double> score_stumps(const py::object& features, const py::object& s
     ensemble.categorical = view_1d<std::uint8_t>(categorical, "categorical", n_features);
     ensemble.n_sets = view_sets(category_sets, ensemble.sets);
   }
-
-  Team team = team_of_call(n_threads);
-  const auto write = [&](const auto& x) {
-    py::array_t<double> out(x.n_rows);
-    double* to = out.mutable_data();
-    const py::gil_scoped_release nogil;
-    stump_scores(ensemble, x, to, team);
-    return out;
-  };
-  if (const BinnedFeatures* binned = binned_features(features)) return write(*binned);
-  return std::visit(write, view_matrix(features));
+  return scores_of(features, n_threads,
+                   [&](const auto& x, double* to, Team& team) { stump_scores(ensemble, x, to, team); });
 }
 
 }  // namespace

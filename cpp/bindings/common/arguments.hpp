@@ -8,12 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <functional>
+#include <cstring>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "common/team_of_call.hpp"
+#include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu {
@@ -24,20 +25,41 @@ namespace py = pybind11;
 template <class T>
 using Array = py::array_t<T, py::array::c_style>;
 
-using MatrixView = std::variant<DenseView<float>, DenseView<double>, CsrView<float>, CsrView<double>>;
+// Returns `array`, which must be a C-contiguous array of exactly type T.
+template <class T>
+Array<T> check_type(const py::handle& array, const char* name) {
+  if (!py::isinstance<Array<T>>(array)) throw py::type_error(std::string(name) + " has the wrong type for _core");
+  return py::reinterpret_borrow<Array<T>>(array);
+}
 
-// Returns `array` as a C-contiguous 1-D array of exactly type T and, if n >= 0, of n elements, which it must be.
+// The same for a 1-D array and, if n >= 0, one of n elements.
 template <class T>
 Array<T> check_1d(const py::handle& array, const char* name, index_t n = -1) {
-  if (!py::isinstance<Array<T>>(array)) throw py::type_error(std::string(name) + " has the wrong type for _core");
-  auto typed = py::reinterpret_borrow<Array<T>>(array);
+  auto typed = check_type<T>(array, name);
   if (typed.ndim() != 1 || (n >= 0 && typed.shape(0) != n)) {
     throw py::value_error(std::string(name) + " must be a 1-D array of " + std::to_string(n) + " elements");
   }
   return typed;
 }
 
-// Returns the elements of such an array, which must lie where a T may. In a message between Dask's workers an array
+// The same for an array of two dimensions.
+template <class T>
+Array<T> check_2d(const py::handle& array, const char* name) {
+  auto typed = check_type<T>(array, name);
+  if (typed.ndim() != 2) throw py::value_error(std::string(name) + " must be a 2-D array");
+  return typed;
+}
+
+// A copy of the elements, not one by one: a pickle may have put the array at any byte.
+template <class T>
+std::vector<T> vector_of(const py::handle& array, const char* name) {
+  const auto elements = check_type<T>(array, name);
+  auto values = make_vector<T>(elements.size(), name);
+  if (!values.empty()) std::memcpy(values.data(), elements.data(), values.size() * sizeof(T));
+  return values;
+}
+
+// Returns the elements of a 1-D array, which must lie where a T may. In a message between Dask's workers an array
 // begins at any byte.
 template <class T>
 const T* view_1d(const py::handle& array, const char* name, index_t n = -1) {
@@ -88,12 +110,12 @@ CsrView<T> view_csr(const py::object& data, const py::object& indices, const py:
 
 // The matrix behind a DenseMatrix, a CsrMatrix (src/fastpu/data/_matrix.py) or an ndarray. The caller keeps the object
 // alive, and with it the arrays that it holds.
-inline MatrixView view_matrix(const py::handle& matrix) {
+inline RowsView view_matrix(const py::handle& matrix) {
   const py::object indptr = py::getattr(matrix, "indptr", py::none());
   if (!indptr.is_none()) {
     const py::object data = matrix.attr("data");
     const auto csr = [&](auto zero) {
-      return MatrixView(
+      return RowsView(
           view_csr<decltype(zero)>(data, matrix.attr("indices"), indptr, matrix.attr("n_features").cast<index_t>()));
     };
     return py::isinstance<Array<float>>(data) ? csr(0.0F) : csr(0.0);
@@ -103,7 +125,7 @@ inline MatrixView view_matrix(const py::handle& matrix) {
     using T = decltype(zero);
     const auto array = py::reinterpret_borrow<Array<T>>(values);
     if (array.ndim() != 2) throw py::value_error("a matrix must have 2 dimensions");
-    return MatrixView(DenseView<T>{array.data(), array.shape(0), array.shape(1)});
+    return RowsView(DenseView<T>{array.data(), array.shape(0), array.shape(1)});
   };
   if (py::isinstance<Array<float>>(values)) return dense(0.0F);
   if (py::isinstance<Array<double>>(values)) return dense(0.0);
@@ -127,26 +149,6 @@ py::array_t<T> to_array(const std::vector<T>& values) {
 template <class T, std::size_t n>
 py::array_t<T> to_array(const std::array<T, n>& values) {
   return to_array(values.data(), static_cast<index_t>(n));
-}
-
-// One member of each of some records.
-template <class Value, class Record, class Member>
-py::array_t<Value> member_of(const std::vector<Record>& records, Member member) {
-  std::vector<Value> values;
-  values.reserve(records.size());
-  for (const Record& record : records) values.push_back(record.*member);
-  return to_array(values);
-}
-
-// A function that calls Python with these members of what a round or a step came to, and returns whether the fit is to
-// end; empty for None. `callback` must outlive it.
-template <class Round, class... Members>
-std::function<bool(const Round&)> callback_of(const py::object& callback, Members... members) {
-  if (callback.is_none()) return {};
-  return [&callback, members...](const Round& round) {
-    const py::gil_scoped_acquire gil;
-    return callback(round.*members...).template cast<bool>();
-  };
 }
 
 // Returns body(), which is called with the GIL released.

@@ -17,15 +17,6 @@ namespace {
 
 using Shared = std::shared_ptr<BinnedFeatures>;
 
-template <class T>
-std::vector<T> vector_of(const py::handle& array, const char* name) {
-  const auto elements = check_1d<T>(array, name);
-  auto values = make_vector<T>(elements.shape(0), name);
-  // Not element by element: a pickle may have put the array at any byte.
-  if (!values.empty()) std::memcpy(values.data(), elements.data(), values.size() * sizeof(T));
-  return values;
-}
-
 // The cuts in the arrays cut_starts, cut_values and bin_values, whose entries are not checked here.
 std::shared_ptr<const Cuts> read_cuts(const py::handle& start, const py::handle& value, const py::handle& bin_value) {
   auto cuts = std::make_shared<Cuts>();
@@ -37,16 +28,11 @@ std::shared_ptr<const Cuts> read_cuts(const py::handle& start, const py::handle&
 
 Shared bin(const py::object& matrix, index_t max_bins, const py::object& sample_weight, int n_threads,
            const py::object& categorical, const py::object& cuts) {
-  const MatrixView view = view_matrix(matrix);
+  const RowsView view = view_matrix(matrix);
   BinOptions options;
   options.max_bins = max_bins;
-  const index_t n_rows = std::visit([](const auto& x) { return x.n_rows; }, view);
-  if (!sample_weight.is_none()) options.sample_weight = view_1d<double>(sample_weight, "sample_weight", n_rows);
-  if (!categorical.is_none()) {
-    if (py::isinstance<py::tuple>(matrix)) throw py::value_error("categorical features must be dense");
-    const index_t n_features = std::visit([](const auto& x) { return x.n_cols; }, view);
-    options.categorical = view_1d<std::uint8_t>(categorical, "categorical", n_features);
-  }
+  options.sample_weight = view_or_null<double>(sample_weight, "sample_weight", n_rows(view));
+  options.categorical = view_or_null<std::uint8_t>(categorical, "categorical", n_columns(view));
   if (!cuts.is_none()) {
     const auto arrays = cuts.cast<py::tuple>();
     if (arrays.size() != 3) throw py::value_error("cuts must be three arrays, got " + std::to_string(arrays.size()));
@@ -123,16 +109,14 @@ Shared set_state(const py::tuple& state) {
 // Codes as a dense matrix of the smallest unsigned type, for inspection and tests.
 py::array codes(const BinnedFeatures& b) {
   if (b.is_sparse()) throw py::value_error("sparse binned features hold no dense codes");
-  const auto copy = [&](auto zero) {
-    using Code = decltype(zero);
+  return with_code_type(b.width, [&]<class Code>(Code) {
     py::array_t<Code> out({b.n_rows, b.n_features});
     const auto* from = reinterpret_cast<const Code*>(b.by_row.data());
     for (index_t i = 0; i < b.n_rows; ++i) {
       std::memcpy(out.mutable_data(i, 0), from + i * b.row_stride, at(b.n_features) * sizeof(Code));
     }
     return py::array(std::move(out));
-  };
-  return b.width == CodeWidth::one_byte ? copy(std::uint8_t{}) : copy(std::uint16_t{});
+  });
 }
 
 // Codes of one feature, dense whatever the form.
@@ -145,10 +129,10 @@ py::array_t<std::uint32_t> column(const BinnedFeatures& b, index_t feature) {
     for (index_t p = b.column_start[at(feature)]; p < b.column_start[at(feature) + 1]; ++p) {
       to[b.column_rows[at(p)]] = b.column_codes[at(p)];
     }
-  } else if (b.width == CodeWidth::one_byte) {
-    std::copy_n(b.by_column.data() + feature * b.column_stride, b.n_rows, to);
   } else {
-    std::copy_n(reinterpret_cast<const std::uint16_t*>(b.by_column.data()) + feature * b.column_stride, b.n_rows, to);
+    with_code_type(b.width, [&]<class Code>(Code) {
+      std::copy_n(reinterpret_cast<const Code*>(b.by_column.data()) + feature * b.column_stride, b.n_rows, to);
+    });
   }
   return out;
 }
@@ -169,9 +153,8 @@ void bind_binned_features(py::module_& module) {
       .def("take", &take, py::arg("rows"), py::arg("n_threads"))
       .def("same_cuts", &same_cuts, py::arg("other"))
       .def(py::pickle(&get_state, &set_state));
-  module.def("bin_features", &bin, py::arg("matrix"), py::arg("max_bins"), py::arg("sample_weight").none(true),
-             py::arg("n_threads"), py::arg("categorical").none(true) = py::none(),
-             py::arg("cuts").none(true) = py::none());
+  module.def("bin_features", &bin, py::arg("matrix"), py::arg("max_bins"), py::arg("sample_weight"),
+             py::arg("n_threads"), py::arg("categorical") = py::none(), py::arg("cuts") = py::none());
   module.def("stack_binned", &stack, py::arg("parts"), py::arg("n_threads"));
 }
 

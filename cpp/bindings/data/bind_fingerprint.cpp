@@ -18,8 +18,8 @@ py::array_t<std::uint64_t> fingerprint_of(const BinnedFeatures& features, const 
 }  // namespace
 
 void bind_fingerprint(py::module_& module) {
-  module.def("fingerprint", &fingerprint_of, py::arg("features"), py::arg("labels"), py::arg("weights").none(true),
-             py::kw_only(), py::arg("first_row"), py::arg("n_threads"));
+  module.def("fingerprint", &fingerprint_of, py::arg("features"), py::arg("labels"), py::arg("weights"), py::kw_only(),
+             py::arg("first_row"), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

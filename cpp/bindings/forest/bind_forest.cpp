@@ -1,25 +1,33 @@
 #include <pybind11/pybind11.h>
 
 #include "common/arguments.hpp"
-#include "common/bind_options.hpp"
+#include "common/bind_struct.hpp"
 #include "fastpu/forest/forest.hpp"
 #include "tree/bind_trees.hpp"
 
 namespace fastpu {
 
+FASTPU_WORDS(ForestLoss, "gini", "nnpu", "upu")
+FASTPU_WORDS(ForestStatus, "n_trees", "callback")
+FASTPU_FIELDS(ForestOptions, loss, prior, random_cuts, n_trees, first_tree, first_set, seed, bag_unl, replace_unl,
+              max_features, min_leaf_rows, max_depth, max_leaves)
+FASTPU_FIELDS(ForestTree, tree, n_leaves, depth)
+FASTPU_FIELDS(ForestResult, tree_start, oob_sum, oob_count, status)
+
 namespace {
 
-ForestResult grow_trees(const BinnedFeatures& features, const py::object& labels, const py::object& sample_weight,
-                        const py::object& categorical, ForestOptions options, const py::object& oob_sum,
-                        const py::object& oob_count, const py::object& callback, int n_threads) {
+using BoundResult = Fields<ForestResult>;
+
+BoundResult grow_trees(const BinnedFeatures& features, const py::object& labels, const py::object& sample_weight,
+                       const py::object& categorical, ForestOptions options, const py::object& oob_sum,
+                       const py::object& oob_count, const py::object& callback, int n_threads) {
   options.oob_sum = view_or_null<double>(oob_sum, "oob_sum", features.n_rows);
   options.oob_count = view_or_null<std::int32_t>(oob_count, "oob_count", features.n_rows);
   const auto train = view_training_set<ForestTrainingSet>(features, labels, sample_weight, categorical);
-  const ForestCallback on_tree =
-      callback_of<ForestTree>(callback, &ForestTree::tree, &ForestTree::n_leaves, &ForestTree::depth);
+  const ForestCallback on_tree = callback_of<ForestTree>(callback);
   Team team = team_of_call(n_threads);
   const py::gil_scoped_release nogil;
-  return grow_forest(train, options, on_tree, team);
+  return {grow_forest(train, options, on_tree, team)};
 }
 
 py::array_t<std::uint32_t> draw_forest_bags(index_t n_pos, index_t n_unl, const py::object& weight_pos,
@@ -31,49 +39,32 @@ py::array_t<std::uint32_t> draw_forest_bags(index_t n_pos, index_t n_unl, const 
   return to_array(bags.rows).reshape({options.n_trees, bags.n_pos + bags.n_unl});
 }
 
-ForestResult grow_drawn(const BinnedFeatures& features, const Array<std::uint32_t>& bags, index_t n_pos,
-                        const py::object& categorical, ForestOptions options, int n_threads) {
-  if (bags.ndim() != 2) throw py::value_error("bags must be a 2-D array");
-  options.n_trees = bags.shape(0);
+BoundResult grow_drawn(const BinnedFeatures& features, const py::object& bags, index_t n_pos,
+                       const py::object& categorical, ForestOptions options, int n_threads) {
+  const auto rows = check_2d<std::uint32_t>(bags, "bags");
+  options.n_trees = rows.shape(0);
   ForestBags drawn;
   drawn.n_pos = n_pos;
-  drawn.n_unl = bags.shape(1) - n_pos;
-  drawn.rows.assign(bags.data(), bags.data() + bags.size());
+  drawn.n_unl = rows.shape(1) - n_pos;
+  drawn.rows = vector_of<std::uint32_t>(bags, "bags");
   const auto* flags = view_or_null<std::uint8_t>(categorical, "categorical", features.n_features);
   Team team = team_of_call(n_threads);
   const py::gil_scoped_release nogil;
-  return grow_on_bags(features, flags, drawn, options, team);
+  return {grow_on_bags(features, flags, drawn, options, team)};
 }
 
 }  // namespace
 
 void bind_forest(py::module_& module) {
-  using Options = ForestOptions;
-  OptionsBinding<Options>(module, "ForestOptions")
-      .choice("loss", &Options::loss,
-              {{"gini", ForestLoss::gini}, {"nnpu", ForestLoss::nnpu}, {"upu", ForestLoss::upu}})
-      .field("prior", &Options::prior)
-      .field("random_cuts", &Options::random_cuts)
-      .field("n_trees", &Options::n_trees)
-      .field("first_tree", &Options::first_tree)
-      .field("first_set", &Options::first_set)
-      .field("seed", &Options::seed)
-      .field("bag_unl", &Options::bag_unl)
-      .field("replace_unl", &Options::replace_unl)
-      .field("max_features", &Options::max_features)
-      .field("min_leaf_rows", &Options::min_leaf_rows)
-      .field("max_depth", &Options::max_depth)
-      .field("max_leaves", &Options::max_leaves);
-  bind_tree_result<ForestResult>(module, "ForestResult")
-      .def_property_readonly("status",
-                             [](const ForestResult& result) { return result.stopped ? "callback" : "n_trees"; });
+  bind_options<ForestOptions>(module, "ForestOptions");
+  bind_tree_result<ForestResult>(module, "ForestResult");
   module.def("grow_forest", &grow_trees, py::arg("features"), py::arg("labels").none(false), py::arg("sample_weight"),
              py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("oob_sum"), py::arg("oob_count"),
              py::arg("callback"), py::arg("n_threads"));
   module.def("draw_forest_bags", &draw_forest_bags, py::kw_only(), py::arg("n_pos"), py::arg("n_unl"),
              py::arg("weight_pos"), py::arg("weight_unl"), py::arg("options"), py::arg("n_threads"));
-  module.def("grow_on_bags", &grow_drawn, py::arg("features"), py::arg("bags").noconvert(), py::kw_only(),
-             py::arg("n_pos"), py::arg("categorical"), py::arg("options"), py::arg("n_threads"));
+  module.def("grow_on_bags", &grow_drawn, py::arg("features"), py::arg("bags"), py::kw_only(), py::arg("n_pos"),
+             py::arg("categorical"), py::arg("options"), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

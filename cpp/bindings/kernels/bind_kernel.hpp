@@ -1,17 +1,25 @@
 #pragma once
 
-#include <pybind11/pybind11.h>
+#include <memory>
+#include <type_traits>
 
-#include <string>
-
+#include "common/arguments.hpp"
 #include "fastpu/kernels/kernel.hpp"
 
 namespace fastpu {
 
-// The kernel of that name; "precomputed" and functions are none of them.
-KernelParams kernel_params(const std::string& kernel, double gamma, int degree, double coef0);
-
 // Calls Python for blocks of kernel values.
-KernelFunction kernel_function(pybind11::object function);
+KernelFunction kernel_function(py::object function);
+
+// The kernel that a matrix is.
+template <class View>
+std::unique_ptr<Kernel<typename View::Value>> precomputed_kernel(const View& x) {
+  if constexpr (std::is_same_v<View, DenseView<typename View::Value>>) {
+    if (x.n_rows != x.n_cols) throw py::value_error("a precomputed kernel must be square");
+    return make_precomputed_kernel(x);
+  } else {
+    throw py::type_error("a precomputed kernel must be dense");
+  }
+}
 
 }  // namespace fastpu

@@ -1,32 +1,24 @@
 #include <pybind11/pybind11.h>
 
 #include <string>
-#include <utility>
 
 #include "common/arguments.hpp"
+#include "common/bind_struct.hpp"
 #include "fastpu/knn/knn_graph.hpp"
 
 namespace fastpu {
 
-namespace {
+FASTPU_WORDS(KnnMethod, "", "tree", "blocks")
 
-KnnMethod method_of(const std::string& name) {
-  constexpr std::pair<const char*, KnnMethod> kMethods[] = {
-      {"", KnnMethod::automatic}, {"tree", KnnMethod::tree}, {"blocks", KnnMethod::blocks}};
-  for (const auto& [known, method] : kMethods) {
-    if (name == known) return method;
-  }
-  throw py::value_error("method has no value '" + name + "'");
-}
+namespace {
 
 py::tuple search(const py::object& x, index_t n_neighbors, int n_threads, const std::string& method) {
   KnnOptions options;
   options.n_neighbors = n_neighbors;
-  options.method = method_of(method);
-  const MatrixView view = view_matrix(x);
-  const index_t n_rows = std::visit([](const auto& matrix) { return matrix.n_rows; }, view);
-  py::array_t<index_t> indices({n_rows, n_neighbors});
-  py::array_t<double> squared({n_rows, n_neighbors});
+  options.method = value_of<KnnMethod>(method, "method");
+  const RowsView view = view_matrix(x);
+  py::array_t<index_t> indices({n_rows(view), n_neighbors});
+  py::array_t<double> squared({n_rows(view), n_neighbors});
   index_t* const to_indices = indices.mutable_data();
   double* const to_squared = squared.mutable_data();
   Team team = team_of_call(n_threads);

@@ -2,37 +2,27 @@
 #include <pybind11/stl.h>
 
 #include <memory>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "common/arguments.hpp"
+#include "common/bind_struct.hpp"
 #include "fastpu/pual/pual.hpp"
 #include "linalg/bind_blas.hpp"
 
 namespace fastpu {
 
+FASTPU_WORDS(PualStatus, "gap", "max_iter", "precision", "callback")
+FASTPU_FIELDS(PualRound, cost, n_iter, objective, gap)
+FASTPU_FIELDS(PualResult, alpha, objective, gap, n_iter, status, iterations, objectives, gaps)
+
 namespace {
-
-constexpr const char* kPualStatus[] = {"gap", "max_iter", "precision", "callback"};  // as in PualStatus
-
-py::dict to_dict(const PualResult& result) {
-  py::dict out;
-  out["alpha"] = to_array(result.alpha);
-  out["objective"] = result.objective;
-  out["gap"] = result.gap;
-  out["n_iter"] = result.n_iter;
-  out["status"] = kPualStatus[static_cast<std::size_t>(result.status)];
-  out["iterations"] = to_array(result.iterations);
-  out["objectives"] = to_array(result.objectives);
-  out["gaps"] = to_array(result.gaps);
-  return out;
-}
 
 class PyPualDual {
  public:
-  PyPualDual(const Array<double>& factor, int n_threads) : n_threads_(n_threads) {
-    if (factor.ndim() != 2) throw py::value_error("a matrix must have 2 dimensions");
-    const BlasMatrix<const double> view(factor.data(), factor.shape(0), factor.shape(1));
+  PyPualDual(const py::object& factor, int n_threads) : n_threads_(n_threads) {
+    const auto array = check_2d<double>(factor, "factor");
+    const BlasMatrix<const double> view(array.data(), array.shape(0), array.shape(1));
     const Blas& functions = blas();
     Team team = team_of_call(n_threads_);
     const py::gil_scoped_release nogil;
@@ -43,12 +33,11 @@ class PyPualDual {
     PualOptions options;
     options.tol = tol;
     options.max_iter = max_iter;
-    const PualCallback on_round =
-        callback_of<PualRound>(callback, &PualRound::cost, &PualRound::n_iter, &PualRound::objective, &PualRound::gap);
+    const PualCallback on_round = callback_of<PualRound>(callback);
     Team team = team_of_call(n_threads_);
-    const std::vector<PualResult> results = unlocked([&] { return dual_->solve(costs, options, on_round, team); });
+    std::vector<PualResult> results = unlocked([&] { return dual_->solve(costs, options, on_round, team); });
     py::list out;
-    for (const PualResult& result : results) out.append(to_dict(result));
+    for (PualResult& result : results) out.append(to_dict(std::move(result)));
     return out;
   }
 
@@ -61,9 +50,9 @@ class PyPualDual {
 
 void bind_pual(const py::module_& module) {
   py::class_<PyPualDual>(module, "PualDual")
-      .def(py::init<const Array<double>&, int>(), py::arg("factor").noconvert(), py::kw_only(), py::arg("n_threads"))
+      .def(py::init<const py::object&, int>(), py::arg("factor"), py::kw_only(), py::arg("n_threads"))
       .def("solve", &PyPualDual::solve, py::arg("costs"), py::kw_only(), py::arg("tol"), py::arg("max_iter"),
-           py::arg("callback").none(true));
+           py::arg("callback"));
 }
 
 }  // namespace fastpu

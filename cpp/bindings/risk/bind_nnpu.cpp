@@ -1,35 +1,29 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <string>
-#include <type_traits>
-#include <vector>
 
 #include "common/arguments.hpp"
-#include "common/bind_options.hpp"
+#include "common/bind_struct.hpp"
 #include "fastpu/risk/nnpu.hpp"
 
 namespace fastpu {
 
+FASTPU_WORDS(PuLoss, "sigmoid", "logistic", "squared")
+FASTPU_WORDS(NnpuStatus, "n_epochs", "early_stopping", "callback")
+FASTPU_FIELDS(NnpuOptions, loss, prior, beta, gamma_nn, lam, learning_rate, scale, n_epochs, batch_size, seed,
+              early_stopping_rounds)
+FASTPU_FIELDS(NnpuEpoch, epoch, risk, positive, negative, n_reversed, eval_risk)
+
 namespace {
-
-constexpr const char* kNnpuStatus[] = {"n_epochs", "early_stopping", "callback"};  // as in NnpuStatus
-
-template <class T>
-std::vector<T> values_of(const py::handle& array, const char* name) {
-  if (!py::isinstance<Array<T>>(array)) throw py::type_error(std::string(name) + " has the wrong type for _core");
-  const auto typed = py::reinterpret_borrow<Array<T>>(array);
-  return std::vector<T>(typed.data(), typed.data() + typed.size());
-}
 
 // Converts a net to a dict of "hidden_coef" (n_features x n_hidden), "hidden_intercept" and "coef", arrays of one type,
 // and "intercept".
 template <class T>
 PuNet<T> net_of(const py::dict& dict) {
   PuNet<T> net;
-  net.hidden_coef = values_of<T>(dict["hidden_coef"], "hidden_coef");
-  net.hidden_intercept = values_of<T>(dict["hidden_intercept"], "hidden_intercept");
-  net.coef = values_of<T>(dict["coef"], "coef");
+  net.hidden_coef = vector_of<T>(dict["hidden_coef"], "hidden_coef");
+  net.hidden_intercept = vector_of<T>(dict["hidden_intercept"], "hidden_intercept");
+  net.coef = vector_of<T>(dict["coef"], "coef");
   net.intercept = static_cast<T>(dict["intercept"].cast<double>());
   net.n_hidden = static_cast<index_t>(net.hidden_intercept.size());
   const std::size_t size = net.n_hidden > 0 ? net.hidden_coef.size() / net.hidden_intercept.size() : net.coef.size();
@@ -62,8 +56,7 @@ PuRows<View> rows_of(const View& x, const py::object& labels, const py::object& 
 py::dict fit(const py::object& x, const py::object& labels, const py::object& weights, const py::dict& start,
              const NnpuOptions& options, const py::object& chosen, const py::object& eval_rows,
              const py::object& callback, int n_threads) {
-  const NnpuCallback on_epoch = callback_of<NnpuEpoch>(callback, &NnpuEpoch::epoch, &NnpuEpoch::risk,
-                                                       &NnpuEpoch::n_reversed, &NnpuEpoch::eval_risk);
+  const NnpuCallback on_epoch = callback_of<NnpuEpoch>(callback);
   Team team = team_of_call(n_threads);
   const auto fit_view = [&]<class View>(const View& view) {
     using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
@@ -75,7 +68,7 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
     PuRows<View> judging;
     if (!eval_rows.is_none()) {
       const auto parts = eval_rows.cast<py::tuple>();
-      const MatrixView other = view_matrix(parts[0]);
+      const RowsView other = view_matrix(parts[0]);
       if (!std::holds_alternative<View>(other))
         throw py::type_error("x and x of eval_rows must have one form and type");
       judging = rows_of(std::get<View>(other), parts[1], parts[2]);
@@ -83,15 +76,10 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
     PuNet<T> net = net_of<T>(start);
     const PuRows<View>* const judges = eval_rows.is_none() ? nullptr : &judging;
     const NnpuResult result = unlocked([&] { return fit_nnpu(rows, judges, options, on_epoch, team, net); });
-    py::dict out;
+    py::dict out = to_columns(result.epochs);
     out["net"] = dict_of(net);
-    out["risk"] = member_of<double>(result.epochs, &NnpuEpoch::risk);
-    out["positive"] = member_of<double>(result.epochs, &NnpuEpoch::positive);
-    out["negative"] = member_of<double>(result.epochs, &NnpuEpoch::negative);
-    out["n_reversed"] = member_of<index_t>(result.epochs, &NnpuEpoch::n_reversed);
-    out["eval_risk"] = member_of<double>(result.epochs, &NnpuEpoch::eval_risk);
     out["best_epoch"] = result.best_epoch;
-    out["status"] = kNnpuStatus[static_cast<std::size_t>(result.status)];
+    out["status"] = word_of(result.status);
     return out;
   };
   return std::visit(fit_view, view_matrix(x));
@@ -113,22 +101,10 @@ py::array_t<double> score_net(const py::object& x, const py::dict& parameters, i
 }  // namespace
 
 void bind_nnpu(py::module_& module) {
-  OptionsBinding<NnpuOptions>(module, "NnpuOptions")
-      .choice("loss", &NnpuOptions::loss,
-              {{"sigmoid", PuLoss::sigmoid}, {"logistic", PuLoss::logistic}, {"squared", PuLoss::squared}})
-      .field("prior", &NnpuOptions::prior)
-      .field("beta", &NnpuOptions::beta)
-      .field("gamma_nn", &NnpuOptions::gamma_nn)
-      .field("lam", &NnpuOptions::lam)
-      .field("learning_rate", &NnpuOptions::learning_rate)
-      .field("scale", &NnpuOptions::scale)
-      .field("n_epochs", &NnpuOptions::n_epochs)
-      .field("batch_size", &NnpuOptions::batch_size)
-      .field("seed", &NnpuOptions::seed)
-      .field("early_stopping_rounds", &NnpuOptions::early_stopping_rounds);
-  module.def("fit_nnpu", &fit, py::arg("x"), py::arg("labels"), py::arg("weights").none(true), py::arg("start"),
-             py::arg("options"), py::kw_only(), py::arg("chosen").none(true), py::arg("eval_rows").none(true),
-             py::arg("callback").none(true), py::arg("n_threads"));
+  bind_options<NnpuOptions>(module, "NnpuOptions");
+  module.def("fit_nnpu", &fit, py::arg("x"), py::arg("labels"), py::arg("weights"), py::arg("start"),
+             py::arg("options"), py::kw_only(), py::arg("chosen"), py::arg("eval_rows"), py::arg("callback"),
+             py::arg("n_threads"));
   module.def("nnpu_scores", &score_net, py::arg("x"), py::arg("at"), py::kw_only(), py::arg("n_threads"));
 }
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "common/arguments.hpp"
+#include "common/bind_struct.hpp"
 #include "fastpu/svm/bagging_svm.hpp"
 #include "fastpu/svm/svm.hpp"
 #include "fastpu/svm/svm_grid.hpp"
@@ -15,46 +16,35 @@
 
 namespace fastpu {
 
+FASTPU_WORDS(SvmKind, "c_svm", "nu_svm", "one_class")
+FASTPU_WORDS(SmoStatus, "tol", "max_iter", "precision", "callback")
+FASTPU_FIELDS(SmoOptions, tol, max_steps)
+FASTPU_FIELDS(SmoRound, n_steps, objective, violation, n_active)
+FASTPU_FIELDS(SvmReport, intercept, objective, gap, violation, n_steps, status)
+FASTPU_FIELDS(SvmResult, alpha, intercept, margin, objective, gap, violation, n_steps, status, decision)
+FASTPU_FIELDS(GridFit, support, alpha, intercept, margin, objective, gap, violation, n_steps, status, n_positive,
+              lowest_score, highest_score)
+
 namespace {
-
-constexpr const char* kSmoStatus[] = {"tol", "max_iter", "precision", "callback"};  // as in SmoStatus
-
-SvmKind kind_of(const std::string& problem) {
-  if (problem == "c_svm") return SvmKind::c_svm;
-  if (problem == "nu_svm") return SvmKind::nu_svm;
-  if (problem == "one_class") return SvmKind::one_class;
-  throw py::value_error("problem has no value '" + problem + "'");
-}
 
 // The engine of either precision, with the data that it refers to.
 class PyEngine {
  public:
-  PyEngine(py::object data, const std::string& kernel, double gamma, int degree, double coef0, py::object function,
-           index_t cache_bytes, int n_threads)
+  // Without a kernel the data are its values.
+  PyEngine(py::object data, const KernelParams* kernel, const py::object& function, index_t cache_bytes, int n_threads)
       : data_(std::move(data)), n_threads_(n_threads) {
-    const MatrixView view = view_matrix(data_);
-    if (kernel == "function") {
-      const index_t n = std::visit([](const auto& x) { return x.n_rows; }, view);
-      engine_ = std::make_unique<SvmEngine<double>>(make_function_kernel(n, kernel_function(std::move(function))),
-                                                    cache_bytes);
+    const RowsView view = view_matrix(data_);
+    if (!function.is_none()) {
+      auto values = make_function_kernel(fastpu::n_rows(view), kernel_function(function));
+      engine_ = std::make_unique<SvmEngine<double>>(std::move(values), cache_bytes);
       return;
     }
-    std::visit(
-        [&]<class View>(const View& x) {
-          using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-          if (kernel == "precomputed") {
-            if constexpr (std::is_same_v<View, DenseView<T>>) {
-              if (x.n_rows != x.n_cols) throw py::value_error("a precomputed kernel must be square");
-              engine_ = std::make_unique<SvmEngine<T>>(make_precomputed_kernel(x), cache_bytes);
-            } else {
-              throw py::type_error("a precomputed kernel must be dense");
-            }
-          } else {
-            engine_ = std::make_unique<SvmEngine<T>>(x, kernel_params(kernel, gamma, degree, coef0), cache_bytes,
-                                                     team_of_call(n_threads));
-          }
-        },
-        view);
+    const auto make_engine = [&]<class View>(const View& x) {
+      using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
+      engine_ = kernel == nullptr ? std::make_unique<SvmEngine<T>>(precomputed_kernel(x), cache_bytes)
+                                  : std::make_unique<SvmEngine<T>>(x, *kernel, cache_bytes, team_of_call(n_threads));
+    };
+    std::visit(make_engine, view);
   }
 
   index_t n_rows() const {
@@ -62,36 +52,23 @@ class PyEngine {
   }
 
   py::dict solve(const std::string& problem, const py::object& rows, const py::object& labels, const py::object& costs,
-                 double nu, const py::object& start, double tol, index_t max_iter, const py::object& callback) {
+                 double nu, const py::object& start, const SmoOptions& options, const py::object& callback) {
     SvmProblem svm;
-    svm.kind = kind_of(problem);
+    svm.kind = value_of<SvmKind>(problem, "problem");
     svm.n = static_cast<index_t>(py::len(rows));
     svm.rows = row_numbers(rows, "rows");
     if (svm.kind != SvmKind::one_class) svm.labels = view_1d<std::int8_t>(labels, "labels", svm.n);
     svm.costs = view_1d<double>(costs, "costs", svm.n);
     svm.nu = nu;
-    if (!start.is_none()) svm.start = view_1d<double>(start, "start", svm.n);
+    svm.start = view_or_null<double>(start, "start", svm.n);
     check_distinct(svm.rows, svm.n, n_rows());
-    const SmoCallback on_round = callback_of<SmoRound>(callback, &SmoRound::n_steps, &SmoRound::objective,
-                                                       &SmoRound::violation, &SmoRound::n_active);
+    const SmoCallback on_round = callback_of<SmoRound>(callback);
     Team team = team_of_call(n_threads_);
-    SvmResult result;
-    {
-      const py::gil_scoped_release nogil;
-      result = std::visit(
-          [&](const auto& engine) { return engine->solve(svm, SvmOptions{tol, max_iter}, on_round, team); }, engine_);
-    }
-    py::dict out;
-    out["alpha"] = to_array(result.alpha);
-    out["intercept"] = result.intercept;
-    out["margin"] = result.margin;
-    out["objective"] = result.objective;
-    out["gap"] = result.gap;
-    out["violation"] = result.smo.violation;
-    out["n_steps"] = result.smo.n_steps;
-    out["status"] = kSmoStatus[static_cast<std::size_t>(result.smo.status)];
-    out["decision"] = to_array(result.decision);
-    out["history"] = history(result.smo.rounds);
+    const auto solve_by = [&](const auto& engine) { return engine->solve(svm, options, on_round, team); };
+    SvmResult result = unlocked([&] { return std::visit(solve_by, engine_); });
+    const py::dict history = to_columns(result.rounds);
+    py::dict out = to_dict(std::move(result));
+    out["history"] = history;
     return out;
   }
 
@@ -114,17 +91,15 @@ class PyEngine {
   }
 
   py::dict solve_bags(const py::object& positives, const py::object& bags, const py::object& cost_pos, double cost_unl,
-                      double tol, index_t max_iter, const py::object& start, const py::object& score_rows) {
+                      const SmoOptions& options, const py::object& start, const py::object& score_rows) {
     BaggingProblem problem;
-    if (!start.is_none()) problem.start = view_1d<double>(start, "start", n_rows());
+    problem.start = view_or_null<double>(start, "start", n_rows());
     problem.n_pos = static_cast<index_t>(py::len(positives));
     problem.positives = row_numbers(positives, "positives");
     check_distinct(problem.positives, problem.n_pos, n_rows());
     problem.costs_pos = view_1d<double>(cost_pos, "cost_pos", problem.n_pos);
     problem.cost_unl = cost_unl;
-    if (!py::isinstance<Array<index_t>>(bags)) throw py::type_error("bags has the wrong type for _core");
-    const auto bag_array = py::reinterpret_borrow<Array<index_t>>(bags);
-    if (bag_array.ndim() != 2) throw py::value_error("bags must have 2 dimensions");
+    const auto bag_array = check_2d<index_t>(bags, "bags");
     problem.n_bags = bag_array.shape(0);
     problem.bag_size = bag_array.shape(1);
     problem.bags = check_rows(bag_array.data(), bag_array.size(), "bags", n_rows());
@@ -139,35 +114,22 @@ class PyEngine {
     double* const to = decision.mutable_data();
 
     Team team = team_of_call(n_threads_);
-    BaggingResult result;
-    {
-      const py::gil_scoped_release nogil;
-      std::visit(
-          [&](const auto& engine) {
-            result = fastpu::solve_bags(*engine, problem, SvmOptions{tol, max_iter}, team);
-            std::vector<double> intercepts;
-            intercepts.reserve(result.bags.size());
-            for (const BagReport& bag : result.bags) intercepts.push_back(bag.intercept);
-            const KernelModels models{result.support.data(), static_cast<index_t>(result.support.size()),
-                                      result.coefs.data(), intercepts.data(), problem.n_bags};
-            kernel_scores(engine->kernel(), models, scored, n_scored, team, to);
-          },
-          engine_);
-    }
-    py::dict out;
+    const auto solve_by = [&](const auto& engine) {
+      BaggingResult result = fastpu::solve_bags(*engine, problem, options, team);
+      std::vector<double> intercepts;
+      intercepts.reserve(result.bags.size());
+      for (const SvmReport& bag : result.bags) intercepts.push_back(bag.intercept);
+      const KernelModels models{result.support.data(), static_cast<index_t>(result.support.size()), result.coefs.data(),
+                                intercepts.data(), problem.n_bags};
+      kernel_scores(engine->kernel(), models, scored, n_scored, team, to);
+      return result;
+    };
+    const BaggingResult result = unlocked([&] { return std::visit(solve_by, engine_); });
+    py::dict out = to_columns(result.bags);
     out["support"] = to_array(result.support);
-    out["coefs"] =
-        to_array(result.coefs)
-            .reshape({static_cast<py::ssize_t>(result.support.size()), static_cast<py::ssize_t>(problem.n_bags)});
+    const auto n_support = static_cast<py::ssize_t>(result.support.size());
+    out["coefs"] = to_array(result.coefs).reshape({n_support, static_cast<py::ssize_t>(problem.n_bags)});
     out["decision"] = decision;
-    out["intercepts"] = member_of<double>(result.bags, &BagReport::intercept);
-    out["objective"] = member_of<double>(result.bags, &BagReport::objective);
-    out["gap"] = member_of<double>(result.bags, &BagReport::gap);
-    out["violation"] = member_of<double>(result.bags, &BagReport::violation);
-    out["n_steps"] = member_of<index_t>(result.bags, &BagReport::n_steps);
-    py::list status;
-    for (const BagReport& bag : result.bags) status.append(kSmoStatus[static_cast<std::size_t>(bag.status)]);
-    out["status"] = status;
     return out;
   }
 
@@ -175,14 +137,6 @@ class PyEngine {
   const index_t* row_numbers(const py::object& rows, const char* name) const {
     const auto n = static_cast<index_t>(py::len(rows));
     return check_rows(view_1d<index_t>(rows, name, n), n, name, n_rows());
-  }
-  static py::dict history(const std::vector<SmoRound>& rounds) {
-    py::dict out;
-    out["objective"] = member_of<double>(rounds, &SmoRound::objective);
-    out["violation"] = member_of<double>(rounds, &SmoRound::violation);
-    out["n_active"] = member_of<index_t>(rounds, &SmoRound::n_active);
-    out["n_steps"] = member_of<index_t>(rounds, &SmoRound::n_steps);
-    return out;
   }
 
   py::object data_;
@@ -193,7 +147,7 @@ class PyEngine {
 // A chain of problems, with views of the arrays that `chain` holds.
 SvmChain read_chain(const std::string& problem, const py::dict& chain, index_t n_data) {
   SvmChain out;
-  out.kind = kind_of(problem);
+  out.kind = value_of<SvmKind>(problem, "problem");
   out.gamma = chain["gamma"].cast<double>();
   const auto numbers = [&](const char* name, index_t& n) {
     n = static_cast<index_t>(py::len(chain[name]));
@@ -211,55 +165,28 @@ SvmChain read_chain(const std::string& problem, const py::dict& chain, index_t n
   return out;
 }
 
+// Without a kernel the data are its values.
 py::list solve_grid(const py::object& data, const std::string& problem, const py::list& chains,
-                    const std::string& kernel, int degree, double coef0, double tol, index_t max_iter,
-                    index_t cache_bytes, int n_threads) {
-  const MatrixView view = view_matrix(data);
-  const index_t n_data = std::visit([](const auto& x) { return x.n_rows; }, view);
-  const bool precomputed = kernel == "precomputed";
-  const KernelParams params = precomputed ? KernelParams{} : kernel_params(kernel, 1.0, degree, coef0);
-  if (precomputed && !std::visit(
-                         []<class View>(const View& x) {
-                           return std::is_same_v<View, DenseView<typename View::Value>> && x.n_rows == x.n_cols;
-                         },
-                         view)) {
-    throw py::value_error("a precomputed kernel must be dense and square");
-  }
+                    const KernelParams* kernel, const SmoOptions& options, index_t cache_bytes, int n_threads) {
+  const RowsView view = view_matrix(data);
+  // Refuses what is no matrix of values.
+  if (kernel == nullptr) std::visit([](const auto& x) { static_cast<void>(precomputed_kernel(x)); }, view);
+  const KernelParams params = kernel == nullptr ? KernelParams{} : *kernel;
   std::vector<SvmChain> read;
-  for (const py::handle chain : chains) read.push_back(read_chain(problem, chain.cast<py::dict>(), n_data));
+  for (const py::handle chain : chains) read.push_back(read_chain(problem, chain.cast<py::dict>(), n_rows(view)));
   Team team = team_of_call(n_threads);
-  std::vector<ChainResult> results;
-  {
-    const py::gil_scoped_release nogil;
-    results = std::visit(
-        [&]<class View>(const View& x) {
-          using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-          return solve_chains<T>(x, params, precomputed, read, SvmOptions{tol, max_iter}, cache_bytes, team);
-        },
-        view);
-  }
+  const auto solve = [&]<class View>(const View& x) {
+    using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
+    return solve_chains<T>(x, params, kernel == nullptr, read, options, cache_bytes, team);
+  };
+  std::vector<ChainResult> results = unlocked([&] { return std::visit(solve, view); });
   py::list out;
   for (std::size_t c = 0; c < results.size(); ++c) {
-    const ChainResult& result = results[c];
+    const auto n_points = static_cast<py::ssize_t>(results[c].fits.size());
     py::list fits;
-    for (const GridFit& fit : result.fits) {
-      py::dict entry;
-      entry["support"] = to_array(fit.support);
-      entry["alpha"] = to_array(fit.alpha);
-      entry["intercept"] = fit.intercept;
-      entry["margin"] = fit.margin;
-      entry["objective"] = fit.objective;
-      entry["gap"] = fit.gap;
-      entry["violation"] = fit.violation;
-      entry["n_steps"] = fit.n_steps;
-      entry["status"] = kSmoStatus[static_cast<std::size_t>(fit.status)];
-      entry["n_positive"] = fit.n_positive;
-      entry["score_range"] = std::pair(fit.lowest_score, fit.highest_score);
-      fits.append(entry);
-    }
-    const auto n_points = static_cast<py::ssize_t>(result.fits.size());
-    out.append(
-        py::make_tuple(fits, to_array(result.held).reshape({static_cast<py::ssize_t>(read[c].n_held), n_points})));
+    for (GridFit& fit : results[c].fits) fits.append(to_dict(std::move(fit)));
+    const auto held = to_array(results[c].held).reshape({static_cast<py::ssize_t>(read[c].n_held), n_points});
+    out.append(py::make_tuple(fits, held));
   }
   return out;
 }
@@ -267,21 +194,17 @@ py::list solve_grid(const py::object& data, const std::string& problem, const py
 }  // namespace
 
 void bind_svm(py::module_& module) {
+  bind_options<SmoOptions>(module, "SmoOptions");
   py::class_<PyEngine>(module, "SvmEngine")
-      .def(py::init<py::object, const std::string&, double, int, double, py::object, index_t, int>(), py::arg("data"),
-           py::kw_only(), py::arg("kernel"), py::arg("gamma"), py::arg("degree"), py::arg("coef0"),
-           py::arg("function").none(true), py::arg("cache_bytes"), py::arg("n_threads"))
-      .def_property_readonly("n_rows", &PyEngine::n_rows)
-      .def("solve", &PyEngine::solve, py::arg("problem"), py::arg("rows"), py::arg("labels").none(true),
-           py::arg("costs"), py::kw_only(), py::arg("nu"), py::arg("start").none(true), py::arg("tol"),
-           py::arg("max_iter"), py::arg("callback").none(true))
+      .def(py::init<py::object, const KernelParams*, const py::object&, index_t, int>(), py::arg("data"), py::kw_only(),
+           py::arg("kernel"), py::arg("function"), py::arg("cache_bytes"), py::arg("n_threads"))
+      .def("solve", &PyEngine::solve, py::arg("problem"), py::arg("rows"), py::arg("labels"), py::arg("costs"),
+           py::kw_only(), py::arg("nu"), py::arg("start"), py::arg("options"), py::arg("callback"))
       .def("scores", &PyEngine::scores, py::arg("support"), py::arg("coefs"), py::arg("intercept"), py::arg("rows"))
       .def("solve_bags", &PyEngine::solve_bags, py::arg("positives"), py::arg("bags"), py::kw_only(),
-           py::arg("cost_pos"), py::arg("cost_unl"), py::arg("tol"), py::arg("max_iter"), py::arg("start").none(true),
-           py::arg("score_rows"));
+           py::arg("cost_pos"), py::arg("cost_unl"), py::arg("options"), py::arg("start"), py::arg("score_rows"));
   module.def("solve_svm_grid", &solve_grid, py::arg("data"), py::arg("problem"), py::arg("chains"), py::kw_only(),
-             py::arg("kernel"), py::arg("degree"), py::arg("coef0"), py::arg("tol"), py::arg("max_iter"),
-             py::arg("cache_bytes"), py::arg("n_threads"));
+             py::arg("kernel"), py::arg("options"), py::arg("cache_bytes"), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

@@ -16,16 +16,8 @@ void check_node_arrays(const py::object& nodes, const py::object& tree_start, co
 py::array_t<double> score_trees(const py::object& features, const py::object& nodes, const py::object& tree_start,
                                 const py::object& category_sets, index_t n_features, int n_threads) {
   const TreesView trees = view_trees(nodes, tree_start, category_sets, n_features);
-  Team team = team_of_call(n_threads);
-  const auto write = [&](const auto& x) {
-    py::array_t<double> out(x.n_rows);
-    double* to = out.mutable_data();
-    const py::gil_scoped_release nogil;
-    tree_scores(trees, x, to, team);
-    return out;
-  };
-  if (py::isinstance<BinnedFeatures>(features)) return write(features.cast<const BinnedFeatures&>());
-  return std::visit(write, view_matrix(features));
+  return scores_of(features, n_threads,
+                   [&](const auto& x, double* to, Team& team) { tree_scores(trees, x, to, team); });
 }
 
 }  // namespace

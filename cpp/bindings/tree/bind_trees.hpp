@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/arguments.hpp"
+#include "common/bind_struct.hpp"
 #include "data/bind_binned_features.hpp"
 #include "fastpu/tree/tree_nodes.hpp"
 
@@ -19,9 +20,8 @@ inline py::array_t<std::uint64_t> sets_to_array(const std::vector<CategorySet>& 
 
 // Their number, and a view of them.
 inline index_t view_sets(const py::object& array, const CategorySet*& sets) {
-  if (!py::isinstance<Array<std::uint64_t>>(array)) throw py::type_error("category_sets has the wrong type");
-  const auto rows = py::reinterpret_borrow<Array<std::uint64_t>>(array);
-  if (rows.ndim() != 2 || rows.shape(1) != 4) throw py::value_error("category_sets must be rows of four words");
+  const auto rows = check_2d<std::uint64_t>(array, "category_sets");
+  if (rows.shape(1) != 4) throw py::value_error("category_sets must be rows of four words");
   static_assert(sizeof(CategorySet) == 4 * sizeof(std::uint64_t));
   sets = reinterpret_cast<const CategorySet*>(rows.data());
   return rows.shape(0);
@@ -53,27 +53,17 @@ TrainingSet view_training_set(const BinnedFeatures& features, const py::object& 
   return train;
 }
 
-// A vector of a result, or a number, as a property of its class.
-template <class Result, class Base, class Value>
-void add_array(py::class_<Result>& bound, const char* name, std::vector<Value> Base::* member) {
-  bound.def_property_readonly(name, [member](const Result& result) { return to_array(result.*member); });
-}
-
 // A result with trees. The nodes are not copied: they are a read-only array that keeps the result alive.
 template <class Result>
-py::class_<Result> bind_tree_result(const py::module_& module, const char* name) {
-  py::class_<Result> bound(module, name);
+void bind_tree_result(const py::module_& module, const char* name) {
+  auto bound = bind_result<Result>(module, name);
   bound.def_property_readonly("nodes", [](const py::object& result) {
-    const auto& nodes = result.cast<const Result&>().nodes;
+    const auto& nodes = result.cast<const Fields<Result>&>().nodes;
     py::array_t<TreeNode> view(static_cast<py::ssize_t>(nodes.size()), nodes.data(), result);
     view.attr("setflags")(false);
     return view;
   });
-  add_array(bound, "tree_start", &Result::tree_start);
-  bound.def_property_readonly("category_sets", [](const Result& result) { return sets_to_array(result.sets); });
-  add_array(bound, "oob_sum", &Result::oob_sum);
-  add_array(bound, "oob_count", &Result::oob_count);
-  return bound;
+  bound.def_property_readonly("category_sets", [](const Fields<Result>& result) { return sets_to_array(result.sets); });
 }
 
 }  // namespace fastpu

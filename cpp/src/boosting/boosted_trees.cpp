@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -12,8 +11,7 @@
 #include "boosting/eval_auc.hpp"
 #include "boosting/local_boosted_rows.hpp"
 #include "boosting/tree_booster.hpp"
-#include "common/check_at_least.hpp"
-#include "common/to_text.hpp"
+#include "common/check_option.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
 #include "fastpu/tree/tree_scores.hpp"
@@ -27,6 +25,7 @@ namespace {
 
 using detail::Booster;
 using detail::check_at_least;
+using detail::check_option;
 using detail::GrownTree;
 using detail::LocalBoostedRows;
 using detail::MadeRound;
@@ -35,11 +34,6 @@ using detail::TreeFeatures;
 
 // ---- Arguments ----
 
-void check_number(const char* name, double value, bool is_allowed, const char* wanted) {
-  if (is_allowed && std::isfinite(value)) return;
-  throw std::invalid_argument(std::string(name) + " must be " + wanted + ", got " + detail::to_text(value));
-}
-
 void check_options(const BinnedFeatures& features, const BoostEvalSet* eval, const BoostedTreesOptions& options) {
   check_at_least("n_rounds", options.n_rounds, 1);
   check_at_least("max_leaves", options.max_leaves, 2);
@@ -47,20 +41,17 @@ void check_options(const BinnedFeatures& features, const BoostEvalSet* eval, con
   check_at_least("n_bags", options.n_bags, 0);
   check_at_least("bag_unl", options.bag_unl, options.n_bags > 0 ? 1 : 0);
   check_at_least("early_stopping_rounds", options.early_stopping_rounds, 0);
-  check_number("learning_rate", options.learning_rate, options.learning_rate > 0, "above 0");
-  check_number("min_leaf_rows", options.min_leaf_rows, options.min_leaf_rows > 0, "above 0");
-  check_number("min_leaf_hessian", options.min_leaf_hessian, options.min_leaf_hessian >= 0, "at least 0");
-  // Gains are divided by it where a leaf's sum of second derivatives is 0: a smaller one makes them infinite.
-  constexpr double kLeastRidge = 1e-12;
-  const bool is_ridge = options.lam == 0 || (options.lam >= kLeastRidge && std::isfinite(options.lam));
-  if (!is_ridge) {
-    std::ostringstream text;
-    text << "lam must be 0 or at least " << kLeastRidge << ", got " << options.lam;
-    throw std::invalid_argument(text.str());
-  }
   check_at_least("max_features", options.max_features, 0);
-  check_number("subsample_unl", options.subsample_unl, options.subsample_unl > 0 && options.subsample_unl <= 1,
-               "in (0, 1]");
+  const auto is_above_0 = [](double value) { return value > 0 && std::isfinite(value); };
+  check_option(is_above_0(options.learning_rate), "learning_rate", "above 0", options.learning_rate);
+  check_option(is_above_0(options.min_leaf_rows), "min_leaf_rows", "above 0", options.min_leaf_rows);
+  check_option(options.min_leaf_hessian == 0 || is_above_0(options.min_leaf_hessian), "min_leaf_hessian", "at least 0",
+               options.min_leaf_hessian);
+  // Gains are divided by it where a leaf's sum of second derivatives is 0: a smaller one makes them infinite.
+  check_option(options.lam == 0 || (options.lam >= 1e-12 && std::isfinite(options.lam)), "lam", "0 or at least 1e-12",
+               options.lam);
+  check_option(options.subsample_unl > 0 && options.subsample_unl <= 1, "subsample_unl", "in (0, 1]",
+               options.subsample_unl);
   if (options.early_stopping_rounds > 0 && eval == nullptr) {
     throw std::invalid_argument("early_stopping_rounds needs an eval_set");
   }
@@ -230,11 +221,7 @@ class BagBooster {
     std::vector<std::uint32_t> drawn = negative_;
     std::vector<std::uint32_t> places;
     if (positive_.size() > 0) positive_.draw_with_replacement(positive_.size(), random, drawn);
-    if (unlabelled_.size() > 0 && options_.replace_unl) {
-      unlabelled_.draw_with_replacement(options_.bag_unl, random, drawn);
-    } else if (unlabelled_.size() > 0) {
-      unlabelled_.draw_without_replacement(options_.bag_unl, random, places, drawn);
-    }
+    if (unlabelled_.size() > 0) unlabelled_.draw(options_.bag_unl, options_.replace_unl, random, places, drawn);
     std::ranges::sort(drawn);
     std::vector<index_t> rows;
     Bag bag;
@@ -342,7 +329,7 @@ BoostedTreesResult boost_trees(const BinnedFeatures& features, const std::uint8_
                                const BoostEvalSet* eval, const BoostedTreesOptions& options,
                                const BoostedTreesCallback& callback, Team& team) {
   check_options(features, eval, options);
-  check_number("n_bags", static_cast<double>(options.n_bags), options.n_bags == 0, "0 for rows that are elsewhere");
+  check_option(options.n_bags == 0, "n_bags", "0 for rows that are elsewhere", static_cast<double>(options.n_bags));
   const TreeFeatures tree_features(features, categorical);
   return boost_all_rows(tree_features, rows, eval, options, callback, team);
 }

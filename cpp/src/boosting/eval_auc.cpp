@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "data/category_of.hpp"
+#include "data/entries_by_feature.hpp"
 #include "data/float_key.hpp"
 
 namespace fastpu::detail {
@@ -31,40 +32,23 @@ class DenseColumns final : public EvalColumns {
   DenseView<T> x_;
 };
 
-// The entries column by column, so that a stump costs what its column holds.
+// A stump costs what its column holds.
 template <class T>
 class SparseColumns final : public EvalColumns {
  public:
-  explicit SparseColumns(const CsrView<T>& x)
-      : n_rows_(x.n_rows), start_(at(x.n_cols) + 1), entries_(at(x.row_start[x.n_rows])) {
-    for (index_t p = 0; p < x.row_start[x.n_rows]; ++p) ++start_[at(x.columns[p]) + 1];
-    for (std::size_t e = 1; e < start_.size(); ++e) start_[e] += start_[e - 1];
-    std::vector<index_t> next(start_.begin(), start_.end() - 1);
-    for (index_t r = 0; r < x.n_rows; ++r) {
-      for (index_t p = x.row_start[r]; p < x.row_start[r + 1]; ++p) {
-        const index_t place = next[at(x.columns[p])]++;
-        entries_[at(place)] = {static_cast<std::uint32_t>(r), x.values[p]};
-      }
-    }
-  }
+  explicit SparseColumns(const CsrView<T>& x) : n_rows_(x.n_rows), columns_(x, Pacer([] {})) {}
   index_t n_rows() const override { return n_rows_; }
   void above(const StumpRule& rule, std::vector<char>& above) const override {
     const T limit = floor_to<T>(rule.threshold);
     above.assign(above.size(), static_cast<char>(T(0) > limit));
-    for (index_t p = start_[at(rule.feature)]; p < start_[at(rule.feature + 1)]; ++p) {
-      const Entry& entry = entries_[at(p)];
-      above[entry.row] = static_cast<char>(entry.value > limit);
+    for (index_t p = columns_.start[at(rule.feature)]; p < columns_.start[at(rule.feature + 1)]; ++p) {
+      above[columns_.rows[p]] = static_cast<char>(columns_.values[p] > limit);
     }
   }
 
  private:
-  struct Entry {
-    std::uint32_t row;
-    T value;
-  };
   index_t n_rows_;
-  std::vector<index_t> start_;
-  std::vector<Entry> entries_;
+  EntriesByFeature<T> columns_;
 };
 
 class BinnedColumns final : public EvalColumns {
@@ -78,22 +62,18 @@ class BinnedColumns final : public EvalColumns {
       for (index_t p = x_.column_start[e]; p < x_.column_start[e + 1]; ++p) {
         above[x_.column_rows[at(p)]] = static_cast<char>(index_t{x_.column_codes[at(p)]} > rule.cut);
       }
-    } else if (x_.width == CodeWidth::one_byte) {
-      from_codes(x_.by_column.data() + rule.feature * x_.column_stride, rule, above);
-    } else {
-      from_codes(reinterpret_cast<const std::uint16_t*>(x_.by_column.data()) + rule.feature * x_.column_stride, rule,
-                 above);
+      return;
     }
+    with_code_type(x_.width, [&]<class Code>(Code) {
+      const auto* codes = reinterpret_cast<const Code*>(x_.by_column.data()) + rule.feature * x_.column_stride;
+      for (std::size_t i = 0; i < above.size(); ++i) {
+        above[i] = static_cast<char>(rule.codes == nullptr ? static_cast<index_t>(codes[i]) > rule.cut
+                                                           : rule.codes->has(codes[i]));
+      }
+    });
   }
 
  private:
-  template <class Code>
-  static void from_codes(const Code* codes, const StumpRule& rule, std::vector<char>& above) {
-    for (std::size_t i = 0; i < above.size(); ++i) {
-      above[i] = static_cast<char>(rule.codes == nullptr ? static_cast<index_t>(codes[i]) > rule.cut
-                                                         : rule.codes->has(codes[i]));
-    }
-  }
   const BinnedFeatures& x_;
 };
 

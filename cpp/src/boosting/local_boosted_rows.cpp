@@ -78,7 +78,7 @@ void LocalBoostedRows::draw(std::uint64_t seed, index_t n) {
   for (const std::uint32_t row : unlabelled_) takes_part_[row] = 0;
   drawn_numbers_.clear();
   Random random(seed);
-  numbers_->draw_without_replacement(n, random, places_, drawn_numbers_);
+  numbers_->draw(n, false, random, places_, drawn_numbers_);
   for (const std::uint32_t number : drawn_numbers_) {
     if (row_of_number_[number] != kForeign) takes_part_[row_of_number_[number]] = 1;
   }

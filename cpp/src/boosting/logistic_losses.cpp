@@ -1,10 +1,9 @@
 // Losses "logistic" and "upu" for trees. With l(z) = log(1 + e^-z) and s(F) = 1 / (1 + e^-F), the derivative of
 // l(F) is -s(-F), that of l(-F) is s(F), and l(F) - l(-F) = -F; the second derivative of both is s(F) s(-F).
 #include <stdexcept>
-#include <string>
 
 #include "boosting/loss_formula.hpp"
-#include "common/to_text.hpp"
+#include "common/check_option.hpp"
 
 namespace fastpu::detail {
 
@@ -61,14 +60,12 @@ class Upu final : public LogisticFormula {
   double prior_;
 };
 
-double checked(double prior) {
-  if (prior > 0 && prior < 1) return prior;
-  throw std::invalid_argument("prior must be in (0, 1), got " + to_text(prior));
-}
-
 }  // namespace
 
 std::unique_ptr<LossFormula> make_logistic_formula() { return std::make_unique<Logistic>(); }
-std::unique_ptr<LossFormula> make_upu_formula(double prior) { return std::make_unique<Upu>(checked(prior)); }
+std::unique_ptr<LossFormula> make_upu_formula(double prior) {
+  check_option(prior > 0 && prior < 1, "prior", "in (0, 1)", prior);
+  return std::make_unique<Upu>(prior);
+}
 
 }  // namespace fastpu::detail

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <string>
 
 #include "boosting/loss_formula.hpp"
-#include "common/to_text.hpp"
+#include "common/check_option.hpp"
 
 namespace fastpu::detail {
 
@@ -91,8 +90,8 @@ class PnuAucFormula final : public LossFormula {
 }  // namespace
 
 std::unique_ptr<LossFormula> make_pnu_auc_formula(double gamma) {
-  if (gamma >= 0 && gamma <= 1) return std::make_unique<PnuAucFormula>(gamma);
-  throw std::invalid_argument("gamma must be in [0, 1], got " + to_text(gamma));
+  check_option(gamma >= 0 && gamma <= 1, "gamma", "in [0, 1]", gamma);
+  return std::make_unique<PnuAucFormula>(gamma);
 }
 
 }  // namespace fastpu::detail

@@ -13,11 +13,13 @@
 #include "data/category_of.hpp"
 #include "data/float_key.hpp"
 #include "data/sorted_table.hpp"
+#include "linalg/row_products.hpp"
 
 namespace fastpu {
 
 namespace {
 
+using detail::ExactSum;
 using detail::SortedTable;
 
 constexpr index_t kBlockRows = 512;        // rows of one parallel task: their column and scores stay in the cache
@@ -32,15 +34,6 @@ struct Steps {
   std::vector<double> values;      // one more
 };
 
-// A sum to twice the working precision, so that the step function of many stumps stays exact.
-struct StepSum {
-  double high = 0;
-  double low = 0;
-
-  void add(double x) { detail::add_exactly(high, low, x); }
-  double value() const { return high + low; }
-};
-
 // The set of a stump on a categorical feature.
 const CategorySet& set_of(const StumpEnsembleView& ensemble, index_t t) {
   const double number = ensemble.thresholds[t];
@@ -53,7 +46,7 @@ const CategorySet& set_of(const StumpEnsembleView& ensemble, index_t t) {
 
 void fill_categorical(const StumpEnsembleView& ensemble, const index_t* stumps, index_t n, Steps& steps) {
   steps.is_categorical = true;
-  std::array<StepSum, kMostCategories + 1> of_code;
+  std::array<ExactSum, kMostCategories + 1> of_code;
   for (index_t i = 0; i < n; ++i) {
     const index_t t = stumps[i];
     const CategorySet& set = set_of(ensemble, t);
@@ -62,7 +55,7 @@ void fill_categorical(const StumpEnsembleView& ensemble, const index_t* stumps, 
       of_code[code].add(fires ? ensemble.alphas[t] : ensemble.low * ensemble.alphas[t]);
     }
   }
-  for (const StepSum& sum : of_code) steps.values.push_back(sum.value());
+  for (const ExactSum& sum : of_code) steps.values.push_back(sum.value());
 }
 
 std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_features) {
@@ -94,7 +87,7 @@ std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_f
       first = end;
       continue;
     }
-    StepSum sum;
+    ExactSum sum;
     for (std::size_t i = first; i < end; ++i) {  // below every threshold
       const index_t t = stumps[i];
       sum.add(ensemble.polarity[t] > 0 ? ensemble.low * ensemble.alphas[t] : ensemble.alphas[t]);
@@ -169,18 +162,6 @@ std::vector<double> values_by_code(const Steps& steps, const BinnedFeatures& x) 
   return values;
 }
 
-template <class Code>
-void dense_binned_scores(const BinnedFeatures& x, const std::vector<Steps>& steps,
-                         const std::vector<std::vector<double>>& values, double* scores, Team& team) {
-  const auto* codes = reinterpret_cast<const Code*>(x.by_column.data());
-  for_row_blocks(x.n_rows, static_cast<double>(steps.size()), team, [&](index_t first, index_t end) {
-    for (std::size_t s = 0; s < steps.size(); ++s) {
-      const Code* column = codes + steps[s].feature * x.column_stride;
-      for (index_t i = first; i < end; ++i) scores[i] += values[s][column[i]];
-    }
-  });
-}
-
 }  // namespace
 
 template <class T>
@@ -216,9 +197,7 @@ void stump_scores(const StumpEnsembleView& ensemble, const CsrView<T>& x, double
     at_zero.push_back(steps.values[limits.back().count_below(T(0))]);
     score_of_zeros += at_zero.back();
   }
-  const double per_row =
-      static_cast<double>(x.row_start[x.n_rows]) / static_cast<double>(std::max<index_t>(1, x.n_rows));
-  for_row_blocks(x.n_rows, per_row, team, [&](index_t first, index_t end) {
+  for_row_blocks(x.n_rows, detail::mean_row_size(x), team, [&](index_t first, index_t end) {
     for (index_t i = first; i < end; ++i) {
       double score = score_of_zeros;
       for (index_t p = x.row_start[i]; p < x.row_start[i + 1]; ++p) {
@@ -236,13 +215,16 @@ void stump_scores(const StumpEnsembleView& ensemble, const BinnedFeatures& x, do
   values.reserve(all.size());
   for (const Steps& steps : all) values.push_back(values_by_code(steps, x));
   std::fill(scores, scores + x.n_rows, 0.0);
-  if (x.width == CodeWidth::one_byte) {
-    dense_binned_scores<std::uint8_t>(x, all, values, scores, team);
-    return;
-  }
-  if (x.width == CodeWidth::two_bytes) {
-    dense_binned_scores<std::uint16_t>(x, all, values, scores, team);
-    return;
+  if (!x.is_sparse()) {
+    return with_code_type(x.width, [&]<class Code>(Code) {
+      const auto* codes = reinterpret_cast<const Code*>(x.by_column.data());
+      for_row_blocks(x.n_rows, static_cast<double>(all.size()), team, [&](index_t first, index_t end) {
+        for (std::size_t s = 0; s < all.size(); ++s) {
+          const Code* column = codes + all[s].feature * x.column_stride;
+          for (index_t i = first; i < end; ++i) scores[i] += values[s][column[i]];
+        }
+      });
+    });
   }
   for (std::size_t s = 0; s < all.size(); ++s) {
     const std::size_t e = at(all[s].feature);

@@ -124,9 +124,9 @@ class Booster {
     throw std::invalid_argument(text.str());
   }
 
-  static NewtonOptions newton_options(const BoostedTreesOptions& options, index_t n_rows) {
-    return {std::clamp<index_t>(n_rows, 2, options.max_leaves), options.max_depth, options.min_leaf_hessian,
-            options.lam, options.learning_rate};
+  static NewtonOptions newton_options(NewtonOptions options, index_t n_rows) {
+    options.max_leaves = std::clamp<index_t>(n_rows, 2, options.max_leaves);
+    return options;
   }
 
   void measure(bool of_drawn) {

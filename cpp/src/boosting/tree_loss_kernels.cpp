@@ -1,9 +1,7 @@
 #include "boosting/tree_loss_kernels.hpp"
 
 #include <cstdint>
-#include <cstring>
 
-#include "common/compiler_hints.hpp"
 #include "common/vector_exp.hpp"
 #include "common/vector_lanes.hpp"
 

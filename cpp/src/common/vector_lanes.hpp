@@ -3,7 +3,6 @@
 // namespace; everything has internal linkage.
 #pragma once
 
-#include <cstdint>
 #include <cstring>
 #include <type_traits>
 

@@ -10,6 +10,7 @@
 
 #include "data/bin_column.hpp"
 #include "data/binned_layout.hpp"
+#include "data/entries_by_feature.hpp"
 #include "fastpu/data/binned_features.hpp"
 
 namespace fastpu {
@@ -19,6 +20,7 @@ namespace {
 using detail::ColumnBinner;
 using detail::Encoder;
 using detail::ends_to_starts;
+using detail::EntriesByFeature;
 using detail::kRowBlock;
 using detail::kRowTile;
 using detail::make_long_vector;
@@ -156,41 +158,6 @@ void move_orders(std::vector<detail::ColumnOrder>& orders, FeatureOrder& order) 
 
 // ---- Sparse ----
 
-// The entries of a sparse matrix feature by feature, rows ascending.
-template <class T>
-struct Entries {
-  std::vector<index_t> start;
-  AlignedBuffer<T> values;
-  AlignedBuffer<std::uint32_t> rows;
-
-  index_t count(index_t feature) const { return start[at(feature) + 1] - start[at(feature)]; }
-};
-
-template <class T, class Checkpoint>
-Entries<T> entries_by_feature(const CsrView<T>& x, Pacer<Checkpoint>& pacer) {
-  const index_t nnz = x.row_start[x.n_rows];
-  Entries<T> entries{make_long_vector<index_t>(x.n_cols + 1, "the sparse columns", pacer),
-                     AlignedBuffer<T>(nnz, "the sparse columns"),
-                     AlignedBuffer<std::uint32_t>(nnz, "the sparse columns")};
-  auto& start = entries.start;
-  pacer.run(0, nnz, [&](index_t first, index_t end) {
-    for (index_t p = first; p < end; ++p) ++start[at(x.columns[p]) + 1];
-  });
-  detail::counts_to_starts(start, pacer);
-  for (index_t r = 0; r < x.n_rows; ++r) {
-    pacer.run(x.row_start[r], x.row_start[r + 1], [&](index_t first, index_t end) {
-      for (index_t p = first; p < end; ++p) {
-        const index_t position = start[at(x.columns[p])]++;
-        entries.values[position] = x.values[p];
-        entries.rows[position] = static_cast<std::uint32_t>(r);
-      }
-    });
-    pacer.add(1);
-  }
-  ends_to_starts(start, pacer);
-  return entries;
-}
-
 // Divides the features into blocks of about equal work, one feature with many entries or many features with few.
 // Returns the first feature of every block, and the end of the last one.
 template <class Checkpoint>
@@ -215,8 +182,9 @@ std::vector<index_t> feature_blocks(const std::vector<index_t>& start, Pacer<Che
 
 // Fills the cuts and zero_code of `binned`; returns the codes of the entries.
 template <class T, class Checkpoint>
-AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const Entries<T>& entries, const BinOptions& options,
-                                         Team& team, Pacer<Checkpoint>& pacer, BinnedFeatures& binned) {
+AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const EntriesByFeature<T>& entries,
+                                         const BinOptions& options, Team& team, Pacer<Checkpoint>& pacer,
+                                         BinnedFeatures& binned) {
   const index_t nnz = entries.start.back();
   binned.zero_code = make_long_vector<std::uint32_t>(x.n_cols, "the sparse codes", pacer);
   auto cuts = make_long_vector<detail::ColumnCuts>(x.n_cols, "the cuts", pacer);
@@ -258,8 +226,8 @@ AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const Entries<T>& 
 
 // Stores the entries row by row, without those that lie in the same bin as zero.
 template <class T, class Checkpoint>
-void fill_sparse_rows(const Entries<T>& entries, const AlignedBuffer<std::uint32_t>& codes, Pacer<Checkpoint>& pacer,
-                      BinnedFeatures& binned) {
+void fill_sparse_rows(const EntriesByFeature<T>& entries, const AlignedBuffer<std::uint32_t>& codes,
+                      Pacer<Checkpoint>& pacer, BinnedFeatures& binned) {
   auto& start = binned.row_start;
   start = make_long_vector<index_t>(binned.n_rows + 1, "the sparse rows", pacer);
   const auto for_kept = [&](auto&& visit) {
@@ -302,14 +270,10 @@ BinnedFeatures bin_features(const DenseView<T>& x, const BinOptions& options, Te
                                                  "the codes by column");
   auto cuts = make_vector<detail::ColumnCuts>(x.n_cols, "the cuts");
   auto orders = make_vector<detail::ColumnOrder>(order != nullptr ? x.n_cols : 0, "the features of the exact search");
-  auto* orders_to_fill = order != nullptr ? &orders : nullptr;
-  if (binned.width == CodeWidth::one_byte) {
-    bin_strips<T, std::uint8_t>(x, options, team, binned, cuts, orders_to_fill);
-    columns_to_rows<std::uint8_t>(binned, team);
-  } else {
-    bin_strips<T, std::uint16_t>(x, options, team, binned, cuts, orders_to_fill);
-    columns_to_rows<std::uint16_t>(binned, team);
-  }
+  with_code_type(binned.width, [&]<class Code>(Code) {
+    bin_strips<T, Code>(x, options, team, binned, cuts, order != nullptr ? &orders : nullptr);
+    columns_to_rows<Code>(binned, team);
+  });
   auto pacer = pacer_of(team);
   if (options.cuts == nullptr) binned.cuts = joined(cuts, pacer);
   if (order != nullptr) move_orders(orders, *order);
@@ -329,7 +293,7 @@ BinnedFeatures bin_features(const CsrView<T>& x, const BinOptions& options, Team
   take_given_cuts(options, team, binned);
   {
     auto pacer = pacer_of(team);
-    Entries<T> entries = entries_by_feature(x, pacer);
+    EntriesByFeature<T> entries(x, pacer);
     const AlignedBuffer<std::uint32_t> codes = bin_entries(x, entries, options, team, pacer, binned);
     entries.values = AlignedBuffer<T>();  // frees memory that the rows need
     fill_sparse_rows(entries, codes, pacer, binned);

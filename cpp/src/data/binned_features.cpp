@@ -6,7 +6,6 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "data/binned_layout.hpp"
@@ -164,11 +163,7 @@ void check_dense(const BinnedFeatures& b, Team& team) {
   if (b.by_row.size() % row_bytes != 0 || b.by_row.size() / row_bytes != b.n_rows) {
     refuse(text(b.by_row.size()) + " bytes of codes for " + text(b.n_rows) + " rows of " + text(row_bytes) + " bytes");
   }
-  if (b.width == CodeWidth::one_byte) {
-    check_codes<std::uint8_t>(b, team);
-  } else {
-    check_codes<std::uint16_t>(b, team);
-  }
+  with_code_type(b.width, [&]<class Code>(Code) { check_codes<Code>(b, team); });
 }
 
 void check_sparse(const BinnedFeatures& b, Team& team) {
@@ -248,11 +243,7 @@ void BinnedFeatures::fill_columns(Team& team) {
   if (is_sparse()) return sparse_columns(*this, team);
   by_column =
       AlignedBuffer<std::uint8_t>(n_features * column_stride * detail::code_bytes(width), "the codes by column");
-  if (width == CodeWidth::one_byte) {
-    rows_to_columns<std::uint8_t>(*this, team);
-  } else {
-    rows_to_columns<std::uint16_t>(*this, team);
-  }
+  with_code_type(width, [&]<class Code>(Code) { rows_to_columns<Code>(*this, team); });
 }
 
 void check_binned(const BinnedFeatures& b, Team& team) {

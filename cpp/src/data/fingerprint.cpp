@@ -81,13 +81,11 @@ Sums fingerprint(const BinnedFeatures& features, const std::int8_t* labels, cons
     const std::vector<std::uint64_t> hashes = hash_sparse_rows(features, factors, team);
     return sum(1, [&](index_t i) { return hashes[at(i)]; });
   }
-  const auto of_codes = [&](const auto* codes) {
+  return with_code_type(features.width, [&]<class Code>(Code) {
+    const auto* codes = reinterpret_cast<const Code*>(features.by_row.data());
     return sum(1 + features.n_features,
                [&, codes](index_t i) { return hash_row(codes + i * features.row_stride, factors); });
-  };
-  const std::uint8_t* bytes = features.by_row.data();
-  if (features.width == CodeWidth::one_byte) return of_codes(bytes);
-  return of_codes(reinterpret_cast<const std::uint16_t*>(bytes));
+  });
 }
 
 }  // namespace fastpu

@@ -5,12 +5,12 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "common/check_at_least.hpp"
+#include "common/check_option.hpp"
 #include "common/pacer.hpp"
-#include "common/to_text.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
 #include "tree/draw_bag.hpp"
@@ -25,6 +25,7 @@ namespace {
 
 using detail::Bag;
 using detail::check_at_least;
+using detail::check_option;
 using detail::GrownTree;
 using detail::RowSet;
 
@@ -43,9 +44,7 @@ void check_options(const ForestTrainingSet& train, const ForestOptions& options)
   check_at_least("min_leaf_rows", options.min_leaf_rows, 1);
   check_at_least("max_depth", options.max_depth, -1);
   check_at_least("max_leaves", options.max_leaves, 0);
-  if (!(options.prior > 0) || !(options.prior < 1)) {
-    throw std::invalid_argument("prior must be in (0, 1), got " + detail::to_text(options.prior));
-  }
+  check_option(options.prior > 0 && options.prior < 1, "prior", "in (0, 1)", options.prior);
   if (train.features->n_features > kMostTreeFeatures) {
     throw std::invalid_argument("X must have at most " + std::to_string(kMostTreeFeatures) + " features");
   }
@@ -82,15 +81,6 @@ Groups groups_of(const ForestTrainingSet& train, Team& team) {
 
 std::uint64_t seed_of(const ForestOptions& options, index_t number) {
   return Random::derived(options.seed, static_cast<std::uint64_t>(options.first_tree + number));
-}
-
-void draw_unlabelled(const detail::DrawnGroup& group, const ForestOptions& options, Random& random,
-                     std::vector<std::uint32_t>& places, std::vector<std::uint32_t>& drawn) {
-  if (options.replace_unl) {
-    group.draw_with_replacement(options.bag_unl, random, drawn);
-  } else {
-    group.draw_without_replacement(options.bag_unl, random, places, drawn);
-  }
 }
 
 struct BaggedTree {
@@ -138,7 +128,7 @@ class Grower {
     bag_.rows.clear();
     groups.positive.draw_with_replacement(groups.positive.size(), random, bag_.rows);
     bag_.n_pos = static_cast<std::uint32_t>(bag_.rows.size());
-    draw_unlabelled(groups.unlabelled, options_, random, places_, bag_.rows);
+    groups.unlabelled.draw(options_.bag_unl, options_.replace_unl, random, places_, bag_.rows);
   }
 
   template <class Checkpoint>
@@ -158,13 +148,7 @@ class Grower {
 
   template <class Criterion, class Checkpoint>
   GrownTree grow(const Criterion& criterion, std::uint64_t key, Checkpoint checkpoint) {
-    detail::PuTreeOptions options;
-    options.random_cuts = options_.random_cuts;
-    options.max_features = options_.max_features;
-    options.min_leaf_rows = static_cast<std::uint32_t>(std::min<index_t>(options_.min_leaf_rows, kMaxRows));
-    options.max_depth = options_.max_depth;
-    options.max_leaves = options_.max_leaves;
-    detail::PuTreeGrower<Rows, Criterion> grower(features_, options, rows_);
+    detail::PuTreeGrower<Rows, Criterion> grower(features_, options_, rows_);
     detail::Pacer pacer(checkpoint);
     const index_t row_steps = 1 + options_.max_features + features_.binned().n_features / 16;
     return grower.grow(rows_.start(bag_), criterion, key, [&](std::uint32_t n) { pacer.add((n + 8) * row_steps); });
@@ -177,15 +161,11 @@ class Grower {
   std::vector<std::uint32_t> places_;
 };
 
-template <class Rows>
-struct RowsType {};
-
-// Returns body(RowsType<Rows>()) with the kind of rows for codes of this width.
+// Returns body(std::type_identity<Rows>()) with the kind of rows for codes of this width.
 template <class Body>
 ForestResult with_rows_type(CodeWidth width, Body&& body) {
-  if (width == CodeWidth::sparse) return body(RowsType<detail::PuSparseRows>());
-  if (width == CodeWidth::two_bytes) return body(RowsType<detail::PuDenseRows<std::uint16_t>>());
-  return body(RowsType<detail::PuDenseRows<std::uint8_t>>());
+  if (width == CodeWidth::sparse) return body(std::type_identity<detail::PuSparseRows>());
+  return with_code_type(width, [&]<class Code>(Code) { return body(std::type_identity<detail::PuDenseRows<Code>>()); });
 }
 
 // ---- All trees ----
@@ -213,7 +193,8 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
   if (options.oob_count != nullptr) std::copy_n(options.oob_count, result.oob_count.size(), result.oob_count.begin());
   std::vector<std::unique_ptr<Grower<Rows>>> growers(at(team.n_threads()));
   const index_t at_once = trees_at_once(team);
-  for (index_t first = 0; first < options.n_trees && !result.stopped; first += at_once) {
+  const auto is_going_on = [&] { return result.status == ForestStatus::n_trees; };
+  for (index_t first = 0; first < options.n_trees && is_going_on(); first += at_once) {
     const index_t n = std::min(at_once, options.n_trees - first);
     std::vector<BaggedTree> trees(at(n), BaggedTree{{}, RowSet(0)});
     team.for_each(n, [&](index_t k, int worker) {
@@ -221,10 +202,11 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
       if (!grower) grower = std::make_unique<Grower<Rows>>(features, options, team.isa());
       trees[at(k)] = grower->grow(first + k, groups, [&team] { team.poll(); });
     });
-    for (std::size_t k = 0; k < trees.size() && callback && !result.stopped; ++k) {
+    for (std::size_t k = 0; k < trees.size() && callback && is_going_on(); ++k) {
       const index_t number = options.first_tree + first + static_cast<index_t>(k);
-      result.stopped = callback({number, trees[k].tree.n_leaves(), trees[k].tree.depth});
-      if (result.stopped) trees.erase(trees.begin() + static_cast<std::ptrdiff_t>(k) + 1, trees.end());
+      if (!callback({number, trees[k].tree.n_leaves(), trees[k].tree.depth})) continue;
+      result.status = ForestStatus::callback;
+      trees.erase(trees.begin() + static_cast<std::ptrdiff_t>(k) + 1, trees.end());
     }
     std::vector<detail::LeftOutRows> left_out;
     left_out.reserve(trees.size());
@@ -303,7 +285,7 @@ ForestBags draw_bags(const BagGroups& groups, const ForestOptions& options, Team
     Random random(Random::derived(seed_of(options, k), 0));
     positive.draw_with_replacement(groups.n_pos, random, bag);
     if (is_listed) {
-      draw_unlabelled(unlabelled, options, random, places[at(worker)], bag);
+      unlabelled.draw(options.bag_unl, options.replace_unl, random, places[at(worker)], bag);
     } else if (options.replace_unl) {
       for (index_t i = 0; i < options.bag_unl; ++i) {
         bag.push_back(random.scaled(static_cast<std::uint32_t>(groups.n_unl)));
@@ -327,15 +309,17 @@ ForestResult grow_on_bags(const BinnedFeatures& features, const std::uint8_t* ca
   train.categorical = categorical;
   check_options(train, options);
   check_bags(features, bags, options);
-  return with_rows_type(features.width,
-                        [&]<class Rows>(RowsType<Rows>) { return grow_each<Rows>(train, bags, options, team); });
+  return with_rows_type(features.width, [&]<class Rows>(std::type_identity<Rows>) {
+    return grow_each<Rows>(train, bags, options, team);
+  });
 }
 
 ForestResult grow_forest(const ForestTrainingSet& train, const ForestOptions& options, const ForestCallback& callback,
                          Team& team) {
   check_options(train, options);
-  return with_rows_type(train.features->width,
-                        [&]<class Rows>(RowsType<Rows>) { return grow_all<Rows>(train, options, callback, team); });
+  return with_rows_type(train.features->width, [&]<class Rows>(std::type_identity<Rows>) {
+    return grow_all<Rows>(train, options, callback, team);
+  });
 }
 
 }  // namespace fastpu

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/add_exactly.hpp"
 #include "kernels/kernels.hpp"
 #include "linalg/row_products.hpp"
 
@@ -21,11 +22,6 @@ struct Sum2 {
   double sum = 0;
   double rest = 0;
 };
-
-inline double rest_of_sum(double a, double b, double sum) {
-  const double part = sum - a;
-  return (a - (sum - part)) + (b - part);
-}
 
 inline double rest_of_product(double a, double b, double product) {
   constexpr double kSplit = 0x1p27 + 1;

@@ -1,7 +1,6 @@
 #include "kernels/svm_kernels.hpp"
 
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "common/compiler_hints.hpp"

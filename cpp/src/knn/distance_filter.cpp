@@ -1,7 +1,6 @@
 #include "knn/distance_filter.hpp"
 
 #include <cstdint>
-#include <type_traits>
 
 #include "common/compiler_hints.hpp"
 #include "common/vector_lanes.hpp"

@@ -1,8 +1,5 @@
 #include "knn/distance_kernels.hpp"
 
-#include <cstdint>
-#include <type_traits>
-
 #include "common/vector_lanes.hpp"
 
 namespace fastpu::detail::FASTPU_LEVEL {

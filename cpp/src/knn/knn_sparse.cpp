@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "common/pacer.hpp"
+#include "data/entries_by_feature.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "knn/knn_searches.hpp"
 
@@ -17,41 +17,16 @@ namespace {
 constexpr index_t kRowsPerBlock = 16;
 constexpr index_t kChunk = 64;  // rows whose distances are tested at once, before single ones are
 
-// The transposed matrix: each column with its rows in ascending order and their values.
-template <class T>
-struct Columns {
-  std::vector<index_t> start;
-  std::vector<std::int32_t> rows;
-  std::vector<T> values;
-
-  Columns(const CsrView<T>& x, Team& team) {
-    const index_t n_entries = x.row_start[x.n_rows];
-    Pacer pacer([&team] { team.poll(); });
-    start = make_vector<index_t>(x.n_cols + 1, "the columns of sparse rows");
-    rows = make_long_vector<std::int32_t>(n_entries, "the transposed rows", pacer);
-    values = make_long_vector<T>(n_entries, "the transposed rows", pacer);
-    pacer.run(0, n_entries, [&](index_t first, index_t end) {
-      for (index_t e = first; e < end; ++e) ++start[at(x.columns[e]) + 1];
-    });
-    for (std::size_t c = 1; c < start.size(); ++c) start[c] += start[c - 1];
-    std::vector<index_t> next(start.begin(), start.end() - 1);
-    for (index_t i = 0; i < x.n_rows; ++i) {
-      for (index_t e = x.row_start[i]; e < x.row_start[i + 1]; ++e) {
-        const index_t to = next[at(x.columns[e])]++;
-        rows[at(to)] = static_cast<std::int32_t>(i);
-        values[at(to)] = x.values[e];
-      }
-      pacer.add(x.row_start[i + 1] - x.row_start[i]);
-    }
-  }
-};
-
 template <class T>
 class SparseSearch {
  public:
   SparseSearch(const CsrView<T>& x, Team& team, NearestRows& nearest)
-      : x_(x), team_(team), nearest_(nearest), columns_(x, team), halves_(x.n_rows, "the squared lengths of rows") {
-    Pacer pacer([&team] { team.poll(); });
+      : x_(x),
+        team_(team),
+        nearest_(nearest),
+        columns_(x, pacer_of(team)),
+        halves_(x.n_rows, "the squared lengths of rows") {
+    auto pacer = pacer_of(team);
     for (index_t i = 0; i < x.n_rows; ++i) {
       double sum = 0;
       double largest = 0;
@@ -102,7 +77,7 @@ class SparseSearch {
     for (index_t e = x_.row_start[i]; e < x_.row_start[i + 1]; ++e) {
       const auto value = static_cast<double>(x_.values[e]);
       const auto column = at(x_.columns[e]);
-      const std::int32_t* rows = columns_.rows.data();
+      const std::uint32_t* rows = columns_.rows.data();
       const T* values = columns_.values.data();
       for (index_t k = columns_.start[column]; k < columns_.start[column + 1]; ++k)
         near[rows[k]] += value * static_cast<double>(values[k]);
@@ -177,7 +152,7 @@ class SparseSearch {
   CsrView<T> x_;
   Team& team_;
   NearestRows& nearest_;
-  Columns<T> columns_;
+  EntriesByFeature<T> columns_;
   AlignedBuffer<double> halves_;  // |x|^2 / 2
   std::vector<Scratch> scratch_;  // one per worker
 };

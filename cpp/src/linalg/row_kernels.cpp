@@ -1,9 +1,5 @@
 #include "linalg/row_kernels.hpp"
 
-#include <cstdint>
-#include <cstring>
-#include <type_traits>
-
 #include "common/compiler_hints.hpp"
 #include "common/vector_lanes.hpp"
 

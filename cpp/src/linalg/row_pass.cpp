@@ -56,14 +56,6 @@ void pack_sparse_row(const CsrView<T>& x, index_t row, const double* centre, dou
 
 }  // namespace
 
-index_t n_rows(const RowsView& x) {
-  return std::visit([](const auto& view) { return view.n_rows; }, x);
-}
-index_t n_columns(const RowsView& x) {
-  return std::visit([](const auto& view) { return view.n_cols; }, x);
-}
-bool is_sparse(const RowsView& x) { return x.index() >= 2; }
-
 RowPass::RowPass(const RowsView& x, const index_t* rows, index_t n, const double* centre, Team& team)
     : x_(x),
       rows_(rows),
@@ -105,7 +97,6 @@ RowBlock RowPass::block_at(index_t row, index_t end, index_t group, Scratch& scr
 }
 
 double RowPass::shift_of(const double* w) const {
-  if (is_packed_) return 0;
   double shift = w[n_features_];
   for (index_t f = 0; f < n_features_; ++f) shift -= centre_[f] * w[f];
   return shift;
@@ -222,7 +213,6 @@ void RowPass::accumulate(const RowBlock& block, const PackedRows& packed, int n_
 }
 
 void RowPass::close_sums(index_t group, int n_sums) {
-  if (is_packed_) return;
   for (int s = 0; s < n_sums; ++s) {
     double* sum = group_sum(group, s);
     for (index_t f = 0; f < n_features_; ++f) sum[f] -= centre_[f] * sum[n_features_];

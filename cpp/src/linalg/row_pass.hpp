@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,11 +16,7 @@
 
 namespace fastpu::detail {
 
-using RowsView = std::variant<DenseView<float>, DenseView<double>, CsrView<float>, CsrView<double>>;
-
-index_t n_rows(const RowsView& x);
-index_t n_columns(const RowsView& x);
-bool is_sparse(const RowsView& x);
+inline bool is_sparse(const RowsView& x) { return x.index() >= 2; }
 
 // Gram matrices are computed for at most so many features; sparse rows are made dense for them, block by block.
 inline constexpr index_t kMostGramFeatures = 2000;
@@ -57,38 +52,30 @@ class RowPass {
   // row; then sums[s] = sum_i weights[s][i] (x_i - centre, 1).
   template <class Body>
   void run(const double* w, int n_sums, double* const* sums, Body&& body) {
-    const double shift = w == nullptr ? 0.0 : shift_of(w);
+    gram(w, nullptr, n_sums, sums, body);
+  }
+
+  // The same, and unless that is null, gram = sum_i scale_i^2 (x_i - centre, 1) (x_i - centre, 1)', its upper triangle
+  // in tiles of eight by eight, stored with width() columns. It needs has_gram(), and that body(block) fills scale.
+  template <class Body>
+  void gram(const double* w, double* gram, int n_sums, double* const* sums, Body&& body) {
+    const bool is_packed = gram != nullptr || is_packed_;
+    const bool packs = gram != nullptr || (is_packed_ && (w != nullptr || n_sums > 0));
+    const double shift = w == nullptr || is_packed ? 0.0 : shift_of(w);
+    if (gram != nullptr) start_gram();
     start_sums(n_sums);
     for_groups([&](index_t first, index_t end, index_t group, Scratch& scratch) {
       for (index_t row = first; row < end; row += block_rows_) {
         const RowBlock block = block_at(row, end, group, scratch);
-        const PackedRows packed = is_packed_ && (w != nullptr || n_sums > 0) ? pack(block, scratch) : PackedRows{};
+        const PackedRows packed = packs ? pack(block, scratch) : PackedRows{};
         if (w != nullptr) multiply(block, packed, w, shift, scratch);
         body(block);
         if (n_sums > 0) accumulate(block, packed, n_sums);
+        if (gram != nullptr) accumulate_gram(block, packed, scratch);
       }
-      if (n_sums > 0) close_sums(group, n_sums);
+      if (!is_packed) close_sums(group, n_sums);
     });
-    add_groups(n_sums, sums);
-  }
-
-  // The same, and gram = sum_i scale_i^2 (x_i - centre, 1) (x_i - centre, 1)', its upper triangle in tiles of eight by
-  // eight, stored with width() columns. Needs has_gram(). body(block) fills scale, too.
-  template <class Body>
-  void gram(const double* w, double* gram, int n_sums, double* const* sums, Body&& body) {
-    start_gram();
-    start_sums(n_sums);
-    for_groups([&](index_t first, index_t end, index_t group, Scratch& scratch) {
-      for (index_t row = first; row < end; row += block_rows_) {
-        const RowBlock block = block_at(row, end, group, scratch);
-        const PackedRows packed = pack(block, scratch);
-        if (w != nullptr) multiply(block, packed, w, 0, scratch);
-        body(block);
-        if (n_sums > 0) accumulate(block, packed, n_sums);
-        accumulate_gram(block, packed, scratch);
-      }
-    });
-    add_gram(gram);
+    if (gram != nullptr) add_gram(gram);
     add_groups(n_sums, sums);
   }
 

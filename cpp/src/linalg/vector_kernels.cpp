@@ -1,7 +1,5 @@
 #include "linalg/vector_kernels.hpp"
 
-#include <cstdint>
-
 #include "common/vector_lanes.hpp"
 
 namespace fastpu::detail::FASTPU_LEVEL {

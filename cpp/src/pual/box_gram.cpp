@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <string>
 
 #include "common/to_text.hpp"
 #include "fastpu/linalg/tiled_blas.hpp"

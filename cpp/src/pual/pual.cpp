@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
+#include "common/check_option.hpp"
 #include "common/to_text.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/linalg/tiled_blas.hpp"
@@ -237,19 +237,15 @@ PualDual::~PualDual() = default;
 std::vector<PualResult> PualDual::solve(const std::vector<double>& costs, const PualOptions& options,
                                         const PualCallback& callback, Team& team) const {
   for (const double cost : costs) {
-    if (!(cost > 0) || !std::isfinite(cost)) {
-      throw std::invalid_argument("cost must be > 0 and finite, got " + detail::to_text(cost));
-    }
+    detail::check_option(cost > 0 && std::isfinite(cost), "cost", "> 0 and finite", cost);
     if (!std::isfinite(cost * (gram_->trace() * cost + 4) * static_cast<double>(gram_->n()))) {
       throw std::invalid_argument(
           "cost must be so small that the objective does not overflow (the squares of the factor sum to " +
           detail::to_text(gram_->trace()) + "), got " + detail::to_text(cost));
     }
   }
-  if (!(options.tol > 0)) throw std::invalid_argument("tol must be > 0, got " + detail::to_text(options.tol));
-  if (options.max_iter < 1) {
-    throw std::invalid_argument("max_iter must be >= 1, got " + std::to_string(options.max_iter));
-  }
+  detail::check_option(options.tol > 0, "tol", "> 0", options.tol);
+  detail::check_option(options.max_iter >= 1, "max_iter", ">= 1", static_cast<double>(options.max_iter));
   const auto n_costs = static_cast<index_t>(costs.size());
   std::vector<PualResult> results;
   if (!callback && gram_->n() <= kSmall) {

@@ -129,11 +129,8 @@ class ConvexRisk {
     double* const sums[] = {gradient_.data()};
     std::fill(group_risks_.begin(), group_risks_.end(), 0.0);
     std::fill(group_slopes_.begin(), group_slopes_.end(), 0.0);
-    if (pass_.has_gram()) {
-      pass_.gram(point.data(), gram_.data(), 1, sums, [&](const RowBlock& block) { visit<true>(block); });
-    } else {
-      pass_.run(point.data(), 1, sums, [&](const RowBlock& block) { visit<true>(block); });
-    }
+    double* const gram = pass_.has_gram() ? gram_.data() : nullptr;
+    pass_.gram(point.data(), gram, 1, sums, [&](const RowBlock& block) { visit<true>(block); });
     for (index_t f = 0; f < pass_.n_features(); ++f) gradient_[at(f)] += options_.lam * point[at(f)];
     for (index_t f = pass_.n_features() + 1; f < width(); ++f) gradient_[at(f)] = 0;
     return total(point);

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "common/to_text.hpp"
+#include "common/check_option.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
 #include "risk/net_layers.hpp"
@@ -15,6 +15,7 @@ namespace fastpu {
 
 namespace {
 
+using detail::check_option;
 using detail::kNetRows;
 using detail::NetArrays;
 using detail::NetBatch;
@@ -28,24 +29,19 @@ constexpr double kSquareDecay = 0.999;
 // A relative decrease of the training risk by less than this is no progress.
 constexpr double kLeastProgress = 1e-3;
 
-void require(bool holds, const char* name, const char* expected, double value) {
-  if (!holds)
-    throw std::invalid_argument(std::string(name) + " must be " + expected + ", got " + detail::to_text(value));
-}
-
 void check(const NnpuOptions& options) {
-  require(options.prior >= 0 && options.prior <= 1, "prior", "in [0, 1]", options.prior);
-  require(options.beta >= 0 && std::isfinite(options.beta), "beta", "finite and >= 0", options.beta);
-  require(options.gamma_nn >= 0 && options.gamma_nn <= 1, "gamma_nn", "in [0, 1]", options.gamma_nn);
-  require(options.lam >= 0 && std::isfinite(options.lam), "lam", "finite and >= 0", options.lam);
-  require(options.learning_rate > 0 && std::isfinite(options.learning_rate), "learning_rate", "finite and > 0",
-          options.learning_rate);
-  require(options.scale > 0 && std::isfinite(options.scale), "scale", "finite and > 0", options.scale);
-  require(options.eps > 0, "eps", "> 0", options.eps);
-  require(options.n_epochs >= 1, "n_epochs", ">= 1", static_cast<double>(options.n_epochs));
-  require(options.batch_size >= 0, "batch_size", ">= 0", static_cast<double>(options.batch_size));
-  require(options.early_stopping_rounds >= 0, "early_stopping_rounds", ">= 0",
-          static_cast<double>(options.early_stopping_rounds));
+  check_option(options.prior >= 0 && options.prior <= 1, "prior", "in [0, 1]", options.prior);
+  check_option(options.beta >= 0 && std::isfinite(options.beta), "beta", "finite and >= 0", options.beta);
+  check_option(options.gamma_nn >= 0 && options.gamma_nn <= 1, "gamma_nn", "in [0, 1]", options.gamma_nn);
+  check_option(options.lam >= 0 && std::isfinite(options.lam), "lam", "finite and >= 0", options.lam);
+  check_option(options.learning_rate > 0 && std::isfinite(options.learning_rate), "learning_rate", "finite and > 0",
+               options.learning_rate);
+  check_option(options.scale > 0 && std::isfinite(options.scale), "scale", "finite and > 0", options.scale);
+  check_option(options.eps > 0, "eps", "> 0", options.eps);
+  check_option(options.n_epochs >= 1, "n_epochs", ">= 1", static_cast<double>(options.n_epochs));
+  check_option(options.batch_size >= 0, "batch_size", ">= 0", static_cast<double>(options.batch_size));
+  check_option(options.early_stopping_rounds >= 0, "early_stopping_rounds", ">= 0",
+               static_cast<double>(options.early_stopping_rounds));
 }
 
 void check_features(index_t n_cols, index_t n_features) {
@@ -64,13 +60,10 @@ void check(const PuRows<View>& rows, const PuNet<typename View::Value>& net) {
       throw std::invalid_argument("chosen must be numbers of rows, from 0 to " + std::to_string(rows.x.n_rows - 1) +
                                   ", got " + std::to_string(i));
     }
-    if (rows.labels[i] != 0 && rows.labels[i] != 1) {
-      throw std::invalid_argument("labels must be 1 or 0, got " + std::to_string(rows.labels[i]));
-    }
+    check_option(rows.labels[i] == 0 || rows.labels[i] == 1, "labels", "1 or 0", rows.labels[i]);
     n_positive += rows.labels[i];
-    if (rows.weights != nullptr && !(rows.weights[i] > 0 && std::isfinite(rows.weights[i]))) {
-      throw std::invalid_argument("weights must be > 0 and finite, got " + detail::to_text(rows.weights[i]));
-    }
+    const double weight = rows.weights == nullptr ? 1.0 : rows.weights[i];
+    check_option(weight > 0 && std::isfinite(weight), "weights", "> 0 and finite", weight);
   }
   if (n_positive == 0 || n_positive == rows.n()) {
     throw std::invalid_argument("there must be positive and unlabelled rows, got " + std::to_string(n_positive) +

@@ -8,13 +8,14 @@
 #include <string>
 #include <utility>
 
-#include "common/to_text.hpp"
+#include "common/check_option.hpp"
 #include "risk/convex_risk.hpp"
 
 namespace fastpu {
 
 namespace {
 
+using detail::check_option;
 using detail::ConvexRisk;
 using detail::dot;
 
@@ -29,23 +30,18 @@ constexpr index_t kPlainSteps = 20;
 constexpr double kSlack = 10;
 
 void check(const UpuProblem& problem, const UpuOptions& options) {
-  const auto refuse = [](const char* name, const char* expected, double value) {
-    throw std::invalid_argument(std::string(name) + " must be " + expected + ", got " + detail::to_text(value));
-  };
-  const auto is_finite_and_not_negative = [](double value) { return value >= 0 && std::isfinite(value); };
   // With a prior of 0 or 1 the best intercept may be infinite, and no step would be the last.
-  const bool is_share = options.prior > 0 && options.prior < 1;
-  if (!is_share) refuse("prior", "in (0, 1)", options.prior);
-  if (!is_finite_and_not_negative(options.lam)) refuse("lam", "finite and >= 0", options.lam);
-  if (!(options.tol > 0)) refuse("tol", "> 0", options.tol);
-  if (options.max_iter < 1) refuse("max_iter", ">= 1", static_cast<double>(options.max_iter));
-  const index_t n = detail::n_rows(problem.x);
+  check_option(options.prior > 0 && options.prior < 1, "prior", "in (0, 1)", options.prior);
+  check_option(options.lam >= 0 && std::isfinite(options.lam), "lam", "finite and >= 0", options.lam);
+  check_option(options.tol > 0, "tol", "> 0", options.tol);
+  check_option(options.max_iter >= 1, "max_iter", ">= 1", static_cast<double>(options.max_iter));
+  const index_t n = n_rows(problem.x);
   index_t n_positive = 0;
   for (index_t i = 0; i < n; ++i) {
-    if (problem.labels[i] != 0 && problem.labels[i] != 1) refuse("labels", "1 or 0", problem.labels[i]);
+    check_option(problem.labels[i] == 0 || problem.labels[i] == 1, "labels", "1 or 0", problem.labels[i]);
     n_positive += problem.labels[i];
     const double weight = problem.weights == nullptr ? 1.0 : problem.weights[i];
-    if (weight == 0 || !is_finite_and_not_negative(weight)) refuse("weights", "> 0 and finite", weight);
+    check_option(weight > 0 && std::isfinite(weight), "weights", "> 0 and finite", weight);
   }
   if (n_positive == 0 || n_positive == n) {
     throw std::invalid_argument("there must be positive and unlabelled rows, got " + std::to_string(n_positive) +

@@ -166,11 +166,10 @@ void gather_coefs(const std::vector<Coefs>& of_bags, BaggingResult& result) {
 }  // namespace
 
 template <class T>
-BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& problem, const SvmOptions& options,
+BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& problem, const SmoOptions& options,
                          Team& team) {
   const Kernel<T>& kernel = engine.kernel();
   const auto n_workers = kernel.is_serial() ? 1 : static_cast<int>(std::min<index_t>(team.n_threads(), problem.n_bags));
-  const SmoOptions smo_options{.tol = options.tol, .max_steps = options.max_steps};
   index_t bytes_left = engine.cache_bytes();
   const auto stored = store_rows(engine, problem, team, bytes_left);
   const Kernel<T>& shared = stored ? static_cast<const Kernel<T>&>(*stored) : kernel;
@@ -203,19 +202,18 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
       } else {
         cache.emplace(mine, bytes_left / n_workers);
       }
-      return smo(*cache, dual, smo_options, {}, alone, solution);
+      return smo(*cache, dual, options, {}, alone, solution);
     });
     for (std::size_t k = 0; k < bag.rows.size(); ++k) {
       if (solved.alpha[k] > 0) coefs[at(number)].emplace_back(bag.rows[k], solved.alpha[k] * bag.labels[k]);
     }
-    result.bags[at(number)] = {solved.intercept,     solved.objective,   solved.gap,
-                               solved.smo.violation, solved.smo.n_steps, solved.smo.status};
+    result.bags[at(number)] = solved;
   });
   gather_coefs(coefs, result);
   return result;
 }
 
-template BaggingResult solve_bags(const SvmEngine<float>&, const BaggingProblem&, const SvmOptions&, Team&);
-template BaggingResult solve_bags(const SvmEngine<double>&, const BaggingProblem&, const SvmOptions&, Team&);
+template BaggingResult solve_bags(const SvmEngine<float>&, const BaggingProblem&, const SmoOptions&, Team&);
+template BaggingResult solve_bags(const SvmEngine<double>&, const BaggingProblem&, const SmoOptions&, Team&);
 
 }  // namespace fastpu

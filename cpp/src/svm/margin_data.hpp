@@ -14,7 +14,7 @@ class MarginData {
   MarginData(const MarginRows& x, Team& team);
 
   const MarginRows& x() const { return x_; }
-  index_t n_rows() const { return detail::n_rows(x_); }
+  index_t n_rows() const { return fastpu::n_rows(x_); }
   index_t n_features() const { return n_columns(x_); }
   // The mean of each column.
   const double* centre() const { return centre_.data(); }

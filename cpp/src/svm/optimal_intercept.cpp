@@ -1,27 +1,13 @@
 #include "svm/optimal_intercept.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
+
+#include "common/add_exactly.hpp"
 
 namespace fastpu::detail {
 
 namespace {
-
-// A sum that carries the rounding errors of its additions along (Neumaier 1974).
-class ExactSum {
- public:
-  void add(double value) {
-    const double sum = sum_ + value;
-    error_ += std::abs(sum_) >= std::abs(value) ? (sum_ - sum) + value : (value - sum) + sum_;
-    sum_ = sum;
-  }
-  double value() const { return sum_ + error_; }
-
- private:
-  double sum_ = 0;
-  double error_ = 0;
-};
 
 // Returns the least position among the points [first, last) of a range that is not empty.
 double least_position(const std::vector<Breakpoint>& points, std::ptrdiff_t first, std::ptrdiff_t last) {

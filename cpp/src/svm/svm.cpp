@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -222,14 +220,17 @@ SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
     start.end = end.data();
   }
   if (problem.start_product != nullptr) dual.start = &start;
-  result.smo = solve_dual(dual, solution.data());
+  SmoResult smo = solve_dual(dual, solution.data());
+  static_cast<SmoEnd&>(result) = smo;
+  result.moved = smo.moved;
+  result.rounds = std::move(smo.rounds);
 
   double sum = 0;
   double squared_norm = 0;
   result.decision = make_vector<double>(n, "decision values");
   for (index_t i = 0; i < n; ++i) {
     result.alpha[at(i)] = label(i) * solution[at(i)];
-    result.decision[at(i)] = result.smo.gradient[at(i)] - linear[at(i)];
+    result.decision[at(i)] = smo.gradient[at(i)] - linear[at(i)];
     sum += result.alpha[at(i)];
     squared_norm += solution[at(i)] * result.decision[at(i)];
   }
@@ -273,12 +274,11 @@ SvmEngine<T>::SvmEngine(std::unique_ptr<Kernel<T>> kernel, index_t cache_bytes)
     : kernel_(std::move(kernel)), cache_bytes_(cache_bytes) {}
 
 template <class T>
-SvmResult SvmEngine<T>::solve(const SvmProblem& problem, const SvmOptions& options, const SmoCallback& callback,
+SvmResult SvmEngine<T>::solve(const SvmProblem& problem, const SmoOptions& options, const SmoCallback& callback,
                               Team& team) {
-  const SmoOptions smo_options{.tol = options.tol, .max_steps = options.max_steps};
   return solve_svm(problem, [&](const SmoProblem& dual, double* solution) {
     if (data_ && params_.kind == KernelKind::linear) {
-      return std::visit([&](const auto& view) { return smo_linear(view, dual, smo_options, callback, team, solution); },
+      return std::visit([&](const auto& view) { return smo_linear(view, dual, options, callback, team, solution); },
                         *data_);
     }
     const auto solve_exactly = [&](const SmoProblem& exact, const SmoOptions& limits, const SmoCallback& on_round) {
@@ -292,13 +292,13 @@ SvmResult SvmEngine<T>::solve(const SvmProblem& problem, const SvmOptions& optio
       if (dense != nullptr && params_.kind == KernelKind::rbf && options.tol >= kLeastTol && !cache_) {
         if (!rounded_) rounded_ = detail::round_kernel(*dense, params_.gamma, cache_bytes_, team);
         if (rounded_) {
-          SmoResult first = smo_rounded(*rounded_->cache, *kernel_, dual, smo_options, callback, team, solution);
+          SmoResult first = smo_rounded(*rounded_->cache, *kernel_, dual, options, callback, team, solution);
           if (first.status != SmoStatus::precision) return first;
-          return continue_from(std::move(first), dual, smo_options, callback, solve_exactly);
+          return continue_from(std::move(first), dual, options, callback, solve_exactly);
         }
       }
     }
-    return solve_exactly(dual, smo_options, callback);
+    return solve_exactly(dual, options, callback);
   });
 }
 

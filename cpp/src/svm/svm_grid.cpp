@@ -59,13 +59,10 @@ struct Family {
 template <class T>
 class ChainSolver {
  public:
-  ChainSolver(const SvmChain& chain, const std::vector<index_t>& rows, KernelCache<T>& cache, const SvmOptions& options,
+  ChainSolver(const SvmChain& chain, const std::vector<index_t>& rows, KernelCache<T>& cache, const SmoOptions& options,
               Team& team)
-      : chain_(chain),
-        rows_(rows),
-        cache_(cache),
-        options_{.tol = options.tol, .max_steps = options.max_steps, .shrinks = false},
-        team_(team) {
+      : chain_(chain), rows_(rows), cache_(cache), options_(options), team_(team) {
+    options_.shrinks = false;
     const auto n = static_cast<index_t>(rows.size());
     base_ = make_vector<double>(n, "costs");
     costs_ = make_vector<double>(n, "costs");
@@ -175,8 +172,9 @@ class ChainSolver {
     });
     products_[point] = solved.decision;
     for (double& f : products_[point]) f -= solved.intercept;
-    moved_[point] = solved.smo.moved;
+    moved_[point] = solved.moved;
     GridFit& fit = result_.fits[point];
+    static_cast<SvmReport&>(fit) = solved;
     fit.lowest_score = kInfinity;
     fit.highest_score = -kInfinity;
     for (index_t i = 0; i < chain_.n; ++i) {
@@ -188,13 +186,6 @@ class ChainSolver {
       fit.support.push_back(i);
       fit.alpha.push_back(solved.alpha[place_[at(i)]]);
     }
-    fit.intercept = solved.intercept;
-    fit.margin = solved.margin;
-    fit.objective = solved.objective;
-    fit.gap = solved.gap;
-    fit.violation = solved.smo.violation;
-    fit.n_steps = solved.smo.n_steps;
-    fit.status = solved.smo.status;
     const std::vector<std::size_t> held = places_of(chain_.held, chain_.n_held);
     for (std::size_t k = 0; k < held.size(); ++k) {
       result_.held[k * chain_.points.size() + point] = solved.decision[held[k]];
@@ -264,7 +255,7 @@ std::unique_ptr<detail::StoredRows<T>> store_distances(const Kernel<T>& distance
 
 template <class T>
 std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, const KernelParams& params,
-                                      bool precomputed, const std::vector<SvmChain>& chains, const SvmOptions& options,
+                                      bool precomputed, const std::vector<SvmChain>& chains, const SmoOptions& options,
                                       index_t cache_bytes, Team& team) {
   const auto kernel_with = [&](KernelKind kind, double gamma, const Team& used_by) {
     if (precomputed) return make_precomputed_kernel(std::get<DenseView<T>>(data));
@@ -327,8 +318,8 @@ std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, c
 }
 
 template std::vector<ChainResult> solve_chains<float>(const SvmEngine<float>::Data&, const KernelParams&, bool,
-                                                      const std::vector<SvmChain>&, const SvmOptions&, index_t, Team&);
+                                                      const std::vector<SvmChain>&, const SmoOptions&, index_t, Team&);
 template std::vector<ChainResult> solve_chains<double>(const SvmEngine<double>::Data&, const KernelParams&, bool,
-                                                       const std::vector<SvmChain>&, const SvmOptions&, index_t, Team&);
+                                                       const std::vector<SvmChain>&, const SmoOptions&, index_t, Team&);
 
 }  // namespace fastpu

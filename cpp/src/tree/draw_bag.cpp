@@ -46,8 +46,9 @@ void DrawnGroup::draw_with_replacement(index_t n, Random& random, std::vector<st
   }
 }
 
-void DrawnGroup::draw_without_replacement(index_t n, Random& random, std::vector<std::uint32_t>& places,
-                                          std::vector<std::uint32_t>& drawn) const {
+void DrawnGroup::draw(index_t n, bool replaces, Random& random, std::vector<std::uint32_t>& places,
+                      std::vector<std::uint32_t>& drawn) const {
+  if (replaces) return draw_with_replacement(n, random, drawn);
   n = std::min(n, size());
   reserve_more(drawn, n, kRowsOfBag);
   if (places.empty()) {

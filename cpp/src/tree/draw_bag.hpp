@@ -21,12 +21,12 @@ class DrawnGroup {
   // Appends n rows to `drawn`, each drawn from all rows.
   void draw_with_replacement(index_t n, Random& random, std::vector<std::uint32_t>& drawn) const;
 
-  // Appends n different rows, or all of them if these are fewer. `places` is scratch: empty at the first call, and then
-  // as the last call left it. Weighted rows are drawn one after the other, with chances proportional to the weights of
-  // those that are left: they are the rows of the n smallest E_i / w_i with exponential E_i (Efraimidis and Spirakis
-  // 2006).
-  void draw_without_replacement(index_t n, Random& random, std::vector<std::uint32_t>& places,
-                                std::vector<std::uint32_t>& drawn) const;
+  // As it does with `replaces`; without, appends n different rows, or all of them if these are fewer. `places` is
+  // scratch: empty at the first call, and then as the last call left it. Weighted rows are drawn one after the other,
+  // with chances proportional to the weights of those that are left: they are the rows of the n smallest E_i / w_i with
+  // exponential E_i (Efraimidis and Spirakis 2006).
+  void draw(index_t n, bool replaces, Random& random, std::vector<std::uint32_t>& places,
+            std::vector<std::uint32_t>& drawn) const;
 
  private:
   std::vector<std::uint32_t> rows_;
@@ -34,7 +34,7 @@ class DrawnGroup {
   std::vector<double> cumulative_;  // sums of the weights up to each row
 };
 
-// The places in a group of `size` rows of equal weight that draw_without_replacement would take, in time and memory
+// The places in a group of `size` rows of equal weight that draw would take without replacement, in time and memory
 // O(n): for groups too large to be listed.
 void draw_places(index_t size, index_t n, Random& random, std::vector<std::uint32_t>& drawn);
 

@@ -1,6 +1,5 @@
 #include "tree/newton_kernels.hpp"
 
-#include <cstddef>
 #include <cstring>
 
 #include "common/compiler_hints.hpp"

@@ -124,8 +124,7 @@ std::vector<index_t> NewtonRows::count_entries(const std::vector<std::uint32_t>&
 void NewtonRows::set_histogram(const NewtonRange& node, std::uint64_t* histogram) {
   if (binned_.is_sparse()) return set_sparse(node, histogram);
   std::fill_n(histogram, histogram_size(), std::uint64_t{0});
-  if (binned_.width == CodeWidth::two_bytes) return add_dense<std::uint16_t>(node, histogram);
-  add_dense<std::uint8_t>(node, histogram);
+  with_code_type(binned_.width, [&]<class Code>(Code) { add_dense<Code>(node, histogram); });
 }
 
 // Calls add(first, end, to) for the places of the node's rows, as many at a time as there is work for, which is
@@ -206,12 +205,10 @@ auto NewtonRows::with_codes(const NewtonRange& node, std::uint32_t feature, Body
     }
     return body([codes = codes_.data()](std::uint32_t row) { return codes[row]; });
   }
-  if (binned_.width == CodeWidth::two_bytes) {
-    const auto* codes = reinterpret_cast<const std::uint16_t*>(binned_.by_column.data()) + place;
+  return with_code_type(binned_.width, [&]<class Code>(Code) {
+    const auto* codes = reinterpret_cast<const Code*>(binned_.by_column.data()) + place;
     return body([codes](std::uint32_t row) { return codes[row]; });
-  }
-  const std::uint8_t* codes = binned_.by_column.data() + place;
-  return body([codes](std::uint32_t row) { return codes[row]; });
+  });
 }
 
 // Calls body(goes_left), where goes_left(row) says on which side of the split a row of the node is.

@@ -194,7 +194,7 @@ void NewtonGrower::make_leaves() {
   for (std::size_t k = 0; k < leaves.size(); ++k) {
     const double g = static_cast<double>(sums[k].g) / (units_.g_scale * kLeafBits);
     const double h = static_cast<double>(sums[k].h) / (units_.h_scale * kLeafBits) + options_.lam;
-    values.push_back(h > 0 ? -options_.rate * g / h : 0.0);
+    values.push_back(h > 0 ? -options_.learning_rate * g / h : 0.0);
     tree_.nodes[leaves[k]].threshold = values.back();
   }
   rows_.add(numbers, values);

@@ -1,5 +1,5 @@
 // Grows trees on gradients, the split that gains most first (newton_search.hpp). With G and H the sums of g and h over
-// the rows of a leaf, in finer units than those that splits are searched by, its value is -rate G / (H + lam).
+// the rows of a leaf, in finer units than those that splits are searched by, its value is -learning_rate G / (H + lam).
 //
 // Gains need no counts of rows, so the rows of a node are counted only when it is to be split. If one side has too few,
 // the node is searched again, this time with counts, and waits with its new split: as that gains no more, the splits
@@ -12,18 +12,11 @@
 
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/tree/node_rows.hpp"
+#include "fastpu/tree/tree_options.hpp"
 #include "tree/grown_tree.hpp"
 #include "tree/newton_search.hpp"
 
 namespace fastpu::detail {
-
-struct NewtonOptions {
-  index_t max_leaves = 8;
-  index_t max_depth = -1;  // -1: any
-  double min_leaf_hessian = 0;
-  double lam = 1;
-  double rate = 1;
-};
 
 class NewtonGrower {
  public:

@@ -73,8 +73,7 @@ void score_out_of_bag_sparse(const BinnedFeatures& x, const std::vector<LeftOutR
 
 void add_out_of_bag(const BinnedFeatures& x, const std::vector<LeftOutRows>& trees, double* sums, Team& team) {
   if (x.is_sparse()) return score_out_of_bag_sparse(x, trees, sums, team);
-  if (x.width == CodeWidth::two_bytes) return score_out_of_bag_dense<std::uint16_t>(x, trees, sums, team);
-  score_out_of_bag_dense<std::uint8_t>(x, trees, sums, team);
+  with_code_type(x.width, [&]<class Code>(Code) { score_out_of_bag_dense<Code>(x, trees, sums, team); });
 }
 
 }  // namespace fastpu::detail

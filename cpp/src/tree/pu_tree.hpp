@@ -9,6 +9,7 @@
 
 #include "fastpu/common/random.hpp"
 #include "fastpu/common/types.hpp"
+#include "fastpu/tree/tree_options.hpp"
 #include "tree/grown_tree.hpp"
 #include "tree/pu_rows.hpp"
 #include "tree/pu_split_search.hpp"
@@ -16,19 +17,14 @@
 
 namespace fastpu::detail {
 
-struct PuTreeOptions {
-  bool random_cuts = true;   // whether each drawn feature offers one random cut, or all of its cuts
-  index_t max_features = 1;  // how many of the features that differ within a node are drawn for it
-  std::uint32_t min_leaf_rows = 1;
-  index_t max_depth = -1;  // -1: any
-  index_t max_leaves = 0;  // 0: any; otherwise the split that gains most is made next
-};
-
 template <class Rows, class Criterion>
 class PuTreeGrower {
  public:
   PuTreeGrower(const TreeFeatures& features, const PuTreeOptions& options, Rows& rows)
-      : features_(features), options_(options), rows_(rows) {}
+      : features_(features),
+        options_(options),
+        min_leaf_rows_(static_cast<std::uint32_t>(std::min(options.min_leaf_rows, kMaxRows))),
+        rows_(rows) {}
 
   // `root` are the rows of the tree in `rows`, and all draws follow from `key`. Calls visit(n) for every node, n being
   // the number of its rows.
@@ -140,13 +136,13 @@ class PuTreeGrower {
   // Leaves the best split in split_.
   void find_split(const OpenNode& node, const Criterion& criterion) {
     split_.exists = false;
-    if (node.depth == options_.max_depth || node.counts.rows() < 2 * std::uint64_t{options_.min_leaf_rows} ||
+    if (node.depth == options_.max_depth || node.counts.rows() < 2 * std::uint64_t{min_leaf_rows_} ||
         criterion.is_leaf(node.counts)) {
       return;
     }
     rows_.find_varying(node.rows, varying_);
     draw_features(node.key);
-    PuSplitSearch<Criterion> search(criterion, options_.min_leaf_rows, node.counts, split_);
+    PuSplitSearch<Criterion> search(criterion, min_leaf_rows_, node.counts, split_);
     if (options_.random_cuts) return offer_random_cuts(node, search);
     for (const DrawnFeature& d : drawn_) {
       rows_.count_codes(node.rows, d.feature, codes_);
@@ -214,6 +210,7 @@ class PuTreeGrower {
 
   const TreeFeatures& features_;
   PuTreeOptions options_;
+  std::uint32_t min_leaf_rows_;
   Rows& rows_;
   GrownTree tree_;
   std::vector<OpenNode> open_;

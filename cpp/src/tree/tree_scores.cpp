@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "data/category_of.hpp"
@@ -236,10 +235,7 @@ void tree_scores(const TreesView& trees, const BinnedFeatures& x, double* scores
   check_features(trees, x.n_features);
   std::fill_n(scores, x.n_rows, 0.0);
   if (x.is_sparse()) return score_sparse_binned(trees, x, scores, team);
-  if (x.width == CodeWidth::two_bytes) {
-    return score_dense_binned<std::uint16_t>(trees, x, scores, team);
-  }
-  score_dense_binned<std::uint8_t>(trees, x, scores, team);
+  with_code_type(x.width, [&]<class Code>(Code) { score_dense_binned<Code>(trees, x, scores, team); });
 }
 
 template void tree_scores(const TreesView&, const DenseView<float>&, double*, Team&);

@@ -1,7 +1,6 @@
 // The evaluation set of boosting, and what early stopping makes of it.
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <stdexcept>
 #include <vector>
 

@@ -5,7 +5,6 @@
 #include <limits>
 #include <random>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "check.hpp"
@@ -390,10 +389,10 @@ CASE("callbacks come in order and can stop") {
       },
       team);
   CHECK((seen == std::vector<index_t>{5, 6, 7, 8, 9, 10, 11, 12}));
-  CHECK(forest.stopped);
+  CHECK(forest.status == fastpu::ForestStatus::callback);
   options.n_trees = 8;
   ForestResult whole = grow(training_set(data, features), options);
-  CHECK(!whole.stopped);
+  CHECK(whole.status == fastpu::ForestStatus::n_trees);
   CHECK(same_forest(forest, whole));
 }
 

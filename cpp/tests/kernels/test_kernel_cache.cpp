@@ -3,7 +3,6 @@
 #include "fastpu/kernels/kernel_cache.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <list>
 #include <memory>

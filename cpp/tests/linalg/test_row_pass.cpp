@@ -17,11 +17,11 @@ namespace {
 using fastpu::at;
 using fastpu::index_t;
 using fastpu::Isa;
+using fastpu::RowsView;
 using fastpu::Team;
 using fastpu::detail::Breakpoint;
 using fastpu::detail::RowBlock;
 using fastpu::detail::RowPass;
-using fastpu::detail::RowsView;
 
 struct Matrix {
   index_t n;

@@ -1,7 +1,6 @@
 // Products and factors by tiles against loops, with the same bits for every number of threads.
 #include "fastpu/linalg/tiled_blas.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <random>

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
-#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <vector>

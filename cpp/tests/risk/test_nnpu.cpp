@@ -1,7 +1,6 @@
 // nnPU: gradients against differences, the same bits for all threads and levels, the generator, and what is refused.
 #include "fastpu/risk/nnpu.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>

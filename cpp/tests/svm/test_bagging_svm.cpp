@@ -17,7 +17,7 @@ namespace {
 
 using fastpu::BaggingProblem;
 using fastpu::BaggingResult;
-using fastpu::BagReport;
+using fastpu::SvmReport;
 using namespace svm_tests;
 
 // Positives, and bags of the others, some drawn twice.
@@ -49,8 +49,8 @@ struct Bags {
 bool same_bits(const BaggingResult& a, const BaggingResult& b) {
   if (a.support != b.support || !::same_bits(a.coefs, b.coefs) || a.bags.size() != b.bags.size()) return false;
   for (std::size_t k = 0; k < a.bags.size(); ++k) {
-    const BagReport& x = a.bags[k];
-    const BagReport& y = b.bags[k];
+    const SvmReport& x = a.bags[k];
+    const SvmReport& y = b.bags[k];
     if (x.intercept != y.intercept || x.objective != y.objective || x.gap != y.gap || x.violation != y.violation ||
         x.n_steps != y.n_steps || x.status != y.status) {
       return false;
@@ -88,7 +88,7 @@ void check_bags(const Bags& bags, const BaggingResult& result, const KernelParam
     single.labels = labels.data();
     single.costs = costs.data();
     const SvmResult expected = engine_of(bags.data, params).solve(single, {1e-9, 1'000'000}, {}, team);
-    const BagReport& report = result.bags[at(bag)];
+    const SvmReport& report = result.bags[at(bag)];
     CHECK(report.status == SmoStatus::tol);
     CHECK(std::abs(report.objective - expected.objective) <= 1e-6);
     CHECK(std::abs(report.intercept - expected.intercept) <= 1e-5);
@@ -152,7 +152,7 @@ CASE("bags have the same bits for every number of threads, though many threads l
   const SvmEngine<double> engine = engine_of(bags.data, kRbf, 1'200'000);
   Team one(1);
   const BaggingResult expected = solve_bags(engine, bags.problem, {1e-3, 20'000}, one);
-  CHECK(std::ranges::any_of(expected.bags, [](const BagReport& bag) { return bag.n_steps > 5000; }));
+  CHECK(std::ranges::any_of(expected.bags, [](const SvmReport& bag) { return bag.n_steps > 5000; }));
   for (const int n_threads : {2, 7}) {
     Team team(n_threads);
     CHECK(same_bits(solve_bags(engine, bags.problem, {1e-3, 20'000}, team), expected));

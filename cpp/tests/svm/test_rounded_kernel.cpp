@@ -90,11 +90,11 @@ CASE("where rounded kernel values hide the optimum, exact ones go on from where 
   };
   SvmEngine<double> engine = engine_of(data, kRbf);
   const SvmResult found = engine.solve(problem, {}, listen, team);
-  CHECK(found.smo.status == SmoStatus::tol);
-  CHECK(found.smo.violation <= 1e-3);
+  CHECK(found.status == SmoStatus::tol);
+  CHECK(found.violation <= 1e-3);
   CHECK(check::close(found.objective, expected.objective, 1e-5));
-  REQUIRE(heard.size() == found.smo.rounds.size());
-  CHECK(heard.back().n_steps == found.smo.n_steps);
+  REQUIRE(heard.size() == found.rounds.size());
+  CHECK(heard.back().n_steps == found.n_steps);
   bool goes_on = false;
   for (std::size_t r = 1; r < heard.size(); ++r) {
     CHECK(heard[r].n_steps >= heard[r - 1].n_steps);

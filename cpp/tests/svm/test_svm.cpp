@@ -145,7 +145,7 @@ CASE("gaps are the primal less the dual, and small") {
     for (const SvmKind kind : {SvmKind::c_svm, SvmKind::nu_svm, SvmKind::one_class}) {
       const SvmProblem problem = data.problem(kind);
       const SvmResult result = engine.solve(problem, {1e-7, 1'000'000}, {}, team);
-      CHECK(result.smo.status == SmoStatus::tol);
+      CHECK(result.status == SmoStatus::tol);
       const double scale = kind == SvmKind::nu_svm ? result.margin : 1;
       REQUIRE(scale > 0);
       std::vector<double> h(at(data.n()));
@@ -184,7 +184,7 @@ CASE("nu bounds the share of errors from above and that of support vectors from 
   for (const double nu : {0.2, 0.3, 0.6}) {
     for (const SvmKind kind : {SvmKind::nu_svm, SvmKind::one_class}) {
       const SvmResult result = engine.solve(data.problem(kind, nu), {1e-6, 1'000'000}, {}, team);
-      CHECK(result.smo.status == SmoStatus::tol);
+      CHECK(result.status == SmoStatus::tol);
       const double scale = kind == SvmKind::nu_svm ? result.margin : 1;
       REQUIRE(scale > 0);
       double errors = 0;
@@ -262,7 +262,7 @@ CASE("one class with nu of 1 takes all rows in full, and with next to nothing on
   SvmEngine<double> engine = engine_of(data, kRbf);
   const SvmResult all = engine.solve(data.problem(SvmKind::one_class, 1.0), {}, {}, team);
   for (index_t i = 0; i < data.n(); ++i) CHECK(check::close(all.alpha[at(i)], data.costs[at(i)], 1e-12));
-  CHECK(all.smo.n_steps <= 1);
+  CHECK(all.n_steps <= 1);
   const SvmResult few = engine.solve(data.problem(SvmKind::one_class, 1e-3), {1e-9, 100'000}, {}, team);
   CHECK(check::close(sum_of(few.alpha), 1e-3 * sum_of(data.costs), 1e-12));
 }
@@ -318,7 +318,7 @@ CASE("a row with weight 2 is the row twice") {
   }
   for (double& cost : heavy.costs) cost *= 2;
   for (const SvmKind kind : {SvmKind::c_svm, SvmKind::nu_svm, SvmKind::one_class}) {
-    const SvmOptions options{1e-9, 1'000'000};
+    const SmoOptions options{1e-9, 1'000'000};
     const SvmResult a = engine_of(heavy, kRbf).solve(heavy.problem(kind), options, {}, team);
     const SvmResult b = engine_of(twice, kRbf).solve(twice.problem(kind), options, {}, team);
     for (index_t i = 0; i < 60; ++i) {
@@ -344,7 +344,7 @@ CASE("any start is made feasible, and a solution is left as it is") {
       for (const auto& start : starts) {
         problem.start = start.data();
         const SvmResult warm = engine.solve(problem, {1e-6, 1'000'000}, {}, team);
-        CHECK(warm.smo.status == SmoStatus::tol);
+        CHECK(warm.status == SmoStatus::tol);
         CHECK(std::abs(warm.objective - cold.objective) <= 1e-4 * (1 + std::abs(cold.objective)));
         double balance = 0;
         for (index_t i = 0; i < data.n(); ++i) {
@@ -356,7 +356,7 @@ CASE("any start is made feasible, and a solution is left as it is") {
       }
       problem.start = cold.alpha.data();
       const SvmResult again = engine.solve(problem, {2e-6, 1'000'000}, {}, team);
-      CHECK(again.smo.n_steps <= 5);  // alphas at a bound may be rounded off it
+      CHECK(again.n_steps <= 5);  // alphas at a bound may be rounded off it
       CHECK(std::abs(again.intercept - cold.intercept) <= 1e-9);
     }
   }
@@ -365,7 +365,7 @@ CASE("any start is made feasible, and a solution is left as it is") {
 CASE("kernels of every form give the same machine") {
   Team team(2);
   const Classes data(120, 1.0, 91);
-  const SvmOptions options{1e-8, 1'000'000};
+  const SmoOptions options{1e-8, 1'000'000};
   const std::vector<double> k = kernel_matrix(kRbf, data.points);
   const index_t n = data.n();
   SvmEngine<double> dense = engine_of(data, kRbf);
@@ -445,8 +445,8 @@ CASE("a callback that stops leaves a feasible machine and says so") {
   SvmEngine<double> engine = engine_of(data, kRbf);
   const SvmResult result =
       engine.solve(data.problem(SvmKind::c_svm), {1e-6, 1'000'000}, [](const fastpu::SmoRound&) { return true; }, team);
-  CHECK(result.smo.status == SmoStatus::callback);
-  CHECK(result.smo.rounds.size() == 1);
+  CHECK(result.status == SmoStatus::callback);
+  CHECK(result.rounds.size() == 1);
   CHECK(result.gap > 0);
   CHECK(std::isfinite(result.intercept));
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <vector>
 
 #include "check.hpp"
@@ -52,7 +51,7 @@ struct Chains {
   }
   std::vector<ChainResult> solve(double tol, int n_threads, index_t bytes = kManyBytes) const {
     Team team(n_threads);
-    return solve_chains<double>(data.points.dense(), kRbf, false, chains, SvmOptions{tol, 10'000'000}, bytes, team);
+    return solve_chains<double>(data.points.dense(), kRbf, false, chains, SmoOptions{tol, 10'000'000}, bytes, team);
   }
 };
 
@@ -82,7 +81,7 @@ CASE("a chain meets tol and has the objectives and scores of problems by themsel
         problem.nu = chain.points[p].nu;
         Team team(1);
         SvmEngine<double> engine = engine_of(grid.data, params);
-        const SvmResult alone = engine.solve(problem, SvmOptions{kTol, 10'000'000}, {}, team);
+        const SvmResult alone = engine.solve(problem, SmoOptions{kTol, 10'000'000}, {}, team);
         CHECK(std::abs(fit.objective - alone.objective) <= 1e-6 * (1 + std::abs(alone.objective)));
         // Rows on the boundary of one class have f of 0 up to rounding.
         CHECK(kind == SvmKind::one_class ||
@@ -121,7 +120,7 @@ CASE("chains have the same bits for every number of threads and size of the cach
 CASE("nothing to solve gives nothing") {
   Team team(2);
   const Classes data(10, 1.0, 1);
-  CHECK(solve_chains<double>(data.points.dense(), kRbf, false, {}, SvmOptions{}, kManyBytes, team).empty());
+  CHECK(solve_chains<double>(data.points.dense(), kRbf, false, {}, SmoOptions{}, kManyBytes, team).empty());
 }
 
 }  // namespace

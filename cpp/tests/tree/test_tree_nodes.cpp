@@ -2,7 +2,6 @@
 #include "fastpu/tree/tree_nodes.hpp"
 
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <random>
 #include <stdexcept>

@@ -113,10 +113,7 @@ class KernelExpansion(Model, is_base=True):
                 rows,
                 coefs,
                 intercepts,
-                kernel=self.kernel,
-                gamma=1.0 if self.gamma is None else self.gamma,
-                degree=self.degree,
-                coef0=self.coef0,
+                Kernel(self.kernel, self.gamma, self.degree, self.coef0).core_params,
                 n_threads=n_threads,
             )
 
@@ -146,10 +143,7 @@ def linear_scores(matrix: Matrix, coef: NDArray[np.float64], intercept: float, n
             rows,
             np.ones((1, 1)),
             np.array([intercept]),
-            kernel="linear",
-            gamma=1.0,
-            degree=1,
-            coef0=0.0,
+            _core.KernelParams(kind="linear"),
             n_threads=n_threads,
         )[:, 0]
 

@@ -138,10 +138,7 @@ def _sums(
         matrix,
         coefs,
         np.zeros(coefs.shape[1]),
-        kernel="rbf",
-        gamma=1 / (2 * bandwidth**2),
-        degree=1,
-        coef0=0.0,
+        _core.KernelParams(kind="rbf", gamma=1 / (2 * bandwidth**2)),
         n_threads=n_threads,
     )
 

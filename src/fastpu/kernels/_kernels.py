@@ -50,7 +50,14 @@ class Kernel:
     @property
     def core_gamma(self) -> float:
         """The number that `_core` takes for gamma, which is any where the kernel has none."""
-        return self.gamma if isinstance(self.gamma, float) else 1.0
+        return self.gamma if isinstance(self.gamma, int | float) else 1.0
+
+    @property
+    def core_params(self) -> _core.KernelParams | None:
+        """What `_core` takes for the kernel; None where a matrix or a function has its values."""
+        if self.name in ("precomputed", "callable"):
+            return None
+        return _core.KernelParams(kind=self.name, gamma=self.core_gamma, degree=self.degree, coef0=self.coef0)
 
     def params(self) -> dict[str, Any]:
         """Return the kernel's parameters, for a model."""
@@ -352,14 +359,8 @@ def kernel_values(kernel: Kernel, x: Matrix, y: Matrix, n_threads: int) -> NDArr
         for block in x.blocks(y.n_rows):
             values[block] = call_kernel(kernel.function, x[block].table(), y.table())
         return values
-    return _core.kernel_matrix(
-        *(rows.convert(np.dtype(np.float64), sparse=rows.is_sparse) for rows in (x, y)),
-        kernel=kernel.name,
-        gamma=kernel.core_gamma,
-        degree=kernel.degree,
-        coef0=kernel.coef0,
-        n_threads=n_threads,
-    )
+    x, y = (rows.convert(np.dtype(np.float64), sparse=rows.is_sparse) for rows in (x, y))
+    return _core.kernel_matrix(x, y, kernel.core_params, n_threads=n_threads)
 
 
 def call_kernel(function: Callable[[Any, Any], object], left: Any, right: Any) -> NDArray[np.float64]:

@@ -121,7 +121,7 @@ def fit_by_adam(
     n_epochs = training.n_epochs or (_MOST_EPOCHS if stops else _EPOCHS)
     with make_callback(callback, progress, total=n_epochs, description="nnPU") as hook:
 
-        def info(epoch: int, risk: float, n_reversed: int, eval_risk: float) -> RiskRound:
+        def info(epoch: int, risk: float, _p: float, _n: float, n_reversed: int, eval_risk: float) -> RiskRound:
             return RiskRound(epoch, n_epochs, risk, None if eval_rows is None else eval_risk, n_reversed)
 
         options = _core.NnpuOptions(

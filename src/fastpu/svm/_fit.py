@@ -195,10 +195,7 @@ def _run_engine(
             labels,
             cost,
             None,
-            solver="exact",
-            tol=_GAP,
-            violation=_SAFETY * training.options.tol,
-            max_iter=0,
+            _core.MarginOptions(tol=_GAP, violation=_SAFETY * training.options.tol),
             start=None,
             callback=None if hook is None else on_step,
         )

@@ -178,11 +178,8 @@ class SvmGrid:
             self._matrix.convert(dtype, sparse=self._matrix.is_sparse),
             self._poser.problem,
             [chain.arguments() for chain in chains.values()],
-            kernel=options.kernel.name,
-            degree=options.kernel.degree,
-            coef0=options.kernel.coef0,
-            tol=options.tol,
-            max_iter=options.steps(self._matrix.n_rows),
+            kernel=options.kernel.core_params,
+            options=_core.SmoOptions(tol=options.tol, max_steps=options.steps(self._matrix.n_rows)),
             cache_bytes=options.cache_bytes,
             n_threads=options.n_threads,
         )
@@ -251,5 +248,5 @@ class _Chain:
             status=result["status"],
             history={name: np.array([value]) for name, value in (history | {"n_active": self._rows.size}).items()},
         )
-        span = result["n_positive"], self._rows.size, *result["score_range"]
+        span = result["n_positive"], self._rows.size, result["lowest_score"], result["highest_score"]
         return GridFit(held, support, self._fold, task, solved, span, replace(self._training, options=options))

@@ -232,9 +232,11 @@ def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]], hook: Hook) -
         problems, requests = requests, {}
         solutions = rows.engine.solve_each(
             list(problems.values()),
-            solver=options.solver,
-            tol=options.solver_tol,
-            max_iter=options.solver_max_iter or 0,
+            _core.MarginOptions(
+                solver="iadmm" if options.solver == "iadmm" else "exact",
+                tol=options.solver_tol,
+                max_iter=options.solver_max_iter or 0,
+            ),
         )
         for number, solution in zip(problems, solutions, strict=True):
             resume(number, solution)

@@ -172,8 +172,7 @@ class Training(TrainingRows):
             cost,
             nu=task.nu,
             start=start,
-            tol=self.options.tol,
-            max_iter=limit,
+            options=_core.SmoOptions(tol=self.options.tol, max_steps=limit),
             callback=of_rounds(hook, lambda n_steps, *rest: SvmRound(n_steps, limit, *rest)),
         )
         numbers = (result["alpha"], result["decision"], [result["intercept"], result["objective"]])
@@ -209,10 +208,7 @@ def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64]
         np.zeros((matrix.n_rows, 1))
         if is_function
         else matrix.convert(value_dtype(kernel.name, matrix.dtype), sparse=matrix.is_sparse),
-        kernel="function" if is_function else kernel.name,
-        gamma=kernel.core_gamma,
-        degree=kernel.degree,
-        coef0=kernel.coef0,
+        kernel=kernel.core_params,
         function=FunctionKernel(kernel.function, matrix) if kernel.function is not None else None,
         cache_bytes=options.cache_bytes,
         n_threads=options.n_threads,

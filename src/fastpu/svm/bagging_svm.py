@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
@@ -272,7 +273,7 @@ class _Bags:
         self._is_support: NDArray[np.bool_] = np.zeros(n_rows, dtype=np.bool_)
         self.n_done = 0
         self.statuses: list[str] = []
-        self._parts: dict[str, list[NDArray[Any]]] = {name: [] for name in (*_HISTORY, "intercepts")}
+        self._parts: dict[str, list[NDArray[Any]]] = {name: [] for name in (*_HISTORY, "intercept")}
         self.is_stopped = False
         # Many bags at a time keep several threads busy; with a callback only a few, so that it soon hears of each bag.
         per_bag = 8 * (n_rows + min(n_rows, positives.size + bags.size))
@@ -317,13 +318,13 @@ class _Bags:
     def _solve(self, first: int, stop: int) -> dict[str, Any]:
         """Solve several bags at a time."""
         training, bags = self._training, self._bags[first:stop]
+        n_rows = self._positives.size + bags.shape[1]
         return training.engine.solve_bags(
             self._positives,
             bags,
             cost_pos=np.full(self._positives.size, self._C),
             cost_unl=self._C_unl,
-            tol=training.options.tol,
-            max_iter=training.options.steps(self._positives.size + bags.shape[1]),
+            options=_core.SmoOptions(tol=training.options.tol, max_steps=training.options.steps(n_rows)),
             start=self._start,
             score_rows=np.arange(training.matrix.n_rows, dtype=np.int64),
         )
@@ -343,7 +344,7 @@ class _Bags:
             "coefs": dual_coef[:, None],
             "status": [solved.status],
             "decision": linear_scores(training.matrix, coef, solved.intercept, training.options.n_threads)[:, None],
-            "intercepts": np.array([solved.intercept]),
+            "intercept": np.array([solved.intercept]),
             **{name: np.array([getattr(solved, name)]) for name in _HISTORY},
         }
 
@@ -387,13 +388,13 @@ class _Bags:
             objective=parts["objective"],
             history={name: parts[name] for name in _HISTORY},
             params=params,
-            intercept=float(parts["intercepts"].mean()),
+            intercept=float(parts["intercept"].mean()),
             gap=float(parts["gap"].max()),
             violation=float(parts["violation"].max()),
             margin=1.0,
             bags=self._bags[: self.n_done],
             oob_decision_function=out_of_bag,
-            bag_intercepts=parts["intercepts"],
+            bag_intercepts=parts["intercept"],
         )
 
 

@@ -7,7 +7,6 @@
 #include <cassert>
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <new>

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <variant>
 
 namespace fastpu {
 
@@ -42,5 +43,15 @@ struct CsrView {
   index_t n_rows = 0;
   index_t n_cols = 0;
 };
+
+// Rows in any of these forms.
+using RowsView = std::variant<DenseView<float>, DenseView<double>, CsrView<float>, CsrView<double>>;
+
+inline index_t n_rows(const RowsView& x) {
+  return std::visit([](const auto& view) { return view.n_rows; }, x);
+}
+inline index_t n_columns(const RowsView& x) {
+  return std::visit([](const auto& view) { return view.n_cols; }, x);
+}
 
 }  // namespace fastpu

@@ -21,6 +21,7 @@
 #include "fastpu/common/types.hpp"
 #include "fastpu/data/binned_features.hpp"
 #include "fastpu/tree/tree_nodes.hpp"
+#include "fastpu/tree/tree_options.hpp"
 
 namespace fastpu {
 
@@ -40,10 +41,9 @@ struct ForestTrainingSet {
   const std::uint8_t* categorical = nullptr;  // for every feature whether it is categorical (binned as such), or null
 };
 
-struct ForestOptions {
+struct ForestOptions : PuTreeOptions {
   ForestLoss loss = ForestLoss::gini;
-  double prior = 0.5;       // of nnpu and upu: the share of positives among U
-  bool random_cuts = true;  // whether each drawn feature offers one random cut, or all of its cuts
+  double prior = 0.5;  // of nnpu and upu: the share of positives among U
   index_t n_trees = 500;
   index_t first_tree = 0;                   // number of the first new tree in the forest
   index_t first_set = 0;                    // number of the first new set of categories in the forest
@@ -52,10 +52,6 @@ struct ForestOptions {
   std::uint64_t seed = 0;
   index_t bag_unl = 1;       // draws of U in a bag
   bool replace_unl = false;  // whether U is drawn with replacement
-  index_t max_features = 1;
-  index_t min_leaf_rows = 1;  // rows as drawn, repetitions counted
-  index_t max_depth = -1;     // -1: any
-  index_t max_leaves = 0;     // 0: any; otherwise the split with the largest gain is made first
 };
 
 // A tree that is done, as a callback sees it.
@@ -68,10 +64,12 @@ struct ForestTree {
 // Called on the caller's thread for tree after tree; true stops, and drops the trees after it that are grown already.
 using ForestCallback = std::function<bool(const ForestTree&)>;
 
+enum class ForestStatus : std::uint8_t { n_trees, callback };
+
 struct ForestResult : Trees {
   std::vector<double> oob_sum;          // for every row the sum of its values in the trees whose bags leave it out
   std::vector<std::int32_t> oob_count;  // for every row the number of these trees
-  bool stopped = false;                 // by the callback
+  ForestStatus status = ForestStatus::n_trees;
 };
 
 // Time of a tree: O(bag log(bag) (d / 16 + max_features)) for dense codes of d features, in operations on vectors, and

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <variant>
 #include <vector>
 
 #include "fastpu/common/types.hpp"
@@ -12,10 +11,8 @@ namespace fastpu {
 
 enum class ConvexPuLoss { logistic, squared };
 
-using UpuRows = std::variant<DenseView<float>, DenseView<double>, CsrView<float>, CsrView<double>>;
-
 struct UpuProblem {
-  UpuRows x;
+  RowsView x;
   const std::int8_t* labels = nullptr;  // 1 positive, 0 unlabelled
   const double* weights = nullptr;      // > 0; null stands for 1
 };

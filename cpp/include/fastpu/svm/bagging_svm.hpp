@@ -6,7 +6,6 @@
 // allows.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "fastpu/svm/svm.hpp"
@@ -25,23 +24,14 @@ struct BaggingProblem {
   const double* start = nullptr;
 };
 
-struct BagReport {
-  double intercept;
-  double objective;
-  double gap;
-  double violation;
-  index_t n_steps;
-  SmoStatus status;
-};
-
 struct BaggingResult {
   std::vector<index_t> support;  // rows that are support vectors of any bag, ascending
   std::vector<double> coefs;     // support x n_bags: alpha y, zero for rows that are not in the bag
-  std::vector<BagReport> bags;
+  std::vector<SvmReport> bags;
 };
 
 template <class T>
-BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& problem, const SvmOptions& options,
+BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& problem, const SmoOptions& options,
                          Team& team);
 
 }  // namespace fastpu

@@ -30,7 +30,7 @@ struct SmoStart {
 };
 
 struct SmoOptions {
-  double tol = 1e-3;
+  double tol = 1e-3;               // largest violation of the optimality conditions
   index_t max_steps = 10'000'000;  // most updates of a pair
   index_t working_set = 0;         // variables in a working set; 0 leaves the choice to the solver, and smo() has none
   bool shrinks = true;             // leave out variables that are likely to stay at a bound; smo_linear() always does
@@ -52,10 +52,14 @@ enum class SmoStatus {
   callback
 };
 
-struct SmoResult {
+// How a solver ended.
+struct SmoEnd {
   SmoStatus status = SmoStatus::tol;
   index_t n_steps = 0;
-  double violation = 0;          // of all variables, at the end
+  double violation = 0;  // of all variables, at the end
+};
+
+struct SmoResult : SmoEnd {
   double moved = 0;              // of smo(): total distance of all steps since gradients were computed anew
   std::vector<double> gradient;  // Kb + q at the end
   std::vector<SmoRound> rounds;

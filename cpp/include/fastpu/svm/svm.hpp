@@ -46,19 +46,19 @@ struct SvmProblem {
   double start_moved = 0;
 };
 
-struct SvmOptions {
-  double tol = 1e-3;  // largest violation of the optimality conditions
-  index_t max_steps = 10'000'000;
+// What the solution of a problem comes to.
+struct SvmReport : SmoEnd {
+  double intercept = 0;
+  double margin = 1;     // rho
+  double objective = 0;  // of the dual, which is minimised: 1/2 alpha'Q alpha, less sum alpha for C-SVM
+  double gap = 0;        // primal minus dual
 };
 
-struct SvmResult {
+struct SvmResult : SvmReport {
   std::vector<double> alpha;
-  double intercept = 0;
-  double margin = 1;             // rho
-  double objective = 0;          // of the dual, which is minimised: 1/2 alpha'Q alpha, less sum alpha for C-SVM
-  double gap = 0;                // primal minus dual
   std::vector<double> decision;  // f of the rows; for those far beyond their margins as exact as the solver's rows are
-  SmoResult smo;
+  double moved = 0;              // as in SmoResult
+  std::vector<SmoRound> rounds;
 };
 
 // Returns where the solver of a problem starts: at its start made feasible, or at zero or the first rows without one.
@@ -89,7 +89,7 @@ class SvmEngine {
   // Whether rows have so few entries that kernel values are computed as fast as stored ones are looked up.
   bool has_short_rows() const { return has_short_rows_; }
 
-  SvmResult solve(const SvmProblem& problem, const SvmOptions& options, const SmoCallback& callback, Team& team);
+  SvmResult solve(const SvmProblem& problem, const SmoOptions& options, const SmoCallback& callback, Team& team);
 
  private:
   std::unique_ptr<Kernel<T>> kernel_;

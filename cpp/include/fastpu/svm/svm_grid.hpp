@@ -37,18 +37,11 @@ struct SvmChain {
   index_t n_held = 0;
 };
 
-struct GridFit {
+struct GridFit : SvmReport {
   std::vector<index_t> support;  // positions in `rows` of the chain
   std::vector<double> alpha;     // of the support
-  double intercept = 0;
-  double margin = 1;
-  double objective = 0;
-  double gap = 0;
-  double violation = 0;
-  index_t n_steps = 0;
-  SmoStatus status = SmoStatus::tol;
-  index_t n_positive = 0;   // rows of the chain that have f > 0
-  double lowest_score = 0;  // f of the rows of the chain
+  index_t n_positive = 0;        // rows of the chain that have f > 0
+  double lowest_score = 0;       // f of the rows of the chain
   double highest_score = 0;
 };
 
@@ -61,7 +54,7 @@ struct ChainResult {
 // `precomputed` the data are the kernel matrix.
 template <class T>
 std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, const KernelParams& params,
-                                      bool precomputed, const std::vector<SvmChain>& chains, const SvmOptions& options,
+                                      bool precomputed, const std::vector<SvmChain>& chains, const SmoOptions& options,
                                       index_t cache_bytes, Team& team);
 
 }  // namespace fastpu
