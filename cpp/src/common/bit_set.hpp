@@ -15,8 +15,8 @@ namespace fastpu::detail {
 class BitSet {
  public:
   BitSet(index_t n, const char* what)
-      : words_(make_vector<std::uint64_t>(n / 64 + 1, what)),
-        groups_(make_vector<std::uint64_t>(n / 4096 + 1, what)) {}
+      : words_(make_vector<std::uint64_t>(n / index_t{kBits} + 1, what)),
+        groups_(make_vector<std::uint64_t>(n / index_t{kBits * kBits} + 1, what)) {}
 
   void insert(std::size_t number) {
     words_[number / kBits] |= bit(number);
