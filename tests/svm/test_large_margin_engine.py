@@ -85,6 +85,18 @@ def test_small_costs_and_few_rows_take_some_rounds_of_descent_and_an_active_set(
     assert result["n_iter"] <= len(calls) + 8
 
 
+def test_hundreds_of_dense_columns_get_as_many_rounds_of_descent():
+    """The first 20 rounds do not show where the rows end, and the progress from there to the end is irregular."""
+    rng = np.random.default_rng(900)
+    X = rng.normal(size=(900, 300))
+    y = np.where(X @ rng.normal(size=300) + np.sqrt(300) * rng.normal(size=900) > 0, 1, -1).astype(np.int8)
+    problem = oracle.Problem(X, y, np.full(900, 0.01), np.zeros(900))
+    result = solve(make_engine(X), problem)
+    certify(problem, result)
+    assert result["method"] == "coordinate_descent"
+    assert 100 < result["n_iter"] <= 300
+
+
 def test_rows_between_their_bounds_move_together(rng):
     """One after the other they take 255 to 268 rounds; equal rows of both classes leave the matrix singular."""
     X = rng.random((400, 2500)) * (rng.random((400, 2500)) < 0.012)

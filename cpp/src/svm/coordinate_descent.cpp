@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "common/compiler_hints.hpp"
 #include "linalg/row_products.hpp"
 
 namespace fastpu::detail {
@@ -70,20 +71,18 @@ void CoordinateDescent::go_over(const View& x) {
     if (k % 1024 == 0) team_.poll();
     const index_t i = order_[at(k)];
     const index_t row = task_.row(i);
-#if defined(__GNUC__)
     constexpr index_t kLine = 64;
     const index_t ahead = task_.row(order_[at(std::min(k + 1, n_active_ - 1))]);  // is prefetched
     if constexpr (std::is_same_v<View, DenseView<typename View::Value>>) {
       constexpr index_t kMost = 4096;
       const auto* const bytes = reinterpret_cast<const char*>(x.row(ahead));
       const index_t end = std::min<index_t>(kMost, x.n_cols * static_cast<index_t>(sizeof(typename View::Value)));
-      for (index_t b = 0; b < end; b += kLine) __builtin_prefetch(bytes + b);
+      for (index_t b = 0; b < end; b += kLine) FASTPU_PREFETCH(bytes + b);
     } else {
       const index_t end = x.row_start[ahead + 1];
-      for (index_t e = x.row_start[ahead]; e < end; e += kLine / 8) __builtin_prefetch(x.values + e);
-      for (index_t e = x.row_start[ahead]; e < end; e += kLine / 4) __builtin_prefetch(x.columns + e);
+      for (index_t e = x.row_start[ahead]; e < end; e += kLine / 8) FASTPU_PREFETCH(x.values + e);
+      for (index_t e = x.row_start[ahead]; e < end; e += kLine / 4) FASTPU_PREFETCH(x.columns + e);
     }
-#endif
     const double side = task_.side()[i];
     const double cost = task_.cost()[i];
     // The score of the centred row without b0, for which intercept_ + gamma sum v_i stands.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/compiler_hints.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/data/binned_features.hpp"
 
@@ -33,11 +34,11 @@ class TreeFeatures {
   // Ask the memory for what bins_at_most() reads first, and, once that is there, for what it reads next.
   void prefetch_cell(index_t feature, double x) const {
     const Grid& grid = grids_[at(feature)];
-    __builtin_prefetch(grid.cell_start + grid.cell(x));
+    FASTPU_PREFETCH(grid.cell_start + grid.cell(x));
   }
   void prefetch_values(index_t feature, double x) const {
     const Grid& grid = grids_[at(feature)];
-    __builtin_prefetch(grid.values + grid.cell_start[grid.cell(x)]);
+    FASTPU_PREFETCH(grid.values + grid.cell_start[grid.cell(x)]);
   }
   // How many bins of the feature have a value of at most x.
   std::uint32_t bins_at_most(index_t feature, double x) const {
