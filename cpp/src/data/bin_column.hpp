@@ -26,36 +26,32 @@ struct ColumnOrder {
   std::vector<std::uint32_t> bin_start;
 };
 
-// The code of a value is the number of cuts below it. Values and cuts are compared as keys.
+// The code of a value is the number of cuts below it.
 template <class T>
 class Encoder {
  public:
-  explicit Encoder(std::span<const double> cuts) : table_(keys_of(cuts)) {}
-  std::uint32_t code(T x) const { return table_.count_below(to_key(x)); }
+  explicit Encoder(std::span<const double> cuts) : table_(floors_of(cuts)) {}
+  std::uint32_t code(T x) const { return table_.count_below(x); }
   template <class Code, class Checkpoint>
   void codes(const T* x, index_t n, Pacer<Checkpoint>& pacer, Code* out) const {
-    pacer.run(0, n, [&](index_t first, index_t end) { codes_of_piece(x + first, end - first, out + first); });
+    constexpr index_t kBlock = 256;
+    std::uint32_t counts[kBlock];
+    pacer.run(0, n, [&](index_t first, index_t end) {
+      for (; first < end; first += kBlock) {
+        const index_t m = std::min(kBlock, end - first);
+        table_.count_below(x + first, m, counts);
+        for (index_t i = 0; i < m; ++i) out[first + i] = static_cast<Code>(counts[i]);
+      }
+    });
   }
 
  private:
-  template <class Code>
-  void codes_of_piece(const T* x, index_t n, Code* out) const {
-    constexpr index_t kBlock = 256;
-    KeyOf<T> keys[kBlock];
-    std::uint32_t counts[kBlock];
-    for (index_t first = 0; first < n; first += kBlock) {
-      const index_t m = std::min(kBlock, n - first);
-      for (index_t i = 0; i < m; ++i) keys[i] = to_key(x[first + i]);
-      table_.count_below(keys, m, counts);
-      for (index_t i = 0; i < m; ++i) out[first + i] = static_cast<Code>(counts[i]);
-    }
+  static std::vector<T> floors_of(std::span<const double> cuts) {
+    auto floors = reserve_vector<T>(static_cast<index_t>(cuts.size()), "a table of cuts");
+    for (const double theta : cuts) floors.push_back(floor_to<T>(theta));
+    return floors;
   }
-  static std::vector<KeyOf<T>> keys_of(std::span<const double> cuts) {
-    auto keys = reserve_vector<KeyOf<T>>(static_cast<index_t>(cuts.size()), "a table of cuts");
-    for (const double theta : cuts) keys.push_back(to_key(floor_to<T>(theta)));
-    return keys;
-  }
-  SortedTable<KeyOf<T>> table_;
+  SortedTable<T> table_;
 };
 
 // The cuts of one feature and the values that stand for its bins (both described at Cuts).

@@ -1,12 +1,17 @@
-// How many entries of a small ascending table lie below a value. No branch depends on the data: on random values a
+// How many entries of an ascending table lie below a value. No branch depends on the data: on random values a
 // mispredicted branch a step would cost several times the search.
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
+#include "data/equal_cells.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/types.hpp"
 
@@ -17,32 +22,37 @@ class SortedTable {
  public:
   explicit SortedTable(const std::vector<T>& ascending) {
     while (size_ <= ascending.size()) size_ *= 2;
-    // The padding is the largest integer or +inf, so no value lies above it.
-    constexpr T kPad =
-        std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+    // The padding is +inf, so no value lies above it.
     entries_ = make_vector<T>(static_cast<index_t>(size_), "a table of cuts");
-    std::fill(std::copy(ascending.begin(), ascending.end(), entries_.begin()), entries_.end(), kPad);
+    std::fill(std::copy(ascending.begin(), ascending.end(), entries_.begin()), entries_.end(), kInf);
+    divide(ascending);
   }
 
   // 0 for NaN.
   std::uint32_t count_below(T x) const {
-    std::uint32_t position = 0;
-    for (auto half = static_cast<std::uint32_t>(size_ / 2); half > 0; half /= 2) {
-      position += half & (0U - static_cast<std::uint32_t>(entries_[position + half - 1] < x));
-    }
-    return position;
+    std::uint32_t count = 0;
+    count_below(&x, 1, &count);
+    return count;
   }
 
   // The same for n values. A batch of searches goes on step by step together, so that they overlap in the processor.
-  static constexpr index_t kBatch = 32;
   void count_below(const T* x, index_t n, std::uint32_t* counts) const {
+    constexpr index_t kBatch = 32;
     const T* entries = entries_.data();
     for (index_t first = 0; first < n; first += kBatch) {
       const index_t m = std::min(kBatch, n - first);
       std::uint32_t position[kBatch] = {};
-      for (auto half = static_cast<std::uint32_t>(size_ / 2); half > 0; half /= 2) {
-        for (index_t i = 0; i < m; ++i) {
-          position[i] += half & (0U - static_cast<std::uint32_t>(entries[position[i] + half - 1] < x[first + i]));
+      if (starts_.empty()) {
+        for (auto half = static_cast<std::uint32_t>(size_ / 2); half > 0; half /= 2) {
+          for (index_t i = 0; i < m; ++i) {
+            position[i] += half & (0U - static_cast<std::uint32_t>(entries[position[i] + half - 1] < x[first + i]));
+          }
+        }
+      } else {
+        for (index_t i = 0; i < m; ++i) position[i] = starts_[at(cells_.cell(x[first + i]))];
+        for (std::uint32_t step = 0; step < most_; ++step) {
+          for (index_t i = 0; i < m; ++i)
+            position[i] += static_cast<std::uint32_t>(entries[position[i]] < x[first + i]);
         }
       }
       std::copy_n(position, m, counts + first);
@@ -50,8 +60,29 @@ class SortedTable {
   }
 
  private:
+  static constexpr T kInf = std::numeric_limits<T>::infinity();
+
+  // A search begins at the first entry of its cell and goes on one by one, unless some cell has so many entries that
+  // halving is faster.
+  void divide(const std::vector<T>& ascending) {
+    constexpr std::size_t kFew = 16;
+    constexpr std::size_t kMostCells = 1 << 20;  // numbers that a float tells apart
+    if (size_ < kFew) return;
+    const auto is_finite = [](T entry) { return std::isfinite(entry); };
+    const auto first = std::ranges::find_if(ascending, is_finite);
+    const auto last = std::find_if(ascending.rbegin(), ascending.rend(), is_finite);
+    if (first == ascending.end()) return;
+    cells_ = EqualCells<T>(*first, *last, static_cast<std::int32_t>(std::min(4 * size_, kMostCells)));
+    auto starts = make_vector<std::uint32_t>(cells_.n + 2, "a table of cuts");
+    most_ = cells_.count(ascending.data(), std::ssize(ascending), starts.data());
+    if (2 * most_ <= static_cast<std::uint32_t>(std::bit_width(size_))) starts_ = std::move(starts);
+  }
+
   std::size_t size_ = 1;  // a power of two above the number of entries
   std::vector<T> entries_;
+  std::vector<std::uint32_t> starts_;  // the entries before each cell; empty where none are used
+  EqualCells<T> cells_;
+  std::uint32_t most_ = 0;  // entries in one cell
 };
 
 }  // namespace fastpu::detail

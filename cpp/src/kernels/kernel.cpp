@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/kernels.hpp"
+#include "linalg/vector_kernels.hpp"
 
 namespace fastpu {
 
@@ -184,6 +185,45 @@ void kernel_scores(const Kernel<T>& kernel, const KernelModels& models, const in
                    double* out) {
   scores_of_blocks(kernel, models, n_x, team, out,
                    [&](index_t start, index_t n) { return kernel.pack(x + start, n, team); });
+}
+
+void kernel_scores_of_support(const Kernel<double>& kernel, const index_t* rows, const double* coefs, index_t n,
+                              Team& team, double* out) {
+  constexpr index_t kBlockRows = 2 * kKernelPanel;
+  constexpr index_t kRowsAtOnce = 16;
+  const index_t n_blocks = count_blocks(n, kBlockRows);
+  const auto start = [](index_t block) { return block * kBlockRows; };
+  const auto size = [&](index_t block) { return std::min(kBlockRows, n - start(block)); };
+  std::vector<std::unique_ptr<KernelColumns<double>>> columns;
+  for (index_t block = 0; block < n_blocks; ++block) {
+    columns.push_back(kernel.pack(rows + start(block), size(block), team));
+  }
+  AlignedBuffer<double> values(team.n_threads() * kRowsAtOnce * kBlockRows, "kernel values of a block");
+  const auto& add_rows = detail::svm_kernels(team.isa()).of<double>().add_rows;
+  const auto& dot = detail::vector_kernels(team.isa()).dot;
+  const auto meet = [&](index_t above, index_t left, int worker) {
+    double* places[kRowsAtOnce];
+    for (index_t r = 0; r < kRowsAtOnce; ++r) places[r] = values.data() + (worker * kRowsAtOnce + r) * kBlockRows;
+    const index_t end = start(left) + size(left);
+    for (index_t s = start(left); s < end; s += kRowsAtOnce) {
+      const index_t n_rows = std::min(kRowsAtOnce, end - s);
+      kernel.fill(rows + s, n_rows, *columns[at(above)], 0, size(above), places, worker);
+      add_rows(out + start(above), places, coefs + s, n_rows, size(above));
+      if (above == left) continue;
+      for (index_t r = 0; r < n_rows; ++r) out[s + r] += dot(places[r], coefs + start(above), size(above));
+    }
+  };
+  // As in a tournament, every block meets one other, or itself, in a round, so that no two workers add to one sum:
+  // block a meets block (round - a) modulo an odd number. Where this is more than the number of blocks, one sits out.
+  const index_t n_rounds = n_blocks + (n_blocks + 1) % 2;
+  std::fill_n(out, n, 0.0);
+  for (index_t round = 0; round < n_rounds; ++round) {
+    team.poll();
+    team.for_each(n_rounds, kernel.is_serial() || n < 200 ? 1 : team.n_threads(), [&](index_t above, int worker) {
+      const index_t left = (round - above + n_rounds) % n_rounds;
+      if (left <= above && above < n_blocks) meet(above, left, worker);
+    });
+  }
 }
 
 template <class T>

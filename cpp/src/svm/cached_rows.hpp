@@ -139,6 +139,13 @@ class CachedRows {
   void update_others(const Changes& changes, const std::vector<index_t>& variables, double* gradient) {
     update_others(cache_.kernel(), changes, variables, gradient);
   }
+  // The same for the variables that change, of a kernel in double.
+  void update_own(const Kernel<double>& kernel, const Changes& changes, double* gradient) {
+    auto sums = make_vector<double>(changes.size(), "gradients");
+    kernel_scores_of_support(kernel, rows_of(changes.variables).data(), changes.differences.data(), changes.size(),
+                             team_, sums.data());
+    for (std::size_t k = 0; k < sums.size(); ++k) gradient[changes.variables[k]] += sums[k];
+  }
 
  private:
   index_t row_at(index_t position) const { return cache_.columns()[at(position)]; }

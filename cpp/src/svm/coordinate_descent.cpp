@@ -53,11 +53,30 @@ void CoordinateDescent::use_all() {
   least_ = -kInfinity;
 }
 
+// Blocks of n_together rows in a random order, and the rows of a block in a random order.
+void CoordinateDescent::shuffle(index_t n_together) {
+  const index_t n_blocks = n_active_ / n_together;
+  const auto block = [&](index_t b) { return order_.begin() + b * n_together; };
+  for (index_t b = 0; b < n_blocks; ++b) {
+    const index_t other = b + random_.below(n_blocks - b);
+    if (other != b) std::swap_ranges(block(b), block(b + 1), block(other));
+  }
+  if (n_together == 1) return;
+  for (index_t k = 0; k < n_active_; ++k) {
+    const index_t end = std::min(n_active_, (k / n_together + 1) * n_together);
+    std::swap(order_[at(k)], order_[at(k + random_.below(end - k))]);
+  }
+}
+
 template <class View>
 void CoordinateDescent::go_over(const View& x) {
-  for (index_t k = 0; k < n_active_; ++k) {
-    std::swap(order_[at(k)], order_[at(k + random_.below(n_active_ - k))]);
-  }
+  // Short rows are taken from memory together, a few neighbours in a row.
+  using Value = typename View::Value;
+  constexpr double kTogether = 2048;
+  const double row_bytes = static_cast<double>(sizeof(Value)) * std::max(1.0, mean_row_size(x));
+  const auto n_together = static_cast<index_t>(std::clamp(kTogether / row_bytes, 1.0, 8.0));
+  const index_t n_ahead = std::max<index_t>(1, n_together / 2);
+  shuffle(n_together);
   double most = -kInfinity;
   double least = kInfinity;
   gap_ = 0;
@@ -72,15 +91,16 @@ void CoordinateDescent::go_over(const View& x) {
     const index_t i = order_[at(k)];
     const index_t row = task_.row(i);
     constexpr index_t kLine = 64;
-    const index_t ahead = task_.row(order_[at(std::min(k + 1, n_active_ - 1))]);  // is prefetched
-    if constexpr (std::is_same_v<View, DenseView<typename View::Value>>) {
+    const index_t ahead = task_.row(order_[at(std::min(k + n_ahead, n_active_ - 1))]);  // is prefetched
+    if constexpr (std::is_same_v<View, DenseView<Value>>) {
       constexpr index_t kMost = 4096;
       const auto* const bytes = reinterpret_cast<const char*>(x.row(ahead));
-      const index_t end = std::min<index_t>(kMost, x.n_cols * static_cast<index_t>(sizeof(typename View::Value)));
+      const index_t end = std::min<index_t>(kMost, x.n_cols * static_cast<index_t>(sizeof(Value)));
       for (index_t b = 0; b < end; b += kLine) FASTPU_PREFETCH(bytes + b);
     } else {
       const index_t end = x.row_start[ahead + 1];
-      for (index_t e = x.row_start[ahead]; e < end; e += kLine / 8) FASTPU_PREFETCH(x.values + e);
+      constexpr auto kSize = static_cast<index_t>(sizeof(Value));
+      for (index_t e = x.row_start[ahead]; e < end; e += kLine / kSize) FASTPU_PREFETCH(x.values + e);
       for (index_t e = x.row_start[ahead]; e < end; e += kLine / 4) FASTPU_PREFETCH(x.columns + e);
     }
     const double side = task_.side()[i];

@@ -44,6 +44,7 @@ class CoordinateDescent {
  private:
   static constexpr index_t kRoundsBetween = 10;
 
+  void shuffle(index_t n_together);
   template <class View>
   void go_over(const View& x);
   template <class View>

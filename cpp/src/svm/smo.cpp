@@ -260,12 +260,14 @@ void Smo<T>::take_exact_gradients() {
   for (const double value : changes_.differences) slack += kRounding * std::abs(value);
   std::vector<index_t> near;
   for (index_t i = 0; i < problem_.n; ++i) {
-    const bool is_near = value_[i] != 0 || result_.status == SmoStatus::precision ||
-                         !state_.is_likely_to_stay(i, result_.gradient[at(i)], slack);
-    if (is_near) near.push_back(i);
+    const bool is_near =
+        result_.status == SmoStatus::precision || !state_.is_likely_to_stay(i, result_.gradient[at(i)], slack);
+    if (value_[i] == 0 && is_near) near.push_back(i);
   }
   std::vector<double> exact(problem_.linear, problem_.linear + problem_.n);
   source_.update_others(*exact_, changes_, near, exact.data());
+  source_.update_own(*exact_, changes_, exact.data());
+  near.insert(near.end(), changes_.variables.begin(), changes_.variables.end());
   rounding_ = 0;
   for (const index_t i : near) {
     rounding_ = std::max(rounding_, std::abs(result_.gradient[at(i)] - exact[at(i)]));

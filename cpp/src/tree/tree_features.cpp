@@ -1,7 +1,6 @@
 #include "tree/tree_features.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -45,14 +44,8 @@ void TreeFeatures::make_grid(index_t feature, double* values, std::uint32_t* cel
   Grid& grid = grids_[at(feature)];
   grid.values = values;
   grid.cell_start = cell_start;
-  grid.n_cells = static_cast<std::uint32_t>(n_bins);
-  const double cells_per_unit = grid.n_cells / (values[n_bins - 1] - values[0]);
-  if (std::isfinite(cells_per_unit) && cells_per_unit > 0) {  // else all values are in one cell
-    grid.first = values[0];
-    grid.cells_per_unit = cells_per_unit;
-  }
-  for (index_t k = 0; k < n_bins; ++k) ++cell_start[grid.cell(values[k]) + 1];
-  for (std::uint32_t cell = 0; cell <= grid.n_cells; ++cell) cell_start[cell + 1] += cell_start[cell];
+  grid.cells = EqualCells<double>(values[0], values[n_bins - 1], static_cast<std::int32_t>(n_bins));
+  grid.cells.count(values, n_bins, cell_start);
 }
 
 }  // namespace fastpu::detail

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/compiler_hints.hpp"
+#include "data/equal_cells.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/data/binned_features.hpp"
 
@@ -34,16 +35,16 @@ class TreeFeatures {
   // Ask the memory for what bins_at_most() reads first, and, once that is there, for what it reads next.
   void prefetch_cell(index_t feature, double x) const {
     const Grid& grid = grids_[at(feature)];
-    FASTPU_PREFETCH(grid.cell_start + grid.cell(x));
+    FASTPU_PREFETCH(grid.cell_start + grid.cells.cell(x));
   }
   void prefetch_values(index_t feature, double x) const {
     const Grid& grid = grids_[at(feature)];
-    FASTPU_PREFETCH(grid.values + grid.cell_start[grid.cell(x)]);
+    FASTPU_PREFETCH(grid.values + grid.cell_start[grid.cells.cell(x)]);
   }
   // How many bins of the feature have a value of at most x.
   std::uint32_t bins_at_most(index_t feature, double x) const {
     const Grid& grid = grids_[at(feature)];
-    const std::uint32_t* start = grid.cell_start + grid.cell(x);
+    const std::uint32_t* start = grid.cell_start + grid.cells.cell(x);
     std::uint32_t n_bins = start[0];
     for (std::uint32_t n = start[1] - start[0]; n > kCompared;) {
       const std::uint32_t half = (n + 1) / 2;
@@ -64,14 +65,7 @@ class TreeFeatures {
   struct Grid {
     const double* values = nullptr;             // of the bins, followed by kCompared infinite ones
     const std::uint32_t* cell_start = nullptr;  // for every cell the number of bins whose values lie in cells before it
-    double first = 0;
-    double cells_per_unit = 0;
-    std::uint32_t n_cells = 0;
-
-    std::uint32_t cell(double x) const {
-      const double where = (x - first) * cells_per_unit;
-      return where > 0 ? std::min(static_cast<std::uint32_t>(where), n_cells) : 0;
-    }
+    EqualCells<double> cells;
   };
 
   void make_grid(index_t feature, double* values, std::uint32_t* cell_start);

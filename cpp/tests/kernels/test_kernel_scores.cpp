@@ -128,6 +128,33 @@ CASE("scores of rows of the kernel's own matrix agree with those of another one"
   for (std::size_t k = 0; k < rows.size(); ++k) CHECK(of_some[k] == of_all[at(rows[k])]);
 }
 
+CASE("scores of the support itself are those of the same rows, with the same bits for every number of threads") {
+  const Points<double> points(700, 5, 73);
+  const KernelParams params{KernelKind::rbf, 0.2, 3, 0.5};
+  for (const index_t n : {0, 1, 128, 129, 300, 640}) {
+    const std::vector<index_t> support = some_of(points.n, n);
+    std::vector<double> coefs(at(n));
+    for (std::size_t s = 0; s < coefs.size(); ++s) coefs[s] = std::sin(static_cast<double>(s));
+    const double intercept = 0;
+    const KernelModels models{support.data(), n, coefs.data(), &intercept, 1};
+    for (const bool is_sparse : {false, true}) {
+      std::vector<double> expected(at(n));
+      std::vector<double> first;
+      for (const int n_threads : {1, 2, 5}) {
+        Team team(n_threads);
+        const auto kernel =
+            is_sparse ? make_kernel(points.sparse(), params, team) : make_kernel(points.dense(), params, team);
+        kernel_scores(*kernel, models, support.data(), n, team, expected.data());
+        std::vector<double> out(at(n), -12345.0);
+        kernel_scores_of_support(*kernel, support.data(), coefs.data(), n, team, out.data());
+        for (std::size_t i = 0; i < out.size(); ++i) CHECK(check::close(out[i], expected[i], 1e-12));
+        if (first.empty()) first = out;
+        CHECK(same_bits(out, first));
+      }
+    }
+  }
+}
+
 CASE("scores ask a function from one thread, for blocks rather than for single values") {
   int n_calls = 0;
   const auto kernel = pair_kernel(2000, &n_calls);

@@ -52,6 +52,11 @@ template <class T>
 void kernel_scores(const Kernel<T>& kernel, const KernelModels& models, const index_t* x, index_t n_x, Team& team,
                    double* out);
 
+// The scores of the support vectors themselves under one model without intercept: out[i] = sum_s coefs[s] K(rows[s],
+// rows[i]). Every kernel value is computed once for both of its rows. Time O(n^2 d / 2), memory of the packed rows.
+void kernel_scores_of_support(const Kernel<double>& kernel, const index_t* rows, const double* coefs, index_t n,
+                              Team& team, double* out);
+
 // The rows x are all rows of another matrix, and the support vectors are rows of `support_view`.
 template <class T>
 void kernel_scores(const DenseView<T>& support_view, const DenseView<T>& x, const KernelParams& params,
