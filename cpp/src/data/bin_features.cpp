@@ -224,29 +224,59 @@ AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const EntriesByFea
   return codes;
 }
 
-// Stores the entries row by row, without those that lie in the same bin as zero.
+constexpr std::uint32_t kOfZero = kMaxSparseBins;  // no code is as large
+
+// Stores the entries by feature, without those that lie in the same bin as zero, whose codes become kOfZero.
 template <class T, class Checkpoint>
-void fill_sparse_rows(const EntriesByFeature<T>& entries, const AlignedBuffer<std::uint32_t>& codes,
-                      Pacer<Checkpoint>& pacer, BinnedFeatures& binned) {
-  auto& start = binned.row_start;
-  start = make_long_vector<index_t>(binned.n_rows + 1, "the sparse rows", pacer);
-  const auto for_kept = [&](auto&& visit) {
+void fill_sparse_columns(const EntriesByFeature<T>& entries, AlignedBuffer<std::uint32_t>& codes,
+                         Pacer<Checkpoint>& pacer, BinnedFeatures& binned) {
+  const auto for_features = [&](auto&& visit) {
     for (std::size_t e = 0; e < binned.zero_code.size(); ++e) {
-      const auto first_bin = static_cast<std::uint32_t>(binned.first_bin(static_cast<index_t>(e)));
-      const std::uint32_t zero = binned.zero_code[e];
-      pacer.run(entries.start[e], entries.start[e + 1], [&](index_t first, index_t end) {
-        for (index_t p = first; p < end; ++p) {
-          if (codes[p] != zero) visit(entries.rows[p], first_bin + codes[p]);
-        }
-      });
+      pacer.run(entries.start[e], entries.start[e + 1], [&](index_t first, index_t end) { visit(e, first, end); });
       pacer.add(1);
     }
   };
-  for_kept([&](std::uint32_t row, std::uint32_t) { ++start[row + 1U]; });
-  detail::counts_to_starts(start, pacer);
-  binned.row_bins = make_long_vector<std::uint32_t>(start.back(), "the sparse rows", pacer);
-  for_kept([&](std::uint32_t row, std::uint32_t bin) { binned.row_bins[at(start[row]++)] = bin; });
-  ends_to_starts(start, pacer);
+  binned.column_start = make_long_vector<index_t>(binned.n_features + 1, "the sparse columns", pacer);
+  for_features([&](std::size_t e, index_t first, index_t end) {
+    for (index_t p = first; p < end; ++p) {
+      if (codes[p] == binned.zero_code[e]) codes[p] = kOfZero;
+      binned.column_start[e + 1] += codes[p] == kOfZero ? 0 : 1;
+    }
+  });
+  counts_to_starts(binned.column_start, pacer);
+  binned.column_rows = make_long_vector<std::uint32_t>(binned.column_start.back(), "the sparse columns", pacer);
+  binned.column_codes = make_long_vector<std::uint32_t>(binned.column_start.back(), "the sparse columns", pacer);
+  std::size_t position = 0;
+  for_features([&](std::size_t, index_t first, index_t end) {
+    for (index_t p = first; p < end; ++p) {
+      if (codes[p] == kOfZero) continue;
+      binned.column_rows[position] = entries.rows[p];
+      binned.column_codes[position++] = codes[p];
+    }
+  });
+}
+
+// Stores the same entries by row. Codes are taken in the order of the rows: those of every feature are then read one
+// after the other, from `next` on.
+template <class T, class Checkpoint>
+void fill_sparse_rows(const CsrView<T>& x, std::vector<index_t> next, const AlignedBuffer<std::uint32_t>& codes,
+                      Pacer<Checkpoint>& pacer, BinnedFeatures& binned) {
+  auto first_bin = make_long_vector<std::uint32_t>(binned.n_features, "the sparse rows", pacer);
+  for (index_t e = 0; e < binned.n_features; ++e) first_bin[at(e)] = static_cast<std::uint32_t>(binned.first_bin(e));
+  binned.row_start = make_long_vector<index_t>(binned.n_rows + 1, "the sparse rows", pacer);
+  binned.row_bins = make_long_vector<std::uint32_t>(binned.column_start.back(), "the sparse rows", pacer);
+  std::size_t position = 0;
+  for (index_t r = 0; r < x.n_rows; ++r) {
+    pacer.run(x.row_start[r], x.row_start[r + 1], [&](index_t first, index_t end) {
+      for (index_t p = first; p < end; ++p) {
+        const std::size_t e = at(x.columns[p]);
+        const std::uint32_t code = codes[next[e]++];
+        if (code != kOfZero) binned.row_bins[position++] = first_bin[e] + code;
+      }
+    });
+    binned.row_start[at(r) + 1] = static_cast<index_t>(position);
+    pacer.add(1);
+  }
 }
 
 }  // namespace
@@ -294,11 +324,12 @@ BinnedFeatures bin_features(const CsrView<T>& x, const BinOptions& options, Team
   {
     auto pacer = pacer_of(team);
     EntriesByFeature<T> entries(x, pacer);
-    const AlignedBuffer<std::uint32_t> codes = bin_entries(x, entries, options, team, pacer, binned);
-    entries.values = AlignedBuffer<T>();  // frees memory that the rows need
-    fill_sparse_rows(entries, codes, pacer, binned);
+    AlignedBuffer<std::uint32_t> codes = bin_entries(x, entries, options, team, pacer, binned);
+    entries.values = AlignedBuffer<T>();  // frees memory that the columns need
+    fill_sparse_columns(entries, codes, pacer, binned);
+    entries.rows = AlignedBuffer<std::uint32_t>();
+    fill_sparse_rows(x, std::move(entries.start), codes, pacer, binned);
   }
-  binned.fill_columns(team);
   return binned;
 }
 
