@@ -97,6 +97,17 @@ def test_hundreds_of_dense_columns_get_as_many_rounds_of_descent():
     assert 100 < result["n_iter"] <= 300
 
 
+def test_where_descent_does_not_suffice_rows_near_their_margin_are_solved_alone():
+    rng = np.random.default_rng(901)
+    X = rng.normal(size=(4200, 210))
+    y = np.where(X @ rng.normal(size=210) + rng.normal(size=4200) > 0, 1, -1).astype(np.int8)
+    problem = oracle.Problem(X, y, np.full(4200, 10.0), np.zeros(4200))
+    result = solve(make_engine(X), problem)
+    certify(problem, result)
+    assert result["method"] == "interior_point"
+    assert result["n_iter"] > 210  # the rounds of descent count, unless an interior point of all rows has followed
+
+
 def test_rows_between_their_bounds_move_together(rng):
     """One after the other they take 255 to 268 rounds; equal rows of both classes leave the matrix singular."""
     X = rng.random((400, 2500)) * (rng.random((400, 2500)) < 0.012)

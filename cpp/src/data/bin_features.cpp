@@ -262,7 +262,9 @@ template <class T, class Checkpoint>
 void fill_sparse_rows(const CsrView<T>& x, std::vector<index_t> next, const AlignedBuffer<std::uint32_t>& codes,
                       Pacer<Checkpoint>& pacer, BinnedFeatures& binned) {
   auto first_bin = make_long_vector<std::uint32_t>(binned.n_features, "the sparse rows", pacer);
-  for (index_t e = 0; e < binned.n_features; ++e) first_bin[at(e)] = static_cast<std::uint32_t>(binned.first_bin(e));
+  pacer.run(0, binned.n_features, [&](index_t first, index_t end) {
+    for (index_t e = first; e < end; ++e) first_bin[at(e)] = static_cast<std::uint32_t>(binned.first_bin(e));
+  });
   binned.row_start = make_long_vector<index_t>(binned.n_rows + 1, "the sparse rows", pacer);
   binned.row_bins = make_long_vector<std::uint32_t>(binned.column_start.back(), "the sparse rows", pacer);
   std::size_t position = 0;

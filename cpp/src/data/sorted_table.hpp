@@ -51,8 +51,7 @@ class SortedTable {
       } else {
         for (index_t i = 0; i < m; ++i) position[i] = starts_[at(cells_.cell(x[first + i]))];
         for (std::uint32_t step = 0; step < most_; ++step) {
-          for (index_t i = 0; i < m; ++i)
-            position[i] += static_cast<std::uint32_t>(entries[position[i]] < x[first + i]);
+          for (index_t i = 0; i < m; ++i) position[i] += entries[position[i]] < x[first + i] ? 1U : 0U;
         }
       }
       std::copy_n(position, m, counts + first);

@@ -70,11 +70,13 @@ void CoordinateDescent::shuffle(index_t n_together) {
 
 template <class View>
 void CoordinateDescent::go_over(const View& x) {
-  // Short rows are taken from memory together, a few neighbours in a row.
+  // Of more rows than a cache holds, short ones are taken from memory together, a few neighbours in a row.
   using Value = typename View::Value;
   constexpr double kTogether = 2048;
+  constexpr double kCache = 1 << 20;
   const double row_bytes = static_cast<double>(sizeof(Value)) * std::max(1.0, mean_row_size(x));
-  const auto n_together = static_cast<index_t>(std::clamp(kTogether / row_bytes, 1.0, 8.0));
+  const bool are_cached = static_cast<double>(n_active_) * row_bytes < kCache;
+  const auto n_together = are_cached ? 1 : static_cast<index_t>(std::clamp(kTogether / row_bytes, 1.0, 8.0));
   const index_t n_ahead = std::max<index_t>(1, n_together / 2);
   shuffle(n_together);
   double most = -kInfinity;

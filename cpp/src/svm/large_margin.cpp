@@ -68,6 +68,7 @@ class Solve {
   bool is_solved_by_descents();
   bool is_solved_by_descent(index_t most_rounds, bool are_cheap);
   bool is_solved_by_near_rows(const double* scores);
+  bool is_solved_near_best();
   void run_interior_point();
   void run_smo_if_stuck();
   void run_smo(index_t most);
@@ -164,6 +165,14 @@ bool Solve::is_solved_by_near_rows(const double* scores) {
   result_.method = MarginMethod::interior_point;
   make_feasible(task_, v.data());
   return keep(v, certify(pass_, task_, v.data(), w.data()));
+}
+
+// Takes them from the scores of the best solution so far, if rows are so narrow that an interior point can follow.
+bool Solve::is_solved_near_best() {
+  if (!pass_.has_gram() || options_.max_iter > 0) return false;
+  auto scores = make_vector<double>(data_.n_rows(), "scores");
+  for (index_t i = 0; i < task_.n(); ++i) scores[at(task_.row(i))] = best_.f[i];
+  return is_solved_by_near_rows(scores.data());
 }
 
 void Solve::run_interior_point() {
@@ -402,7 +411,8 @@ void Solve::run_exact(const MarginStart* start) {
     if (best_.holds(options_.tol) || (is_near && is_solved_by_active_set(kMostActiveSets))) return;
   }
   if (is_solved_by_descents()) return;
-  if (has_many_rows && is_solved_by_near_rows(scores)) return;
+  const bool has_descended = result_.method == MarginMethod::coordinate_descent && !best_.f.empty();
+  if (has_descended ? is_solved_near_best() : has_many_rows && is_solved_by_near_rows(scores)) return;
   if (pass_.has_gram()) {
     run_interior_point();
     run_smo_if_stuck();
