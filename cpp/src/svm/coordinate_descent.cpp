@@ -70,13 +70,13 @@ void CoordinateDescent::shuffle(index_t n_together) {
 
 template <class View>
 void CoordinateDescent::go_over(const View& x) {
-  // Of more rows than a cache holds, short ones are taken from memory together, a few neighbours in a row.
+  // Short rows, of which a cache does not hold all, are taken from memory a few neighbours at a time.
   using Value = typename View::Value;
-  constexpr double kTogether = 2048;
+  constexpr double kShort = 512;
   constexpr double kCache = 1 << 20;
-  const double row_bytes = static_cast<double>(sizeof(Value)) * std::max(1.0, mean_row_size(x));
-  const bool are_cached = static_cast<double>(n_active_) * row_bytes < kCache;
-  const auto n_together = are_cached ? 1 : static_cast<index_t>(std::clamp(kTogether / row_bytes, 1.0, 8.0));
+  const double row_bytes = static_cast<double>(sizeof(Value)) * mean_row_size(x);
+  const bool are_grouped = row_bytes <= kShort && static_cast<double>(n_active_) * row_bytes > kCache;
+  const index_t n_together = are_grouped ? 8 : 1;
   const index_t n_ahead = std::max<index_t>(1, n_together / 2);
   shuffle(n_together);
   double most = -kInfinity;
