@@ -23,7 +23,7 @@ class PuSparseRows {
       : features_(features),
         binned_(features.binned()),
         bins_(make_vector<PuCounts>(binned_.total_bins(), "the counts of a node")),
-        entries_(make_vector<Entries>(binned_.n_features, "the features of a node")),
+        n_bins_(make_vector<std::uint32_t>(binned_.n_features, "the features of a node")),
         with_entries_(binned_.n_features, "the features of a node") {}
 
   PuRange start(const Bag& bag) {
@@ -36,13 +36,17 @@ class PuSparseRows {
   // As in PuDenseRows.
   void find_varying(const PuRange& node, std::vector<std::uint32_t>& varying) {
     if (node.first != counted_.first || node.end != counted_.end) count(node);
-    const std::uint32_t n_rows = node.n_rows();
-    varying.clear();
-    with_entries_.for_each([&](std::size_t feature) {
-      const Entries& entries = entries_[feature];
-      const bool varies = entries.n_bins > 1 || bins_[entries.sum].rows() < n_rows;
-      if (varies) varying.push_back(static_cast<std::uint32_t>(feature));
+    // A feature is constant where all rows have an entry in one bin of it: the first row has it then.
+    PuRange first_row = node;
+    first_row.end = node.first + 1;
+    constant_.clear();
+    for_entries(first_row, [&](std::uint32_t bin, const PuCounts&) {
+      if (bins_[bin].rows() == node.n_rows()) constant_.push_back(features_.feature_of(bin));
     });
+    for (const std::uint32_t feature : constant_) with_entries_.erase(feature);
+    varying.clear();
+    with_entries_.for_each([&](std::size_t feature) { varying.push_back(static_cast<std::uint32_t>(feature)); });
+    for (const std::uint32_t feature : constant_) with_entries_.insert(feature);
   }
 
   std::uint32_t low(std::uint32_t feature) const {
@@ -89,21 +93,13 @@ class PuSparseRows {
   }
 
  private:
-  // In how many bins of a feature the counted rows have entries, and the sum of the numbers of these bins: that of the
-  // bin itself if there is one.
-  struct Entries {
-    std::uint32_t n_bins = 0;
-    std::uint32_t sum = 0;
-  };
-
   // Counts the entries of this node, in place of the node that was counted before.
   void count(const PuRange& node) {
     remove(counted_);
     for_entries(node, [&](std::uint32_t bin, const PuCounts& one) {
       if (bins_[bin].rows() == 0) {
         const std::uint32_t feature = features_.feature_of(bin);
-        ++entries_[feature].n_bins;
-        entries_[feature].sum += bin;
+        ++n_bins_[feature];
         with_entries_.insert(feature);
       }
       bins_[bin] += one;
@@ -117,8 +113,7 @@ class PuSparseRows {
       bins_[bin] = bins_[bin] - one;
       if (bins_[bin].rows() > 0) return;
       const std::uint32_t feature = features_.feature_of(bin);
-      entries_[feature].sum -= bin;
-      if (--entries_[feature].n_bins == 0) with_entries_.erase(feature);
+      if (--n_bins_[feature] == 0) with_entries_.erase(feature);
     });
   }
 
@@ -177,10 +172,11 @@ class PuSparseRows {
   const TreeFeatures& features_;
   const BinnedFeatures& binned_;
   std::array<std::vector<std::uint32_t>, 2> lists_;
-  PuRange counted_;             // the node whose entries are counted, in bins_ and entries_
-  std::vector<PuCounts> bins_;  // the rows of P and U that have an entry in each bin
-  std::vector<Entries> entries_;
-  BitSet with_entries_;  // the features with entries
+  PuRange counted_;                    // the node whose entries are counted
+  std::vector<PuCounts> bins_;         // the rows of P and U that have an entry in each bin
+  std::vector<std::uint32_t> n_bins_;  // of each feature, the bins that have entries
+  BitSet with_entries_;                // the features that have such bins
+  std::vector<std::uint32_t> constant_;
 };
 
 }  // namespace fastpu::detail
