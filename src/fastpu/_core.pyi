@@ -275,13 +275,6 @@ class BoostedRows:
 
 _EvalSet: TypeAlias = tuple[_Matrix | _Binned, NDArray[np.int8], NDArray[np.float64] | None]
 
-class StumpRows:
-    def __init__(
-        self, features: BinnedFeatures, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None, *,
-        first: NDArray[np.int64] | None, number: NDArray[np.int64] | None, bring: Callable[[str, bytes], bytes],
-        n_threads: int,
-    ) -> None: ...  # fmt: skip
-
 class BoostedTreesResult:
     @property
     def nodes(self) -> NDArray[np.void]: ...
@@ -373,7 +366,7 @@ def stump_boost(
     categorical: NDArray[np.uint8] | None, options: StumpBoostOptions, *, max_bins: int, most_distinct: int,
     eval_set: _EvalSet | None,
     callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None, n_threads: int,
-    rows: StumpRows | None,
+    member: tuple[Callable[[str, bytes], bytes], NDArray[np.int64] | None, NDArray[np.int64] | None] | None,
 ) -> StumpBoostResult: ...  # fmt: skip
 def stump_scores(
     matrix: _Matrix | _Binned, features: NDArray[np.int32], thresholds: NDArray[np.float64],
