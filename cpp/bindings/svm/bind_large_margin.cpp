@@ -45,11 +45,10 @@ struct ProblemArguments {
   MarginStart from;
 };
 
-// The engine, and the object that owns the arrays that it reads.
 class PyMarginEngine {
  public:
-  PyMarginEngine(py::object data, int n_threads) : data_(std::move(data)), n_threads_(n_threads) {
-    const RowsView view = view_matrix(data_);
+  PyMarginEngine(const py::object& data, int n_threads) : n_threads_(n_threads) {
+    const RowsView view = view_matrix(data);
     Team team = team_of_call(n_threads_);
     const py::gil_scoped_release nogil;
     engine_ = std::make_unique<LargeMarginEngine>(view, team);
@@ -85,7 +84,6 @@ class PyMarginEngine {
   }
 
  private:
-  py::object data_;
   int n_threads_;
   std::unique_ptr<LargeMarginEngine> engine_;
 };
@@ -95,7 +93,8 @@ class PyMarginEngine {
 void bind_large_margin(const py::module_& module) {
   bind_options<MarginOptions>(module, "MarginOptions");
   py::class_<PyMarginEngine>(module, "LargeMarginEngine")
-      .def(py::init<py::object, int>(), py::arg("data"), py::kw_only(), py::arg("n_threads"))
+      .def(py::init<const py::object&, int>(), py::keep_alive<1, 2>(), py::arg("data"), py::kw_only(),
+           py::arg("n_threads"))
       .def("solve", &PyMarginEngine::solve, py::arg("labels"), py::arg("costs"), py::arg("slopes"), py::arg("options"),
            py::kw_only(), py::arg("start"), py::arg("callback"))
       .def("solve_each", &PyMarginEngine::solve_each, py::arg("problems"), py::arg("options"));
