@@ -178,22 +178,13 @@ class StumpBoostResult:
 
 class LargeMarginEngine:
     def __init__(self, data: _Matrix, *, n_threads: int) -> None: ...
-    def solve(
-        self,
-        labels: NDArray[np.int8],
-        costs: NDArray[np.float64],
-        slopes: NDArray[np.uint8] | None,
-        options: MarginOptions,
-        *,
-        start: MarginSolution | None,
-        callback: Callable[[int, float, float], bool] | None,
-    ) -> MarginSolution: ...
     def solve_each(
         self,
         problems: Sequence[
             tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.uint8] | None, MarginSolution | None]
         ],
         options: MarginOptions,
+        callback: Callable[[int, float, float], bool] | None = None,
     ) -> list[MarginSolution]: ...
 
 class SvmEngine:

@@ -27,7 +27,6 @@ namespace {
 TreesView view_init(const py::object& init, index_t n_features) {
   if (init.is_none()) return {};
   const auto trees = init.cast<py::tuple>();
-  if (trees.size() != 3) throw py::value_error("init must have 3 parts");
   return view_trees(trees[0], trees[1], trees[2], n_features);
 }
 

@@ -60,7 +60,6 @@ BinnedFeatures bin_training(const RowsView& view, index_t max_bins, index_t most
 // `member` is the function that brings sums together, and of each of the member's partitions the first row, and the
 // number of this row among all.
 std::unique_ptr<StumpRows> rows_of_member(const BoostTrainingSet& train, const py::tuple& member, Team& team) {
-  if (member.size() != 3) throw py::value_error("member must have 3 parts");
   const bool has_rows = train.labels != nullptr;
   std::unique_ptr<StumpRows> own;
   std::vector<PlaceOfRows> places;
@@ -82,19 +81,12 @@ Fields<StumpBoostResult> boost(const py::object& features, const py::object& lab
                                index_t most_distinct, const py::object& eval_set, const py::object& callback,
                                int n_threads, const py::object& member) {
   Training training;
-  std::optional<RowsView> raw;
-  index_t n_rows = 0;
-  index_t n_features = 0;
-  if (const BinnedFeatures* binned = binned_features(features)) {
-    training.set.features = binned;
-    n_rows = binned->n_rows;
-    n_features = binned->n_features;
-  } else {
-    raw = view_matrix(features);
-    n_rows = fastpu::n_rows(*raw);
-    n_features = n_columns(*raw);
-  }
-  training.set.categorical = view_or_null<std::uint8_t>(categorical, "categorical", n_features);
+  const BinnedFeatures* const binned = binned_features(features);
+  const RowsView raw = binned == nullptr ? view_matrix(features) : RowsView();
+  const index_t n_rows = binned == nullptr ? fastpu::n_rows(raw) : binned->n_rows;
+  training.set.features = binned;
+  training.set.categorical =
+      view_or_null<std::uint8_t>(categorical, "categorical", binned == nullptr ? n_columns(raw) : binned->n_features);
   const bool is_whole = member.is_none();
   if (is_whole || !labels.is_none()) training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
   training.set.sample_weight = view_or_null<double>(sample_weight, "sample_weight", n_rows);
@@ -102,15 +94,15 @@ Fields<StumpBoostResult> boost(const py::object& features, const py::object& lab
   const BoostCallback on_round = callback_of<BoostRound>(callback);
   Team team = team_of_call(n_threads);
 
-  if (!is_whole && raw) throw py::value_error("features must be binned where rows are those of a member");
+  if (!is_whole && binned == nullptr) throw py::value_error("features must be binned where rows are those of a member");
   const auto rows = is_whole ? nullptr : rows_of_member(training.set, member.cast<py::tuple>(), team);
   const py::gil_scoped_release nogil;
   if (!is_whole) {
     return {stump_boost(*training.set.features, training.set.categorical, *rows, eval ? &*eval : nullptr, options,
                         on_round, team)};
   }
-  if (raw) {
-    training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, most_distinct, team, training));
+  if (binned == nullptr) {
+    training.set.features = &training.binned.emplace(bin_training(raw, max_bins, most_distinct, team, training));
   }
   return {stump_boost(training.set, eval ? &*eval : nullptr, options, on_round, team)};
 }

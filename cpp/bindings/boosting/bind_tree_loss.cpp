@@ -30,7 +30,7 @@ Numbers unpack(const py::handle& array, const char* name) {
 class Shelf {
  public:
   static py::array_t<double> lend(const std::shared_ptr<Shelf>& shelf, index_t n) {
-    auto loan = std::make_unique<Loan>(Loan{shelf, shelf->take(n)});
+    auto loan = std::make_unique<Loan>(shelf, shelf->take(n));
     const double* const values = loan->memory.data();
     const py::capsule owner(loan.get(), [](void* of) { delete static_cast<Loan*>(of); });
     static_cast<void>(loan.release());  // NOLINT(bugprone-unused-return-value): `owner` deletes it
@@ -43,9 +43,8 @@ class Shelf {
     AlignedBuffer<double> memory;
 
     Loan(std::shared_ptr<Shelf> from, AlignedBuffer<double> taken) : shelf(std::move(from)), memory(std::move(taken)) {}
-    Loan(Loan&&) = default;
     ~Loan() {
-      if (shelf != nullptr && shelf->free_.size() < 2) shelf->free_.push_back(std::move(memory));
+      if (shelf->free_.size() < 2) shelf->free_.push_back(std::move(memory));
     }
   };
 

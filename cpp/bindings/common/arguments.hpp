@@ -84,17 +84,6 @@ inline const index_t* view_rows(const py::handle& array, const char* name, index
   return check_rows(view_1d<index_t>(array, name, n), n, name, n_data);
 }
 
-// The same for numbers that are all different.
-inline const index_t* view_distinct_rows(const py::handle& array, const char* name, index_t n_data, index_t& n) {
-  const index_t* const rows = view_rows(array, name, n_data, n);
-  std::vector<bool> seen(at(n_data));
-  for (index_t k = 0; k < n; ++k) {
-    if (seen[at(rows[k])]) throw py::value_error(std::string(name) + " holds a row twice");
-    seen[at(rows[k])] = true;
-  }
-  return rows;
-}
-
 template <class T>
 CsrView<T> view_csr(const py::object& data, const py::object& indices, const py::object& indptr, index_t n_cols) {
   const auto n_stored = static_cast<index_t>(py::len(data));

@@ -40,7 +40,7 @@ py::dict path(const py::object& data, const py::object& rows, const py::object& 
   const RowsView view = view_matrix(data);
   Team team = team_of_call(n_threads);
   const auto values = kernel_of(view, kernel, function, team);
-  problem.rows = view_distinct_rows(rows, "rows", values->n_rows(), problem.n);
+  problem.rows = view_rows(rows, "rows", values->n_rows(), problem.n);
   problem.labels = view_1d<std::int8_t>(labels, "labels", problem.n);
   problem.costs = view_1d<double>(costs, "costs", problem.n);
   SvmPathOptions options;

@@ -56,7 +56,7 @@ class PyEngine {
                  double nu, const py::object& start, const SmoOptions& options, const py::object& callback) {
     SvmProblem svm;
     svm.kind = value_of<SvmKind>(problem, "problem");
-    svm.rows = view_distinct_rows(rows, "rows", n_rows(), svm.n);
+    svm.rows = view_rows(rows, "rows", n_rows(), svm.n);
     if (svm.kind != SvmKind::one_class) svm.labels = view_1d<std::int8_t>(labels, "labels", svm.n);
     svm.costs = view_1d<double>(costs, "costs", svm.n);
     svm.nu = nu;
@@ -91,18 +91,13 @@ class PyEngine {
                       const SmoOptions& options, const py::object& start, const py::object& score_rows) {
     BaggingProblem problem;
     problem.start = view_or_null<double>(start, "start", n_rows());
-    problem.positives = view_distinct_rows(positives, "positives", n_rows(), problem.n_pos);
+    problem.positives = view_rows(positives, "positives", n_rows(), problem.n_pos);
     problem.costs_pos = view_1d<double>(cost_pos, "cost_pos", problem.n_pos);
     problem.cost_unl = cost_unl;
     const auto bag_array = check_2d<index_t>(bags, "bags");
     problem.n_bags = bag_array.shape(0);
     problem.bag_size = bag_array.shape(1);
     problem.bags = check_rows(bag_array.data(), bag_array.size(), "bags", n_rows());
-    std::vector<bool> is_positive(at(n_rows()));
-    for (index_t k = 0; k < problem.n_pos; ++k) is_positive[at(problem.positives[k])] = true;
-    for (index_t k = 0; k < bag_array.size(); ++k) {
-      if (is_positive[at(problem.bags[k])]) throw py::value_error("bags hold a positive row");
-    }
     index_t n_scored = 0;
     const index_t* const scored = view_rows(score_rows, "score_rows", n_rows(), n_scored);
     py::array_t<double> decision({n_scored, problem.n_bags});
@@ -138,7 +133,7 @@ SvmChain read_chain(const std::string& problem, const py::dict& chain, index_t n
   SvmChain out;
   out.kind = value_of<SvmKind>(problem, "problem");
   out.gamma = chain["gamma"].cast<double>();
-  out.rows = view_distinct_rows(chain["rows"], "rows", n_data, out.n);
+  out.rows = view_rows(chain["rows"], "rows", n_data, out.n);
   out.held = view_rows(chain["held"], "held", n_data, out.n_held);
   if (out.kind != SvmKind::one_class) out.labels = view_1d<std::int8_t>(chain["labels"], "labels", out.n);
   out.base = view_1d<double>(chain["base"], "base", out.n);
@@ -153,8 +148,6 @@ SvmChain read_chain(const std::string& problem, const py::dict& chain, index_t n
 py::list solve_grid(const py::object& data, const std::string& problem, const py::list& chains,
                     const KernelParams* kernel, const SmoOptions& options, index_t cache_bytes, int n_threads) {
   const RowsView view = view_matrix(data);
-  // Refuses what is no matrix of values.
-  if (kernel == nullptr) std::visit([](const auto& x) { static_cast<void>(precomputed_kernel(x)); }, view);
   const KernelParams params = kernel == nullptr ? KernelParams{} : *kernel;
   std::vector<SvmChain> read;
   for (const py::handle chain : chains) read.push_back(read_chain(problem, chain.cast<py::dict>(), n_rows(view)));
@@ -181,8 +174,8 @@ void bind_svm(py::module_& module) {
   bind_options<SmoOptions>(module, "SmoOptions");
   py::class_<PyEngine>(module, "SvmEngine")
       .def(py::init<const py::object&, const KernelParams*, const py::object&, index_t, int>(), py::keep_alive<1, 2>(),
-           py::arg("data"), py::kw_only(), py::arg("kernel"), py::arg("function"), py::arg("cache_bytes"),
-           py::arg("n_threads"))
+           py::keep_alive<1, 4>(), py::arg("data"), py::kw_only(), py::arg("kernel"), py::arg("function"),
+           py::arg("cache_bytes"), py::arg("n_threads"))
       .def("solve", &PyEngine::solve, py::arg("problem"), py::arg("rows"), py::arg("labels"), py::arg("costs"),
            py::kw_only(), py::arg("nu"), py::arg("start"), py::arg("options"), py::arg("callback"))
       .def("scores", &PyEngine::scores, py::arg("support"), py::arg("coefs"), py::arg("intercept"), py::arg("rows"))
