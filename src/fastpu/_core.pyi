@@ -178,22 +178,13 @@ class StumpBoostResult:
 
 class LargeMarginEngine:
     def __init__(self, data: _Matrix, *, n_threads: int) -> None: ...
-    def solve(
-        self,
-        labels: NDArray[np.int8],
-        costs: NDArray[np.float64],
-        slopes: NDArray[np.uint8] | None,
-        options: MarginOptions,
-        *,
-        start: MarginSolution | None,
-        callback: Callable[[int, float, float], bool] | None,
-    ) -> MarginSolution: ...
     def solve_each(
         self,
         problems: Sequence[
             tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.uint8] | None, MarginSolution | None]
         ],
         options: MarginOptions,
+        callback: Callable[[int, float, float], bool] | None = None,
     ) -> list[MarginSolution]: ...
 
 class SvmEngine:
@@ -274,13 +265,6 @@ class BoostedRows:
     ) -> None: ...  # fmt: skip
 
 _EvalSet: TypeAlias = tuple[_Matrix | _Binned, NDArray[np.int8], NDArray[np.float64] | None]
-
-class StumpRows:
-    def __init__(
-        self, features: BinnedFeatures, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None, *,
-        first: NDArray[np.int64] | None, number: NDArray[np.int64] | None, bring: Callable[[str, bytes], bytes],
-        n_threads: int,
-    ) -> None: ...  # fmt: skip
 
 class BoostedTreesResult:
     @property
@@ -373,7 +357,7 @@ def stump_boost(
     categorical: NDArray[np.uint8] | None, options: StumpBoostOptions, *, max_bins: int, most_distinct: int,
     eval_set: _EvalSet | None,
     callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None, n_threads: int,
-    rows: StumpRows | None,
+    member: tuple[Callable[[str, bytes], bytes], NDArray[np.int64] | None, NDArray[np.int64] | None] | None,
 ) -> StumpBoostResult: ...  # fmt: skip
 def stump_scores(
     matrix: _Matrix | _Binned, features: NDArray[np.int32], thresholds: NDArray[np.float64],

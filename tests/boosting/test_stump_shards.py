@@ -101,7 +101,10 @@ def test_rows_must_be_in_places():
                                  (y, np.array([1]), "first must begin with 0"),
                                  (y + np.int8(5), np.array([0]), "labels must be")):  # fmt: skip
         with pytest.raises(ValueError, match=words):
-            _core.StumpRows(bins._native, labels, None, first=first, number=first, bring=None, n_threads=1)
+            _core.stump_boost(
+                bins, labels, None, None, _core.StumpBoostOptions(), max_bins=0, most_distinct=0, eval_set=None,
+                callback=None, n_threads=1, member=(None, first, first),
+            )  # fmt: skip
 
 
 def test_more_rows_than_sums_have_room_for_are_refused():

@@ -51,8 +51,9 @@ def make_engine(X: Any, *, dtype=np.float64, sparse=False, n_threads=1) -> _core
 
 def solve(engine: _core.LargeMarginEngine, problem: oracle.Problem, **options: Any) -> dict[str, Any]:
     slopes = problem.s.astype(np.uint8) if problem.s.any() else None
-    given = {name: options.pop(name, None) for name in ("start", "callback")}
-    result = engine.solve(problem.y.astype(np.int8), problem.c, slopes, _core.MarginOptions(**options), **given)
+    start, callback = (options.pop(name, None) for name in ("start", "callback"))
+    given = (problem.y.astype(np.int8), problem.c, slopes, start)
+    [result] = engine.solve_each([given], _core.MarginOptions(**options), callback)
     return {**result, "margins": problem.y * result["decision"]}
 
 

@@ -40,7 +40,7 @@ def test_problems_that_are_solved_together_are_those_that_are_solved_alone(n_pro
         ]
         options = _core.MarginOptions(tol=1e-6)
         together = engine.solve_each(problems, options)
-        alone = [engine.solve(*problem[:3], options, start=problem[3], callback=None) for problem in problems]
+        alone = [engine.solve_each([problem], options)[0] for problem in problems]
         assert [bits(found) for found in together] == [bits(found) for found in alone]
         bad = [*problems, (np.zeros(6_000, np.int8), *problems[0][1:])]
         words = "label of row 0 must be 1 or -1, got 0"

@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "boosting/bind_eval_set.hpp"
 #include "boosting/joined_boosted_rows.hpp"
@@ -28,53 +27,48 @@ namespace {
 TreesView view_init(const py::object& init, index_t n_features) {
   if (init.is_none()) return {};
   const auto trees = init.cast<py::tuple>();
-  if (trees.size() != 3) throw py::value_error("init must have 3 parts");
   return view_trees(trees[0], trees[1], trees[2], n_features);
 }
 
-// The rows of a member of a fit on several machines, and the Python objects whose memory they read.
+// The rows of a member of a fit on several machines.
 class MemberRows {
  public:
   // Without labels the member has no rows, and `features` have the cuts alone. `numbers` are those of the own rows of U
   // among n_unlabelled in all, where rows are drawn. The scores begin at those of the trees `init`.
-  MemberRows(std::shared_ptr<BinnedFeatures> features, py::object labels, py::object sample_weight,
-             py::object categorical, const BoostedTreesOptions& options, const py::object& init, index_t n_unlabelled,
-             py::object numbers, py::object bring, int n_threads)
-      : features_(std::move(features)),
-        arrays_{std::move(labels), std::move(sample_weight), std::move(categorical), std::move(numbers)},
-        team_(team_of_call(n_threads)),
-        train_(view_training_set<BoostedTreesTrainingSet>(*features_, arrays_[0], arrays_[1], arrays_[2])) {
+  MemberRows(const BinnedFeatures& features, const py::object& labels, const py::object& sample_weight,
+             const py::object& categorical, const BoostedTreesOptions& options, const py::object& init,
+             index_t n_unlabelled, const py::object& numbers, py::object bring, int n_threads)
+      : team_(team_of_call(n_threads)),
+        train_(view_training_set<BoostedTreesTrainingSet>(features, labels, sample_weight, categorical)) {
     const bool has_rows = train_.labels != nullptr;
     std::unique_ptr<BoostedRows> own;
     if (has_rows) {
-      place_ = {n_unlabelled, arrays_[3].is_none() ? nullptr : checked_numbers(n_unlabelled)};
-      const TreesView trees = view_init(init, features_->n_features);
+      place_ = {n_unlabelled, numbers.is_none() ? nullptr : checked_numbers(numbers, n_unlabelled)};
+      const TreesView trees = view_init(init, features.n_features);
       own = unlocked([&] {
         return make_boosted_rows(train_, options, trees.n_trees > 0 ? &trees : nullptr, &place_, team_,
                                  team_.n_threads());
       });
     }
-    rows_ = std::make_unique<JoinedBoostedRows>(std::move(own), *features_, Together(std::move(bring), has_rows));
+    rows_ = std::make_unique<JoinedBoostedRows>(std::move(own), features, Together(std::move(bring), has_rows));
   }
 
   BoostedRows& rows() { return *rows_; }
 
  private:
-  const std::uint32_t* checked_numbers(index_t n_unlabelled) const {
+  const std::uint32_t* checked_numbers(const py::object& array, index_t n_unlabelled) const {
     index_t n_own = 0;
-    for (index_t i = 0; i < features_->n_rows; ++i) {
+    for (index_t i = 0; i < train_.features->n_rows; ++i) {
       const bool counts = train_.sample_weight == nullptr || train_.sample_weight[i] > 0;
       if (counts && train_.labels[i] == 0) ++n_own;
     }
-    const auto* numbers = view_1d<std::uint32_t>(arrays_[3], "numbers", n_own);
+    const auto* numbers = view_1d<std::uint32_t>(array, "numbers", n_own);
     if (!std::all_of(numbers, numbers + n_own, [&](index_t number) { return number < n_unlabelled; })) {
       throw py::value_error("numbers are out of range");
     }
     return numbers;
   }
 
-  std::shared_ptr<BinnedFeatures> features_;
-  std::vector<py::object> arrays_;  // their memory is read
   Team team_;
   BoostedTreesTrainingSet train_;
   ShardPlace place_;
@@ -107,11 +101,12 @@ void bind_boosted_trees(py::module_& module) {
   bind_options<BoostedTreesOptions>(module, "BoostedTreesOptions");
   bind_tree_result<BoostedTreesResult>(module, "BoostedTreesResult");
   py::class_<MemberRows>(module, "BoostedRows")
-      .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, py::object, const BoostedTreesOptions&,
-                    const py::object&, index_t, py::object, py::object, int>(),
-           py::arg("features").none(false), py::arg("labels"), py::arg("sample_weight"), py::arg("categorical"),
-           py::arg("options"), py::kw_only(), py::arg("init"), py::arg("n_unlabelled"), py::arg("numbers"),
-           py::arg("bring"), py::arg("n_threads"));
+      .def(py::init<const BinnedFeatures&, const py::object&, const py::object&, const py::object&,
+                    const BoostedTreesOptions&, const py::object&, index_t, const py::object&, py::object, int>(),
+           py::keep_alive<1, 2>(), py::keep_alive<1, 3>(), py::keep_alive<1, 4>(), py::keep_alive<1, 5>(),
+           py::keep_alive<1, 9>(), py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
+           py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("init"), py::arg("n_unlabelled"),
+           py::arg("numbers"), py::arg("bring"), py::arg("n_threads"));
   module.def("boost_trees", &fit_trees, py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
              py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("init"), py::arg("init_oob_sum"),
              py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("rows"));

@@ -18,7 +18,6 @@ inline EvalFeatures eval_features(const py::object& features) {
 inline std::optional<BoostEvalSet> view_eval_set(const py::object& rows) {
   if (rows.is_none()) return std::nullopt;
   const auto parts = rows.cast<py::tuple>();
-  if (parts.size() != 3) throw py::value_error("eval_set must have 3 parts");
   BoostEvalSet eval{eval_features(parts[0]), nullptr, nullptr};
   const index_t n_eval = visit_features(eval.features, [](const auto& x) { return x.n_rows; });
   eval.labels = view_1d<std::int8_t>(parts[1], "eval labels", n_eval);

@@ -56,74 +56,53 @@ BinnedFeatures bin_training(const RowsView& view, index_t max_bins, index_t most
       view);
 }
 
-// The rows of a member of a fit on several machines, and the Python objects whose memory they read.
-class StumpsOfMember {
- public:
-  // Without labels the member has no rows, and `features` have the cuts alone. Of each of its partitions `first` has
-  // the first row, and `number` the number of this row among all.
-  StumpsOfMember(std::shared_ptr<BinnedFeatures> features, py::object labels, py::object sample_weight,
-                 const py::object& first, const py::object& number, py::object bring, int n_threads)
-      : features_(std::move(features)),
-        arrays_{std::move(labels), std::move(sample_weight)},
-        team_(team_of_call(n_threads)),
-        train_(view_training_set<BoostTrainingSet>(*features_, arrays_[0], arrays_[1], py::none())) {
-    const bool has_rows = train_.labels != nullptr;
-    std::unique_ptr<StumpRows> own;
-    std::vector<PlaceOfRows> places;
-    if (has_rows) {
-      const auto n = static_cast<index_t>(py::len(first));
-      const auto* firsts = view_1d<index_t>(first, "first", n);
-      const auto* numbers = view_1d<index_t>(number, "number", n);
-      if (n == 0 || firsts[0] != 0) throw py::value_error("first must begin with 0");
-      for (index_t k = 0; k < n; ++k) places.push_back({firsts[k], numbers[k]});
-      own = unlocked([&] { return make_stump_rows(train_, team_); });
-    }
-    rows_ = std::make_unique<JoinedStumpRows>(std::move(own), std::move(places), *features_,
-                                              Together(std::move(bring), has_rows));
+// The rows of a member of a fit on several machines; without labels it has none, and the features have the cuts alone.
+// `member` is the function that brings sums together, and of each of the member's partitions the first row, and the
+// number of this row among all.
+std::unique_ptr<StumpRows> rows_of_member(const BoostTrainingSet& train, const py::tuple& member, Team& team) {
+  const bool has_rows = train.labels != nullptr;
+  std::unique_ptr<StumpRows> own;
+  std::vector<PlaceOfRows> places;
+  if (has_rows) {
+    const auto n = static_cast<index_t>(py::len(member[1]));
+    const auto* firsts = view_1d<index_t>(member[1], "first", n);
+    const auto* numbers = view_1d<index_t>(member[2], "number", n);
+    if (n == 0 || firsts[0] != 0) throw py::value_error("first must begin with 0");
+    for (index_t k = 0; k < n; ++k) places.push_back({firsts[k], numbers[k]});
+    own = unlocked([&] { return make_stump_rows(train, team); });
   }
+  return std::make_unique<JoinedStumpRows>(std::move(own), std::move(places), *train.features,
+                                           Together(member[0], has_rows));
+}
 
-  StumpRows& rows() { return *rows_; }
-
- private:
-  std::shared_ptr<BinnedFeatures> features_;
-  std::vector<py::object> arrays_;  // their memory is read
-  Team team_;
-  BoostTrainingSet train_;
-  std::unique_ptr<StumpRows> rows_;
-};
-
+// Where the rows are those of a `member`, labels may be None.
 Fields<StumpBoostResult> boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
                                const py::object& categorical, StumpBoostOptions options, index_t max_bins,
                                index_t most_distinct, const py::object& eval_set, const py::object& callback,
-                               int n_threads, StumpsOfMember* rows) {
+                               int n_threads, const py::object& member) {
   Training training;
-  std::optional<RowsView> raw;
-  index_t n_rows = 0;
-  index_t n_features = 0;
-  if (const BinnedFeatures* binned = binned_features(features)) {
-    training.set.features = binned;
-    n_rows = binned->n_rows;
-    n_features = binned->n_features;
-  } else {
-    raw = view_matrix(features);
-    n_rows = fastpu::n_rows(*raw);
-    n_features = n_columns(*raw);
-  }
-  training.set.categorical = view_or_null<std::uint8_t>(categorical, "categorical", n_features);
-  if (rows == nullptr) training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
+  const BinnedFeatures* const binned = binned_features(features);
+  const RowsView raw = binned == nullptr ? view_matrix(features) : RowsView();
+  const index_t n_rows = binned == nullptr ? fastpu::n_rows(raw) : binned->n_rows;
+  training.set.features = binned;
+  training.set.categorical =
+      view_or_null<std::uint8_t>(categorical, "categorical", binned == nullptr ? n_columns(raw) : binned->n_features);
+  const bool is_whole = member.is_none();
+  if (is_whole || !labels.is_none()) training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
   training.set.sample_weight = view_or_null<double>(sample_weight, "sample_weight", n_rows);
   const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
   const BoostCallback on_round = callback_of<BoostRound>(callback);
   Team team = team_of_call(n_threads);
 
-  if (rows != nullptr && raw) throw py::value_error("features must be binned where rows are those of a member");
+  if (!is_whole && binned == nullptr) throw py::value_error("features must be binned where rows are those of a member");
+  const auto rows = is_whole ? nullptr : rows_of_member(training.set, member.cast<py::tuple>(), team);
   const py::gil_scoped_release nogil;
-  if (rows != nullptr) {
-    return {stump_boost(*training.set.features, training.set.categorical, rows->rows(), eval ? &*eval : nullptr,
-                        options, on_round, team)};
+  if (!is_whole) {
+    return {stump_boost(*training.set.features, training.set.categorical, *rows, eval ? &*eval : nullptr, options,
+                        on_round, team)};
   }
-  if (raw) {
-    training.set.features = &training.binned.emplace(bin_training(*raw, max_bins, most_distinct, team, training));
+  if (binned == nullptr) {
+    training.set.features = &training.binned.emplace(bin_training(raw, max_bins, most_distinct, team, training));
   }
   return {stump_boost(training.set, eval ? &*eval : nullptr, options, on_round, team)};
 }
@@ -135,14 +114,9 @@ void bind_stump_boost(py::module_& module) {
   bind_result<StumpBoostResult>(module, "StumpBoostResult")
       .def_property_readonly("category_sets",
                              [](const Fields<StumpBoostResult>& result) { return sets_to_array(result.sets); });
-  py::class_<StumpsOfMember>(module, "StumpRows")
-      .def(py::init<std::shared_ptr<BinnedFeatures>, py::object, py::object, const py::object&, const py::object&,
-                    py::object, int>(),
-           py::arg("features").none(false), py::arg("labels"), py::arg("sample_weight"), py::kw_only(),
-           py::arg("first"), py::arg("number"), py::arg("bring"), py::arg("n_threads"));
   module.def("stump_boost", &boost, py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
              py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("max_bins"), py::arg("most_distinct"),
-             py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("rows"));
+             py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("member"));
 }
 
 }  // namespace fastpu

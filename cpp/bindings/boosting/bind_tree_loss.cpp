@@ -30,7 +30,7 @@ Numbers unpack(const py::handle& array, const char* name) {
 class Shelf {
  public:
   static py::array_t<double> lend(const std::shared_ptr<Shelf>& shelf, index_t n) {
-    auto loan = std::make_unique<Loan>(Loan{shelf, shelf->take(n)});
+    auto loan = std::make_unique<Loan>(shelf, shelf->take(n));
     const double* const values = loan->memory.data();
     const py::capsule owner(loan.get(), [](void* of) { delete static_cast<Loan*>(of); });
     static_cast<void>(loan.release());  // NOLINT(bugprone-unused-return-value): `owner` deletes it
@@ -43,9 +43,8 @@ class Shelf {
     AlignedBuffer<double> memory;
 
     Loan(std::shared_ptr<Shelf> from, AlignedBuffer<double> taken) : shelf(std::move(from)), memory(std::move(taken)) {}
-    Loan(Loan&&) = default;
     ~Loan() {
-      if (shelf != nullptr && shelf->free_.size() < 2) shelf->free_.push_back(std::move(memory));
+      if (shelf->free_.size() < 2) shelf->free_.push_back(std::move(memory));
     }
   };
 
@@ -59,15 +58,13 @@ class Shelf {
   std::vector<AlignedBuffer<double>> free_;
 };
 
-// A loss, and the Python objects whose memory it reads.
 class BoundLoss {
  public:
-  BoundLoss(py::object labels, py::object sample_weight, const std::string& loss, double gamma, double prior,
-            int n_threads)
-      : labels_(std::move(labels)), sample_weight_(std::move(sample_weight)) {
-    rows_.labels = view_1d<std::int8_t>(labels_, "labels");
-    rows_.n_rows = static_cast<index_t>(py::len(labels_));
-    rows_.sample_weight = view_or_null<double>(sample_weight_, "sample_weight", rows_.n_rows);
+  BoundLoss(const py::object& labels, const py::object& sample_weight, const std::string& loss, double gamma,
+            double prior, int n_threads) {
+    rows_.labels = view_1d<std::int8_t>(labels, "labels");
+    rows_.n_rows = static_cast<index_t>(py::len(labels));
+    rows_.sample_weight = view_or_null<double>(sample_weight, "sample_weight", rows_.n_rows);
     const TreeLossOptions options{loss, gamma, prior};
     Team team = team_of_call(n_threads);
     const py::gil_scoped_release nogil;
@@ -120,8 +117,6 @@ class BoundLoss {
     return {.scores = view_1d<double>(scores, "scores", rows_.n_rows)};
   }
 
-  py::object labels_;
-  py::object sample_weight_;
   TreeLossRows rows_;
   std::unique_ptr<TreeLoss> loss_;
   std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>();
@@ -131,9 +126,9 @@ class BoundLoss {
 
 void bind_tree_loss(const py::module_& module) {
   py::class_<BoundLoss>(module, "TreeLoss")
-      .def(py::init<py::object, py::object, const std::string&, double, double, int>(), py::arg("labels"),
-           py::arg("sample_weight"), py::kw_only(), py::arg("loss"), py::arg("gamma"), py::arg("prior"),
-           py::arg("n_threads"))
+      .def(py::init<const py::object&, const py::object&, const std::string&, double, double, int>(),
+           py::keep_alive<1, 2>(), py::keep_alive<1, 3>(), py::arg("labels"), py::arg("sample_weight"), py::kw_only(),
+           py::arg("loss"), py::arg("gamma"), py::arg("prior"), py::arg("n_threads"))
       .def("tops", &BoundLoss::tops, py::arg("scores"), py::arg("n_threads"))
       .def("sums", &BoundLoss::sums, py::arg("scores"), py::arg("tops"), py::arg("n_threads"))
       .def("objective", &BoundLoss::objective, py::arg("tops"), py::arg("sums"))

@@ -29,7 +29,6 @@ class JoinedStumpRows final : public StumpRows {
                   Together all)
       : own_(std::move(own)),
         places_(std::move(places)),
-        features_(features),
         layout_(features),
         bytes_of_codes_(at(features.row_stride) * (features.width == CodeWidth::one_byte ? 1 : 2)),
         all_(std::move(all)) {}
@@ -152,7 +151,6 @@ class JoinedStumpRows final : public StumpRows {
 
   std::unique_ptr<StumpRows> own_;
   std::vector<PlaceOfRows> places_;
-  const BinnedFeatures& features_;
   StumpHistogram layout_;
   std::size_t bytes_of_codes_;
   Together all_;

@@ -32,16 +32,6 @@ Array<T> check_type(const py::handle& array, const char* name) {
   return py::reinterpret_borrow<Array<T>>(array);
 }
 
-// The same for a 1-D array and, if n >= 0, one of n elements.
-template <class T>
-Array<T> check_1d(const py::handle& array, const char* name, index_t n = -1) {
-  auto typed = check_type<T>(array, name);
-  if (typed.ndim() != 1 || (n >= 0 && typed.shape(0) != n)) {
-    throw py::value_error(std::string(name) + " must be a 1-D array of " + std::to_string(n) + " elements");
-  }
-  return typed;
-}
-
 // The same for an array of two dimensions.
 template <class T>
 Array<T> check_2d(const py::handle& array, const char* name) {
@@ -59,11 +49,15 @@ std::vector<T> vector_of(const py::handle& array, const char* name) {
   return values;
 }
 
-// Returns the elements of a 1-D array, which must lie where a T may. In a message between Dask's workers an array
-// begins at any byte.
+// Returns the elements of a 1-D array, n of them if n >= 0. They must lie where a T may: in a message between Dask's
+// workers an array begins at any byte.
 template <class T>
 const T* view_1d(const py::handle& array, const char* name, index_t n = -1) {
-  const T* const values = check_1d<T>(array, name, n).data();
+  const auto typed = check_type<T>(array, name);
+  if (typed.ndim() != 1 || (n >= 0 && typed.shape(0) != n)) {
+    throw py::value_error(std::string(name) + " must be a 1-D array of " + std::to_string(n) + " elements");
+  }
+  const T* const values = typed.data();
   if (reinterpret_cast<std::uintptr_t>(values) % alignof(T) != 0) {
     throw py::value_error(std::string(name) + " must be aligned in memory");
   }
@@ -84,13 +78,10 @@ inline const index_t* check_rows(const index_t* rows, index_t n, const char* nam
   return rows;
 }
 
-// Checks that such numbers are all different.
-inline void check_distinct(const index_t* rows, index_t n, index_t n_data) {
-  std::vector<bool> seen(at(n_data));
-  for (index_t k = 0; k < n; ++k) {
-    if (seen[at(rows[k])]) throw py::value_error("rows holds a row twice");
-    seen[at(rows[k])] = true;
-  }
+// Returns the numbers in a 1-D array of them, and sets n to how many there are.
+inline const index_t* view_rows(const py::handle& array, const char* name, index_t n_data, index_t& n) {
+  n = static_cast<index_t>(py::len(array));
+  return check_rows(view_1d<index_t>(array, name, n), n, name, n_data);
 }
 
 template <class T>

@@ -35,7 +35,6 @@ Shared bin(const py::object& matrix, index_t max_bins, const py::object& sample_
   options.categorical = view_or_null<std::uint8_t>(categorical, "categorical", n_columns(view));
   if (!cuts.is_none()) {
     const auto arrays = cuts.cast<py::tuple>();
-    if (arrays.size() != 3) throw py::value_error("cuts must be three arrays, got " + std::to_string(arrays.size()));
     options.cuts = read_cuts(arrays[0], arrays[1], arrays[2]);
   }
   Team team = team_of_call(n_threads);

@@ -1,10 +1,8 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 #include <string>
-#include <utility>
 #include <variant>
 
 #include "common/arguments.hpp"
@@ -17,15 +15,10 @@ namespace fastpu {
 FASTPU_WORDS(KernelKind, "linear", "poly", "rbf", "sigmoid")
 FASTPU_FIELDS(KernelParams, kind, gamma, degree, coef0)
 
-KernelFunction kernel_function(py::object function) {
-  // Shared, so that copies of the closure made without the GIL touch no count of Python's.
-  const auto held = std::shared_ptr<py::object>(new py::object(std::move(function)), [](py::object* object) {
+KernelFunction kernel_function(py::handle function) {
+  return [function](const index_t* rows, index_t n_rows, const index_t* columns, index_t n_columns, double* out) {
     const py::gil_scoped_acquire gil;
-    delete object;  // NOLINT(cppcoreguidelines-owning-memory): the deleter of a shared pointer
-  });
-  return [held](const index_t* rows, index_t n_rows, const index_t* columns, index_t n_columns, double* out) {
-    const py::gil_scoped_acquire gil;
-    const py::object values = (*held)(to_array(rows, n_rows), to_array(columns, n_columns));
+    const py::object values = function(to_array(rows, n_rows), to_array(columns, n_columns));
     const auto array = check_2d<double>(values, "kernel values");
     if (array.shape(0) != n_rows || array.shape(1) != n_columns) {
       throw py::value_error("kernel values have the wrong shape for _core");

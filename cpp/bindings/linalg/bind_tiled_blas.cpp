@@ -8,13 +8,13 @@
 namespace fastpu {
 namespace {
 
-BlasMatrix<const double> view(const Array<double>& array) {
-  if (array.ndim() != 2) throw py::value_error("a matrix must have 2 dimensions");
+BlasMatrix<const double> view(const py::object& matrix) {
+  const auto array = check_2d<double>(matrix, "a matrix");
   return {array.data(), array.shape(0), array.shape(1)};
 }
 
-BlasMatrix<double> mutable_view(Array<double>& array) {
-  if (array.ndim() != 2) throw py::value_error("a matrix must have 2 dimensions");
+BlasMatrix<double> mutable_view(const py::object& matrix) {
+  auto array = check_2d<double>(matrix, "a matrix");
   return {array.mutable_data(), array.shape(0), array.shape(1)};
 }
 
@@ -27,7 +27,7 @@ auto in_tiles(int n_threads, Body&& body) {
   return body(TiledBlas(functions, team));
 }
 
-Array<double> product(const Array<double>& a, const Array<double>& b, int n_threads) {
+Array<double> product(const py::object& a, const py::object& b, int n_threads) {
   const auto left = view(a);
   const auto right = view(b);
   Array<double> out({left.n_rows, right.n_cols});
@@ -36,7 +36,7 @@ Array<double> product(const Array<double>& a, const Array<double>& b, int n_thre
   return out;
 }
 
-Array<double> symmetric_product(const Array<double>& a, const Array<double>& b, int n_threads) {
+Array<double> symmetric_product(const py::object& a, const py::object& b, int n_threads) {
   const auto left = view(a);
   const auto right = view(b);
   Array<double> out({left.n_cols, right.n_cols});
@@ -45,7 +45,7 @@ Array<double> symmetric_product(const Array<double>& a, const Array<double>& b, 
   return out;
 }
 
-Array<double> gram(const Array<double>& a, int n_threads) {
+Array<double> gram(const py::object& a, int n_threads) {
   const auto from = view(a);
   Array<double> out({from.n_cols, from.n_cols});
   const auto to = mutable_view(out);
@@ -53,12 +53,12 @@ Array<double> gram(const Array<double>& a, int n_threads) {
   return out;
 }
 
-index_t cholesky(Array<double>& a, int n_threads) {
+index_t cholesky(const py::object& a, int n_threads) {
   const auto matrix = mutable_view(a);
   return in_tiles(n_threads, [&](const TiledBlas& tiles) { return tiles.cholesky(matrix); });
 }
 
-void solve_rows(const Array<double>& factor, Array<double>& b, int n_threads) {
+void solve_rows(const py::object& factor, const py::object& b, int n_threads) {
   const auto l = view(factor);
   const auto rows = mutable_view(b);
   in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.solve(l, rows); });
@@ -67,14 +67,12 @@ void solve_rows(const Array<double>& factor, Array<double>& b, int n_threads) {
 }  // namespace
 
 void bind_tiled_blas(py::module_& module) {
-  module.def("tiled_product", &product, py::arg("a").noconvert(), py::arg("b").noconvert(), py::kw_only(),
+  module.def("tiled_product", &product, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("n_threads"));
+  module.def("tiled_symmetric_product", &symmetric_product, py::arg("a"), py::arg("b"), py::kw_only(),
              py::arg("n_threads"));
-  module.def("tiled_symmetric_product", &symmetric_product, py::arg("a").noconvert(), py::arg("b").noconvert(),
-             py::kw_only(), py::arg("n_threads"));
-  module.def("tiled_gram", &gram, py::arg("a").noconvert(), py::kw_only(), py::arg("n_threads"));
-  module.def("tiled_cholesky", &cholesky, py::arg("a").noconvert(), py::kw_only(), py::arg("n_threads"));
-  module.def("tiled_solve", &solve_rows, py::arg("factor").noconvert(), py::arg("b").noconvert(), py::kw_only(),
-             py::arg("n_threads"));
+  module.def("tiled_gram", &gram, py::arg("a"), py::kw_only(), py::arg("n_threads"));
+  module.def("tiled_cholesky", &cholesky, py::arg("a"), py::kw_only(), py::arg("n_threads"));
+  module.def("tiled_solve", &solve_rows, py::arg("factor"), py::arg("b"), py::kw_only(), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

@@ -1,7 +1,6 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
-#include <utility>
 #include <variant>
 
 #include "common/arguments.hpp"
@@ -15,7 +14,7 @@ namespace fastpu {
 FASTPU_WORDS(PathStatus, "zero", "trivial", "lam_min", "max_events", "precision", "stalled", "indefinite", "callback")
 FASTPU_FIELDS(PathRound, n_breakpoints, n_events, lam, n_margin, objective)
 FASTPU_FIELDS(SvmPathResult, status, heavier, start_alpha, knots, offsets, weights, objective, norm, n_margin,
-              change_start, change_row, change_alpha, event_knot, event_row, violation)
+              change_start, change_row, change_alpha, event_knot, event_kind, event_row, violation)
 
 namespace {
 
@@ -38,30 +37,22 @@ py::dict path(const py::object& data, const py::object& rows, const py::object& 
               const KernelParams* kernel, const py::object& function, double lam_min, index_t max_events,
               index_t cache_bytes, int n_threads, const py::object& callback) {
   SvmPathProblem problem;
-  problem.n = static_cast<index_t>(py::len(rows));
-  problem.rows = view_1d<index_t>(rows, "rows", problem.n);
+  const RowsView view = view_matrix(data);
+  Team team = team_of_call(n_threads);
+  const auto values = kernel_of(view, kernel, function, team);
+  problem.rows = view_rows(rows, "rows", values->n_rows(), problem.n);
   problem.labels = view_1d<std::int8_t>(labels, "labels", problem.n);
   problem.costs = view_1d<double>(costs, "costs", problem.n);
   SvmPathOptions options;
   options.lam_min = lam_min;
   options.max_events = max_events;
-  const RowsView view = view_matrix(data);
   const bool is_linear = kernel != nullptr && kernel->kind == KernelKind::linear;
   if (is_linear) options.linear = std::get_if<DenseView<double>>(&view);
-  Team team = team_of_call(n_threads);
-  const auto values = kernel_of(view, kernel, function, team);
-  check_rows(problem.rows, problem.n, "rows", values->n_rows());
-  check_distinct(problem.rows, problem.n, values->n_rows());
   const PathCallback on_round = callback_of<PathRound>(callback);
-  SvmPathResult result = unlocked([&] {
+  return to_dict(unlocked([&] {
     KernelCache<double> cache(*values, cache_bytes);
     return svm_path(cache, problem, options, on_round, team);
-  });
-  const auto* kinds = reinterpret_cast<const std::uint8_t*>(result.event_kind.data());
-  const auto event_kind = to_array(kinds, static_cast<index_t>(result.event_kind.size()));
-  py::dict out = to_dict(std::move(result));
-  out["event_kind"] = event_kind;
-  return out;
+  }));
 }
 
 }  // namespace

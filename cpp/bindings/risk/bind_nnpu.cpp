@@ -13,6 +13,8 @@ FASTPU_WORDS(NnpuStatus, "n_epochs", "early_stopping", "callback")
 FASTPU_FIELDS(NnpuOptions, loss, prior, beta, gamma_nn, lam, learning_rate, scale, n_epochs, batch_size, seed,
               early_stopping_rounds)
 FASTPU_FIELDS(NnpuEpoch, epoch, risk, positive, negative, n_reversed, eval_risk)
+FASTPU_FIELDS(PuNet<float>, hidden_coef, hidden_intercept, coef, intercept)
+FASTPU_FIELDS(PuNet<double>, hidden_coef, hidden_intercept, coef, intercept)
 
 namespace {
 
@@ -29,18 +31,6 @@ PuNet<T> net_of(const py::dict& dict) {
   const std::size_t size = net.n_hidden > 0 ? net.hidden_coef.size() / net.hidden_intercept.size() : net.coef.size();
   net.n_features = static_cast<index_t>(size);
   return net;
-}
-
-template <class T>
-py::dict dict_of(const PuNet<T>& net) {
-  py::dict out;
-  py::array_t<T> hidden_coef({net.n_features, net.n_hidden});
-  std::copy(net.hidden_coef.begin(), net.hidden_coef.end(), hidden_coef.mutable_data());
-  out["hidden_coef"] = hidden_coef;
-  out["hidden_intercept"] = to_array(net.hidden_intercept);
-  out["coef"] = to_array(net.coef);
-  out["intercept"] = static_cast<double>(net.intercept);
-  return out;
 }
 
 template <class View>
@@ -77,7 +67,9 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
     const PuRows<View>* const judges = eval_rows.is_none() ? nullptr : &judging;
     const NnpuResult result = unlocked([&] { return fit_nnpu(rows, judges, options, on_epoch, team, net); });
     py::dict out = to_columns(result.epochs);
-    out["net"] = dict_of(net);
+    const py::dict trained = to_dict(net);
+    trained["hidden_coef"] = to_array(net.hidden_coef).reshape({net.n_features, net.n_hidden});
+    out["net"] = trained;
     out["best_epoch"] = result.best_epoch;
     out["status"] = word_of(result.status);
     return out;

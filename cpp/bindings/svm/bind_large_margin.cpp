@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,58 +23,43 @@ FASTPU_FIELDS(MarginResult, coef, intercept, intercept_low, intercept_high, obje
 
 namespace {
 
-// A sub-problem as Python passes it, with references to its arrays.
+// A sub-problem as Python passes it: labels, costs, slopes or None, and the solution to start from or None.
 struct ProblemArguments {
-  ProblemArguments(const py::object& labels, const py::object& costs, const py::object& slopes, const py::object& start,
-                   index_t n)
-      : arrays{labels, costs, slopes}, has_start(!start.is_none()) {
+  ProblemArguments(const std::array<py::object, 4>& given, index_t n) {
+    const auto& [labels, costs, slopes, from] = given;
     problem.labels = view_1d<std::int8_t>(labels, "labels", n);
     problem.costs = view_1d<double>(costs, "costs", n);
     problem.slopes = view_or_null<std::uint8_t>(slopes, "slopes", n);
-    if (!has_start) return;
-    from.beta = view_1d<double>(arrays.emplace_back(start["beta"]), "beta of start", n);
-    if (start.contains("decision")) {
-      from.decision = view_1d<double>(arrays.emplace_back(start["decision"]), "decision of start", n);
-    }
+    if (from.is_none()) return;
+    start.emplace().beta = view_1d<double>(from["beta"], "beta of start", n);
+    if (from.contains("decision")) start->decision = view_1d<double>(from["decision"], "decision of start", n);
   }
 
-  const MarginStart* start() const { return has_start ? &from : nullptr; }
-
-  std::vector<py::object> arrays;
-  bool has_start;
   MarginProblem problem;
-  MarginStart from;
+  std::optional<MarginStart> start;
 };
 
-// The engine, and the object that owns the arrays that it reads.
 class PyMarginEngine {
  public:
-  PyMarginEngine(py::object data, int n_threads) : data_(std::move(data)), n_threads_(n_threads) {
-    const RowsView view = view_matrix(data_);
+  PyMarginEngine(const py::object& data, int n_threads) : n_threads_(n_threads) {
+    const RowsView view = view_matrix(data);
     Team team = team_of_call(n_threads_);
     const py::gil_scoped_release nogil;
     engine_ = std::make_unique<LargeMarginEngine>(view, team);
   }
 
-  py::dict solve(const py::object& labels, const py::object& costs, const py::object& slopes,
-                 const MarginOptions& options, const py::object& start, const py::object& callback) const {
-    const ProblemArguments given(labels, costs, slopes, start, engine_->n_rows());
-    const MarginCallback on_round = callback_of<MarginRound>(callback);
-    Team team = team_of_call(n_threads_);
-    return to_dict(unlocked([&] { return engine_->solve(given.problem, options, given.start(), on_round, team); }));
-  }
-
   // Solves several problems with one thread each: the loops of a small problem are too short for several threads.
-  py::list solve_each(const std::vector<std::array<py::object, 4>>& problems, const MarginOptions& options) const {
+  py::list solve_each(const std::vector<std::array<py::object, 4>>& problems, const MarginOptions& options,
+                      const py::object& callback) const {
     std::vector<ProblemArguments> given;
     given.reserve(problems.size());
-    for (const auto& [labels, costs, slopes, start] : problems) {
-      given.emplace_back(labels, costs, slopes, start, engine_->n_rows());
-    }
+    for (const auto& problem : problems) given.emplace_back(problem, engine_->n_rows());
+    const MarginCallback on_round = callback_of<MarginRound>(callback);
     Team team = team_of_call(n_threads_);
     std::vector<MarginResult> results(given.size());
     const auto solve_one = [&](index_t k, int /*worker*/) {
-      results[at(k)] = engine_->solve(given[at(k)].problem, options, given[at(k)].start(), {}, team);
+      const auto& [problem, start] = given[at(k)];
+      results[at(k)] = engine_->solve(problem, options, start ? &*start : nullptr, on_round, team);
     };
     unlocked([&] {
       if (given.size() == 1) return solve_one(0, 0);  // with all threads
@@ -85,7 +71,6 @@ class PyMarginEngine {
   }
 
  private:
-  py::object data_;
   int n_threads_;
   std::unique_ptr<LargeMarginEngine> engine_;
 };
@@ -95,10 +80,10 @@ class PyMarginEngine {
 void bind_large_margin(const py::module_& module) {
   bind_options<MarginOptions>(module, "MarginOptions");
   py::class_<PyMarginEngine>(module, "LargeMarginEngine")
-      .def(py::init<py::object, int>(), py::arg("data"), py::kw_only(), py::arg("n_threads"))
-      .def("solve", &PyMarginEngine::solve, py::arg("labels"), py::arg("costs"), py::arg("slopes"), py::arg("options"),
-           py::kw_only(), py::arg("start"), py::arg("callback"))
-      .def("solve_each", &PyMarginEngine::solve_each, py::arg("problems"), py::arg("options"));
+      .def(py::init<const py::object&, int>(), py::keep_alive<1, 2>(), py::arg("data"), py::kw_only(),
+           py::arg("n_threads"))
+      .def("solve_each", &PyMarginEngine::solve_each, py::arg("problems"), py::arg("options"),
+           py::arg("callback") = py::none());
 }
 
 }  // namespace fastpu

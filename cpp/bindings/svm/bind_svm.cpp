@@ -27,13 +27,14 @@ FASTPU_FIELDS(GridFit, support, alpha, intercept, margin, objective, gap, violat
 
 namespace {
 
-// The engine of either precision, with the data that it refers to.
+// The engine of either precision, which refers to its data.
 class PyEngine {
  public:
   // Without a kernel the data are its values.
-  PyEngine(py::object data, const KernelParams* kernel, const py::object& function, index_t cache_bytes, int n_threads)
-      : data_(std::move(data)), n_threads_(n_threads) {
-    const RowsView view = view_matrix(data_);
+  PyEngine(const py::object& data, const KernelParams* kernel, const py::object& function, index_t cache_bytes,
+           int n_threads)
+      : n_threads_(n_threads) {
+    const RowsView view = view_matrix(data);
     if (!function.is_none()) {
       auto values = make_function_kernel(fastpu::n_rows(view), kernel_function(function));
       engine_ = std::make_unique<SvmEngine<double>>(std::move(values), cache_bytes);
@@ -55,13 +56,11 @@ class PyEngine {
                  double nu, const py::object& start, const SmoOptions& options, const py::object& callback) {
     SvmProblem svm;
     svm.kind = value_of<SvmKind>(problem, "problem");
-    svm.n = static_cast<index_t>(py::len(rows));
-    svm.rows = row_numbers(rows, "rows");
+    svm.rows = view_rows(rows, "rows", n_rows(), svm.n);
     if (svm.kind != SvmKind::one_class) svm.labels = view_1d<std::int8_t>(labels, "labels", svm.n);
     svm.costs = view_1d<double>(costs, "costs", svm.n);
     svm.nu = nu;
     svm.start = view_or_null<double>(start, "start", svm.n);
-    check_distinct(svm.rows, svm.n, n_rows());
     const SmoCallback on_round = callback_of<SmoRound>(callback);
     Team team = team_of_call(n_threads_);
     const auto solve_by = [&](const auto& engine) { return engine->solve(svm, options, on_round, team); };
@@ -75,18 +74,16 @@ class PyEngine {
   py::array_t<double> scores(const py::object& support, const py::object& coefs, double intercept,
                              const py::object& rows) {
     KernelModels models;
-    models.n_support = static_cast<index_t>(py::len(support));
-    models.support = row_numbers(support, "support");
+    models.support = view_rows(support, "support", n_rows(), models.n_support);
     models.coefs = view_1d<double>(coefs, "coefs", models.n_support);
     models.intercepts = &intercept;
-    const auto n = static_cast<index_t>(py::len(rows));
-    const index_t* const x = row_numbers(rows, "rows");
+    index_t n = 0;
+    const index_t* const x = view_rows(rows, "rows", n_rows(), n);
     py::array_t<double> out(n);
     double* const to = out.mutable_data();
     Team team = team_of_call(n_threads_);
-    unlocked([&] {
-      std::visit([&](const auto& engine) { kernel_scores(engine->kernel(), models, x, n, team, to); }, engine_);
-    });
+    const auto score = [&](const auto& engine) { kernel_scores(engine->kernel(), models, x, n, team, to); };
+    unlocked([&] { std::visit(score, engine_); });
     return out;
   }
 
@@ -94,22 +91,15 @@ class PyEngine {
                       const SmoOptions& options, const py::object& start, const py::object& score_rows) {
     BaggingProblem problem;
     problem.start = view_or_null<double>(start, "start", n_rows());
-    problem.n_pos = static_cast<index_t>(py::len(positives));
-    problem.positives = row_numbers(positives, "positives");
-    check_distinct(problem.positives, problem.n_pos, n_rows());
+    problem.positives = view_rows(positives, "positives", n_rows(), problem.n_pos);
     problem.costs_pos = view_1d<double>(cost_pos, "cost_pos", problem.n_pos);
     problem.cost_unl = cost_unl;
     const auto bag_array = check_2d<index_t>(bags, "bags");
     problem.n_bags = bag_array.shape(0);
     problem.bag_size = bag_array.shape(1);
     problem.bags = check_rows(bag_array.data(), bag_array.size(), "bags", n_rows());
-    std::vector<bool> is_positive(at(n_rows()));
-    for (index_t k = 0; k < problem.n_pos; ++k) is_positive[at(problem.positives[k])] = true;
-    for (index_t k = 0; k < bag_array.size(); ++k) {
-      if (is_positive[at(problem.bags[k])]) throw py::value_error("bags hold a positive row");
-    }
-    const auto n_scored = static_cast<index_t>(py::len(score_rows));
-    const index_t* const scored = row_numbers(score_rows, "score_rows");
+    index_t n_scored = 0;
+    const index_t* const scored = view_rows(score_rows, "score_rows", n_rows(), n_scored);
     py::array_t<double> decision({n_scored, problem.n_bags});
     double* const to = decision.mutable_data();
 
@@ -134,12 +124,6 @@ class PyEngine {
   }
 
  private:
-  const index_t* row_numbers(const py::object& rows, const char* name) const {
-    const auto n = static_cast<index_t>(py::len(rows));
-    return check_rows(view_1d<index_t>(rows, name, n), n, name, n_rows());
-  }
-
-  py::object data_;
   int n_threads_;
   std::variant<std::unique_ptr<SvmEngine<float>>, std::unique_ptr<SvmEngine<double>>> engine_;
 };
@@ -149,13 +133,8 @@ SvmChain read_chain(const std::string& problem, const py::dict& chain, index_t n
   SvmChain out;
   out.kind = value_of<SvmKind>(problem, "problem");
   out.gamma = chain["gamma"].cast<double>();
-  const auto numbers = [&](const char* name, index_t& n) {
-    n = static_cast<index_t>(py::len(chain[name]));
-    return check_rows(view_1d<index_t>(chain[name], name), n, name, n_data);
-  };
-  out.rows = numbers("rows", out.n);
-  out.held = numbers("held", out.n_held);
-  check_distinct(out.rows, out.n, n_data);
+  out.rows = view_rows(chain["rows"], "rows", n_data, out.n);
+  out.held = view_rows(chain["held"], "held", n_data, out.n_held);
   if (out.kind != SvmKind::one_class) out.labels = view_1d<std::int8_t>(chain["labels"], "labels", out.n);
   out.base = view_1d<double>(chain["base"], "base", out.n);
   for (const py::handle point : chain["points"]) {
@@ -169,8 +148,6 @@ SvmChain read_chain(const std::string& problem, const py::dict& chain, index_t n
 py::list solve_grid(const py::object& data, const std::string& problem, const py::list& chains,
                     const KernelParams* kernel, const SmoOptions& options, index_t cache_bytes, int n_threads) {
   const RowsView view = view_matrix(data);
-  // Refuses what is no matrix of values.
-  if (kernel == nullptr) std::visit([](const auto& x) { static_cast<void>(precomputed_kernel(x)); }, view);
   const KernelParams params = kernel == nullptr ? KernelParams{} : *kernel;
   std::vector<SvmChain> read;
   for (const py::handle chain : chains) read.push_back(read_chain(problem, chain.cast<py::dict>(), n_rows(view)));
@@ -196,8 +173,9 @@ py::list solve_grid(const py::object& data, const std::string& problem, const py
 void bind_svm(py::module_& module) {
   bind_options<SmoOptions>(module, "SmoOptions");
   py::class_<PyEngine>(module, "SvmEngine")
-      .def(py::init<py::object, const KernelParams*, const py::object&, index_t, int>(), py::arg("data"), py::kw_only(),
-           py::arg("kernel"), py::arg("function"), py::arg("cache_bytes"), py::arg("n_threads"))
+      .def(py::init<const py::object&, const KernelParams*, const py::object&, index_t, int>(), py::keep_alive<1, 2>(),
+           py::keep_alive<1, 4>(), py::arg("data"), py::kw_only(), py::arg("kernel"), py::arg("function"),
+           py::arg("cache_bytes"), py::arg("n_threads"))
       .def("solve", &PyEngine::solve, py::arg("problem"), py::arg("rows"), py::arg("labels"), py::arg("costs"),
            py::kw_only(), py::arg("nu"), py::arg("start"), py::arg("options"), py::arg("callback"))
       .def("scores", &PyEngine::scores, py::arg("support"), py::arg("coefs"), py::arg("intercept"), py::arg("rows"))

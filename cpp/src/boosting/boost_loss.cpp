@@ -4,19 +4,15 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "common/to_text.hpp"
+#include "common/check_option.hpp"
 
 namespace fastpu::detail {
 
 namespace {
 
 void check(const BoostLossOptions& options, const GroupWeights& weights) {
-  if (!(options.gamma >= 0) || options.gamma > 1) {
-    throw std::invalid_argument("gamma must be in [0, 1], got " + to_text(options.gamma));
-  }
-  if (!(options.rho >= 0) || options.rho >= 1) {
-    throw std::invalid_argument("rho must be in [0, 1), got " + to_text(options.rho));
-  }
+  check_option(options.gamma >= 0 && options.gamma <= 1, "gamma", "in [0, 1]", options.gamma);
+  check_option(options.rho >= 0 && options.rho < 1, "rho", "in [0, 1)", options.rho);
   if (options.loss == BoostLossKind::ada && options.step != BoostStep::jensen) {
     throw std::invalid_argument("step must be 'jensen' for the loss of AdaBoost, where it is the line search too");
   }

@@ -157,17 +157,12 @@ void BoostState::add_rows(const StumpChange& change, index_t n_listed) {
   }
 }
 
-template <class Code>
-DenseCodes<Code> BoostState::dense_codes(const ListedRows& listed) const {
-  return {reinterpret_cast<const Code*>(listed.codes), features_.row_stride, features_.n_features, layout_.bin_stride};
-}
-
 PairSums BoostState::add_directly(const ListedRows& listed, const RowChange& change, double* histogram) const {
-  return features_.width == CodeWidth::one_byte
-             ? kernels_.add_byte_rows_directly(dense_codes<std::uint8_t>(listed), listed.states, listed.numbers,
-                                               listed.n, change, histogram)
-             : kernels_.add_two_byte_rows_directly(dense_codes<std::uint16_t>(listed), listed.states, listed.numbers,
-                                                   listed.n, change, histogram);
+  return with_code_type(features_.width, [&]<class Code>(Code) {
+    const DenseCodes<Code> codes{reinterpret_cast<const Code*>(listed.codes), features_.row_stride,
+                                 features_.n_features, layout_.bin_stride};
+    return kernels_.of<Code>().add_rows_directly(codes, listed.states, listed.numbers, listed.n, change, histogram);
+  });
 }
 
 // For sparse data: what rows without an entry add to the bin of zero is the total less what the other rows add.

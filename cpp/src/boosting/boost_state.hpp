@@ -72,8 +72,6 @@ class BoostState {
   void set_scale(StumpChange& change) const;
   void add_rows(const StumpChange& change, index_t n_listed);
   PairSums add_directly(const ListedRows& listed, const RowChange& change, double* histogram) const;
-  template <class Code>
-  DenseCodes<Code> dense_codes(const ListedRows& listed) const;
   void zero_bin(index_t feature, std::size_t kind, std::int64_t* added) const;
 
   const BinnedFeatures& features_;

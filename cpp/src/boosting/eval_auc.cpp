@@ -1,9 +1,9 @@
 #include "boosting/eval_auc.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 
 #include "data/category_of.hpp"
 #include "data/entries_by_feature.hpp"
@@ -14,95 +14,72 @@ namespace fastpu::detail {
 namespace {
 
 template <class T>
-class DenseColumns final : public EvalColumns {
- public:
-  explicit DenseColumns(const DenseView<T>& x) : x_(x) {}
-  index_t n_rows() const override { return x_.n_rows; }
-  void above(const StumpRule& rule, std::vector<char>& above) const override {
+FindAbove above_in(const DenseView<T>& x) {
+  return [x](const StumpRule& rule, std::vector<char>& above) {
     const T limit = floor_to<T>(rule.threshold);
-    for (index_t i = 0; i < x_.n_rows; ++i) {
-      const T x = x_.row(i)[rule.feature];
+    for (index_t i = 0; i < x.n_rows; ++i) {
+      const T value = x.row(i)[rule.feature];
       const bool is_above =
-          rule.codes == nullptr ? x > limit : rule.codes->has(static_cast<std::uint32_t>(category_of(x) + 1));
+          rule.codes == nullptr ? value > limit : rule.codes->has(static_cast<std::uint32_t>(category_of(value) + 1));
       above[at(i)] = static_cast<char>(is_above);
     }
-  }
-
- private:
-  DenseView<T> x_;
-};
+  };
+}
 
 // A stump costs what its column holds.
 template <class T>
-class SparseColumns final : public EvalColumns {
- public:
-  explicit SparseColumns(const CsrView<T>& x) : n_rows_(x.n_rows), columns_(x, Pacer([] {})) {}
-  index_t n_rows() const override { return n_rows_; }
-  void above(const StumpRule& rule, std::vector<char>& above) const override {
+FindAbove above_in(const CsrView<T>& x) {
+  const auto columns = std::make_shared<EntriesByFeature<T>>(x, Pacer([] {}));
+  return [columns](const StumpRule& rule, std::vector<char>& above) {
     const T limit = floor_to<T>(rule.threshold);
     above.assign(above.size(), static_cast<char>(T(0) > limit));
-    for (index_t p = columns_.start[at(rule.feature)]; p < columns_.start[at(rule.feature + 1)]; ++p) {
-      above[columns_.rows[p]] = static_cast<char>(columns_.values[p] > limit);
+    for (index_t p = columns->start[at(rule.feature)]; p < columns->start[at(rule.feature + 1)]; ++p) {
+      above[columns->rows[p]] = static_cast<char>(columns->values[p] > limit);
     }
-  }
+  };
+}
 
- private:
-  index_t n_rows_;
-  EntriesByFeature<T> columns_;
-};
-
-class BinnedColumns final : public EvalColumns {
- public:
-  explicit BinnedColumns(const BinnedFeatures& x) : x_(x) {}
-  index_t n_rows() const override { return x_.n_rows; }
-  void above(const StumpRule& rule, std::vector<char>& above) const override {
-    if (x_.is_sparse()) {
+FindAbove above_in(const BinnedFeatures& x) {
+  return [&x](const StumpRule& rule, std::vector<char>& above) {
+    if (x.is_sparse()) {
       const std::size_t e = at(rule.feature);
-      above.assign(above.size(), static_cast<char>(index_t{x_.zero_code[e]} > rule.cut));
-      for (index_t p = x_.column_start[e]; p < x_.column_start[e + 1]; ++p) {
-        above[x_.column_rows[at(p)]] = static_cast<char>(index_t{x_.column_codes[at(p)]} > rule.cut);
+      above.assign(above.size(), static_cast<char>(index_t{x.zero_code[e]} > rule.cut));
+      for (index_t p = x.column_start[e]; p < x.column_start[e + 1]; ++p) {
+        above[x.column_rows[at(p)]] = static_cast<char>(index_t{x.column_codes[at(p)]} > rule.cut);
       }
       return;
     }
-    with_code_type(x_.width, [&]<class Code>(Code) {
-      const auto* codes = reinterpret_cast<const Code*>(x_.by_column.data()) + rule.feature * x_.column_stride;
+    with_code_type(x.width, [&]<class Code>(Code) {
+      const auto* codes = reinterpret_cast<const Code*>(x.by_column.data()) + rule.feature * x.column_stride;
       for (std::size_t i = 0; i < above.size(); ++i) {
         above[i] = static_cast<char>(rule.codes == nullptr ? static_cast<index_t>(codes[i]) > rule.cut
                                                            : rule.codes->has(codes[i]));
       }
     });
-  }
+  };
+}
 
- private:
-  const BinnedFeatures& x_;
-};
+void check_features_of_set(const BinnedFeatures& x, const BinnedFeatures& training) {
+  if (same_cuts(x, training)) return;
+  throw std::invalid_argument(
+      "eval_set holds BinnedFeatures with other cuts than X: bin all rows together and take B[rows]");
+}
+
+template <class View>
+void check_features_of_set(const View& x, const BinnedFeatures& training) {
+  if (x.n_cols == training.n_features) return;
+  throw std::invalid_argument("eval_set must have the " + std::to_string(training.n_features) + " features of X, got " +
+                              std::to_string(x.n_cols));
+}
 
 }  // namespace
 
-std::unique_ptr<EvalColumns> make_eval_columns(const EvalFeatures& features, const BinnedFeatures& training) {
-  return visit_features(features, [&](const auto& x) -> std::unique_ptr<EvalColumns> {
-    using X = std::remove_cvref_t<decltype(x)>;
-    if constexpr (std::is_same_v<X, BinnedFeatures>) {
-      if (!same_cuts(x, training)) {
-        throw std::invalid_argument(
-            "eval_set holds BinnedFeatures with other cuts than X: bin all rows together and take B[rows]");
-      }
-      return std::make_unique<BinnedColumns>(x);
-    } else {
-      if (x.n_cols != training.n_features) {
-        throw std::invalid_argument("eval_set must have the " + std::to_string(training.n_features) +
-                                    " features of X, got " + std::to_string(x.n_cols));
-      }
-      using T = typename X::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-      if constexpr (std::is_same_v<X, DenseView<T>>) return std::make_unique<DenseColumns<T>>(x);
-      if constexpr (std::is_same_v<X, CsrView<T>>) return std::make_unique<SparseColumns<T>>(x);
-    }
-  });
-}
-
 EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training)
-    : columns_(make_eval_columns(eval.features, training)) {
-  const auto n = at(columns_->n_rows());
+    : find_above_(visit_features(eval.features, [&](const auto& x) {
+        check_features_of_set(x, training);
+        return above_in(x);
+      })) {
+  const auto n = visit_features(eval.features, [](const auto& x) { return at(x.n_rows); });
   std::size_t count[3] = {};
   double weight[3] = {};
   const auto weight_of = [&](std::size_t i) { return eval.sample_weight == nullptr ? 1.0 : eval.sample_weight[i]; };
@@ -136,7 +113,7 @@ EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training)
 }
 
 double EvalAuc::add_stump(const StumpRule& rule, bool fires_above, double alpha, double low) {
-  columns_->above(rule, above_);
+  find_above_(rule, above_);
   firing_.clear();
   others_.clear();
   for (const std::uint32_t row : order_) {

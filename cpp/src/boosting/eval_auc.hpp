@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <vector>
 
 #include "fastpu/boosting/boost_inputs.hpp"
@@ -22,26 +22,15 @@ struct StumpRule {
   const CategorySet* codes = nullptr;
 };
 
-// The columns of an evaluation set, whatever form it came in.
-class EvalColumns {
- public:
-  EvalColumns() = default;
-  EvalColumns(const EvalColumns&) = delete;
-  EvalColumns& operator=(const EvalColumns&) = delete;
-  virtual ~EvalColumns() = default;
-  virtual index_t n_rows() const = 0;
-  // Writes above[i] = whether row i is above.
-  virtual void above(const StumpRule& rule, std::vector<char>& above) const = 0;
-};
-
-std::unique_ptr<EvalColumns> make_eval_columns(const EvalFeatures& features, const BinnedFeatures& training);
+// Writes above[i] = whether row i is above.
+using FindAbove = std::function<void(const StumpRule& rule, std::vector<char>& above)>;
 
 class EvalAuc {
  public:
   EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training);
   // Adds alpha to the rows where the stump fires and alpha * low to the others; returns the AUC.
   double add_stump(const StumpRule& rule, bool fires_above, double alpha, double low);
-  index_t n_rows() const { return columns_->n_rows(); }
+  index_t n_rows() const { return static_cast<index_t>(score_.size()); }
   // Adds values[row] to every row.
   void add_scores(const double* values);
   // Sorts the rows afresh, in O(n log n), and returns the AUC.
@@ -51,7 +40,7 @@ class EvalAuc {
   template <bool kWeighted>
   double merge_and_judge();
 
-  std::unique_ptr<EvalColumns> columns_;
+  FindAbove find_above_;
   std::vector<std::int8_t> side_;  // +1 or -1, of the rows that are judged
   std::vector<double> weight_;     // empty where all are 1
   std::vector<double> score_;

@@ -165,17 +165,6 @@ WeightSums LocalStumpRows::weigh(const PerSlot& tops) {
 
 // ---- The rows on one side of a stump ----
 
-template <class Code>
-void LocalStumpRows::find_dense_above(const StumpBoundary& boundary) {
-  const auto* codes =
-      reinterpret_cast<const Code*>(features_.by_column.data()) + boundary.feature * features_.column_stride;
-  if (boundary.by_categories) {
-    rows_in_set(codes, boundary.codes, above_);
-  } else {
-    code_kernels_.of<Code>().above(codes, static_cast<Code>(boundary.cut), n_words(), above_.data());
-  }
-}
-
 void LocalStumpRows::find_above(const StumpBoundary& boundary) {
   const index_t e = boundary.feature;
   if (features_.is_sparse()) {
@@ -189,11 +178,11 @@ void LocalStumpRows::find_above(const StumpBoundary& boundary) {
     }
     return;
   }
-  if (features_.width == CodeWidth::one_byte) {
-    find_dense_above<std::uint8_t>(boundary);
-  } else {
-    find_dense_above<std::uint16_t>(boundary);
-  }
+  with_code_type(features_.width, [&]<class Code>(Code) {
+    const auto* codes = reinterpret_cast<const Code*>(features_.by_column.data()) + e * features_.column_stride;
+    if (boundary.by_categories) return rows_in_set(codes, boundary.codes, above_);
+    code_kernels_.of<Code>().above(codes, static_cast<Code>(boundary.cut), n_words(), above_.data());
+  });
   if (boundary.position < 0) return;
   const auto i = at(std::ranges::lower_bound(order_->features, e) - order_->features.begin());
   const index_t end = order_->bin_start[i][at(boundary.cut) + 1];
@@ -290,19 +279,15 @@ std::array<ListedRows, 2> LocalStumpRows::list(const StumpChange& change) {
   return lists;
 }
 
-template <class Code>
-DenseCodes<Code> LocalStumpRows::dense_codes() const {
-  return {reinterpret_cast<const Code*>(features_.by_row.data()), features_.row_stride, features_.n_features,
-          histogram_.bin_stride};
-}
-
 PairSums LocalStumpRows::add_list(std::size_t kind, const std::uint32_t* rows, index_t n, const RowChange& change,
                                   std::int64_t* histogram) {
   std::int64_t* bins = histogram + static_cast<index_t>(kind) * histogram_.kind_offset;
   if (features_.is_sparse()) return add_sparse(rows, n, change, bins);
-  return features_.width == CodeWidth::one_byte
-             ? kernels_.add_byte_rows(dense_codes<std::uint8_t>(), states_.data(), rows, n, change, bins)
-             : kernels_.add_two_byte_rows(dense_codes<std::uint16_t>(), states_.data(), rows, n, change, bins);
+  return with_code_type(features_.width, [&]<class Code>(Code) {
+    const DenseCodes<Code> codes{reinterpret_cast<const Code*>(features_.by_row.data()), features_.row_stride,
+                                 features_.n_features, histogram_.bin_stride};
+    return kernels_.of<Code>().add_rows(codes, states_.data(), rows, n, change, bins);
+  });
 }
 
 PairSums LocalStumpRows::add_sparse(const std::uint32_t* rows, index_t n, const RowChange& change,

@@ -37,14 +37,10 @@ class LocalStumpRows final : public StumpRows {
   bool is_active(index_t i) const { return ((active_[at(i / 64)] >> (i % 64)) & 1U) != 0; }
   std::pair<double, double> exponents(index_t i) const;
   void find_above(const StumpBoundary& boundary);
-  template <class Code>
-  void find_dense_above(const StumpBoundary& boundary);
   // The rows that a change is made to.
   const RowBits& changed(const StumpChange& change);
   PairSums add_list(std::size_t kind, const std::uint32_t* rows, index_t n, const RowChange& change,
                     std::int64_t* histogram);
-  template <class Code>
-  DenseCodes<Code> dense_codes() const;
   PairSums add_sparse(const std::uint32_t* rows, index_t n, const RowChange& change, std::int64_t* histogram);
   template <class Visit>
   void for_row_blocks(Visit&& visit);

@@ -13,7 +13,7 @@
 #include "boosting/eval_auc.hpp"
 #include "boosting/local_stump_rows.hpp"
 #include "boosting/stump_search.hpp"
-#include "common/to_text.hpp"
+#include "common/check_option.hpp"
 #include "data/float_key.hpp"
 
 namespace fastpu {
@@ -29,16 +29,10 @@ using detail::LocalStumpRows;
 using detail::StumpSearch;
 
 void check(const StumpBoostOptions& options, const BoostTrainingSet& train, const BoostEvalSet* eval) {
-  if (!(options.stop_tol >= 0) || std::isinf(options.stop_tol)) {
-    throw std::invalid_argument("stop_tol must be in [0, inf), got " + detail::to_text(options.stop_tol));
-  }
-  if (options.n_rounds < 1) {
-    throw std::invalid_argument("n_rounds must be an integer >= 1, got " + std::to_string(options.n_rounds));
-  }
-  if (options.early_stopping_rounds < 0) {
-    throw std::invalid_argument("early_stopping_rounds must be an integer >= 1, got " +
-                                std::to_string(options.early_stopping_rounds));
-  }
+  const bool is_finite = options.stop_tol >= 0 && std::isfinite(options.stop_tol);
+  detail::check_option(is_finite, "stop_tol", "in [0, inf)", options.stop_tol);
+  detail::check_at_least("n_rounds", options.n_rounds, 1);
+  detail::check_at_least("early_stopping_rounds", options.early_stopping_rounds, 0);
   if (options.early_stopping_rounds > 0 && eval == nullptr) {
     throw std::invalid_argument("early_stopping_rounds needs an eval_set");
   }

@@ -9,29 +9,22 @@
 #include <vector>
 
 #include "common/add_exactly.hpp"
-#include "common/to_text.hpp"
-#include "data/category_of.hpp"
-#include "data/float_key.hpp"
-#include "data/sorted_table.hpp"
 #include "linalg/row_products.hpp"
+#include "tree/row_codes.hpp"
 
 namespace fastpu {
 
 namespace {
 
 using detail::ExactSum;
-using detail::SortedTable;
 
 constexpr index_t kBlockRows = 512;        // rows of one parallel task: their column and scores stay in the cache
 constexpr double kCellsPerWorker = 65536;  // fewer (row, feature) pairs than this are not worth waking a thread
 
-// The step function of one feature: values[j] where j of the thresholds are below x. A categorical feature has no
-// thresholds, and a value for each code.
-struct Steps {
-  index_t feature = 0;
-  bool is_categorical = false;
-  std::vector<double> thresholds;  // ascending, distinct
-  std::vector<double> values;      // one more
+// The step function of one feature: values[j] where j of the cuts, the thresholds of its stumps, are below x. A
+// categorical feature has no thresholds, and a value for each code.
+struct Steps : detail::SplitColumns::Column {
+  std::vector<double> values;
 };
 
 // The set of a stump on a categorical feature.
@@ -45,7 +38,7 @@ const CategorySet& set_of(const StumpEnsembleView& ensemble, index_t t) {
 }
 
 void fill_categorical(const StumpEnsembleView& ensemble, const index_t* stumps, index_t n, Steps& steps) {
-  steps.is_categorical = true;
+  steps.by_categories = true;
   std::array<ExactSum, kMostCategories + 1> of_code;
   for (index_t i = 0; i < n; ++i) {
     const index_t t = stumps[i];
@@ -59,10 +52,7 @@ void fill_categorical(const StumpEnsembleView& ensemble, const index_t* stumps, 
 }
 
 std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_features) {
-  if (n_features != ensemble.n_features) {
-    throw std::invalid_argument("X must have the " + std::to_string(ensemble.n_features) +
-                                " features of the model, got " + std::to_string(n_features));
-  }
+  detail::check_features(ensemble.n_features, n_features);
   std::vector<index_t> stumps(at(ensemble.n_stumps));
   std::iota(stumps.begin(), stumps.end(), index_t{0});
   for (const index_t t : stumps) {
@@ -99,34 +89,13 @@ std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_f
       sum.add(ensemble.polarity[t] > 0 ? height : -height);
       const bool last_of_run = i + 1 == end || ensemble.thresholds[stumps[i + 1]] != ensemble.thresholds[t];
       if (!last_of_run) continue;
-      steps.thresholds.push_back(ensemble.thresholds[t]);
+      steps.cuts.push_back(ensemble.thresholds[t]);
       steps.values.push_back(sum.value());
     }
     all.push_back(std::move(steps));
     first = end;
   }
   return all;
-}
-
-// The thresholds in the type of the values: x > theta and x > floor_to<T>(theta) are the same.
-template <class T>
-SortedTable<T> limits_of(const Steps& steps) {
-  std::vector<T> limits;
-  limits.reserve(steps.thresholds.size());
-  for (const double theta : steps.thresholds) limits.push_back(detail::floor_to<T>(theta));
-  return SortedTable<T>(limits);
-}
-
-template <class T>
-void add_column(const Steps& steps, const SortedTable<T>& limits, const T* column, index_t n, double* scores) {
-  const double* values = steps.values.data();
-  if (steps.is_categorical) {
-    for (index_t i = 0; i < n; ++i) scores[i] += values[detail::category_of(column[i]) + 1];
-    return;
-  }
-  std::uint32_t count[kBlockRows];
-  limits.count_below(column, n, count);
-  for (index_t i = 0; i < n; ++i) scores[i] += values[count[i]];
 }
 
 template <class Body>
@@ -139,26 +108,16 @@ void for_row_blocks(index_t n_rows, double cells_per_row, Team& team, Body&& bod
 
 // The value of the step function for each code of a binned feature.
 std::vector<double> values_by_code(const Steps& steps, const BinnedFeatures& x) {
-  const double* cuts = x.cuts->of(steps.feature);
   const index_t n_cuts = x.cuts->count(steps.feature);
-  if (steps.is_categorical) {
-    if (!x.cuts->are_of_categories(steps.feature)) {
-      throw std::invalid_argument("X is binned at other cuts than the model: feature " + std::to_string(steps.feature) +
-                                  " is not binned by categories");
-    }
+  if (steps.by_categories) {
+    detail::check_categories(x, steps.feature);
     return {steps.values.begin(), steps.values.begin() + n_cuts + 1};
   }
   std::vector<double> values;
-  std::size_t passed = 0;
-  for (index_t code = 0; code <= n_cuts; ++code) {
-    values.push_back(steps.values[passed]);
-    if (code < n_cuts && passed < steps.thresholds.size() && cuts[code] == steps.thresholds[passed]) ++passed;
+  for (std::size_t k = 0; k < steps.cuts.size(); ++k) {
+    values.resize(at(detail::cut_at(x, steps.feature, steps.cuts[k]) + 1), steps.values[k]);
   }
-  if (passed < steps.thresholds.size()) {
-    throw std::invalid_argument("X is binned at other cuts than the model: threshold " +
-                                detail::to_text(steps.thresholds[passed]) + " of feature " +
-                                std::to_string(steps.feature) + " is not among them");
-  }
+  values.resize(at(n_cuts + 1), steps.values.back());
   return values;
 }
 
@@ -167,15 +126,16 @@ std::vector<double> values_by_code(const Steps& steps, const BinnedFeatures& x) 
 template <class T>
 void stump_scores(const StumpEnsembleView& ensemble, const DenseView<T>& x, double* scores, Team& team) {
   const std::vector<Steps> all = step_functions(ensemble, x.n_cols);
-  std::vector<SortedTable<T>> limits;
-  limits.reserve(all.size());
-  for (const Steps& steps : all) limits.push_back(limits_of<T>(steps));
+  const auto coders = detail::coders_of<T>(all);
   for_row_blocks(x.n_rows, static_cast<double>(x.n_cols), team, [&](index_t first, index_t end) {
     std::fill(scores + first, scores + end, 0.0);
     T column[kBlockRows];
+    std::uint32_t codes[kBlockRows];
     for (std::size_t s = 0; s < all.size(); ++s) {
       for (index_t i = first; i < end; ++i) column[i - first] = x.data[i * x.n_cols + all[s].feature];
-      add_column(all[s], limits[s], column, end - first, scores + first);
+      coders[s].codes(column, end - first, codes);
+      const double* values = all[s].values.data();
+      for (index_t i = first; i < end; ++i) scores[i] += values[codes[i - first]];
     }
   });
 }
@@ -184,17 +144,16 @@ template <class T>
 void stump_scores(const StumpEnsembleView& ensemble, const CsrView<T>& x, double* scores, Team& team) {
   const std::vector<Steps> all = step_functions(ensemble, x.n_cols);
   // Every row starts as a row of zeros; an entry moves the score by what its value changes.
+  const auto coders = detail::coders_of<T>(all);
   std::vector<std::int32_t> steps_of(at(x.n_cols), -1);
-  std::vector<SortedTable<T>> limits;
   std::vector<double> at_zero;
   double score_of_zeros = 0;
   for (const Steps& steps : all) {
-    if (steps.is_categorical) {
+    if (steps.by_categories) {
       throw std::invalid_argument("X must be dense, as feature " + std::to_string(steps.feature) + " is categorical");
     }
-    steps_of[at(steps.feature)] = static_cast<std::int32_t>(limits.size());
-    limits.push_back(limits_of<T>(steps));
-    at_zero.push_back(steps.values[limits.back().count_below(T(0))]);
+    steps_of[at(steps.feature)] = static_cast<std::int32_t>(at_zero.size());
+    at_zero.push_back(steps.values[coders[at_zero.size()].code(T(0))]);
     score_of_zeros += at_zero.back();
   }
   for_row_blocks(x.n_rows, detail::mean_row_size(x), team, [&](index_t first, index_t end) {
@@ -202,7 +161,7 @@ void stump_scores(const StumpEnsembleView& ensemble, const CsrView<T>& x, double
       double score = score_of_zeros;
       for (index_t p = x.row_start[i]; p < x.row_start[i + 1]; ++p) {
         const std::int32_t s = steps_of[at(x.columns[p])];
-        if (s >= 0) score += all[at(s)].values[limits[at(s)].count_below(x.values[p])] - at_zero[at(s)];
+        if (s >= 0) score += all[at(s)].values[coders[at(s)].code(x.values[p])] - at_zero[at(s)];
       }
       scores[i] = score;
     }

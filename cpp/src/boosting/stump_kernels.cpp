@@ -212,10 +212,8 @@ double largest_score(const double* prefix, index_t first, index_t end, double to
 }  // namespace
 
 const StumpKernels kStumpKernels = {
-    add_byte_rows,
-    add_two_byte_rows,
-    add_rows_directly<std::uint8_t>,
-    add_rows_directly<std::uint16_t>,
+    {add_byte_rows, add_rows_directly<std::uint8_t>},
+    {add_two_byte_rows, add_rows_directly<std::uint16_t>},
     merge_bins,
     bin_gains,
     prefix_sums,

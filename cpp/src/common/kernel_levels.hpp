@@ -7,7 +7,25 @@
 // for the few that compilers replace by instructions.
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include "fastpu/common/isa.hpp"
+
+namespace fastpu::detail {
+
+// Of two kernels, or tables of them, the one for T: the first is for floats or bytes, the second for twice as wide
+// numbers.
+template <class T, class Narrow, class Wide>
+const auto& for_type(const Narrow& narrow, const Wide& wide) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::uint8_t>) {
+    return narrow;
+  } else {
+    return wide;
+  }
+}
+
+}  // namespace fastpu::detail
 
 #if defined(FASTPU_X86_LEVELS)
 

@@ -57,11 +57,7 @@ struct SvmKernels {
 
   template <class T>
   const TypedKernels<T>& of() const {
-    if constexpr (sizeof(T) == sizeof(float)) {
-      return f32;
-    } else {
-      return f64;
-    }
+    return for_type<T>(f32, f64);
   }
 };
 

@@ -30,11 +30,7 @@ struct DistanceKernels {
 
   template <class T>
   PairDistances<T> of_pairs() const {
-    if constexpr (sizeof(T) == sizeof(float)) {
-      return f32;
-    } else {
-      return f64;
-    }
+    return for_type<T>(f32, f64);
   }
 };
 

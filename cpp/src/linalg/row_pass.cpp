@@ -30,15 +30,6 @@ constexpr index_t kMostGroups = 32;
 template <class View>
 constexpr bool kIsDense = std::is_same_v<View, DenseView<typename View::Value>>;
 
-template <class T>
-auto pack_kernel(const RowKernels& kernels) {
-  if constexpr (std::is_same_v<T, float>) {
-    return kernels.pack_f32;
-  } else {
-    return kernels.pack_f64;
-  }
-}
-
 // The position of a column of row 0.
 index_t panel_offset(index_t column, index_t stride) { return column / kPanelWidth * stride + column % kPanelWidth; }
 
@@ -116,7 +107,7 @@ void RowPass::pack_into(const RowBlock& block, double* out) const {
           const T* rows[kBlockRows];
           for (index_t i = 0; i < block.n; ++i) rows[i] = view.row(row_of(block.first + i));
           const T* end = view.row(view.n_rows);
-          pack_kernel<T>(kernels_)(rows, block.n, n_features_, end, centre_, out, stride);
+          for_type<T>(kernels_.pack_f32, kernels_.pack_f64)(rows, block.n, n_features_, end, centre_, out, stride);
           // The next block comes from memory while this one is worked on.
           const index_t next = block.first + block_rows_;
           if (rows_ == nullptr && next < n_) {

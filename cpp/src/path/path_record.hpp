@@ -58,7 +58,7 @@ class PathRecord {
     const auto knot = static_cast<index_t>(result_.knots.size()) - 1;
     const auto note = [&](index_t i, PathEvent kind) {
       result_.event_knot.push_back(knot);
-      result_.event_kind.push_back(kind);
+      result_.event_kind.push_back(static_cast<std::uint8_t>(kind));
       result_.event_row.push_back(static_cast<std::int32_t>(order_[at(i)]));
     };
     left_.clear();

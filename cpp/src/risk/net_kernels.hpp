@@ -63,11 +63,7 @@ FASTPU_KERNEL_LEVELS(NetKernels<double>, kNetKernels64, net_kernels64)
 
 template <class T>
 const NetKernels<T>& net_kernels(Isa isa) {
-  if constexpr (sizeof(T) == sizeof(float)) {
-    return net_kernels32(isa);
-  } else {
-    return net_kernels64(isa);
-  }
+  return for_type<T>(net_kernels32(isa), net_kernels64(isa));
 }
 
 }  // namespace fastpu::detail

@@ -81,11 +81,7 @@ struct CodeKernels {
 
   template <class Code>
   const CodeKernelsOf<Code>& of() const {
-    if constexpr (sizeof(Code) == 1) {
-      return bytes;
-    } else {
-      return pairs;
-    }
+    return for_type<Code>(bytes, pairs);
   }
 };
 

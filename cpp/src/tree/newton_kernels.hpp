@@ -82,11 +82,7 @@ struct NewtonKernels {
 
   template <class Code>
   AddRows<Code> add_rows() const {
-    if constexpr (sizeof(Code) == 1) {
-      return add_bytes;
-    } else {
-      return add_pairs;
-    }
+    return for_type<Code>(add_bytes, add_pairs);
   }
 };
 

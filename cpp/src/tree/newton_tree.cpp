@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace fastpu::detail {
 
@@ -84,28 +85,17 @@ bool NewtonGrower::is_later(std::uint32_t a, std::uint32_t b) const {
 
 // ---- Splitting ----
 
-// What NodeRows is told of the split of a node; is_last says whether it is the last one of the tree.
-SplitOrder NewtonGrower::order_of(Node& node, bool is_last) {
-  if (node.children == 0) {
-    node.children = n_given_;
-    n_given_ += 2;
-  }
-  const bool searches = !is_last && node.depth + 1 != options_.max_depth;
-  return {node.number, node.children, node.split, searches && node.histogram >= 0};
-}
-
-// Splits the node at this place and searches its children. Returns false, and changes nothing, if one side has too few
-// rows.
+// Splits the node at this place and searches its children, unless this is the last split of the tree. Returns false if
+// one side has too few rows: then only the numbers of the children are used up.
 bool NewtonGrower::split(std::uint32_t place, bool is_last) {
   const Node parent = nodes_[place];
   const bool searches = !is_last && parent.depth + 1 != options_.max_depth;
-  const SplitOrder order = order_of(nodes_[place], is_last);
-  const bool subtracts = order.wants_histogram;  // the histogram of one child from that of its parent
-  Node written;                                  // the child whose histogram is written
+  const bool subtracts = searches && parent.histogram >= 0;  // the histogram of one child from that of its parent
+  Node written;                                              // the child whose histogram is written
   std::uint64_t* bins = subtracts ? histogram_for(written) : nullptr;
-  const SplitRows made = rows_.split(order.node, order.left, order.split, bins);
+  const std::uint32_t left_number = std::exchange(n_given_, n_given_ + 2);
+  const SplitRows made = rows_.split(parent.number, left_number, parent.split, bins);
   if (!search_.has_enough(made.counts)) {
-    nodes_[place].children = 0;
     give_back(written);
     return false;
   }
@@ -115,7 +105,7 @@ bool NewtonGrower::split(std::uint32_t place, bool is_last) {
   tree_.depth = std::max(tree_.depth, parent.depth + 1);
   for (const bool is_left : {true, false}) {
     Node child;
-    child.number = is_left ? order.left : order.left + 1;
+    child.number = is_left ? left_number : left_number + 1;
     child.n_rows = is_left ? made.n_left : made.n_right;
     child.sum = is_left ? parent.split.left : parent.sum - parent.split.left;
     child.depth = parent.depth + 1;

@@ -29,10 +29,9 @@ class NewtonGrower {
                  const std::function<TreeRoot(std::uint64_t*)>& begin);
 
  private:
-  // Beside each node of the tree. NodeRows gives nodes other numbers, for splits may be asked ahead and never made.
+  // Beside each node of the tree. NodeRows gives nodes other numbers, for some splits are asked for in vain.
   struct Node {
-    std::uint32_t number = 0;    // in NodeRows
-    std::uint32_t children = 0;  // the number of the left child there; 0: none given yet
+    std::uint32_t number = 0;  // in NodeRows
     index_t n_rows = 0;
     std::uint64_t sum = 0;  // of the words of the rows
     index_t depth = 0;
@@ -42,7 +41,6 @@ class NewtonGrower {
 
   bool may_be_split(const Node& node) const;
   bool is_later(std::uint32_t a, std::uint32_t b) const;
-  SplitOrder order_of(Node& node, bool is_last);
   bool split(std::uint32_t place, bool is_last);
   NewtonSearch::Node searched(Node& node, std::uint64_t* bins) const;
   void search_alone(Node& node, bool with_counts);

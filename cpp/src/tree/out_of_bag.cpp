@@ -59,14 +59,10 @@ void score_out_of_bag_sparse(const BinnedFeatures& x, const std::vector<LeftOutR
   const SparseBinnedRowCodes row_codes(x, columns);
   const auto walk = walk_of(trees, team.isa(), [&](const TreeNode& node) { return columns.column_of(node.feature()); });
   std::vector<WalkedRows> rows(at(team.n_threads()));
-  const auto add = [&](index_t first, index_t n, const auto* codes, index_t stride, int worker) {
-    add_out_of_bag(trees, walk, first, n, codes, stride, rows[at(worker)], sums + first);
-  };
-  if (row_codes.are_bytes()) {
-    for_coded_blocks<std::uint8_t>(row_codes, columns.size(), x.n_rows, team.n_threads(), team, add);
-  } else {
-    for_coded_blocks<std::uint32_t>(row_codes, columns.size(), x.n_rows, team.n_threads(), team, add);
-  }
+  for_coded_blocks(row_codes, columns.size(), x.n_rows, team.n_threads(), team,
+                   [&](index_t first, index_t n, const auto* codes, index_t stride, int worker) {
+                     add_out_of_bag(trees, walk, first, n, codes, stride, rows[at(worker)], sums + first);
+                   });
 }
 
 }  // namespace

@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
 #include <vector>
 
+#include "common/to_text.hpp"
 #include "data/category_of.hpp"
 #include "data/float_key.hpp"
 #include "data/sorted_table.hpp"
@@ -101,64 +105,56 @@ class ColumnCoder {
   SortedTable<T> table_;
 };
 
-template <class T>
-std::vector<ColumnCoder<T>> coders_of(const SplitColumns& columns) {
+template <class T, class Columns>
+std::vector<ColumnCoder<T>> coders_of(const Columns& columns) {
   std::vector<ColumnCoder<T>> coders;
-  coders.reserve(columns.columns().size());
-  for (const SplitColumns::Column& column : columns.columns()) coders.emplace_back(column);
+  coders.reserve(columns.size());
+  for (const SplitColumns::Column& column : columns) coders.emplace_back(column);
   return coders;
 }
 
-template <class T>
-class DenseRowCodes {
+template <class View>
+class MatrixRowCodes {
  public:
-  DenseRowCodes(const DenseView<T>& x, const SplitColumns& columns)
-      : x_(x), columns_(columns), coders_(coders_of<T>(columns)) {}
+  using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
+
+  MatrixRowCodes(const View& x, const SplitColumns& columns)
+      : x_(x), columns_(columns), coders_(coders_of<T>(columns.columns())) {}
+
+  // Whether all codes fit a byte.
+  bool are_bytes() const { return columns_.most_cuts() <= 255; }
 
   // Writes the codes of rows [first, end); that of row first + r in column c goes to codes[c * stride + r].
   template <class Code>
   void fill(index_t first, index_t end, index_t stride, Code* codes) const {
-    constexpr index_t kRows = 64;
-    T values[kRows];
-    std::uint32_t computed[kRows];
-    for (; first < end; first += kRows, codes += kRows) {
-      const index_t n = std::min(kRows, end - first);
+    if constexpr (std::is_same_v<View, CsrView<T>>) {
       for (index_t c = 0; c < columns_.size(); ++c) {
-        const index_t feature = columns_.columns()[at(c)].feature;
-        for (index_t i = 0; i < n; ++i) values[i] = x_.row(first + i)[feature];
-        coders_[at(c)].codes(values, n, computed);
-        for (index_t i = 0; i < n; ++i) codes[c * stride + i] = static_cast<Code>(computed[i]);
+        std::fill_n(codes + c * stride, end - first, static_cast<Code>(coders_[at(c)].code(T(0))));
+      }
+      for (index_t i = first; i < end; ++i) {
+        for (index_t p = x_.row_start[i]; p < x_.row_start[i + 1]; ++p) {
+          const std::int32_t c = columns_.column_of(x_.columns[p]);
+          if (c >= 0) codes[c * stride + i - first] = static_cast<Code>(coders_[at(c)].code(x_.values[p]));
+        }
+      }
+    } else {
+      constexpr index_t kRows = 64;
+      T values[kRows];
+      std::uint32_t computed[kRows];
+      for (; first < end; first += kRows, codes += kRows) {
+        const index_t n = std::min(kRows, end - first);
+        for (index_t c = 0; c < columns_.size(); ++c) {
+          const index_t feature = columns_.columns()[at(c)].feature;
+          for (index_t i = 0; i < n; ++i) values[i] = x_.row(first + i)[feature];
+          coders_[at(c)].codes(values, n, computed);
+          for (index_t i = 0; i < n; ++i) codes[c * stride + i] = static_cast<Code>(computed[i]);
+        }
       }
     }
   }
 
  private:
-  const DenseView<T>& x_;
-  const SplitColumns& columns_;
-  std::vector<ColumnCoder<T>> coders_;
-};
-
-template <class T>
-class CsrRowCodes {
- public:
-  CsrRowCodes(const CsrView<T>& x, const SplitColumns& columns)
-      : x_(x), columns_(columns), coders_(coders_of<T>(columns)) {}
-
-  template <class Code>
-  void fill(index_t first, index_t end, index_t stride, Code* codes) const {
-    for (index_t c = 0; c < columns_.size(); ++c) {
-      std::fill_n(codes + c * stride, end - first, static_cast<Code>(coders_[at(c)].code(T(0))));
-    }
-    for (index_t i = first; i < end; ++i) {
-      for (index_t p = x_.row_start[i]; p < x_.row_start[i + 1]; ++p) {
-        const std::int32_t c = columns_.column_of(x_.columns[p]);
-        if (c >= 0) codes[c * stride + i - first] = static_cast<Code>(coders_[at(c)].code(x_.values[p]));
-      }
-    }
-  }
-
- private:
-  const CsrView<T>& x_;
+  const View& x_;
   const SplitColumns& columns_;
   std::vector<ColumnCoder<T>> coders_;
 };
@@ -168,7 +164,6 @@ class SparseBinnedRowCodes {
  public:
   SparseBinnedRowCodes(const BinnedFeatures& x, const SplitColumns& columns) : x_(x), columns_(columns) {}
 
-  // Whether all codes fit a byte.
   bool are_bytes() const {
     return std::ranges::all_of(columns_.columns(),
                                [&](const auto& column) { return x_.n_bins(column.feature) <= 256; });
@@ -202,19 +197,51 @@ inline index_t block_rows(index_t n_columns, index_t code_bytes) {
 
 // Computes the codes of rows block by block, and calls body(first, n, columns, stride, worker) for each block of n rows
 // from `first`, where that of row first + r in column c is columns[c * stride + r].
-template <class Code, class RowCodes, class Body>
+template <class RowCodes, class Body>
 void for_coded_blocks(const RowCodes& codes, index_t n_columns, index_t n_rows, int n_workers, Team& team,
                       Body&& body) {
-  const index_t stride = block_rows(n_columns, sizeof(Code));
-  std::vector<AlignedBuffer<Code>> scratch(at(team.n_threads()));
-  team.for_each(count_blocks(n_rows, stride), n_workers, [&](index_t block, int worker) {
-    AlignedBuffer<Code>& columns = scratch[at(worker)];
-    if (columns.empty()) columns = {std::max<index_t>(n_columns, 1) * stride, "the codes of rows"};
-    const index_t first = block * stride;
-    const index_t n = std::min(stride, n_rows - first);
-    codes.fill(first, first + n, stride, columns.data());
-    body(first, n, columns.data(), stride, worker);
-  });
+  const auto in_blocks = [&]<class Code>(Code) {
+    const index_t stride = block_rows(n_columns, sizeof(Code));
+    std::vector<AlignedBuffer<Code>> scratch(at(team.n_threads()));
+    team.for_each(count_blocks(n_rows, stride), n_workers, [&](index_t block, int worker) {
+      AlignedBuffer<Code>& columns = scratch[at(worker)];
+      if (columns.empty()) columns = {std::max<index_t>(n_columns, 1) * stride, "the codes of rows"};
+      const index_t first = block * stride;
+      const index_t n = std::min(stride, n_rows - first);
+      codes.fill(first, first + n, stride, columns.data());
+      body(first, n, static_cast<const Code*>(columns.data()), stride, worker);
+    });
+  };
+  codes.are_bytes() ? in_blocks(std::uint8_t()) : in_blocks(std::uint32_t());
+}
+
+// ---- Binned features, where their cuts are those of a model ----
+
+// The number of a threshold among the cuts of a feature. Throws std::invalid_argument if it is not among them, or if
+// missing values are to go right and have no code of their own.
+inline index_t cut_at(const BinnedFeatures& x, index_t feature, double threshold, bool missing_right = false) {
+  const double* cuts = x.cuts->of(feature);
+  const index_t n = x.cuts->count(feature);
+  const index_t cut = std::lower_bound(cuts, cuts + n, threshold) - cuts;
+  if (cut == n || cuts[cut] != threshold || (missing_right && !x.cuts->has_missing(feature))) {
+    throw std::invalid_argument("X is binned at other cuts than the model: threshold " + to_text(threshold) +
+                                " of feature " + std::to_string(feature) + " is not among them");
+  }
+  return cut;
+}
+
+// Throws std::invalid_argument unless a feature was binned by categories.
+inline void check_categories(const BinnedFeatures& x, index_t feature) {
+  if (x.cuts->are_of_categories(feature)) return;
+  throw std::invalid_argument("X is binned at other cuts than the model: feature " + std::to_string(feature) +
+                              " is not binned by categories");
+}
+
+// Throws std::invalid_argument unless rows have as many features as a model.
+inline void check_features(index_t of_model, index_t of_rows) {
+  if (of_model == of_rows) return;
+  throw std::invalid_argument("X must have the " + std::to_string(of_model) + " features of the model, got " +
+                              std::to_string(of_rows));
 }
 
 }  // namespace fastpu::detail

@@ -1,8 +1,6 @@
 #include "fastpu/tree/tree_scores.hpp"
 
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "data/category_of.hpp"
@@ -20,12 +18,6 @@ using detail::WalkTrees;
 
 constexpr index_t kGroupNodes = index_t{1} << 22;  // nodes that are held in the form of WalkTrees at a time
 constexpr index_t kStepsPerWorker = 100'000;       // fewer rows times trees are not worth waking a thread
-
-void check_features(const TreesView& trees, index_t n_features) {
-  if (n_features == trees.n_features) return;
-  throw std::invalid_argument("X must have the " + std::to_string(trees.n_features) + " features of the model, got " +
-                              std::to_string(n_features));
-}
 
 int workers_for(index_t n_rows, index_t n_trees, const Team& team) {
   return static_cast<int>(std::min<index_t>(team.n_threads(), 1 + n_rows * n_trees / kStepsPerWorker));
@@ -113,17 +105,6 @@ void walk_block(const WalkTrees& walk, const Code* columns, index_t stride, inde
   }
 }
 
-// Adds the values of all trees to the scores of rows whose codes `codes` computes, block by block.
-template <class Code, class RowCodes>
-void walk_coded(const WalkTrees& walk, const RowCodes& codes, index_t n_columns, index_t n_rows, double* scores,
-                Team& team) {
-  std::vector<WalkedRows> rows(at(team.n_threads()));
-  detail::for_coded_blocks<Code>(codes, n_columns, n_rows, workers_for(n_rows, walk.n_trees(), team), team,
-                                 [&](index_t first, index_t n, const Code* columns, index_t stride, int worker) {
-                                   walk_block(walk, columns, stride, n, rows[at(worker)], scores + first, team);
-                                 });
-}
-
 // Trees [first, end), for rows of codes: column_of(node) and cut_of(node) say in which column the codes of a split are,
 // and its cut.
 template <class ColumnOf, class CutOf>
@@ -138,49 +119,49 @@ WalkTrees walk_of(const TreesView& trees, index_t first, index_t end, Isa isa, C
   return walk;
 }
 
-template <template <class> class RowCodes, class View>
+// Scores rows whose codes RowCodes computes, block by block: feature_of(node) is the feature of a node, and
+// cut_of(columns, node) its cut.
+template <class RowCodes, class Rows, class FeatureOf, class CutOf>
+void score_coded(const TreesView& trees, const Rows& x, double* scores, Team& team, FeatureOf&& feature_of,
+                 CutOf&& cut_of) {
+  std::vector<WalkedRows> rows(at(team.n_threads()));
+  for_groups(trees, [&](index_t first_tree, index_t end_tree) {
+    const index_t first_node = trees.tree_start[first_tree];
+    const SplitColumns columns(trees.nodes + first_node, trees.tree_start[end_tree] - first_node, trees.n_features);
+    const WalkTrees walk = walk_of(
+        trees, first_tree, end_tree, team.isa(),
+        [&](const TreeNode& node) { return columns.column_of(feature_of(node)); },
+        [&](const TreeNode& node) { return cut_of(columns, node); });
+    const int workers = workers_for(x.n_rows, walk.n_trees(), team);
+    detail::for_coded_blocks(RowCodes(x, columns), columns.size(), x.n_rows, workers, team,
+                             [&](index_t first, index_t n, const auto* codes, index_t stride, int worker) {
+                               walk_block(walk, codes, stride, n, rows[at(worker)], scores + first, team);
+                             });
+  });
+}
+
+template <class View>
 void score_matrix(const TreesView& trees, const View& x, double* scores, Team& team) {
   check_trees(trees);
-  check_features(trees, x.n_cols);
+  detail::check_features(trees.n_features, x.n_cols);
   if (2 * x.n_rows * trees.n_trees < trees.n_nodes) return score_few_rows(trees, x, scores, team);
   std::fill_n(scores, x.n_rows, 0.0);
-  for_groups(trees, [&](index_t first, index_t end) {
-    const index_t first_node = trees.tree_start[first];
-    const SplitColumns columns(trees.nodes + first_node, trees.tree_start[end] - first_node, trees.n_features);
-    const RowCodes<typename View::Value> codes(x, columns);
-    const WalkTrees walk = walk_of(
-        trees, first, end, team.isa(), [&](const TreeNode& node) { return columns.column_of(node.feature()); },
-        [&](const TreeNode& node) { return columns.cut_of(node); });
-    if (columns.most_cuts() <= 255) {
-      walk_coded<std::uint8_t>(walk, codes, columns.size(), x.n_rows, scores, team);
-    } else {
-      walk_coded<std::uint32_t>(walk, codes, columns.size(), x.n_rows, scores, team);
-    }
-  });
+  score_coded<detail::MatrixRowCodes<View>>(
+      trees, x, scores, team, [](const TreeNode& node) { return node.feature(); },
+      [](const SplitColumns& columns, const TreeNode& node) { return columns.cut_of(node); });
 }
 
 // ---- Binned features ----
 
 // The number of the threshold of a node among the cuts of the features.
 index_t binned_cut(const BinnedFeatures& x, const TreeNode& node) {
-  const double* cuts = x.cuts->of(node.feature());
-  const index_t n = x.cuts->count(node.feature());
-  const index_t cut = std::lower_bound(cuts, cuts + n, node.threshold) - cuts;
-  if (cut == n || cuts[cut] != node.threshold || (node.missing_right() && !x.cuts->has_missing(node.feature()))) {
-    throw std::invalid_argument("X is binned at other cuts than the model: threshold " +
-                                std::to_string(node.threshold) + " of feature " + std::to_string(node.feature()) +
-                                " is not among them");
-  }
-  return cut;
+  return detail::cut_at(x, node.feature(), node.threshold, node.missing_right());
 }
 
-// The feature of a node. Throws std::invalid_argument if the node splits by categories and the feature was not binned
-// so.
-index_t categorical_feature(const BinnedFeatures& x, const TreeNode& node) {
-  const index_t feature = node.feature();
-  if (!node.by_categories() || x.cuts->are_of_categories(feature)) return feature;
-  throw std::invalid_argument("X is binned at other cuts than the model: feature " + std::to_string(feature) +
-                              " is not binned by categories");
+// The feature of a node.
+index_t feature_of(const BinnedFeatures& x, const TreeNode& node) {
+  if (node.by_categories()) detail::check_categories(x, node.feature());
+  return node.feature();
 }
 
 template <class Code>
@@ -189,7 +170,7 @@ void score_dense_binned(const TreesView& trees, const BinnedFeatures& x, double*
   const index_t at_once = detail::block_rows(x.n_features, sizeof(Code));
   for_groups(trees, [&](index_t first_tree, index_t end_tree) {
     const WalkTrees walk = walk_of(
-        trees, first_tree, end_tree, team.isa(), [&](const TreeNode& node) { return categorical_feature(x, node); },
+        trees, first_tree, end_tree, team.isa(), [&](const TreeNode& node) { return feature_of(x, node); },
         [&](const TreeNode& node) { return binned_cut(x, node); });
     const int workers = workers_for(x.n_rows, walk.n_trees(), team);
     std::vector<WalkedRows> scratch(at(team.n_threads()));
@@ -201,40 +182,27 @@ void score_dense_binned(const TreesView& trees, const BinnedFeatures& x, double*
   });
 }
 
-void score_sparse_binned(const TreesView& trees, const BinnedFeatures& x, double* scores, Team& team) {
-  for_groups(trees, [&](index_t first, index_t end) {
-    const index_t first_node = trees.tree_start[first];
-    const SplitColumns columns(trees.nodes + first_node, trees.tree_start[end] - first_node, trees.n_features);
-    const detail::SparseBinnedRowCodes codes(x, columns);
-    const WalkTrees walk = walk_of(
-        trees, first, end, team.isa(),
-        [&](const TreeNode& node) { return columns.column_of(categorical_feature(x, node)); },
-        [&](const TreeNode& node) { return binned_cut(x, node); });
-    if (codes.are_bytes()) {
-      walk_coded<std::uint8_t>(walk, codes, columns.size(), x.n_rows, scores, team);
-    } else {
-      walk_coded<std::uint32_t>(walk, codes, columns.size(), x.n_rows, scores, team);
-    }
-  });
-}
-
 }  // namespace
 
 template <class T>
 void tree_scores(const TreesView& trees, const DenseView<T>& x, double* scores, Team& team) {
-  score_matrix<detail::DenseRowCodes>(trees, x, scores, team);
+  score_matrix(trees, x, scores, team);
 }
 
 template <class T>
 void tree_scores(const TreesView& trees, const CsrView<T>& x, double* scores, Team& team) {
-  score_matrix<detail::CsrRowCodes>(trees, x, scores, team);
+  score_matrix(trees, x, scores, team);
 }
 
 void tree_scores(const TreesView& trees, const BinnedFeatures& x, double* scores, Team& team) {
   check_trees(trees);
-  check_features(trees, x.n_features);
+  detail::check_features(trees.n_features, x.n_features);
   std::fill_n(scores, x.n_rows, 0.0);
-  if (x.is_sparse()) return score_sparse_binned(trees, x, scores, team);
+  if (x.is_sparse()) {
+    return score_coded<detail::SparseBinnedRowCodes>(
+        trees, x, scores, team, [&](const TreeNode& node) { return feature_of(x, node); },
+        [&](const SplitColumns&, const TreeNode& node) { return binned_cut(x, node); });
+  }
   with_code_type(x.width, [&]<class Code>(Code) { score_dense_binned<Code>(trees, x, scores, team); });
 }
 

@@ -441,7 +441,7 @@ CASE("bad options and labels are refused by name") {
   refused([](auto& o) { o.stop_tol = -1; }, "stop_tol");
   const auto search_lines = [](auto& o) { o.loss = BoostLossKind::ada, o.step = BoostStep::line_search; };
   refused(search_lines, "step must be 'jensen'");
-  refused([](auto& o) { o.n_rounds = 0; }, "n_rounds must be an integer >= 1, got 0");
+  refused([](auto& o) { o.n_rounds = 0; }, "n_rounds must be at least 1, got 0");
   refused([](auto& o) { o.early_stopping_rounds = 3; }, "early_stopping_rounds needs an eval_set");
   std::vector<std::int8_t> eval_labels = data.y;
   eval_labels[7] = -89;

@@ -135,32 +135,26 @@ class _Rounds:
 
     def of_member(self, holding: Holding, bring: Callable[[str, bytes], bytes], n_threads: int) -> None:
         """Make the rounds on the rows of a holding."""
-        rows = _core.StumpRows(
-            holding.features._native,
-            holding.labels,
-            holding.weights,
-            first=holding.first,
-            number=holding.number,
-            bring=bring,
-            n_threads=n_threads,
-        )
-        self.make(rows, n_threads)
+        self.make(holding, bring, n_threads)
 
     def of_driver(
         self, bring: Callable[[str, bytes], bytes], judged: LabelledRows | None, callback: Any
     ) -> _core.StumpBoostResult:
-        n_threads = resolve_n_threads(None)
-        rows = _core.StumpRows(self.form._native, None, None, first=None, number=None, bring=bring, n_threads=n_threads)
-        return self.make(rows, n_threads, judged, callback)
+        return self.make(None, bring, resolve_n_threads(None), judged, callback)
 
     def make(
-        self, rows: _core.StumpRows, n_threads: int, judged: LabelledRows | None = None, callback: Any = None
+        self,
+        rows: Holding | None,
+        bring: Callable[[str, bytes], bytes],
+        n_threads: int,
+        judged: LabelledRows | None = None,
+        callback: Any = None,
     ) -> _core.StumpBoostResult:
         patience = self.options["early_stopping_rounds"] if judged is not None else 0
         return _core.stump_boost(
-            self.form,
-            None,
-            None,
+            self.form if rows is None else rows.features,
+            None if rows is None else rows.labels,
+            None if rows is None else rows.weights,
             category_flags(self.form.categories, self.form.n_features),
             _core.StumpBoostOptions(**{**self.options, "early_stopping_rounds": patience}),
             max_bins=0,
@@ -168,7 +162,7 @@ class _Rounds:
             eval_set=None if judged is None else (judged.features, judged.labels, None),
             callback=callback,
             n_threads=n_threads,
-            rows=rows,
+            member=(bring, None, None) if rows is None else (bring, rows.first, rows.number),
         )
 
 

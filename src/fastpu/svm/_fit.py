@@ -191,13 +191,10 @@ def _run_engine(
             raise
 
     try:
-        result = engine.solve(
-            labels,
-            cost,
-            None,
+        [result] = engine.solve_each(
+            [(labels, cost, None, None)],
             _core.MarginOptions(tol=_GAP, violation=_SAFETY * training.options.tol),
-            start=None,
-            callback=None if hook is None else on_step,
+            None if hook is None else on_step,
         )
     except ValueError:
         if callback_errors:

@@ -77,7 +77,7 @@ struct SvmPathResult {
   std::vector<double> change_alpha;      // a
 
   std::vector<index_t> event_knot;
-  std::vector<PathEvent> event_kind;
+  std::vector<std::uint8_t> event_kind;  // a PathEvent
   std::vector<std::int32_t> event_row;
 
   // The largest violation at the knots with lam > 0 where all scores were computed, the last one included, of y f >= 1

@@ -43,14 +43,6 @@ struct NodeSplit {
   CategorySet left_codes;      // of a split by categories; code 0 stands for missing values
 };
 
-// A node that is to be split into the children `left` and left + 1.
-struct SplitOrder {
-  std::uint32_t node = 0;
-  std::uint32_t left = 0;
-  NodeSplit split;
-  bool wants_histogram = true;  // of one of the children
-};
-
 // The rows that go to each side, counted by their weights in the units of CountUnit. Counting may stop where a side has
 // enough.
 struct SideCounts {
