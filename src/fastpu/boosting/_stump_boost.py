@@ -213,7 +213,6 @@ def make_model(
 
 
 _MOST_DISTINCT = 20_000  # max_bins=None searches all values of features with at most so many distinct ones
-_GATHERED_BYTES = 1 << 22  # of rows of X copied at a time
 
 
 def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> StumpEnsemble:
@@ -224,7 +223,8 @@ def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int
     n_labelled = int(np.count_nonzero(labels))
     if has_pos and has_neg and isinstance(rows.features, DenseMatrix) and 2 * n_labelled < labels.size:
         chosen = np.flatnonzero(labels)  # the only rows that matter
-        scores = _scores_of_rows(model, rows.features, chosen, n_threads)
+        few = rows.features[: chosen.size].blocks()  # so many are copied at a time
+        scores = np.concatenate([model._decision_function(rows.features[chosen[part]], n_threads) for part in few])
         labels, weights = labels[chosen], None if weights is None else weights[chosen]
     else:
         scores = model._decision_function(rows.features, n_threads)
@@ -239,18 +239,6 @@ def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int
 def threshold_rule(upper: int, lower: int) -> str:
     """Return how the threshold between the rows of two labels was chosen."""
     return f"best balanced accuracy between {GROUP[upper]} and {GROUP[lower]} training rows"
-
-
-def _scores_of_rows(
-    model: StumpEnsemble, matrix: DenseMatrix, rows: NDArray[np.intp], n_threads: int
-) -> NDArray[np.float64]:
-    """Return the scores of some rows, of which only a few are copied at a time."""
-    n_at_once = max(1, _GATHERED_BYTES // (matrix.n_features * matrix.dtype.itemsize))
-    scores: NDArray[np.float64] = np.empty(rows.size)
-    for start in range(0, rows.size, n_at_once):
-        chunk = slice(start, start + n_at_once)
-        scores[chunk] = model._decision_function(matrix[rows[chunk]], n_threads)
-    return scores
 
 
 def _check_max_bins(max_bins: object, data: Matrix | BinnedFeatures) -> int | Literal["exact"] | None:
