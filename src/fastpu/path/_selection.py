@@ -10,8 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.common._params import check_float, check_int, check_random_state
-from fastpu.common._text import describe, short
+from fastpu.common._params import check_choice, check_float, check_int, check_random_state
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, label_counts
@@ -113,7 +112,9 @@ def curve_on_path(
     n_threads: object = None,
 ) -> Curve | None:
     """Check the arguments of `SVMPath.select`; return the criterion along the whole path, or None for "end"."""
-    name = _check_scoring(scoring)
+    function = scoring if callable(scoring) else None
+    other = " or a function of the labels and the predictions"
+    name = "callable" if function is not None else check_choice("scoring", scoring, _SCORINGS, other)
     if (prior is None) == (name == "err_star"):
         wanted = "must be given" if prior is None else "must not be given"
         raise ValueError(f"prior {wanted} for scoring={name!r}")
@@ -127,8 +128,7 @@ def curve_on_path(
     if name == "end":
         return None
     labels, merged, rows = _judged_rows(path, X, y, folds, rng, threads)
-    function = scoring if callable(scoring) else None
-    if function is None and name in ("puf", "err_star"):
+    if name in ("puf", "err_star"):
         require_pu(labels, "y", f"scoring={name!r}")
         if name == "err_star":
             n_pos, n_unl, _ = label_counts(labels)
@@ -192,17 +192,6 @@ def best_of(path: PathPoints, curve: Curve) -> dict[str, Any]:
         "lam_low": lower,
         "lam_high": upper,
     }
-
-
-def _check_scoring(scoring: object) -> str:
-    if callable(scoring):
-        return "callable"
-    expected = f"scoring must be one of {', '.join(map(repr, _SCORINGS))}"
-    if not isinstance(scoring, str):
-        raise TypeError(f"{expected} or a function of the labels and the predictions, got {describe(scoring)}")
-    if scoring not in _SCORINGS:
-        raise ValueError(f"{expected}, got {short(scoring)}")
-    return scoring
 
 
 def _judged_rows(

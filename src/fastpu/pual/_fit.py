@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -75,7 +75,8 @@ def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -
         neighbours = None
         if "graph" in given:
             neighbours = open_graph(given["graph"], int(given["n_neighbors"]), rows, kernel)
-        points = [point.with_sigma(neighbours) for point in points]
+        median = 1.0 if neighbours is None else neighbours.median
+        points = [replace(point, sigma=median) if point.sigma is None else point for point in points]
         features = open_features(rows, kernel, options.n_components, options.generator)
         fitted: dict[int, _Fitted] = {}
         vanished: list[float] = []
@@ -97,7 +98,7 @@ def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -
         warn(
             f"{options.function}: with sigma = {vanished[0]:g} neighbours have no influence, as the mean similarity of "
             f"an edge is below {_NO_NEIGHBOURS:g}; sigma is a squared length, and sigma='median' fits the edges (here "
-            f"{neighbours.median if neighbours else 1.0:g})",
+            f"{median:g})",
             ScaleWarning,
         )
     in_order = [fitted[i] for i in sorted(fitted)]

@@ -14,7 +14,7 @@ from fastpu.common._progress import of_rounds
 from fastpu.common._warn import one_verdict, warn
 from fastpu.data._matrix import Matrix
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.kernels._kernels import FunctionKernel, Kernel, linear_coef, resolve_gamma, value_dtype
+from fastpu.kernels._kernels import Kernel, for_core, linear_coef, resolve_gamma, value_dtype
 from fastpu.svm._arguments import Options
 from fastpu.svm.kernel_machine import KernelMachine
 
@@ -201,14 +201,11 @@ class Training(TrainingRows):
 def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64] | None = None) -> Training:
     """Make a solver for checked rows; `weights` say how often each counts where gamma follows their variance."""
     kernel = resolve_gamma(options.kernel, matrix, weights)
-    is_function = kernel.name == "callable"
+    rows, function = for_core(kernel, matrix.convert(value_dtype(kernel.name, matrix.dtype), sparse=matrix.is_sparse))
     engine = _core.SvmEngine(
-        # With a user's kernel function the core reads only the number of rows from its first argument.
-        np.zeros((matrix.n_rows, 1))
-        if is_function
-        else matrix.convert(value_dtype(kernel.name, matrix.dtype), sparse=matrix.is_sparse),
+        rows,
         kernel=kernel.core_params,
-        function=FunctionKernel(kernel.function, matrix) if kernel.function is not None else None,
+        function=function,
         cache_bytes=options.cache_bytes,
         n_threads=options.n_threads,
     )
