@@ -23,7 +23,7 @@ from fastpu.baselines._squared_pairs import (
     solve_directly,
 )
 from fastpu.baselines.rank_machine import RankMachine
-from fastpu.boosting._folds import GROUP
+from fastpu.boosting._folds import threshold_rule
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int, entries_of, is_sequence
@@ -432,8 +432,8 @@ def _make_model(
     upper, lower = (rows.labels == g for g in sides)
     weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
     threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
-    rule = f"best balanced accuracy between {' and '.join(GROUP[g] for g in sides)} training rows"
-    return replace(model, threshold=threshold, threshold_rule=rule), int(np.count_nonzero(scores > threshold))
+    model = replace(model, threshold=threshold, threshold_rule=threshold_rule(sides))
+    return model, int(np.count_nonzero(scores > threshold))
 
 
 def _warn(rows: GroupedRows, options: _Options, solution: Solution, n_positive: int, advice: str) -> None:

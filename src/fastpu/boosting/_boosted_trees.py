@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, best_so_far, row_counts
-from fastpu.common._params import MANY, check_choice, check_float, check_int
+from fastpu.boosting._folds import Chosen, LabelledRows, best_so_far, row_counts, threshold_rule
+from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._warn import one_verdict, warn
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
@@ -21,8 +21,8 @@ from fastpu.model._threshold import balanced_accuracy_threshold
 from fastpu.tree._fit import (
     bag_options,
     check_bag_ratio,
+    check_loss,
     check_max_features,
-    check_prior_and_scenario,
     counted_rows,
     drawn_features,
     joined,
@@ -100,10 +100,7 @@ class Settings:
 
 def check_settings(given: Mapping[str, Any]) -> Settings:
     """Check those of a function's arguments, by their names, that say what is minimised and how."""
-    kind = check_choice("loss", given["loss"], LOSSES)
-    prior, scenario = check_prior_and_scenario(
-        given["prior"], given["scenario"], f"loss={kind!r}", is_needed=kind in WITH_PRIOR
-    )
+    kind, prior, scenario = check_loss(given, LOSSES, WITH_PRIOR)
     gamma = check_float("gamma", given["gamma"], low=0, high=1)
     if kind != "pnu_auc" and gamma != _GAMMA:
         raise ValueError(f"gamma must be left at {_GAMMA} for loss={kind!r}, which has none, got {gamma:g}")
@@ -253,11 +250,6 @@ class RowsInMemory:
     def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
         scores = model._decision_function(self.rows.features, self.n_threads)
         return int(np.count_nonzero(scores > model.threshold)), scores.size, float(scores.min()), float(scores.max())
-
-
-def threshold_rule(sides: tuple[int, int], where: str) -> str:
-    """Return how the threshold between the scores of rows of two labels was chosen."""
-    return f"best balanced accuracy between {GROUP[sides[0]]} and {GROUP[sides[1]]} rows by {where}"
 
 
 def make_model(

@@ -19,6 +19,7 @@ from fastpu.boosting._folds import (
     check_patience,
     rounds_by_folds,
     row_counts,
+    threshold_rule,
 )
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_float, check_int, check_random_state
@@ -198,13 +199,7 @@ def make_model(
         history=history,
         params=params,
         low=result.low,
-        features=result.features[:kept],
-        thresholds=result.thresholds[:kept],
-        polarity=result.polarity[:kept],
-        alphas=result.alphas[:kept],
-        deltas=result.deltas[:kept],
-        z=result.z[:kept],
-        objective=result.objective[:kept],
+        **{name: getattr(result, name)[:kept] for name in _BY_ROUND},
         category_sets=result.category_sets[: np.count_nonzero(by_categories)],
         categories=data.categories,
     )
@@ -212,6 +207,7 @@ def make_model(
     return model
 
 
+_BY_ROUND = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")  # kept up to the best round
 _MOST_DISTINCT = 20_000  # max_bins=None searches all values of features with at most so many distinct ones
 
 
@@ -232,13 +228,8 @@ def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int
     lower = labels == (-1 if has_neg else 0)
     sides = (None, None) if weights is None else (weights[upper], weights[lower])
     threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *sides)
-    rule = threshold_rule(1 if has_pos else 0, -1 if has_neg else 0)
+    rule = threshold_rule((1 if has_pos else 0, -1 if has_neg else 0))
     return replace(model, threshold=threshold, threshold_rule=rule)
-
-
-def threshold_rule(upper: int, lower: int) -> str:
-    """Return how the threshold between the rows of two labels was chosen."""
-    return f"best balanced accuracy between {GROUP[upper]} and {GROUP[lower]} training rows"
 
 
 def _check_max_bins(max_bins: object, data: Matrix | BinnedFeatures) -> int | Literal["exact"] | None:
