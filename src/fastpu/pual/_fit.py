@@ -75,8 +75,9 @@ def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -
         neighbours = None
         if "graph" in given:
             neighbours = open_graph(given["graph"], int(given["n_neighbors"]), rows, kernel)
-        median = 1.0 if neighbours is None else neighbours.median
-        points = [replace(point, sigma=median) if point.sigma is None else point for point in points]
+        for i, point in enumerate(points):
+            if point.sigma is None:
+                points[i] = replace(point, sigma=1.0 if neighbours is None else neighbours.median)
         features = open_features(rows, kernel, options.n_components, options.generator)
         fitted: dict[int, _Fitted] = {}
         vanished: list[float] = []
@@ -98,7 +99,7 @@ def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -
         warn(
             f"{options.function}: with sigma = {vanished[0]:g} neighbours have no influence, as the mean similarity of "
             f"an edge is below {_NO_NEIGHBOURS:g}; sigma is a squared length, and sigma='median' fits the edges (here "
-            f"{median:g})",
+            f"{neighbours.median if neighbours else 1.0:g})",
             ScaleWarning,
         )
     in_order = [fitted[i] for i in sorted(fitted)]
