@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.boosting._folds import Chosen, LabelledRows, best_so_far, row_counts, threshold_rule
 from fastpu.common._params import MANY, check_float, check_int
-from fastpu.common._warn import one_verdict, warn
+from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
@@ -216,19 +216,9 @@ class Training:
 # ---- The model ----
 
 
-class ScoredRows(Protocol):
-    """Training rows that can be scored, wherever they are."""
-
-    def threshold(self, model: TreeEnsemble) -> tuple[float, str]:
-        """Return the best threshold between the scores of two groups, and how it was chosen."""
-
-    def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
-        """Return the numbers of rows above the threshold and of all, and the least and the largest score."""
-
-
 @dataclass(frozen=True)
 class RowsInMemory:
-    """Training rows that are scored here."""
+    """Training rows that are scored here: the threshold, and the range of their scores."""
 
     rows: LabelledRows
     n_threads: int
@@ -248,14 +238,13 @@ class RowsInMemory:
         return threshold, threshold_rule(sides, where)
 
     def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
-        scores = model._decision_function(self.rows.features, self.n_threads)
-        return int(np.count_nonzero(scores > model.threshold)), scores.size, float(scores.min()), float(scores.max())
+        return span_of(model._decision_function(self.rows.features, self.n_threads), model.threshold)
 
 
 def make_model(
     grown: Any,
     features: BinnedFeatures,
-    scored: ScoredRows,
+    scored: Any,
     training: Training,
     before: TreeEnsemble | None,
     params: dict[str, Any],
@@ -264,7 +253,7 @@ def make_model(
 ) -> TreeEnsemble:
     """Return the model of the trees in `grown`, a `_core.BoostedTreesResult` or an object with its fields.
 
-    `fingerprint` is what the rows are known by.
+    `scored` are `RowsInMemory`, or has their methods. `fingerprint` is what the rows are known by.
     """
     settings, status = training.settings, grown.status
     if chosen is not None and chosen.is_final and status == "n_rounds":
@@ -307,7 +296,7 @@ def make_model(
     return model
 
 
-def _warn(model: TreeEnsemble, scored: ScoredRows, grown: Any, chosen: Chosen | None) -> None:
+def _warn(model: TreeEnsemble, scored: Any, grown: Any, chosen: Chosen | None) -> None:
     if not model._is_split.any():
         warn(
             f"{FUNCTION} found no split: every row has the same score; either all columns are constant, or "

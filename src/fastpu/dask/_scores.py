@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.boosting._folds import threshold_rule
+from fastpu.common._warn import span_of
 from fastpu.dask._members import HeldRows, Holding
 from fastpu.model._threshold import TIE, balanced_accuracy_threshold
 
@@ -54,7 +55,7 @@ def _lower_group(holding: Holding, scores: Scores, label: int, upper: Scores) ->
 
 
 def _span(_: Holding, scores: Scores, threshold: float) -> tuple[int, int, float, float]:
-    return scores.size, int(np.count_nonzero(scores > threshold)), float(scores.min()), float(scores.max())
+    return span_of(scores, threshold)
 
 
 # ---- The driver ----
@@ -85,7 +86,7 @@ class SharedScores:
 
     def span(self, model: Any) -> tuple[int, int, float, float]:
         """Return how many rows score above the threshold, how many there are, and the least and the largest score."""
-        sizes, positive, least, largest = zip(*self._ask(_span, model, model.threshold), strict=True)
+        positive, sizes, least, largest = zip(*self._ask(_span, model, model.threshold), strict=True)
         return sum(positive), sum(sizes), min(least), max(largest)
 
 

@@ -334,8 +334,8 @@ class _Bags:
         cost[self._positives] = self._C
         np.add.at(cost, self._bags[bag], self._C_unl)
         solved = solve_linear(_TASK, training, self._engine, self._signs, cost)
-        support, alpha = solved.rows[solved.is_support], solved.alpha[solved.is_support]
-        dual_coef = alpha * self._signs[support]
+        of_support = solved.of_support()
+        support, dual_coef = of_support.rows, of_support.dual_coef
         coef = linear_coef(training.matrix, support, dual_coef) if solved.coef is None else solved.coef
         self._coef += coef
         return {
