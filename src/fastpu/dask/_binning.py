@@ -205,7 +205,7 @@ def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census
     labels, mass = _read_labels(y, weights, n_rows)
     if not n_rows:
         return BinnedPart(number, None, labels, mass)
-    kept = form.categories or "refuse"
+    kept: Any = form.categories or "refuse"
     matrix = _read(X, categories=kept) if census is None else _read_training(X, mass, number, census)
     return BinnedPart(number, bin_at(matrix, form), labels, mass)
 

@@ -141,7 +141,8 @@ def _folds(n_rows: int, weights: NDArray[np.float64] | None, first: int) -> NDAr
     if weights is not None:
         numbers = np.uint64(first) + np.cumsum(weights > 0, dtype=np.uint64) - (weights > 0)
     hashes = mixed((numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
-    return (hashes % np.uint64(FOLDS)).astype(np.int64)
+    folds: NDArray[np.int64] = (hashes % np.uint64(FOLDS)).astype(np.int64)
+    return folds
 
 
 def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
