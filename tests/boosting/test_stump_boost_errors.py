@@ -76,5 +76,5 @@ def test_bins_of_validation_or_other_rows_have_to_be_those_of_the_training_rows(
     with pytest.raises(ValueError, match="eval_set must have the cuts of X: bin all rows together"):
         fit(bins, y, eval_set=(fastpu.bin_features(X[:, :2], max_bins=5), y))
     model = fit(bins, y)
-    with pytest.raises(ValueError, match=f"X must have {X.shape[1]} features like the training data, got 2"):
+    with pytest.raises(ValueError, match=rf"X must have {X.shape[1]} features .* like the training data, got 2"):
         model.decision_function(fastpu.bin_features(X[:, :2], max_bins=5))

@@ -103,8 +103,8 @@ def test_the_threshold_does_not_depend_on_how_rows_are_gathered(weighted, monkey
     y = np.where(np.arange(900) % 3 > 0, 0, problem.y)  # few labelled rows
     options = {"n_rounds": 20, "sample_weight": problem.weights}
     expected = fastpu.fit_pnu_auc_boost(to_csr(problem.X), y, **options).threshold  # scores every row
-    for n_bytes in (1, 7 * 6 * 8, 1 << 22):
-        monkeypatch.setattr("fastpu.boosting._stump_boost._GATHERED_BYTES", n_bytes)
+    for n_entries in (1, 7 * 6, 1 << 19):
+        monkeypatch.setattr("fastpu.data._matrix._BLOCK_ENTRIES", n_entries)
         threshold = fastpu.fit_pnu_auc_boost(problem.X, y, **options).threshold
         np.testing.assert_allclose(threshold, expected, rtol=SCORE_TOL)
 

@@ -135,7 +135,7 @@ def test_the_threshold_of_rows_on_workers_is_that_of_all_rows():
         )
         groups = [labels == 1, labels == 0]
         expected = balanced_accuracy_threshold(*(scores[g] for g in groups), *(weights[g] for g in groups))
-        assert SharedScores(held).threshold(None, 1, 0) == expected
+        assert SharedScores(held, (1, 1, 0)).threshold(None)[0] == expected
 
 
 def test_rows_that_are_drawn_need_numbers_of_32_bits():

@@ -310,7 +310,7 @@ def test_polars_parts_stay_polars():
     [
         ({}, ValueError, "at least two of P, U and N must be given, got none"),
         ({"P": np.ones((1, 1))}, ValueError, "at least two of P, U and N must be given, got ['P']"),
-        ({"P": np.ones((1, 2)), "U": np.ones((1, 3))}, ValueError, "U must have as many columns as P (2), got 3"),
+        ({"P": np.ones((1, 2)), "U": np.ones((1, 3))}, ValueError, "U must have 2 features (columns) like P, got 3"),
         (
             {"P": np.ones((1, 2)), "U": sp.csr_array(np.ones((1, 2)))},
             TypeError,
@@ -320,7 +320,7 @@ def test_polars_parts_stay_polars():
         (
             {"P": pd.DataFrame({"a": [1.0], "b": [1.0]}), "U": pd.DataFrame({"b": [1.0], "a": [1.0]})},
             ValueError,
-            "U must have the column names of P, in the same order: column 0 must be 'a', got 'b'",
+            "U must have the feature names of P, in the same order: column 0 must be 'a', got 'b'",
         ),
         (
             {"P": pl.DataFrame({"a": [1.0]}), "U": pl.DataFrame({"c": [1.0]})},
@@ -345,7 +345,7 @@ def test_polars_parts_stay_polars():
         (
             {"P": pd.DataFrame({"a": [1.0]}), "U": pd.DataFrame({"a": [1.0], "b": [1.0]})},
             ValueError,
-            "U must have as many columns as P (1), got 2",
+            "U must have 1 features (columns) like P, got 2",
         ),
     ],
 )

@@ -171,7 +171,7 @@ def test_svms_that_do_not_converge_are_reported():
 
 def test_a_tolerance_below_the_precision_is_reported():
     X, y, options = forgetful()
-    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="precision of kernel values"):
+    with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="precision of float32 kernel values"):
         fastpu.fit_smc(X.astype(np.float32), y, tol=1e-300, **options)
 
 

@@ -78,6 +78,18 @@ def test_k_is_a_number_of_rows_or_a_share_of_them():
 # ---- Intervals ----
 
 
+def test_labels_in_the_place_of_the_scores_of_a_group_are_refused():
+    scores, y = np.linspace(0.01, 0.99, 12), np.arange(12) % 3 == 0
+    for labels in (y, y.astype(float), np.where(y, 1, -1)):
+        for call in (lambda *of: lift_at_k(*of, 3), lambda *of: fastpu.metrics.puf_score(*of)):
+            with pytest.raises(ValueError, match="score_unl must hold the scores of the rows of one group, got -1, 0"):
+                call(scores, labels)
+            with pytest.raises(ValueError, match=r"score_pos must hold .* for each score in score_unl, as labels are"):
+                call(labels, scores)
+    assert lift_at_k(12 * [1, 0], 12 * [0, 1], 0.5) == 1  # decisions about both groups
+    assert lift_at_k([1, 0], [0.5, 0.2], 1) == 1  # too few to be told from scores
+
+
 def test_samples_are_those_of_rows_drawn_again():
     """The bootstrap counts rows at places; here the same rows are drawn out of the sorted scores."""
     rng = np.random.default_rng(2)

@@ -29,7 +29,7 @@ from fastpu.data._matrix import CsrMatrix, Matrix
 from fastpu.data._training_rows import TrainingRows, open_training_rows
 from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import require_rows
-from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
+from fastpu.kernels._gauss_basis import gauss_features
 from fastpu.kernels._kernels import shifted_csr
 
 #: The factor of a mean loss of pairs in the objective, and the two groups of rows.
@@ -92,18 +92,14 @@ def check_finite(rows: GroupedRows, lam: float, arrays: list[NDArray[np.float64]
     )
 
 
-def open_basis(rows: GroupedRows, given: object, n_centers: int, bandwidth: float | None) -> tuple[Matrix, float]:
-    """Return the centres and the bandwidth; MemoryError if there are too many centres."""
-    matrix, weights = rows.matrix, rows.weights
-    centers = open_centers(matrix, given, n_centers, weights, rows.generator)
-    size = centers.n_rows
+def check_room(size: int) -> None:
+    """Raise MemoryError if there is no memory for the matrices of so many centres."""
     try:
         np.empty(48 * size * size, dtype=np.uint8)  # fails before the work begins
     except (MemoryError, ValueError):  # the latter from sizes beyond any address
         raise MemoryError(
             f"matrices of {size} x {size} numbers need {48 * size * size} bytes, more than there are; use fewer centres"
         ) from None
-    return centers, bandwidth or default_bandwidth(matrix, weights, centers)
 
 
 class ShiftedRows:

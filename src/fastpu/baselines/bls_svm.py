@@ -88,4 +88,4 @@ def fit_bls_svm(
     array([-1, -1,  1,  1, -1,  1])
     """
     given = locals()
-    return fit_points(check_pual_options("fit_bls_svm", "BLS-SVM", given), given, None, solve_least_squares)
+    return fit_points(check_pual_options("fit_bls_svm", "BLS-SVM", given), given, solve_least_squares)

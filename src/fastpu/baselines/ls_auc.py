@@ -16,24 +16,24 @@ from fastpu.baselines._squared_pairs import (
     Solution,
     Term,
     check_finite,
-    open_basis,
+    check_room,
     open_grouped_rows,
     require_groups,
     solve_by_steps,
     solve_directly,
 )
 from fastpu.baselines.rank_machine import RankMachine
-from fastpu.boosting._folds import GROUP
+from fastpu.boosting._folds import threshold_rule
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY, check_choice, check_float, check_int, entries_of, is_sequence
+from fastpu.common._params import MANY, check_float, check_int, entries_of, is_sequence
 from fastpu.common._sharing import shares_work
 from fastpu.common._warn import warn
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.model._threshold import balanced_accuracy_threshold
+from fastpu.risk._arguments import Shape, check_shape
 from fastpu.risk._fit import make_model
 
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
@@ -351,34 +351,18 @@ def fit_pnu_auc(
 class _Options:
     """The checked arguments that the three functions share."""
 
+    shape: Shape
     lams: list[float]
     is_one: bool
-    model: str
-    n_centers: int
-    centers: object
-    bandwidth: float | None
     tol: float
     max_iter: int
 
-    def params(self) -> dict[str, object]:
-        """Return those that influence every model, as they were given."""
-        params: dict[str, object] = {"model": self.model}
-        if self.model == "gauss":
-            params["n_centers"] = self.n_centers if self.centers is None else None
-            params["bandwidth"] = self.bandwidth
-        return {**params, "tol": self.tol, "max_iter": self.max_iter}
-
 
 def _check_options(given: Mapping[str, Any]) -> _Options:
-    lam, centers = given["lam"], given["centers"]
-    kind = check_choice("model", given["model"], ("linear", "gauss"))
     return _Options(
-        lams=[check_float(name, one, low=0) for name, one in entries_of("lam", lam).items()],
-        is_one=not is_sequence(lam),
-        model=kind,
-        n_centers=min(check_int("n_centers", given["n_centers"], low=1), MANY),
-        centers=centers,
-        bandwidth=check_bandwidth(kind, centers, given["bandwidth"]),
+        shape=check_shape(given, models=("linear", "gauss")),
+        lams=[check_float(name, one, low=0) for name, one in entries_of("lam", given["lam"]).items()],
+        is_one=not is_sequence(given["lam"]),
         tol=check_float("tol", given["tol"], low=0, open_low=True),
         max_iter=min(check_int("max_iter", given["max_iter"], low=1), MANY),
     )
@@ -397,26 +381,26 @@ def _fit(
 
     Thresholds lie between the two groups `sides`, and `advice` says what helps if the quadratic has no minimum.
     """
-    if options.model != "linear" or any(options.lams):  # else the scale of columns does not matter
+    is_linear = options.shape.model == "linear"
+    if not is_linear or any(options.lams):  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        basis: Any = (None, None)
-        if options.model == "gauss":
-            basis = open_basis(rows, options.centers, options.n_centers, options.bandwidth)
-        features = ShiftedRows(rows.matrix, basis[0], basis[1], rows.n_threads)
+        centers, bandwidth = options.shape.basis(rows, rows.generator, check_room)
+        features = ShiftedRows(rows.matrix, centers, bandwidth, rows.n_threads)
         loss = PairLoss(features, rows.labels, rows.shares(), terms)
-        is_direct = options.model == "gauss" or features.size <= _MOST_DIRECT
+        is_direct = not is_linear or features.size <= _MOST_DIRECT
         A = loss.matrix() if is_direct else np.zeros((0, 0))
         models = []
         for lam in options.lams:
             check_finite(rows, lam, [loss.sizes + lam, loss.right, A])
             if is_direct:
                 # Basis functions are in [0, 1], and their matrix has all digits that they have.
-                solution = solve_directly(loss, A, lam, on_rows=options.model == "linear")
+                solution = solve_directly(loss, A, lam, on_rows=is_linear)
             else:
                 solution = solve_by_steps(loss, lam, options.tol, options.max_iter)
             check_finite(rows, lam, [solution.coef, np.array([*solution.residuals, *solution.objective])])
-            known = {"method": rows.function, **(params or {}), "lam": lam, **options.params()}
+            limits = {"tol": options.tol, "max_iter": options.max_iter}
+            known = {"method": rows.function, **(params or {}), "lam": lam, **options.shape.params(), **limits}
             model, n_positive = _make_model(rows, known, features, solution, sides)
             _warn(rows, options, solution, n_positive, advice)
             models.append(model)
@@ -448,8 +432,8 @@ def _make_model(
     upper, lower = (rows.labels == g for g in sides)
     weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
     threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
-    rule = f"best balanced accuracy between {' and '.join(GROUP[g] for g in sides)} training rows"
-    return replace(model, threshold=threshold, threshold_rule=rule), int(np.count_nonzero(scores > threshold))
+    model = replace(model, threshold=threshold, threshold_rule=threshold_rule(sides))
+    return model, int(np.count_nonzero(scores > threshold))
 
 
 def _warn(rows: GroupedRows, options: _Options, solution: Solution, n_positive: int, advice: str) -> None:

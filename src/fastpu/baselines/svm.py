@@ -32,7 +32,7 @@ def _pose_svm(n_rows: int, y: object, *, C: object, sample_cost: object, sample_
 
 
 @answers_unknown_keywords
-@shares_grid("c_svm", _pose_svm, "C")
+@shares_grid(_pose_svm, "C")
 def fit_svm(
     X: object,
     y: object,
@@ -171,7 +171,7 @@ def _pose_nu_svm(n_rows: int, y: object, *, nu: object, sample_weight: object) -
 
 
 @answers_unknown_keywords
-@shares_grid("nu_svm", _pose_nu_svm, "nu")
+@shares_grid(_pose_nu_svm, "nu")
 def fit_nu_svm(
     X: object,
     y: object,
@@ -267,7 +267,7 @@ def _pose_one_class_svm(n_rows: int, y: None = None, *, nu: object, sample_weigh
 
 
 @answers_unknown_keywords
-@shares_grid("one_class", _pose_one_class_svm, "nu")
+@shares_grid(_pose_one_class_svm, "nu")
 def fit_one_class_svm(
     X: object,
     *,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.boosting._folds import GROUP, Chosen, LabelledRows, best_so_far, row_counts
-from fastpu.common._params import MANY, check_choice, check_float, check_int
-from fastpu.common._warn import one_verdict, warn
+from fastpu.boosting._folds import Chosen, LabelledRows, best_so_far, row_counts, threshold_rule
+from fastpu.common._params import MANY, check_float, check_int
+from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
@@ -21,8 +21,8 @@ from fastpu.model._threshold import balanced_accuracy_threshold
 from fastpu.tree._fit import (
     bag_options,
     check_bag_ratio,
+    check_loss,
     check_max_features,
-    check_prior_and_scenario,
     counted_rows,
     drawn_features,
     joined,
@@ -100,10 +100,7 @@ class Settings:
 
 def check_settings(given: Mapping[str, Any]) -> Settings:
     """Check those of a function's arguments, by their names, that say what is minimised and how."""
-    kind = check_choice("loss", given["loss"], LOSSES)
-    prior, scenario = check_prior_and_scenario(
-        given["prior"], given["scenario"], f"loss={kind!r}", is_needed=kind in WITH_PRIOR
-    )
+    kind, prior, scenario = check_loss(given, LOSSES, WITH_PRIOR)
     gamma = check_float("gamma", given["gamma"], low=0, high=1)
     if kind != "pnu_auc" and gamma != _GAMMA:
         raise ValueError(f"gamma must be left at {_GAMMA} for loss={kind!r}, which has none, got {gamma:g}")
@@ -219,19 +216,9 @@ class Training:
 # ---- The model ----
 
 
-class ScoredRows(Protocol):
-    """Training rows that can be scored, wherever they are."""
-
-    def threshold(self, model: TreeEnsemble) -> tuple[float, str]:
-        """Return the best threshold between the scores of two groups, and how it was chosen."""
-
-    def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
-        """Return the numbers of rows above the threshold and of all, and the least and the largest score."""
-
-
 @dataclass(frozen=True)
 class RowsInMemory:
-    """Training rows that are scored here."""
+    """Training rows that are scored here: the threshold, and the range of their scores."""
 
     rows: LabelledRows
     n_threads: int
@@ -251,19 +238,13 @@ class RowsInMemory:
         return threshold, threshold_rule(sides, where)
 
     def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
-        scores = model._decision_function(self.rows.features, self.n_threads)
-        return int(np.count_nonzero(scores > model.threshold)), scores.size, float(scores.min()), float(scores.max())
-
-
-def threshold_rule(sides: tuple[int, int], where: str) -> str:
-    """Return how the threshold between the scores of rows of two labels was chosen."""
-    return f"best balanced accuracy between {GROUP[sides[0]]} and {GROUP[sides[1]]} rows by {where}"
+        return span_of(model._decision_function(self.rows.features, self.n_threads), model.threshold)
 
 
 def make_model(
     grown: Any,
     features: BinnedFeatures,
-    scored: ScoredRows,
+    scored: Any,
     training: Training,
     before: TreeEnsemble | None,
     params: dict[str, Any],
@@ -272,7 +253,7 @@ def make_model(
 ) -> TreeEnsemble:
     """Return the model of the trees in `grown`, a `_core.BoostedTreesResult` or an object with its fields.
 
-    `fingerprint` is what the rows are known by.
+    `scored` are `RowsInMemory`, or has their methods. `fingerprint` is what the rows are known by.
     """
     settings, status = training.settings, grown.status
     if chosen is not None and chosen.is_final and status == "n_rounds":
@@ -315,7 +296,7 @@ def make_model(
     return model
 
 
-def _warn(model: TreeEnsemble, scored: ScoredRows, grown: Any, chosen: Chosen | None) -> None:
+def _warn(model: TreeEnsemble, scored: Any, grown: Any, chosen: Chosen | None) -> None:
     if not model._is_split.any():
         warn(
             f"{FUNCTION} found no split: every row has the same score; either all columns are constant, or "

@@ -40,6 +40,12 @@ def check_patience(early_stopping_rounds: object) -> int:
     return 0 if early_stopping_rounds is None else check_int("early_stopping_rounds", early_stopping_rounds, low=1)
 
 
+def threshold_rule(sides: tuple[int, int], by: str = "") -> str:
+    """Return how the threshold between training rows of two labels was chosen; `by` says by which scores of them."""
+    rows = f"rows by {by}" if by else "training rows"
+    return f"best balanced accuracy between {GROUP[sides[0]]} and {GROUP[sides[1]]} {rows}"
+
+
 def row_counts(groups: tuple[int, int, int]) -> str:
     """Return the numbers of positive, unlabelled and negative rows in words."""
     n_pos, n_unl, n_neg = groups

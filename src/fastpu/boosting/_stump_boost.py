@@ -19,6 +19,7 @@ from fastpu.boosting._folds import (
     check_patience,
     rounds_by_folds,
     row_counts,
+    threshold_rule,
 )
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_float, check_int, check_random_state
@@ -198,13 +199,7 @@ def make_model(
         history=history,
         params=params,
         low=result.low,
-        features=result.features[:kept],
-        thresholds=result.thresholds[:kept],
-        polarity=result.polarity[:kept],
-        alphas=result.alphas[:kept],
-        deltas=result.deltas[:kept],
-        z=result.z[:kept],
-        objective=result.objective[:kept],
+        **{name: getattr(result, name)[:kept] for name in _BY_ROUND},
         category_sets=result.category_sets[: np.count_nonzero(by_categories)],
         categories=data.categories,
     )
@@ -212,8 +207,8 @@ def make_model(
     return model
 
 
+_BY_ROUND = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")  # kept up to the best round
 _MOST_DISTINCT = 20_000  # max_bins=None searches all values of features with at most so many distinct ones
-_GATHERED_BYTES = 1 << 22  # of rows of X copied at a time
 
 
 def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> StumpEnsemble:
@@ -224,7 +219,8 @@ def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int
     n_labelled = int(np.count_nonzero(labels))
     if has_pos and has_neg and isinstance(rows.features, DenseMatrix) and 2 * n_labelled < labels.size:
         chosen = np.flatnonzero(labels)  # the only rows that matter
-        scores = _scores_of_rows(model, rows.features, chosen, n_threads)
+        few = rows.features[: chosen.size].blocks()  # so many are copied at a time
+        scores = np.concatenate([model._decision_function(rows.features[chosen[part]], n_threads) for part in few])
         labels, weights = labels[chosen], None if weights is None else weights[chosen]
     else:
         scores = model._decision_function(rows.features, n_threads)
@@ -232,25 +228,8 @@ def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int
     lower = labels == (-1 if has_neg else 0)
     sides = (None, None) if weights is None else (weights[upper], weights[lower])
     threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *sides)
-    rule = threshold_rule(1 if has_pos else 0, -1 if has_neg else 0)
+    rule = threshold_rule((1 if has_pos else 0, -1 if has_neg else 0))
     return replace(model, threshold=threshold, threshold_rule=rule)
-
-
-def threshold_rule(upper: int, lower: int) -> str:
-    """Return how the threshold between the rows of two labels was chosen."""
-    return f"best balanced accuracy between {GROUP[upper]} and {GROUP[lower]} training rows"
-
-
-def _scores_of_rows(
-    model: StumpEnsemble, matrix: DenseMatrix, rows: NDArray[np.intp], n_threads: int
-) -> NDArray[np.float64]:
-    """Return the scores of some rows, of which only a few are copied at a time."""
-    n_at_once = max(1, _GATHERED_BYTES // (matrix.n_features * matrix.dtype.itemsize))
-    scores: NDArray[np.float64] = np.empty(rows.size)
-    for start in range(0, rows.size, n_at_once):
-        chunk = slice(start, start + n_at_once)
-        scores[chunk] = model._decision_function(matrix[rows[chunk]], n_threads)
-    return scores
 
 
 def _check_max_bins(max_bins: object, data: Matrix | BinnedFeatures) -> int | Literal["exact"] | None:

@@ -52,14 +52,27 @@ def check_float(
     return number
 
 
-def check_choice(name: str, value: object, choices: Sequence[str]) -> str:
-    """Return `value` if it is one of the strings in `choices`."""
-    expected = f"{name} must be one of {', '.join(map(repr, choices))}"
+def check_choice(name: str, value: object, choices: Sequence[str], other: str = "") -> str:
+    """Return `value` if it is one of the strings in `choices`; `other` says what it may be beside these."""
+    expected = f"{name} must be one of {', '.join(map(repr, choices))}{other}"
     if not isinstance(value, str):
         raise TypeError(f"{expected}, got {describe(value)}")
     if value not in choices:
         raise ValueError(f"{expected}, got {short(value)}")
     return str(value)
+
+
+def check_word_or_number(name: str, value: object, words: Sequence[str]) -> str | float:
+    """Return `value` if it is one of the strings in `words`, or as a float > 0."""
+    expected = f"{name} must be {', '.join(map(repr, words))} or a number > 0"
+    if isinstance(value, str):
+        if value not in words:
+            raise ValueError(f"{expected}, got {short(value)}")
+        return str(value)
+    try:
+        return check_float(name, value, low=0, open_low=True)
+    except TypeError:
+        raise TypeError(f"{expected}, got {describe(value)}") from None
 
 
 def check_bool(name: str, value: object) -> bool:

@@ -20,9 +20,9 @@ def warn(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def span_of(scores: NDArray[np.float64]) -> tuple[int, int, float, float]:
-    """Return how many scores are positive, how many there are, and the least and the largest."""
-    return int(np.count_nonzero(scores > 0)), scores.size, float(scores.min()), float(scores.max())
+def span_of(scores: NDArray[np.float64], threshold: float = 0.0) -> tuple[int, int, float, float]:
+    """Return how many scores are above a threshold, how many there are, and the least and the largest."""
+    return int(np.count_nonzero(scores > threshold)), scores.size, float(scores.min()), float(scores.max())
 
 
 def one_verdict(n_positive: int, n_rows: int, least: float, most: float, kind: str = "training") -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -30,6 +31,7 @@ from fastpu.data._validate import check_labels, check_matrix, check_sample_weigh
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, bin_at, stacked_bins
 from fastpu.tree._fit import _MAX_BINS
 
+_read = partial(check_matrix, finite=False)
 _GATHERED_SHARE = 0.1  # the share of the workers' memory that columns of all rows may take at once
 
 
@@ -100,23 +102,21 @@ def _n_rows(part: Any) -> int:
     return int(part.shape[0]) if hasattr(part, "shape") else len(part)
 
 
-def _read(part: Any, number: int, categories: Any) -> Matrix:
+def _in_partition(function: Any, X: Any, y: Any, weights: Any, number: int, *also: Any) -> Any:
+    """Return what a function says of a partition; its errors name it."""
     try:
-        return check_matrix(part, finite=False, categories=categories)
+        return function(X, y, weights, number, *also)
     except (TypeError, ValueError) as error:
         raise type(error)(f"partition {number}: {error}") from error
 
 
-def _read_labels(y: Any, weights: Any, n_rows: int, number: int) -> tuple[NDArray[np.int8], NDArray[np.float64] | None]:
-    try:
-        if not n_rows:
-            sizes = {"y": _n_rows(y), "sample_weight": 0 if weights is None else _n_rows(weights)}
-            if any(sizes.values()):
-                raise ValueError(f"X is empty, but not y and sample_weight: {sizes}")  # noqa: TRY301
-            return np.empty(0, dtype=np.int8), None if weights is None else np.empty(0)
+def _read_labels(y: Any, weights: Any, n_rows: int) -> tuple[NDArray[np.int8], NDArray[np.float64] | None]:
+    if n_rows:
         return check_labels(y, n_rows), None if weights is None else _read_weights(weights, n_rows)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"partition {number}: {error}") from error
+    sizes = {"y": _n_rows(y), "sample_weight": 0 if weights is None else _n_rows(weights)}
+    if any(sizes.values()):
+        raise ValueError(f"X is empty, but not y and sample_weight: {sizes}")
+    return np.empty(0, dtype=np.int8), None if weights is None else np.empty(0)
 
 
 def _read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
@@ -132,12 +132,12 @@ def _exact_sum(values: NDArray[np.float64]) -> tuple[float, ...]:
     return high, math.fsum([*values, -high])
 
 
-def _count(X: Any, y: Any, weights: Any, number: int) -> _PartCensus:
+def _count(X: Any, y: Any, weights: Any, _number: int) -> _PartCensus:
     n_rows = _n_rows(X)
-    labels, mass = _read_labels(y, weights, n_rows, number)
+    labels, mass = _read_labels(y, weights, n_rows)
     if not n_rows:
         return _PartCensus(0)
-    matrix = _read(X, number, "learn")
+    matrix = _read(X, categories="learn")
     counted = labels if mass is None else labels[mass > 0]
     sums = tuple(() if mass is None else _exact_sum(mass[labels == label]) for label in (1, 0, -1))
     return _PartCensus(
@@ -159,19 +159,18 @@ def _count_categories(X: Any, y: Any, weights: Any, number: int, census: Census,
     n_rows = _n_rows(X)
     if not n_rows:
         return None
-    labels, mass = _read_labels(y, weights, n_rows, number)
+    labels, mass = _read_labels(y, weights, n_rows)
     upper = upper_label(census.all_groups[0], unused)
-    return count_categories(
-        _read(X, number, census.categories), labels, mass, upper, unused, census.n_present_before(number)
-    )
+    matrix = _read(X, categories=census.categories)
+    return count_categories(matrix, labels, mass, upper, unused, census.n_present_before(number))
 
 
 def _read_training(X: Any, weights: NDArray[np.float64] | None, number: int, census: Census) -> Matrix:
     """Return the rows of a partition with the codes of their many categories."""
     order = census.order
     if order is None:
-        return _read(X, number, census.categories or "refuse")
-    matrix: Any = _read(X, number, order.read_as)
+        return _read(X, categories=census.categories or "refuse")
+    matrix: Any = _read(X, categories=order.read_as)
     return order.coded(matrix, weights, census.n_present_before(number))
 
 
@@ -203,13 +202,11 @@ def _find_cuts(
 
 def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census: Census | None) -> BinnedPart:
     n_rows = _n_rows(X)
-    labels, mass = _read_labels(y, weights, n_rows, number)
+    labels, mass = _read_labels(y, weights, n_rows)
     if not n_rows:
         return BinnedPart(number, None, labels, mass)
-    if census is None:
-        matrix = _read(X, number, form.categories or "refuse")
-    else:
-        matrix = _read_training(X, mass, number, census)
+    kept: Any = form.categories or "refuse"
+    matrix = _read(X, categories=kept) if census is None else _read_training(X, mass, number, census)
     return BinnedPart(number, bin_at(matrix, form), labels, mass)
 
 
@@ -218,9 +215,9 @@ def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census
 
 def _start_tasks(client: Client, function: Any, rows: Rows, *also: Any) -> list[Any]:
     """Start ``function(X, y, weights, number, *also)`` for each partition."""
-    lazy = dask.delayed(function, pure=False)
+    lazy = dask.delayed(_in_partition, pure=False)
     parts = zip(rows.X, rows.y, rows.weights or [None] * len(rows), strict=True)
-    return list(client.compute([lazy(*part, number, *also) for number, part in enumerate(parts)]))
+    return list(client.compute([lazy(function, *part, number, *also) for number, part in enumerate(parts)]))
 
 
 def _sent(value: object) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.boosting._boosted_trees import FUNCTION, BoostedTreesRound, Training, make_model, threshold_rule
+from fastpu.boosting._boosted_trees import FUNCTION, BoostedTreesRound, Training, make_model
 from fastpu.boosting._folds import LabelledRows
 from fastpu.common._warn import warn
 from fastpu.dask._binning import FitData
@@ -146,22 +146,6 @@ class _Rounds:
                 after()
 
 
-@dataclass(frozen=True)
-class _Scored:
-    """The scores of the rows on the workers, with the methods that `make_model` calls."""
-
-    scores: SharedScores
-    groups: tuple[int, int, int]
-
-    def threshold(self, model: TreeEnsemble) -> tuple[float, str]:
-        n_pos, _, n_neg = self.groups
-        sides = (1 if n_pos else 0, -1 if n_neg else 0)
-        return self.scores.threshold(model, *sides), threshold_rule(sides, "scores of training rows")
-
-    def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
-        return self.scores.span(model)
-
-
 class BoostedFit:
     """One fit: its rows, and the trees so far."""
 
@@ -256,7 +240,7 @@ class BoostedFit:
         """Return the model, with the threshold from the scores on the workers."""
         trees = copy(self._trees)
         trees.keep(self._data.patience)
-        scored = _Scored(SharedScores(rows), self._data.census.all_groups)
+        scored = SharedScores(rows, self._data.census.all_groups)
         return make_model(trees, self._data.form, scored, self._training, None, params, None, self._known_by)
 
     # -- the checkpoint, which is a model

@@ -16,7 +16,7 @@ class Rows:
 
     X: list[Any]
     y: list[Any]
-    weights: list[Any] | None
+    weights: list[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.X)
@@ -40,11 +40,8 @@ def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") ->
     if not x_parts:
         raise ValueError(f"X{name} must have at least one partition, got none")
     _check_categories(X, f"X{name}")
-    columns_parts: list[list[Any] | None] = []
-    for argument, value in ((f"y{name}", y), ("sample_weight", sample_weight)):
-        if value is None and argument == "sample_weight":
-            columns_parts.append(None)
-            continue
+    of_columns = []
+    for argument, value in zip((f"y{name}", "sample_weight"), columns, strict=False):
         parts, sizes = _partitions(value, argument)
         if len(parts) != len(x_parts):
             raise ValueError(
@@ -56,9 +53,8 @@ def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") ->
                     f"{argument} must have the partitions of X{name}: partition {number} has {rows} rows there, and "
                     f"{others} here; rechunk one of them"
                 )
-        columns_parts.append(parts)
-    labels, weights = columns_parts
-    return Rows(x_parts, labels or [], weights)
+        of_columns.append(parts)
+    return Rows(x_parts, *of_columns)
 
 
 def _read_together(X: Any, columns: list[Any]) -> Rows:
@@ -71,7 +67,7 @@ def _read_together(X: Any, columns: list[Any]) -> Rows:
     parts = X.map_partitions(_joined, *columns, align_dataframes=False, meta=meta).to_delayed()
     n, take = X.shape[1], dask.delayed(_columns, pure=True)
     of_columns = [[take(part, n + k) for part in parts] for k in range(len(columns))]
-    return Rows([take(part, slice(n)) for part in parts], of_columns[0], of_columns[1] if len(columns) > 1 else None)
+    return Rows([take(part, slice(n)) for part in parts], *of_columns)
 
 
 def _joined(frame: Any, *columns: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.boosting._folds import threshold_rule
+from fastpu.common._warn import span_of
 from fastpu.dask._members import HeldRows, Holding
 from fastpu.model._threshold import TIE, balanced_accuracy_threshold
 
@@ -53,17 +55,20 @@ def _lower_group(holding: Holding, scores: Scores, label: int, upper: Scores) ->
 
 
 def _span(_: Holding, scores: Scores, threshold: float) -> tuple[int, int, float, float]:
-    return scores.size, int(np.count_nonzero(scores > threshold)), float(scores.min()), float(scores.max())
+    return span_of(scores, threshold)
 
 
 # ---- The driver ----
 
 
 class SharedScores:
-    """Scores of the rows of all holdings by a model."""
+    """Scores of the rows of all holdings by a model, with the methods that `make_model` of boosted trees calls.
 
-    def __init__(self, rows: HeldRows) -> None:
-        self._rows = rows
+    `groups` are the numbers of positive, unlabelled and negative rows.
+    """
+
+    def __init__(self, rows: HeldRows, groups: tuple[int, int, int]) -> None:
+        self._rows, self.sides = rows, (1 if groups[0] else 0, -1 if groups[2] else 0)
         self._scores: list[Any] = []
 
     def _ask(self, question: Any, model: Any, *arguments: Any) -> list[Any]:
@@ -71,15 +76,17 @@ class SharedScores:
             self._scores = self._rows.start(_scores, [(model, n) for n in self._rows.n_threads])
         return self._rows.ask(question, [(scores, *arguments) for scores in self._scores], "scoring")
 
-    def threshold(self, model: Any, upper: int, lower: int) -> float:
-        """Return the threshold of `balanced_accuracy_threshold` between two groups of rows."""
+    def threshold(self, model: Any) -> tuple[float, str]:
+        """Return the threshold of `balanced_accuracy_threshold` between two groups of rows, and how it was chosen."""
+        upper, lower = self.sides
         of_upper = _joined(self._ask(_group, model, upper))
         of_lower = _joined(self._ask(_lower_group, model, lower, np.unique(of_upper[0])))
-        return balanced_accuracy_threshold(of_upper[0], of_lower[0], of_upper[1], of_lower[1])
+        threshold = balanced_accuracy_threshold(of_upper[0], of_lower[0], of_upper[1], of_lower[1])
+        return threshold, threshold_rule(self.sides, "scores of training rows")
 
     def span(self, model: Any) -> tuple[int, int, float, float]:
         """Return how many rows score above the threshold, how many there are, and the least and the largest score."""
-        sizes, positive, least, largest = zip(*self._ask(_span, model, model.threshold), strict=True)
+        positive, sizes, least, largest = zip(*self._ask(_span, model, model.threshold), strict=True)
         return sum(positive), sum(sizes), min(least), max(largest)
 
 

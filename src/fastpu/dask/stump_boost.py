@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from fastpu import _core
-from fastpu.boosting._folds import LabelledRows
-from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, check_group_counts, make_model, threshold_rule
+from fastpu.boosting._folds import LabelledRows, threshold_rule
+from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, check_group_counts, make_model
 from fastpu.boosting.stump_boost import pnu_auc_method
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
@@ -172,16 +172,12 @@ def _fit_stumps(
     """Make all rounds and the model."""
     limits = {"n_rounds": min(n_rounds, MANY), "early_stopping_rounds": min(data.patience, MANY)}
     rounds = _Rounds(data.form, {**method.options, **limits, "stop_tol": tolerance})
-    n_pos, _, n_neg = data.census.all_groups
-    sides = (1 if n_pos else 0, -1 if n_neg else 0)
     with closing(data.hold()) as rows:
 
-        def on_round(round_: int, feature: int, threshold: float, polarity: int,
-                     delta: float, alpha: float, z: float, objective: float, auc: float) -> bool:  # fmt: skip
+        def on_round(round_: int, *told: Any) -> bool:
             rows.where = f"after round {round_}"
-            judged = None if data.held is None else auc
-            info = BoostRound(round_, n_rounds, feature, threshold, polarity, delta, alpha, z, objective, judged)
-            return hook is not None and hook(info)
+            info = BoostRound(round_, n_rounds, *told)
+            return hook is not None and hook(info if data.held is not None else replace(info, eval_auc=None))
 
         with closing(Members(rows, rounds.of_member)) as members:
             result = rounds.of_driver(members.bring, data.held, on_round)
@@ -195,5 +191,5 @@ def _fit_stumps(
             tolerance,
             is_judged=data.held is not None,
         )
-        threshold = SharedScores(rows).threshold(model, *sides)
-    return replace(model, threshold=threshold, threshold_rule=threshold_rule(*sides))
+        scores = SharedScores(rows, data.census.all_groups)
+        return replace(model, threshold=scores.threshold(model)[0], threshold_rule=threshold_rule(scores.sides))

@@ -140,8 +140,14 @@ def _folds(n_rows: int, weights: NDArray[np.float64] | None, first: int) -> NDAr
     numbers = np.arange(first, first + n_rows, dtype=np.uint64)
     if weights is not None:
         numbers = np.uint64(first) + np.cumsum(weights > 0, dtype=np.uint64) - (weights > 0)
-    mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)  # SplitMix64
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    folds: NDArray[np.int64] = ((mixed ^ (mixed >> np.uint64(31))) % np.uint64(FOLDS)).astype(np.int64)
+    hashes = mixed((numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
+    folds: NDArray[np.int64] = (hashes % np.uint64(FOLDS)).astype(np.int64)
     return folds
+
+
+def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers in which every bit depends on all bits of `values`: the finaliser of SplitMix64."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    hashes: NDArray[np.uint64] = values ^ (values >> np.uint64(31))
+    return hashes

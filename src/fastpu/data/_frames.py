@@ -46,15 +46,23 @@ def check_frame(X: Any, kind: str, name: str) -> None:
 
 def read_frame(X: Any, kind: str, name: str, categories: Categories) -> tuple[Any, Kept]:
     """Return the entries of a frame (an array, or a SciPy COO matrix) and its categories."""
-    kinds = _kinds_of_columns(X, kind, name, categories)
+    kinds, dtypes = _kinds_of_columns(X, kind, name, categories), list(X.dtypes)
+    if _is_sparse_dtype(dtypes[0]):
+        return X.sparse.to_coo(), {}
+    if isinstance(dtypes[0], np.dtype) and dtypes[0].kind in "biuf" and len(set(dtypes)) == 1:
+        return X.to_numpy(), {}  # one block of pandas, which may need no copy at all
+    is_single = all(k == "categories" or _is_single(dtype, kind) for k, dtype in zip(kinds, dtypes, strict=True))
+    entries = np.empty(X.shape, dtype=np.float32 if is_single else np.float64)
     known: Kept = {} if isinstance(categories, str) else categories
     kept = {}
-    entries = _read_pandas(X, kinds, name) if kind == "pandas" else _read_polars(X, kinds, name)
+    read = _pandas_numbers if kind == "pandas" else _polars_numbers
     for column, of_column in enumerate(kinds):
+        series, title = _column(X, column, kind), f"column {short(X.columns[column])}"
         if of_column == "categories":
-            where = f"{name}, in column {short(X.columns[column])},"
-            series = _column(X, column, kind)
+            where = f"{name}, in {title},"
             entries[:, column], kept[str(column)] = read_categories(series, kind, where, known.get(str(column)))
+        else:
+            entries[:, column] = read(series, name, title, entries.dtype, is_duration=of_column == "durations")
     return entries, kept
 
 
@@ -146,47 +154,32 @@ def _is_sparse_dtype(dtype: object) -> bool:
     return type(dtype).__name__ == "SparseDtype"
 
 
-def _read_pandas(X: Any, kinds: list[str], name: str) -> Any:
-    dtypes = list(X.dtypes)
-    if _is_sparse_dtype(dtypes[0]):
-        return X.sparse.to_coo()
-    if len(set(dtypes)) == 1 and isinstance(dtypes[0], np.dtype) and dtypes[0].kind in "biuf":
-        return X.to_numpy()  # one block, which may need no copy at all
-    single = all(
-        of_column == "categories" or (dtype.kind == "f" and dtype.itemsize <= 4)
-        for of_column, dtype in zip(kinds, dtypes, strict=True)
-    )
-    matrix = np.empty(X.shape, dtype=np.float32 if single else np.float64)
-    for column, (of_column, dtype) in enumerate(zip(kinds, dtypes, strict=True)):
-        series = X.iloc[:, column]
-        if of_column == "numbers":
-            if getattr(dtype, "kind", "O") in "iuO":
-                whole = series.dropna()
-                whole = sys.modules["pandas"].to_numeric(whole) if _is_of_objects(dtype) else whole
-                check_whole_numbers(whole.to_numpy(), name, f"column {short(X.columns[column])}")
-            is_plain = isinstance(dtype, np.dtype) and not _is_of_objects(dtype)
-            matrix[:, column] = series.to_numpy() if is_plain else series.to_numpy(dtype=matrix.dtype, na_value=np.nan)
-        elif of_column == "durations":
-            matrix[:, column] = sys.modules["pandas"].to_timedelta(series).dt.total_seconds()
-    return matrix
+def _is_single(dtype: Any, kind: str) -> bool:
+    """Tell whether float32 holds all numbers of a type."""
+    return str(dtype) in ("Float16", "Float32") if kind == "polars" else bool(dtype.kind == "f" and dtype.itemsize <= 4)
 
 
-def _read_polars(X: Any, kinds: list[str], name: str) -> Any:
+def _pandas_numbers(series: Any, name: str, title: str, target: np.dtype[Any], *, is_duration: bool) -> Any:
+    dtype, pandas = series.dtype, sys.modules["pandas"]
+    if is_duration:
+        return pandas.to_timedelta(series).dt.total_seconds()
+    if getattr(dtype, "kind", "O") in "iuO":
+        whole = series.dropna()
+        whole = pandas.to_numeric(whole) if _is_of_objects(dtype) else whole
+        check_whole_numbers(whole.to_numpy(), name, title)
+    is_plain = isinstance(dtype, np.dtype) and not _is_of_objects(dtype)
+    return series.to_numpy() if is_plain else series.to_numpy(dtype=target, na_value=np.nan)
+
+
+def _polars_numbers(series: Any, name: str, title: str, target: np.dtype[Any], *, is_duration: bool) -> Any:
     polars = sys.modules["polars"]
-    # Float16 is young, and not in every polars.
-    narrow = [getattr(polars, t) for t in ("Float16", "Float32") if hasattr(polars, t)]
-    single = all(of_column == "categories" or dtype in narrow for of_column, dtype in zip(kinds, X.dtypes, strict=True))
-    target = polars.Float32 if single else polars.Float64
-    matrix = np.empty(X.shape, dtype=np.float32 if single else np.float64)
-    for column, (of_column, series) in enumerate(zip(kinds, X.get_columns(), strict=True)):
-        if of_column == "numbers":
-            if series.dtype.is_integer():
-                check_whole_numbers(series.drop_nulls().to_numpy(), name, f"column {short(series.name)}")
-            matrix[:, column] = series.cast(target).to_numpy()
-        elif of_column == "durations":
-            units = {"ms": 1e3, "us": 1e6, "ns": 1e9}[series.dtype.time_unit]
-            matrix[:, column] = series.to_physical().cast(target).to_numpy() / units
-    return matrix
+    floats = polars.Float32 if target == np.float32 else polars.Float64
+    if is_duration:
+        units = {"ms": 1e3, "us": 1e6, "ns": 1e9}[series.dtype.time_unit]
+        return series.to_physical().cast(floats).to_numpy() / units
+    if series.dtype.is_integer():
+        check_whole_numbers(series.drop_nulls().to_numpy(), name, title)
+    return series.cast(floats).to_numpy()
 
 
 # ---- What is said of a column that is neither numbers nor, where they are taken, categories ----

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from fastpu.data._sparse import is_sparse, read_sparse
 
 # Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
 _SCAN_BLOCK = 1 << 17
+Names: TypeAlias = tuple[str, ...] | None
 _FAR = 512  # weights below 2^-512 are scaled up, since products of two of them would underflow
 
 
@@ -60,7 +61,7 @@ def check_matrix(
         _check_shape(X.shape, X, name)  # type: ignore[attr-defined]
         if not isinstance(categories, str):  # columns of a wrong type are reported before columns in a wrong order
             check_frame(X, kind, name)
-            _check_features(X.shape[1], names, name, n_features, feature_names)  # type: ignore[attr-defined]
+            check_features(X.shape[1], names, name, n_features, feature_names)  # type: ignore[attr-defined]
         source, kept = read_frame(X, kind, name, categories)
     elif categories and not isinstance(categories, str):
         place = where_column(int(next(iter(categories))), feature_names)
@@ -78,7 +79,7 @@ def check_matrix(
             matrix = replace(matrix, feature_names=names)
     else:
         matrix = DenseMatrix(_read_dense(source, name, names), names, kept)
-    _check_features(matrix.n_features, names, name, n_features, feature_names)
+    check_features(matrix.n_features, names, name, n_features, feature_names)
     if finite and (position := _first_bad(matrix.entries)) is not None:
         _raise_bad_entry(matrix, name, position, names or feature_names)
     return matrix
@@ -132,17 +133,18 @@ def _check_shape(shape: tuple[int, ...], X: object, name: str) -> None:
         raise ValueError(f"{name} must have at least 1 feature (column), got shape {shape}")
 
 
-def _check_features(
-    found: int, names: tuple[str, ...] | None, name: str, n_features: int | None, feature_names: tuple[str, ...] | None
+def check_features(
+    found: int, names: Names, name: str, n_features: int | None, feature_names: Names, like: str = "the training data"
 ) -> None:
+    """Raise ValueError unless there are so many columns, of these names where both have some; `like` says of what."""
     if n_features is not None and found != n_features:
-        raise ValueError(f"{name} must have {n_features} features (columns) like the training data, got {found}")
+        raise ValueError(f"{name} must have {n_features} features (columns) like {like}, got {found}")
     if feature_names is None or names is None:
         return
     for column, (expected, given) in enumerate(zip(feature_names, names, strict=False)):
         if expected != given:
             raise ValueError(
-                f"{name} must have the feature names of the training data, in the same order: column "
+                f"{name} must have the feature names of {like}, in the same order: column "
                 f"{column} must be {short(expected)}, got {short(given)}"
             )
 

@@ -17,7 +17,7 @@ from fastpu.common._text import describe, short, where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import MOST_IN_SETS, Kept, category_flags, columns_in_order
 from fastpu.data._matrix import Matrix
-from fastpu.data._validate import check_matrix, check_sample_weight
+from fastpu.data._validate import check_features, check_matrix, check_sample_weight
 
 _MAX_CUTS = 65535
 
@@ -91,13 +91,7 @@ class BinnedFeatures:
 
     def _check_fits(self, name: str, n_features: int, feature_names: tuple[str, ...] | None, categories: Kept) -> None:
         """Raise ValueError, by the name of the argument, unless these can be rows of a model with such features."""
-        if self.n_features != n_features:
-            raise ValueError(f"{name} must have {n_features} features like the training data, got {self.n_features}")
-        if feature_names is not None and self.feature_names not in (None, feature_names):
-            raise ValueError(
-                f"{name} must have the feature names of the training data, {short(feature_names)}, in this order, got "
-                f"{short(self.feature_names)}"
-            )
+        check_features(self.n_features, self.feature_names, name, n_features, feature_names)
         for column in sorted(map(int, {*categories, *self.categories})):
             known, here = (kept.get(str(column), "numbers") for kept in (categories, self.categories))
             if known != here:

@@ -14,7 +14,7 @@ from fastpu.data._coding import apply_codes, is_missing, read_labels
 from fastpu.data._frames import check_frame, concat_frames, frame_kind, kind_of_column
 from fastpu.data._matrix import stacked
 from fastpu.data._sparse import is_sparse
-from fastpu.data._validate import check_matrix
+from fastpu.data._validate import check_features, check_matrix
 
 _FRAMES = ("pandas", "polars")
 
@@ -156,7 +156,9 @@ def stack(*, P: object = None, U: object = None, N: object = None) -> tuple[Any,
 
 def _stack_matrices(parts: dict[str, object]) -> tuple[Any, list[int]]:
     matrices = {name: check_matrix(part, name=name, finite=False) for name, part in parts.items()}
-    _check_columns({name: matrix.n_features for name, matrix in matrices.items()})
+    first = next(iter(matrices))
+    for name, matrix in matrices.items():
+        check_features(matrix.n_features, None, name, matrices[first].n_features, None, like=first)
     matrix, sizes = stacked(list(matrices.values())), [part.n_rows for part in matrices.values()]
     if matrix.is_sparse:
         is_spmatrix = not any(isinstance(part, sp.sparray) for part in parts.values())
@@ -169,15 +171,10 @@ def _stack_frames(parts: dict[str, Any], kind: str) -> tuple[Any, list[int]]:
         check_frame(part, kind, name)
         if part.shape[0] < 1:
             raise ValueError(f"{name} must have at least 1 row, got shape {part.shape}")
-    _check_columns({name: part.shape[1] for name, part in parts.items()})
     first = next(iter(parts))
+    n_columns, names = parts[first].shape[1], tuple(parts[first].columns)
     for name, part in parts.items():
-        for column, (expected, given) in enumerate(zip(parts[first].columns, part.columns, strict=True)):
-            if expected != given:
-                raise ValueError(
-                    f"{name} must have the column names of {first}, in the same order: column "
-                    f"{column} must be {short(expected)}, got {short(given)}"
-                )
+        check_features(part.shape[1], tuple(part.columns), name, n_columns, names, like=first)
     for name, part in parts.items():
         for column, (expected, given) in enumerate(zip(parts[first].dtypes, part.dtypes, strict=True)):
             kinds = {kind_of_column(of_part, column, kind) for of_part in (parts[first], part)}
@@ -187,10 +184,3 @@ def _stack_frames(parts: dict[str, Any], kind: str) -> tuple[Any, list[int]]:
                     f"{short(part.columns[column])} has dtype {given}, and {expected} in {first}"
                 )
     return concat_frames(list(parts.values()), kind), [part.shape[0] for part in parts.values()]
-
-
-def _check_columns(widths: dict[str, int]) -> None:
-    first = next(iter(widths))
-    for name, width in widths.items():
-        if width != widths[first]:
-            raise ValueError(f"{name} must have as many columns as {first} ({widths[first]}), got {width}")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastpu.common._params import MANY, check_choice, check_int
 from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
 from fastpu.model._prior import prior_by_labels
-from fastpu.tree._fit import check_bag_ratio, check_max_features, check_prior_and_scenario, drawn_features
+from fastpu.tree._fit import check_bag_ratio, check_loss, check_max_features, drawn_features
 
 FUNCTION = "fit_forest"
 LOSSES = ("gini", "nnpu", "upu")
@@ -69,10 +69,7 @@ class Growth:
 
 def check_growth(given: Mapping[str, Any]) -> Growth:
     """Check those of a function's arguments, by their names, that say how trees are grown."""
-    kind = check_choice("loss", given["loss"], LOSSES)
-    prior, scenario = check_prior_and_scenario(
-        given["prior"], given["scenario"], f"loss={kind!r}", is_needed=kind in WITH_PRIOR
-    )
+    kind, prior, scenario = check_loss(given, LOSSES, WITH_PRIOR)
     max_depth, max_leaves = given["max_depth"], given["max_leaves"]
     return Growth(
         loss=kind,

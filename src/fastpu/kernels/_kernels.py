@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.common._params import check_float, check_int
-from fastpu.common._text import describe, short
+from fastpu.common._params import check_choice, check_float, check_int, check_word_or_number
+from fastpu.common._text import describe
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix, entry_blocks
 from fastpu.data._sparse import is_sparse, read_sparse
 from fastpu.data._validate import as_real_array, check_matrix
@@ -66,18 +66,14 @@ class Kernel:
 
 def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -> Kernel:
     """Check the four arguments that say which kernel is meant."""
-    listed = ", ".join(map(repr, KERNELS))
-    expected = f"kernel must be one of {listed}, or a function k(A, B) of two matrices of rows"
-    if not isinstance(kernel, str) and not callable(kernel):
-        raise TypeError(f"{expected}, got {describe(kernel)}")
-    if isinstance(kernel, str) and kernel not in KERNELS:
-        raise ValueError(f"{expected}, got {short(kernel)}")
+    function = kernel if callable(kernel) else None
+    other = ", or a function k(A, B) of two matrices of rows"
     return Kernel(
-        name=str(kernel) if isinstance(kernel, str) else "callable",
-        gamma=_check_gamma(gamma),
+        name="callable" if function is not None else check_choice("kernel", kernel, KERNELS, other),
+        gamma=check_word_or_number("gamma", gamma, ("scale", "auto")),
         degree=check_int("degree", degree, low=0, high=_MAX_DEGREE),
         coef0=check_float("coef0", coef0),
-        function=None if isinstance(kernel, str) else kernel,
+        function=function,
     )
 
 
@@ -98,17 +94,6 @@ def check_kernel_fields(kernel: Kernel) -> None:
         raise ValueError(f"degree must be >= 0 and coef0 finite, got {kernel.degree} and {kernel.coef0}")
     if (kernel.name == "callable") != (kernel.function is not None):
         raise ValueError("function must be there for the kernel 'callable', and for no other")
-
-
-def _check_gamma(gamma: object) -> float | str:
-    if not isinstance(gamma, str):
-        try:
-            return check_float("gamma", gamma, low=0, open_low=True)
-        except TypeError:
-            raise TypeError(f"gamma must be 'scale', 'auto' or a number > 0, got {describe(gamma)}") from None
-    if gamma not in ("scale", "auto"):
-        raise ValueError(f"gamma must be 'scale', 'auto' or a number > 0, got {short(gamma)}")
-    return str(gamma)
 
 
 def check_kernel_matrix(X: object, kernel: Kernel) -> Matrix:
@@ -297,6 +282,13 @@ def linear_coef(matrix: Matrix, rows: NDArray[np.int64], factors: NDArray[np.flo
 
 
 # ------------------------------------------------------------------------------------ a function of the caller's
+
+
+def for_core(kernel: Kernel, matrix: Matrix) -> tuple[Any, FunctionKernel | None]:
+    """Return what solvers of the core read: rows, of which a user's kernel needs the number alone, or that kernel."""
+    if kernel.function is None:
+        return matrix, None
+    return np.zeros((matrix.n_rows, 1)), FunctionKernel(kernel.function, matrix)
 
 
 class FunctionKernel:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_choice, check_float, check_int
-from fastpu.common._text import columns_named, describe, short
+from fastpu.common._params import check_choice, check_int, check_word_or_number
+from fastpu.common._text import columns_named, describe
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix
@@ -126,10 +126,10 @@ class KNNGraph:
         -------
         W, R : csr_array of float64 of shape (n, n)
         """
-        square = _check_sigma(sigma)
+        square = check_word_or_number("sigma", sigma, ("median",))
         weights = self.edges(mode, n_threads=n_threads).copy()
         with np.errstate(over="ignore"):  # the weight is 0 then
-            np.exp(weights.data / -(square or self.median(mode)), out=weights.data)
+            np.exp(weights.data / -(self.median(mode) if isinstance(square, str) else square), out=weights.data)
         weights.eliminate_zeros()
         n, lengths = self.n_rows, np.diff(weights.indptr)
         # A diagonal beside the weights, by ones at first: a difference of matrices would leave out what underflows.
@@ -161,18 +161,6 @@ class KNNGraph:
 
     def __repr__(self) -> str:
         return f"KNNGraph(n_rows={self.n_rows}, n_neighbors={self.n_neighbors})"
-
-
-def _check_sigma(sigma: object) -> float | None:
-    """Return the number, or None for the median."""
-    if isinstance(sigma, str):
-        if sigma != "median":
-            raise ValueError(f"sigma must be 'median' or a number > 0, got {short(sigma)}")
-        return None
-    try:
-        return check_float("sigma", sigma, low=0, open_low=True)
-    except TypeError:
-        raise TypeError(f"sigma must be 'median' or a number > 0, got {describe(sigma)}") from None
 
 
 @answers_unknown_keywords
@@ -313,6 +301,6 @@ def knn_similarity(
            [ 0.   ,  0.   ,  0.195, -0.195],
            [ 0.   ,  0.   , -0.195,  0.195]])
     """
-    _check_sigma(sigma)
+    check_word_or_number("sigma", sigma, ("median",))
     check_choice("mode", mode, _MODES)
     return knn_graph(X, n_neighbors=n_neighbors, n_threads=n_threads).similarity(sigma, mode, n_threads=n_threads)

@@ -63,7 +63,8 @@ class Boundary:
 
     `score` takes row numbers; `positive_scores` are the scores of P, if they are already known. `support` are the rows
     of N that are support vectors of h, in the order of N; None means all of N. `solver` holds numbers for the log, and
-    `fitted` is what the stage has fitted, which the model keeps.
+    `fitted` is what the stage has fitted, which the model keeps: of an SVM of ours a `Solved` of its support vectors,
+    with `span_of` the scores of all its rows as `span`.
     """
 
     score: Callable[[Rows], Scores]
@@ -71,6 +72,7 @@ class Boundary:
     n_support_pos: int
     n_support_neg: int
     fitted: Any
+    span: tuple[int, int, float, float] | None = None
     positive_scores: Scores | None = None
     solver: Mapping[str, float] = field(default_factory=dict)
 

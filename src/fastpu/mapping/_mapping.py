@@ -17,18 +17,18 @@ from fastpu.data._validate import check_labels
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import check_training_rows
 from fastpu.mapping._loop import Groups, Outcome, converge
-from fastpu.mapping._svm_stages import FittedSvm, SvmStages, Variant
+from fastpu.mapping._svm_stages import SvmStages, Variant
 from fastpu.mapping._user_stages import RowForm, user_mapping, user_separation
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer, StageScorers
-from fastpu.svm._arguments import Options, check_options, seed_param
-from fastpu.svm._solver import Training, open_training
-from fastpu.svm.kernel_machine import KernelMachine
+from fastpu.svm._arguments import check_options, seed_param
+from fastpu.svm._solver import Solved, Training, open_training, warn_of_worst
 
 _HELD_OUT = 0.2  # share of the labelled positives that is held out by default with max_pos_reject
 # Share of the positives that a boundary may reject without a warning. In 80 runs on Letter, digits and breast cancer
 # every run that ended above this share had lost at least 4 points of F1 by going on for too long, and no run below it
 # had lost any.
 _MUCH = 0.2
+_SOLVER = ("n_steps", "violation", "gap", "objective")  # what the history says of the SVM of an iteration
 _COUNTS = ("kind", "n_neg", "n_new", "n_left", "n_back", "n_support_pos", "n_support_neg", "n_steps")
 
 
@@ -76,7 +76,7 @@ def fit_mapping(variant: Variant, given: Mapping[str, Any]) -> MappingMachine | 
         "random_state": seed_param(given["random_state"]),
     }
     model = _make_model(outcome, groups, matrix, training, form, params)
-    _warn(variant, outcome, model, options)
+    _warn(variant, outcome, model, training)
     return model
 
 
@@ -134,7 +134,7 @@ def _make_model(
     params: dict[str, object],
 ) -> MappingMachine | MappingScorer:
     history = _history(outcome, groups.unlabeled.size, with_nu=params["nu"] is not None)
-    machines = [b.fitted if isinstance(b.fitted, FittedSvm) else None for b in outcome.boundaries]
+    machines = [b.fitted if isinstance(b.fitted, Solved) else None for b in outcome.boundaries]
     is_solved = all(machine is None or machine.status == "tol" for machine in machines)
     fields: dict[str, Any] = {
         "threshold": 0.0,
@@ -151,9 +151,11 @@ def _make_model(
     last = machines[outcome.kept]
     if training is not None and last is not None and None not in machines[1:]:
         boundaries = _boundary_fields(machines, last, training)
-        return MappingMachine(**_svm_fields(last, training), **boundaries, **fields)
+        return MappingMachine(**{**vars(training.machine(last, params)), **boundaries, **fields})
     stages = tuple(
-        _plain_machine(machine, training, params) if training is not None and machine is not None else boundary.fitted
+        training.machine(machine, params, objective=np.array([machine.objective]), history={})
+        if training is not None and machine is not None
+        else boundary.fitted
         for machine, boundary in zip(machines, outcome.boundaries, strict=True)
     )
     return MappingScorer(
@@ -161,25 +163,6 @@ def _make_model(
         feature_names=matrix.feature_names,
         scorers=StageScorers(form, stages),
         **fields,
-    )
-
-
-def _svm_fields(machine: FittedSvm, training: Training) -> dict[str, Any]:
-    """Return the fields of a `KernelMachine` that say what its scores are, and how well it was fitted."""
-    numbers = {name: machine.solver[name] for name in ("gap", "violation", "margin")}
-    return {**training.vectors(machine.support, machine.coefs), "intercept": machine.intercept, **numbers}
-
-
-def _plain_machine(machine: FittedSvm, training: Training, params: dict[str, object]) -> KernelMachine:
-    return KernelMachine(
-        **_svm_fields(machine, training),
-        threshold=0.0,
-        n_iter=int(machine.solver["n_steps"]),
-        converged=machine.status == "tol",
-        status=machine.status,
-        objective=np.array([machine.solver["objective"]]),
-        history={},
-        params=params,
     )
 
 
@@ -194,15 +177,15 @@ def _history(outcome: Outcome, n_unl: int, *, with_nu: bool) -> dict[str, NDArra
     return history
 
 
-def _boundary_fields(machines: list[FittedSvm | None], last: FittedSvm, training: Training) -> dict[str, Any]:
+def _boundary_fields(machines: list[Solved | None], last: Solved, training: Training) -> dict[str, Any]:
     """Return the fields of a `MappingMachine` from which the boundary of each iteration can be drawn."""
     none = np.empty(0, dtype=np.int64)
-    supports = [none if machine is None else machine.support for machine in machines]
+    supports = [none if machine is None else machine.rows for machine in machines]
     support = np.concatenate(supports)
     fields: dict[str, Any] = {
         "boundary_starts": np.concatenate([[0], np.cumsum([rows.size for rows in supports])]).astype(np.int64),
         "boundary_support": support,
-        "boundary_coefs": np.concatenate([np.empty(0) if m is None else m.coefs for m in machines]),
+        "boundary_coefs": np.concatenate([np.empty(0) if m is None else m.dual_coef for m in machines]),
         "boundary_intercepts": np.array([np.nan if m is None else m.intercept for m in machines]),
         "other_rows": none,
     }
@@ -210,14 +193,14 @@ def _boundary_fields(machines: list[FittedSvm | None], last: FittedSvm, training
     if kernel == "precomputed":
         return fields
     # The model keeps the support vectors of the last boundary in any case, except for the linear kernel.
-    others = np.unique(support) if kernel == "linear" else np.setdiff1d(support, last.support)
+    others = np.unique(support) if kernel == "linear" else np.setdiff1d(support, last.rows)
     return {**fields, "other_rows": others, **training.matrix[others].fields("other")}
 
 
 # ------------------------------------------------------------------------------------------------- warnings
 
 
-def _warn(variant: Variant, outcome: Outcome, model: MappingMachine | MappingScorer, options: Options) -> None:
+def _warn(variant: Variant, outcome: Outcome, model: MappingMachine | MappingScorer, training: Training | None) -> None:
     name, history, n_iter = variant.function, model.history, model.n_iter
     n_left, pos_reject = int(history["n_left"][-1]), float(history["pos_reject"][n_iter])
 
@@ -230,7 +213,10 @@ def _warn(variant: Variant, outcome: Outcome, model: MappingMachine | MappingSco
             f"the mapping of {name} told no strong negatives from the rest of U: it called all {n_unl} unlabelled rows "
             f"the same, and the {n_new} with its lowest scores were taken; change nu_map, the kernel or psi1"
         )
-    _warn_if_unsolved(variant, outcome, options)
+    if training is not None:
+        fitted = {i: boundary.fitted for i, boundary in enumerate(outcome.boundaries)}
+        statuses = {i: svm.status for i, svm in fitted.items() if isinstance(svm, Solved)}
+        warn_of_worst(f"SVMs of {name}", "of iteration", statuses, {n: history[n] for n in _SOLVER}, training)
     if outcome.status == "max_iter":
         warn(
             f"{name} ran all max_iter = {n_iter} iterations: the last one rejected {history['n_new'][-1]} more "
@@ -251,24 +237,6 @@ def _warn(variant: Variant, outcome: Outcome, model: MappingMachine | MappingSco
         )
     elif not n_left:
         degenerate(f"{name} rejected all {model.unlabeled_rows.size} unlabelled rows; raise C or change the kernel")
-    last = outcome.boundaries[n_iter].fitted
-    if n_iter and isinstance(last, FittedSvm) and last.span[2] > 0:
-        degenerate(f"the last boundary of {name} {one_verdict(*last.span)}; raise C or change the kernel")
-
-
-def _warn_if_unsolved(variant: Variant, outcome: Outcome, options: Options) -> None:
-    fitted = [boundary.fitted for boundary in outcome.boundaries]
-    unsolved = [(i, svm) for i, svm in enumerate(fitted) if isinstance(svm, FittedSvm) and svm.status != "tol"]
-    if not unsolved:
-        return
-    iteration, worst = max(unsolved, key=lambda entry: entry[1].solver["violation"])
-    reason = (
-        "ran all solver_max_iter =" if worst.status == "max_iter" else "ended at the precision of kernel values after"
-    )
-    warn(
-        f"{len(unsolved)} of {len(fitted)} SVMs of {variant.function} did not converge: the worst, of iteration "
-        f"{iteration}, {reason} {worst.solver['n_steps']} pair updates, its largest KKT violation is "
-        f"{worst.solver['violation']:.3g}, above tol = {options.tol:g}, and its duality gap {worst.solver['gap']:.3g}; "
-        f"raise solver_max_iter, scale the features of X, or accept a larger tol",
-        ConvergenceWarning,
-    )
+    span = outcome.boundaries[n_iter].span
+    if n_iter and span is not None and span[2] > 0:
+        degenerate(f"the last boundary of {name} {one_verdict(*span)}; raise C or change the kernel")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,21 +27,6 @@ class Variant:
     repair: bool
 
 
-@dataclass(frozen=True)
-class FittedSvm:
-    """A boundary that is one of our SVMs: its support vectors, and how its fit ended.
-
-    `span` is `span_of` the scores of the rows that it was fitted to.
-    """
-
-    support: Rows
-    coefs: Scores
-    intercept: float
-    solver: dict[str, float]
-    status: str
-    span: tuple[int, int, float, float]
-
-
 class SvmStages:
     """One-class mapping, and C- or nu-SVM, on a solver whose kernel cache serves the whole loop."""
 
@@ -55,11 +40,11 @@ class SvmStages:
         del unlabeled
         nu = max(self._nu_map, 1.0 / positive.size)
         solved = self._training.solve(self._task("one_class", nu), positive, None, np.ones(positive.size))
-        support, coefs = positive[solved.is_support], solved.alpha[solved.is_support]
-        scores = self._training.engine.scores(support, coefs, 0.0, positive)
+        support = solved.of_support()
+        scores = self._training.engine.scores(support.rows, support.dual_coef, 0.0, positive)
         slack = _SLACK[self._training.dtype] * float(np.abs(scores).max())
         intercept = slack - float(scores.min())
-        return self._boundary(solved, support, coefs, intercept, scores + intercept)
+        return self._boundary(solved, replace(support, intercept=intercept), scores + intercept)
 
     def separate(self, positive: Rows, negative: Rows) -> Boundary:
         """psi2: the nu-SVM of P against N, or the C-SVM, which starts from the alpha of the last one."""
@@ -76,17 +61,8 @@ class SvmStages:
         else:
             nu = min(self._nu, _NU_SHARE * 2.0 * min(positive.size, negative.size) / rows.size)
             solved = self._training.solve(self._task("nu_svm", nu), rows, labels, np.ones(rows.size))
-        kept = np.flatnonzero(solved.is_support)
-        kept = kept[np.argsort(rows[kept])]
-        return self._boundary(
-            solved,
-            rows[kept],
-            solved.alpha[kept] * labels[kept],
-            solved.intercept,
-            solved.decision[: positive.size].copy(),
-            negative[solved.is_support[positive.size :]],
-            nu,
-        )
+        scores, is_support = solved.decision[: positive.size].copy(), solved.is_support[positive.size :]
+        return self._boundary(solved, solved.of_support(), scores, negative[is_support], nu)
 
     def _task(self, problem: Any, nu: float) -> Task:
         return Task(self._variant.function, self._variant.title, problem, {}, nu)
@@ -94,28 +70,28 @@ class SvmStages:
     def _boundary(
         self,
         solved: Solved,
-        support: Rows,
-        coefs: Scores,
-        intercept: float,
+        fitted: Solved,
         positive_scores: Scores,
         negative_support: Rows | None = None,
         nu: float = np.nan,
     ) -> Boundary:
         def score(rows: Rows) -> Scores:
-            scores = self._training.engine.scores(support, coefs, intercept, rows)
+            scores = self._training.engine.scores(fitted.rows, coefs, fitted.intercept, rows)
             if np.isnan(scores).any():
                 dtype = self._training.dtype
                 raise ValueError(f"X must have entries so small that kernel values do not overflow {dtype}; scale X")
             return scores
 
+        coefs = fitted.dual_coef
         solver = {name: getattr(solved, name) for name in ("n_steps", "objective", "gap", "violation", "margin")}
         n_neg = 0 if negative_support is None else negative_support.size
         return Boundary(
             score=score,
             support=negative_support,
-            n_support_pos=support.size - n_neg,
+            n_support_pos=coefs.size - n_neg,
             n_support_neg=n_neg,
-            fitted=FittedSvm(support, coefs, intercept, solver, solved.status, span_of(solved.decision)),
+            fitted=fitted,
+            span=span_of(solved.decision),
             positive_scores=positive_scores,
             solver={**solver, "nu": nu},
         )

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
-from fastpu.data._validate import check_binary, check_sample_weight, check_vector, label_counts
-from fastpu.metrics._ranked_rows import NO_SCORE
+from fastpu.data._validate import check_binary, check_sample_weight, label_counts
+from fastpu.metrics._ranked_rows import read_scores
 from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, prior_among_unlabeled
 
 
@@ -52,11 +52,7 @@ def f1(y_true: object, y_pred: object, *, sample_weight: object = None) -> float
     called = check_binary(y_pred, name="y_pred", both=False)
     if called.size != positive.size:
         raise ValueError(f"y_pred must have {positive.size} entries, got {called.size}")
-    weights = check_sample_weight(sample_weight, positive.size)
-    if weights is None:
-        twice_hit = 2 * int(np.count_nonzero(positive & called))
-        total = int(np.count_nonzero(positive)) + int(np.count_nonzero(called))
-        return twice_hit / total if total else 0.0
+    weights = weights_of(sample_weight, positive.size, "sample_weight")
     mass = scale_down(weights, float(weights.max()))
     heavy = float(mass[positive].sum()) + float(mass[called].sum())
     return min(1.0, 2 * float(mass[positive & called].sum()) / heavy) if heavy else 0.0
@@ -266,24 +262,22 @@ def call_rows(
 ) -> Called:
     """Check scores and weights, and count what is above the threshold."""
     cut = check_float("threshold", threshold, allow_inf=True)
-    named = (("score_pos", score_pos), ("score_unl", score_unl))
-    scores = [check_vector(name, values, allow_inf=True, of_nan=NO_SCORE) for name, values in named]
-    weights = (
-        check_sample_weight(weight_pos, scores[0].size, name="weight_pos"),
-        check_sample_weight(weight_unl, scores[1].size, name="weight_unl"),
-    )
-    largest = max(1.0 if weight is None else float(weight.max()) for weight in weights)
+    scores = read_scores(("score_pos", score_pos), ("score_unl", score_unl))
+    named = (("weight_pos", weight_pos), ("weight_unl", weight_unl))
+    weights = [weights_of(given, part.size, name) for (name, given), part in zip(named, scores, strict=True)]
+    largest = max(float(weight.max()) for weight in weights)
     shares, masses = [], []
     for values, weight in zip(scores, weights, strict=True):
-        above = values > cut
-        if weight is None:
-            shares.append(int(np.count_nonzero(above)) / above.size)
-            masses.append(math.ldexp(above.size, -math.frexp(largest)[1]))
-        else:
-            masses.append(float(scale_down(weight, largest).sum()))
-            mass = scale_down(weight, float(weight.max()))  # scaled by `largest`, all of them may become 0
-            shares.append(min(1.0, float(mass[above].sum()) / float(mass.sum())))
+        masses.append(float(scale_down(weight, largest).sum()))
+        mass = scale_down(weight, float(weight.max()))  # scaled by `largest`, all of them may become 0
+        shares.append(min(1.0, float(mass[values > cut].sum()) / float(mass.sum())))
     return Called(*shares, *masses)
+
+
+def weights_of(given: object, n_rows: int, name: str) -> NDArray[np.float64]:
+    """Return checked weights, all 1 if none are given."""
+    weights = check_sample_weight(given, n_rows, name=name)
+    return np.ones(n_rows) if weights is None else weights
 
 
 def require_pu(labels: NDArray[np.int8], where: str, user: str) -> None:

@@ -12,6 +12,7 @@ from fastpu.common._text import describe, short
 from fastpu.data._validate import check_vector
 
 _EXACT = 2.0**53  # below it float64 has every integer
+_FEWEST_LABELS = 10  # fewer numbers that are -1, 0 or 1 may be scores
 #: Where the NaN of a score may come from.
 NO_SCORE = "; an out-of-bag score is NaN where every bag has the row: score held-out rows in its place"
 
@@ -36,12 +37,28 @@ def check_k(k: object, n_unl: int | None = None) -> int:
     return rows
 
 
+def read_scores(*given: tuple[str, object], n: int | None = None) -> list[NDArray[np.float64]]:
+    """Return scores as vectors, each given as (name, values); refuse labels in the place of the scores of a group."""
+    scores = [check_vector(name, value, n=n, allow_inf=True, of_nan=NO_SCORE) for name, value in given]
+    if len(scores) == 2 and _FEWEST_LABELS <= scores[0].size == scores[1].size:
+        are_labels = [bool(np.isin(part, (-1, 0, 1)).all() and part.min() < part.max()) for part in scores]
+        if any(are_labels) and not all(are_labels):
+            names = [name for name, _ in given]
+            labels, other = names if are_labels[0] else names[::-1]
+            raise ValueError(
+                f"{labels} must hold the scores of the rows of one group, got -1, 0 and 1 alone, one for each score in "
+                f"{other}, as labels are: pass the scores of each group by themselves, such as scores[y == 1] and "
+                f"scores[y == 0]"
+            )
+    return scores
+
+
 def check_scores(*given: tuple[str, object], n: int | None = None) -> list[NDArray[np.float64]]:
     """Return checked scores, each given as (name, values), whose order is that of the given ones.
 
     Where integers are so large that float64 may make different ones equal, the scores returned are their ranks.
     """
-    scores = [check_vector(name, value, n=n, allow_inf=True, of_nan=NO_SCORE) for name, value in given]
+    scores = read_scores(*given, n=n)
     if max(max(float(part.max()), -float(part.min())) for part in scores) < _EXACT:
         return scores
     whole = [np.asarray(value) for _, value in given]

@@ -20,7 +20,7 @@ from fastpu.common._warn import warn
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_vector
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.kernels._kernels import FunctionKernel, Kernel, check_kernel
+from fastpu.kernels._kernels import Kernel, check_kernel, for_core
 from fastpu.svm._arguments import check_cache
 
 _forgives_precision: ContextVar[bool] = ContextVar("fastpu_forgives_precision", default=False)
@@ -118,18 +118,17 @@ def follow_path(
 ) -> _core.PathSolution:
     """Follow the path of some rows, each with its label and cost > 0; `kernel` has its gamma as a number."""
     limit = options.events(rows.size)
-    is_function = kernel.name == "callable"
     if kernel.name == "linear" and matrix.n_features <= _FEW_FEATURES:
         matrix = matrix.convert(np.dtype(np.float64), sparse=False)
     centre = _centre(matrix, rows) if kernel.name == "linear" else None
+    data, function = for_core(kernel, _in_float64(matrix, centre))
     result = _core.svm_path(
-        # With a user's kernel function the core reads only the number of rows from its first argument.
-        np.zeros((matrix.n_rows, 1)) if is_function else _in_float64(matrix, centre),
+        data,
         rows,
         labels,
         costs,
         kernel=kernel.core_params,
-        function=None if kernel.function is None else FunctionKernel(kernel.function, _in_float64(matrix, None)),
+        function=function,
         lam_min=options.lam_min,
         max_events=limit,
         cache_bytes=options.cache_bytes,

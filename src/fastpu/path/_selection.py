@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, cast
@@ -10,8 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.common._params import check_float, check_int, check_random_state
-from fastpu.common._text import describe, short
+from fastpu.common._params import check_choice, check_float, check_int, check_random_state
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, label_counts
@@ -113,7 +112,9 @@ def curve_on_path(
     n_threads: object = None,
 ) -> Curve | None:
     """Check the arguments of `SVMPath.select`; return the criterion along the whole path, or None for "end"."""
-    name = _check_scoring(scoring)
+    function = scoring if callable(scoring) else None
+    other = " or a function of the labels and the predictions"
+    name = "callable" if function is not None else check_choice("scoring", scoring, _SCORINGS, other)
     if (prior is None) == (name == "err_star"):
         wanted = "must be given" if prior is None else "must not be given"
         raise ValueError(f"prior {wanted} for scoring={name!r}")
@@ -127,26 +128,21 @@ def curve_on_path(
     if name == "end":
         return None
     labels, merged, rows = _judged_rows(path, X, y, folds, rng, threads)
-    function = scoring if callable(scoring) else None
-    if function is None and name in ("puf", "err_star"):
+    if name in ("puf", "err_star"):
         require_pu(labels, "y", f"scoring={name!r}")
         if name == "err_star":
             n_pos, n_unl, _ = label_counts(labels)
             prior_among_unlabeled(share, n_pos=n_pos, n_unl=n_unl, scenario=drawn_as)
 
-    def judge(called: NDArray[np.bool_]) -> float:
+    def judge(called: NDArray[np.bool_], counts: list[int] | None = None) -> float:
         if function is not None:
             result = function(labels, np.where(called, 1, -1))
             return check_float("the result of scoring", result, allow_inf=True)
-        return _value(name, [int(np.count_nonzero(called & part)) for part in parts], sizes, share, drawn_as)
+        return _value(name, _counted(called, parts) if counts is None else counts, sizes, share, drawn_as)
 
     parts = (labels == 1, labels == 0 if name in ("puf", "err_star") else labels != 1)
     sizes = [int(np.count_nonzero(part)) for part in parts]
-    if function is not None:
-        cuts, values = _sweep_function(merged, judge)
-    else:
-        cuts, counts = _sweep(merged, parts)
-        values = np.array([_value(name, each, sizes, share, drawn_as) for each in counts])
+    cuts, values = _sweep(merged, parts, judge)
     best = int(np.argmin(values) if name in _LEAST_IS_BEST else np.argmax(values))
     return Curve(name, cuts, values, best, merged.low, folds, judge, rows)
 
@@ -196,17 +192,6 @@ def best_of(path: PathPoints, curve: Curve) -> dict[str, Any]:
         "lam_low": lower,
         "lam_high": upper,
     }
-
-
-def _check_scoring(scoring: object) -> str:
-    if callable(scoring):
-        return "callable"
-    expected = f"scoring must be one of {', '.join(map(repr, _SCORINGS))}"
-    if not isinstance(scoring, str):
-        raise TypeError(f"{expected} or a function of the labels and the predictions, got {describe(scoring)}")
-    if scoring not in _SCORINGS:
-        raise ValueError(f"{expected}, got {short(scoring)}")
-    return scoring
 
 
 def _judged_rows(
@@ -280,43 +265,28 @@ def _merged(folds: list[tuple[NDArray[np.intp], Crossings]], n_rows: int) -> Cro
     return Crossings(called, lam[order], row[order], max(sides.low for _, sides in folds))
 
 
-def _cuts(sides: Crossings) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct lam where rows change sides, those rows, and where the rows of each lam begin and end."""
-    usable = sides.lam > sides.low
-    lam, row = sides.lam[usable], sides.row[usable]
-    cuts, starts = np.unique(-lam, return_index=True)
-    return -cuts, row, np.append(starts, lam.size)
+def _counted(called: NDArray[np.bool_], parts: Sequence[NDArray[np.bool_]]) -> list[int]:
+    return [int(np.count_nonzero(called & part)) for part in parts]
 
 
-def _sweep_function(
-    sides: Crossings, judge: Callable[[NDArray[np.bool_]], float]
+def _sweep(
+    sides: Crossings, parts: Sequence[NDArray[np.bool_]], judge: Callable[[NDArray[np.bool_], list[int]], float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the distinct lam where rows change sides, and the value of each interval between them."""
-    cuts, row, bounds = _cuts(sides)
-    called = sides.called.copy()
-    values = [judge(called)]
-    for start, stop in pairwise(bounds.tolist()):
-        np.logical_xor.at(called, row[start:stop], True)
-        values.append(judge(called))
-    return cuts, np.array(values)
+    """Return the distinct lam where rows change sides, and the value of each interval between them.
 
-
-def _sweep(sides: Crossings, parts: tuple[NDArray[np.bool_], ...]) -> tuple[NDArray[np.float64], list[list[int]]]:
-    """Return the distinct lam where rows change sides, and how many rows of each part each interval calls positive."""
-    cuts, row, bounds = _cuts(sides)
-    # A row that changes sides for the 1st, 3rd, ... time joins if it was not called at first.
-    order = np.argsort(row, kind="stable")
-    number = np.empty(row.size, dtype=np.int64)
-    changes = np.ones(row.size, dtype=np.bool_)
-    changes[1:] = row[order][1:] != row[order][:-1]
-    firsts = np.flatnonzero(changes)
-    number[order] = np.arange(row.size) - np.repeat(firsts, np.diff(np.append(firsts, row.size)))
-    joins = np.where(sides.called[row] == (number % 2 == 1), 1, -1)
-    counts = []
-    for part in parts:
-        total = np.concatenate([[0], np.cumsum(np.where(part[row], joins, 0))])
-        counts.append((int(np.count_nonzero(sides.called & part)) + total[bounds]).tolist())
-    return cuts, [list(pair) for pair in zip(*counts, strict=True)]
+    `judge` is given which rows are called positive there, and how many of each part are.
+    """
+    usable = sides.lam > sides.low
+    cuts, starts = np.unique(-sides.lam[usable], return_index=True)
+    row, called = sides.row[usable].tolist(), sides.called.copy()
+    counts = _counted(called, parts)
+    values = [judge(called, counts)]
+    for start, stop in pairwise([*starts.tolist(), len(row)]):
+        for each in row[start:stop]:
+            called[each] = not called[each]
+            counts = [n + (1 if called[each] else -1) * bool(part[each]) for n, part in zip(counts, parts, strict=True)]
+        values.append(judge(called, counts))
+    return -cuts, np.array(values)
 
 
 def _inside(path: PathPoints, lower: float, upper: float) -> float:

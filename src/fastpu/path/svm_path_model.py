@@ -140,17 +140,7 @@ class SVMPath(PathPoints):
         -----
         O(n (n_train d + changes)) time, and once more a path for each fold.
         """
-        curve = curve_on_path(
-            self,
-            scoring,
-            X,
-            y,
-            prior=prior,
-            scenario=scenario,
-            n_folds=n_folds,
-            random_state=random_state,
-            n_threads=n_threads,
-        )
-        best = best_machine(self, curve)
+        given = locals()
+        best = best_machine(self, curve_on_path(given.pop("self"), **given))
         machine = self.at(best.pop("lam"))
         return dataclasses.replace(machine, params={**machine.params, **best})

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
-from fastpu.common._text import describe
 from fastpu.common._warn import warn
 from fastpu.data._matrix import Matrix
 from fastpu.exceptions import EstimateWarning
@@ -22,7 +21,7 @@ from fastpu.priors._kernel import kernel_factor, mixture_share
 from fastpu.priors._likelihood import ScoreShare
 from fastpu.priors._rows import on_one_scale, row_keys
 from fastpu.priors._sampling import MOST_SAMPLES, Sample, bootstrap, doubts, open_sample
-from fastpu.priors._scores import default_rankers, share_by_scores, users_ranker
+from fastpu.priors._scores import default_rankers, open_rankers, share_by_scores
 
 _LEVEL = 0.95
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # kernel widths, as multiples of the median distance between rows
@@ -228,12 +227,10 @@ def bbe(
     >>> round(bbe(X, y, random_state=0).value, 1)
     0.4
     """
-    if fit is not None and not callable(fit):
-        raise TypeError(f"fit must be a function fit(X, y) or None, got {describe(fit)}")
     matrix, sample, generator, threads = open_sample(
         X, y, function="bbe", random_state=random_state, n_threads=n_threads
     )
-    rankers = default_rankers(matrix, generator, threads) if fit is None else [users_ranker(matrix, fit)]
+    rankers = open_rankers(matrix, fit, generator, threads)
     shares: list[ScoreShare] = []
 
     def estimate(drawn: Sample) -> tuple[float, str]:

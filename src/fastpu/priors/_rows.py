@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.data._category_order import mixed
 from fastpu.data._matrix import DenseMatrix, Matrix
 
 
@@ -74,12 +75,4 @@ def row_keys(matrix: Matrix) -> NDArray[np.uint64]:
 
 def _keys(entries: NDArray[np.floating], salts: NDArray[np.uint64]) -> NDArray[np.uint64]:
     bits = (entries.astype(np.float64) + 0.0).view(np.uint64)  # -0 + 0 is 0
-    return _mixed(bits + salts) - _mixed(salts)
-
-
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers in which every bit depends on all bits of `values`: the finaliser of SplitMix64."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: NDArray[np.uint64] = values ^ (values >> np.uint64(31))
-    return mixed
+    return mixed(bits + salts) - mixed(salts)

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
-from fastpu.common._text import describe, short
+from fastpu.common._text import short
 from fastpu.data._columns import chosen_columns
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix
 from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, proper_prior
 from fastpu.priors._sampling import open_sample
-from fastpu.priors._scores import default_rankers, held_out_scores, users_ranker
+from fastpu.priors._scores import held_out_scores, open_rankers
 
 _PURE = 0.9  # share of the unlabelled rows that are compared that must be positive by the prior
 _FEWEST = 10  # rows of either kind that are compared
@@ -174,8 +174,6 @@ def scar_test(
     share = proper_prior(given, drawn_as, n_pos=sample.pos.size, n_unl=sample.unl.size)
     most = 0 if n_top is None else check_int("n_top", n_top, low=_FEWEST, high=sample.unl.size)
     count = check_int("n_permutations", n_permutations, low=1, high=_MOST_PERMUTATIONS)
-    if fit is not None and not callable(fit):
-        raise TypeError(f"fit must be a function fit(X, y) or None, got {describe(fit)}")
     if matrix.n_features < 2:
         raise ValueError("X must have at least 2 columns: rows that are alike in the others are compared in each")
     numbers, names = chosen_columns("columns", columns, matrix.n_features, matrix.feature_names), matrix.feature_names
@@ -183,8 +181,7 @@ def scar_test(
     for number in numbers.tolist():
         others = check_matrix(matrix.table()[:, np.arange(matrix.n_features) != number])
         with one_blas_thread() if fit is None else contextlib.nullcontext():
-            rankers = default_rankers(others, generator, threads) if fit is None else [users_ranker(others, fit)]
-            score_pos, score_unl = held_out_scores(sample, rankers, generator)
+            score_pos, score_unl = held_out_scores(sample, open_rankers(others, fit, generator, threads), generator)
         pos, unl, purity = _top(score_pos, score_unl, None if prior is None else share, most)
         values = _column(matrix, number)
         tested = _difference(values[sample.pos[pos]], values[sample.unl[unl]], purity, count, generator)

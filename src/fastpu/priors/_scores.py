@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastpu.baselines.ls_auc import fit_ls_auc
 from fastpu.boosting.stump_boost import fit_pnu_auc_boost
 from fastpu.common._params import check_scores_rows
+from fastpu.common._text import describe
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_vector
 from fastpu.data.binned_features import bin_features
@@ -87,8 +88,14 @@ def default_rankers(matrix: Matrix, generator: np.random.Generator, n_threads: i
     return [_quietly(boosted), _quietly(gaussian)]
 
 
-def users_ranker(matrix: Matrix, fit: Callable[[Any, NDArray[np.int64]], Any]) -> Ranker:
-    """Return scores by a function of the user's, of the rows as they were given."""
+def open_rankers(
+    matrix: Matrix, fit: Callable[[Any, NDArray[np.int64]], Any] | None, generator: np.random.Generator, n_threads: int
+) -> list[Ranker]:
+    """Return scores by a function of the user's, of the rows as they were given, or for None the default ones."""
+    if fit is None:
+        return default_rankers(matrix, generator, n_threads)
+    if not callable(fit):
+        raise TypeError(f"fit must be a function fit(X, y) or None, got {describe(fit)}")
 
     def rank(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
         parts = [matrix[part].table() for part in (seen, other)]
@@ -98,7 +105,7 @@ def users_ranker(matrix: Matrix, fit: Callable[[Any, NDArray[np.int64]], Any]) -
             check_vector("the scores of fit", model.decision_function(part), n=part.shape[0]) for part in parts
         )
 
-    return rank
+    return [rank]
 
 
 def _quietly(rank: Ranker) -> Ranker:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.common._params import check_float, check_int, check_one_length, check_random_state, entries_of, is_sequence
-from fastpu.common._text import short
+from fastpu.common._params import (
+    check_float,
+    check_int,
+    check_one_length,
+    check_random_state,
+    check_word_or_number,
+    entries_of,
+    is_sequence,
+)
 from fastpu.common._threads import resolve_n_threads
 from fastpu.kernels._kernels import Kernel, check_kernel
-from fastpu.pual._neighbours import Neighbours
 
 Values: TypeAlias = float | Sequence[float] | NDArray[Any]
 Sigmas: TypeAlias = float | str | Sequence[float | str] | NDArray[Any]
@@ -54,11 +60,6 @@ class Point:
     C_unl: float
     lam: float
     sigma: float | None
-
-    def with_sigma(self, neighbours: Neighbours | None) -> Point:
-        if self.sigma is not None:
-            return self
-        return replace(self, sigma=1.0 if neighbours is None else neighbours.median)
 
 
 @dataclass(frozen=True)
@@ -112,10 +113,9 @@ def check_points(given: Mapping[str, object]) -> tuple[list[Point], bool]:
 
 
 def _check_entry(name: str, value: object) -> float | None:
-    if not name.startswith("sigma") or not isinstance(value, str | np.str_):
+    if not name.startswith("sigma") or not isinstance(value, str):
         return check_parameter(name, value)
-    if value != "median":
-        raise ValueError(f"{name} must be 'median' or a number > 0, got {short(value)}")
+    check_word_or_number(name, value, ("median",))
     return None
 
 

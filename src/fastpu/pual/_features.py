@@ -20,10 +20,9 @@ from scipy.linalg import solve_triangular
 
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.data._matrix import CsrMatrix, DenseMatrix
-from fastpu.kernels._kernels import Kernel
+from fastpu.kernels._kernels import Kernel, shifted_csr
 from fastpu.pual._ordered_factor import ordered_factor
 from fastpu.pual._rows import (
-    CentredRows,
     PualRows,
     expansion_rows,
     gram,
@@ -39,21 +38,21 @@ _LARGEST_SUM = 1e307  # largest kernel value: sums of a few of them, with either
 
 
 class Features(ABC):
-    """Feature vectors of the training rows.
-
-    Attributes
-    ----------
-    gram_unl : ndarray of shape (r, r)
-        Z_u'Z_u, with each row multiplied by its weight.
-    pos : ndarray of shape (n_pos, r_pos)
-        The last columns of the rows of positives; their other columns are 0.
-    """
+    """Feature vectors of the training rows."""
 
     def __init__(self, rows: PualRows) -> None:
         self.rows = rows
-        self.gram_unl: NDArray[np.float64]
-        self.pos: NDArray[np.float64]
         self.residual: float | None = None  # of Nystroem's method: the mean of K(x, x) - z'z
+
+    @cached_property
+    @abstractmethod
+    def gram_unl(self) -> NDArray[np.float64]:
+        """Z_u'Z_u, with each row multiplied by its weight, of shape (r, r)."""
+
+    @cached_property
+    @abstractmethod
+    def pos(self) -> NDArray[np.float64]:
+        """The last columns of the rows of positives, of shape (n_pos, r_pos); their other columns are 0."""
 
     @property
     def rank(self) -> int:
@@ -87,40 +86,96 @@ class Features(ABC):
 
 
 class LinearFeatures(Features):
-    """Linear features of rows with few columns: the rows themselves."""
+    """Linear features: the rows of X less the mean of the unlabelled ones, in float64.
+
+    Of CSR only columns with many entries are shifted. What remains of the mean, by rounding or in columns that are not
+    shifted, is removed from products by a term of rank one.
+    """
 
     def __init__(self, rows: PualRows) -> None:
         super().__init__(rows)
-        self._x = CentredRows(rows)
-        self.pos = self._x.block(rows.pos)
-        self.gram_unl = self._x.gram_unl()
+        matrix = rows.matrix
+        self.x: Any
+        if matrix.is_sparse:
+            x = matrix.convert(np.dtype(np.float64), sparse=True).table()
+            self.x, self._centre = shifted_csr(x, rows.unl)
+        else:
+            self._centre = matrix.values[rows.unl[0]].astype(np.float64)
+            self.x = matrix.values - self._centre
+            mean = rows.share_unl @ self.x
+            self.x -= mean
+            self._centre += mean
+        self._mean: NDArray[np.float64] = self.x.T @ rows.share_unl
+
+    @cached_property
+    def pos(self) -> NDArray[np.float64]:
+        part = self.x[self.rows.pos]
+        dense: NDArray[np.float64] = part.toarray() if sp.issparse(part) else part
+        return dense - self._mean
+
+    @cached_property
+    def gram_unl(self) -> NDArray[np.float64]:
+        unl = self.rows.unl
+        if not sp.issparse(self.x):
+            return gram(self.x[unl], self.rows.weigh(unl), self.rows.n_threads)
+        roots = np.sqrt(self.rows.weigh(unl))
+        part = self.x[unl].multiply(roots[:, None]).tocsr()
+        mean = self._mean * math.sqrt(float(roots @ roots))
+        centred: NDArray[np.float64] = (part.T @ part).toarray() - np.outer(mean, mean)
+        return centred
 
     def quadratic_form(self, R: Any) -> NDArray[np.float64]:
-        return self._x.quadratic(R)
+        if not sp.issparse(self.x):  # the form does not depend on a shift of the rows
+            return quadratic(self.x, R, self.rows.n_threads)
+        form: NDArray[np.float64] = (self.x.T @ (R @ self.x)).toarray()
+        symmetric: NDArray[np.float64] = 0.5 * (form + form.T)
+        return symmetric
+
+    def times(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the product with w of each row."""
+        products: NDArray[np.float64] = self.x @ w
+        return np.subtract(products, float(self._mean @ w), out=products)
+
+    def back(self, on_rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sum of the rows, each times its factor."""
+        sums: NDArray[np.float64] = self.x.T @ on_rows
+        sums -= float(on_rows.sum()) * self._mean
+        return sums
 
     def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.array([self._x.times(beta) for beta in betas])
+        return np.array([self.times(beta) for beta in betas])
 
     def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        return np.array([self._x.back(one) for one in on_rows]) - lam * betas
+        return np.array([self.back(one) for one in on_rows]) - lam * betas
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.float64]:
+        squares = self.x.multiply(self.x).sum(axis=0) if sp.issparse(self.x) else np.einsum("ij,ij->j", self.x, self.x)
+        return np.sqrt(np.asarray(squares, dtype=np.float64).reshape(-1))
 
     def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:
-        return self._x.misfit(on_rows, beta, lam, weight)
+        # 1/2 slope^2 / curvature
+        curvatures = np.hypot(math.sqrt(lam), math.sqrt(weight) * self._lengths)
+        return float((np.abs(self.back(on_rows) - lam * beta) / curvatures).max())
 
     def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
-        return self._x.fields(beta, offset)
+        return {"coef": beta, "intercept": float(offset - self._centre @ beta - self._mean @ beta)}
 
 
 class DenseFeatures(Features):
     """Features that are computed and stored, one row of `z` for each row of X."""
 
     z: NDArray[np.float64]
+    n_last: int  # rows of positives are 0 except in so many last columns
 
-    def _open(self, n_last: int) -> None:
-        """Compute what all problems need from `z`; rows of positives are 0 except in the last `n_last` columns."""
+    @cached_property
+    def pos(self) -> NDArray[np.float64]:
+        return np.ascontiguousarray(self.z[self.rows.pos, self.z.shape[1] - self.n_last :])
+
+    @cached_property
+    def gram_unl(self) -> NDArray[np.float64]:
         rows = self.rows
-        self.pos = np.ascontiguousarray(self.z[rows.pos, self.z.shape[1] - n_last :])
-        self.gram_unl = gram(self.z[rows.unl], rows.weigh(rows.unl), rows.n_threads)
+        return gram(self.z[rows.unl], rows.weigh(rows.unl), rows.n_threads)
 
     def quadratic_form(self, R: Any) -> NDArray[np.float64]:
         return quadratic(self.z, R, self.rows.n_threads)
@@ -154,7 +209,7 @@ class KernelFeatures(DenseFeatures):
         self._mean: NDArray[np.float64] = mean[place]
         self.z = factor.Z[place]
         self._pivots, self._triangle = order[factor.pivots], factor.triangle
-        self._open(factor.n_last)
+        self.n_last = factor.n_last
 
     @cached_property
     def _shared(self) -> dict[str, Any]:
@@ -180,7 +235,7 @@ class WideFeatures(KernelFeatures):
     """
 
     def __init__(self, rows: PualRows, kernel: Kernel) -> None:
-        self._x = CentredRows(rows)
+        self._x = LinearFeatures(rows)
         x = self._x.x
         centred = copy(rows)
         centred.matrix = CsrMatrix.of(x) if sp.issparse(x) else DenseMatrix(x)
@@ -191,7 +246,7 @@ class WideFeatures(KernelFeatures):
         return self._x.back(self._coefs(beta))
 
     def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.array([self._x.times(self._w(beta)) for beta in betas])
+        return self._x.scores(np.array([self._w(beta) for beta in betas]))
 
     def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
         return np.array([self._slope(*each, lam) for each in zip(on_rows, betas, strict=True)])
@@ -226,7 +281,7 @@ class NystroemFeatures(DenseFeatures):
         self.residual = max(float(lacks.mean()), 0.0)
         self._centre: NDArray[np.float64] = rows.share_unl @ self.z
         self.z -= self._centre
-        self._open(self.z.shape[1])
+        self.n_last = self.z.shape[1]
 
     @cached_property
     def _shared(self) -> dict[str, Any]:

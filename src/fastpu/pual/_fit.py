@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +18,7 @@ from fastpu.kernels._kernels import Kernel, resolve_gamma
 from fastpu.kernels._scales import check_training_rows
 from fastpu.pual._arguments import Point, PualOptions, PualRound, check_parameter, check_points
 from fastpu.pual._features import Features, open_features
-from fastpu.pual._neighbours import Graph, open_graph
+from fastpu.pual._neighbours import open_graph
 from fastpu.pual._quadratic import NeighbourTerm
 from fastpu.pual._rows import PualRows
 from fastpu.pual.pual_machine import PualMachine
@@ -61,13 +61,10 @@ def _open_pual_rows(options: PualOptions, given: Mapping[str, Any]) -> tuple[Pua
     return PualRows(kept, options.n_threads), resolve_gamma(options.kernel, kept.matrix, kept.weights)
 
 
-def fit_points(
-    options: PualOptions, given: Mapping[str, Any], graph: Graph | None, solver: Solver
-) -> PualMachine | list[PualMachine]:
+def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -> PualMachine | list[PualMachine]:
     """Fit the models of all points, sharing factors between them where possible, and warn of failures.
 
     `given` are the arguments of the public function. `solver` is called with points that differ in C_pos alone.
-    `graph` is None for a method without neighbours.
     """
     points, is_one = check_points(given)
     with (
@@ -75,8 +72,12 @@ def fit_points(
         one_blas_thread(options.n_threads),
     ):
         rows, kernel = _open_pual_rows(options, given)
-        neighbours = None if graph is None else open_graph(graph, rows, kernel)
-        points = [point.with_sigma(neighbours) for point in points]
+        neighbours = None
+        if "graph" in given:
+            neighbours = open_graph(given["graph"], int(given["n_neighbors"]), rows, kernel)
+        for i, point in enumerate(points):
+            if point.sigma is None:
+                points[i] = replace(point, sigma=1.0 if neighbours is None else neighbours.median)
         features = open_features(rows, kernel, options.n_components, options.generator)
         fitted: dict[int, _Fitted] = {}
         vanished: list[float] = []

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fastpu.common._params import check_int
 from fastpu.common._text import describe
 from fastpu.data._sparse import is_sparse, read_sparse
 from fastpu.kernels._kernels import Kernel
@@ -17,31 +16,6 @@ from fastpu.knn.knn_graph import KNNGraph, search
 from fastpu.pual._rows import PualRows
 
 _SYMMETRY = 1e-9  # largest rounding error of R - R' and of R 1, relative to the largest entry
-
-
-@dataclass(frozen=True)
-class Graph:
-    """The checked arguments, of which one is used: a number of neighbours, a searched graph, or R itself."""
-
-    n_neighbors: int
-    searched: Any = None
-    R: Any = None
-
-
-def check_graph(graph: object, n_neighbors: object) -> Graph:
-    neighbors = check_int("n_neighbors", n_neighbors, low=0)
-    if graph is None:
-        return Graph(neighbors)
-    if isinstance(graph, tuple) and len(graph) == 2:
-        R = graph[1]
-        if not is_sparse(R):
-            raise TypeError(f"graph must be (W, R) of SciPy sparse matrices, got {describe(R)} for R")
-        return Graph(neighbors, R=R)
-    if isinstance(graph, KNNGraph):
-        return Graph(neighbors, searched=graph)
-    raise TypeError(
-        f"graph must be None, a pair (W, R) as knn_similarity gives it, or what knn_graph gives, got {describe(graph)}"
-    )
 
 
 @dataclass(frozen=True)
@@ -66,26 +40,33 @@ class Neighbours:
         return float(R.diagonal().sum()) * self.n_rows / n_ends if n_ends else 1.0
 
 
-def open_graph(graph: Graph, rows: PualRows, kernel: Kernel) -> Neighbours:
-    """Return the neighbours; a search is done only once."""
-    if graph.R is not None:
-        return Neighbours(rows.n, R=_check_laplacian(graph.R, rows.n))
-    if graph.searched is not None:
-        if graph.searched.n_rows != rows.n:
-            raise ValueError(f"graph must be that of the {rows.n} rows of X, got one of {graph.searched.n_rows}")
-        return Neighbours(rows.n, graph.searched)
-    if graph.n_neighbors == 0:
+def open_graph(graph: object, n_neighbors: int, rows: PualRows, kernel: Kernel) -> Neighbours:
+    """Return the neighbours that the arguments `graph` and `n_neighbors` name; a search is done only once."""
+    if isinstance(graph, tuple) and len(graph) == 2:
+        return Neighbours(rows.n, R=_check_laplacian(graph[1], rows.n))
+    if isinstance(graph, KNNGraph):
+        if graph.n_rows != rows.n:
+            raise ValueError(f"graph must be that of the {rows.n} rows of X, got one of {graph.n_rows}")
+        return Neighbours(rows.n, graph)
+    if graph is not None:
+        raise TypeError(
+            f"graph must be None, a pair (W, R) as knn_similarity gives it, or what knn_graph gives, got "
+            f"{describe(graph)}"
+        )
+    if n_neighbors == 0:
         return Neighbours(rows.n, R=sp.csr_array((rows.n, rows.n), dtype=np.float64))
     if kernel.name == "precomputed":
         raise ValueError(
             "graph must be given with kernel='precomputed', as there are no rows to find neighbours of, got None; "
             "n_neighbors=0 does without neighbours"
         )
-    return Neighbours(rows.n, search(rows.matrix, graph.n_neighbors, rows.n_threads))
+    return Neighbours(rows.n, search(rows.matrix, n_neighbors, rows.n_threads))
 
 
 def _check_laplacian(R: Any, n: int) -> Any:
     """Return R as CSR of float64 after checking that f'Rf can be a sum of squares of differences."""
+    if not is_sparse(R):
+        raise TypeError(f"graph must be (W, R) of SciPy sparse matrices, got {describe(R)} for R")
     if R.shape != (n, n):
         raise ValueError(f"graph must be that of the {n} rows of X, got R of shape {tuple(R.shape)}")
     # Indices are checked here: SciPy's own routines trust them, and read outside of R's memory if they are wrong.

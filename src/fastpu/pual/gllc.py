@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_int
 from fastpu.common._sharing import shares_work
 from fastpu.pual._arguments import Point, PualRound, Sigmas, Values, check_pual_options
 from fastpu.pual._features import Features
 from fastpu.pual._fit import Hook, Solved, fit_points
-from fastpu.pual._neighbours import check_graph
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, SystemFactor, is_right, residuals
 from fastpu.pual._rows import gram
 from fastpu.pual.pual_machine import PualMachine
@@ -94,9 +94,8 @@ def fit_gllc(
     array([-1, -1,  1,  1, -1,  1])
     """
     given = locals()
-    checked = check_graph(graph, n_neighbors)
-    options = check_pual_options("fit_gllc", "GLLC", given, n_neighbors=checked.n_neighbors)
-    return fit_points(options, given, checked, solve_least_squares)
+    options = check_pual_options("fit_gllc", "GLLC", given, n_neighbors=check_int("n_neighbors", n_neighbors, low=0))
+    return fit_points(options, given, solve_least_squares)
 
 
 def solve_least_squares(

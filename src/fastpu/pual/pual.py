@@ -17,7 +17,6 @@ from fastpu.common._sharing import shares_work
 from fastpu.pual._arguments import Point, PualRound, Sigmas, Values, check_pual_options
 from fastpu.pual._features import Features
 from fastpu.pual._fit import Hook, Solved, fit_points
-from fastpu.pual._neighbours import check_graph
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, Residual, SystemFactor, is_right, residuals
 from fastpu.pual._rows import product
 from fastpu.pual.pual_machine import PualMachine
@@ -160,9 +159,8 @@ def fit_pual(
         check_float("tol", tol, low=0, high=1, open_low=True, open_high=True),
         min(check_int("max_iter", max_iter, low=1), MANY),
     )
-    checked = check_graph(graph, n_neighbors)
-    own = {"n_neighbors": checked.n_neighbors, "tol": dual.tol, "max_iter": max_iter}
-    return fit_points(check_pual_options("fit_pual", "PUAL", given, **own), given, checked, dual.solve)
+    own = {"n_neighbors": check_int("n_neighbors", n_neighbors, low=0), "tol": dual.tol, "max_iter": max_iter}
+    return fit_points(check_pual_options("fit_pual", "PUAL", given, **own), given, dual.solve)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from fastpu.common._params import MANY, check_choice, check_int
-from fastpu.kernels._gauss_basis import check_bandwidth
+from fastpu.data._matrix import Matrix
+from fastpu.data._training_rows import TrainingRows
+from fastpu.kernels._gauss_basis import check_bandwidth, default_bandwidth, open_centers
 
 _MOST_HIDDEN = 10**6
 
@@ -38,7 +42,7 @@ class RiskRound:
 
 @dataclass(frozen=True)
 class Shape:
-    """The form of f, and the loss in the risk that it minimises."""
+    """The form of f, and the loss in the risk that it minimises ("" for a method that has but one)."""
 
     model: str
     loss: str
@@ -48,7 +52,8 @@ class Shape:
     bandwidth: float | None
 
     def params(self) -> dict[str, object]:
-        params: dict[str, object] = {"loss": self.loss, "model": self.model}
+        params: dict[str, object] = {"loss": self.loss} if self.loss else {}
+        params["model"] = self.model
         if self.model == "mlp":
             params["n_hidden"] = self.n_hidden
         if self.model == "gauss":
@@ -56,13 +61,24 @@ class Shape:
             params["bandwidth"] = self.bandwidth
         return params
 
+    def basis(
+        self, rows: TrainingRows, generator: np.random.Generator, check_room: Callable[[int], None] | None = None
+    ) -> tuple[Matrix | None, float | None]:
+        """Return the centres of basis functions and their bandwidth, or None for both where there are none."""
+        if self.model != "gauss":
+            return None, None
+        centers = open_centers(rows.matrix, self.centers, self.n_centers, rows.weights, generator)
+        if check_room is not None:
+            check_room(centers.n_rows)
+        return centers, self.bandwidth or default_bandwidth(rows.matrix, rows.weights, centers)
 
-def check_shape(given: Mapping[str, Any], models: Sequence[str], losses: Sequence[str]) -> Shape:
+
+def check_shape(given: Mapping[str, Any], models: Sequence[str], losses: Sequence[str] = ()) -> Shape:
     """Check those of a function's arguments, by their names, that say what f is and what it minimises."""
     kind, centers = check_choice("model", given["model"], models), given["centers"]
     return Shape(
         model=kind,
-        loss=check_choice("loss", given["loss"], losses),
+        loss=check_choice("loss", given["loss"], losses) if losses else "",
         n_hidden=check_int("n_hidden", given.get("n_hidden", 1), low=1, high=_MOST_HIDDEN),
         n_centers=min(check_int("n_centers", given["n_centers"], low=1), MANY),
         centers=centers,

@@ -18,7 +18,7 @@ from fastpu.data._training_rows import TrainingRows, open_training_rows
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
+from fastpu.kernels._gauss_basis import gauss_features
 from fastpu.model._model import Model, refuse_nan_scores
 from fastpu.model._prior import check_prior_in, prior_among_unlabeled
 from fastpu.risk._arguments import Shape
@@ -92,11 +92,8 @@ def open_risk_rows(function: str, shape: Shape, given: Mapping[str, Any]) -> Ris
     require_rows(given["X"], function)
     rows = open_training_rows(check_matrix(given["X"]), given["y"], given["sample_weight"], function)
     share = prior_among_unlabeled(prior, n_pos=rows.mass(1), n_unl=rows.mass(0), scenario=drawn_as)
-    features, weights = rows.matrix, rows.weights
-    centers = bandwidth = None
-    if shape.model == "gauss":
-        centers = open_centers(rows.matrix, shape.centers, shape.n_centers, weights, generator)
-        bandwidth = shape.bandwidth or default_bandwidth(rows.matrix, weights, centers)
+    features, (centers, bandwidth) = rows.matrix, shape.basis(rows, generator)
+    if centers is not None and bandwidth is not None:
         features = DenseMatrix(gauss_features(rows.matrix, centers, bandwidth, threads))
     return RiskRows(
         **vars(rows),

@@ -16,6 +16,7 @@ from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef
 from fastpu.svm._arguments import MOST_COST, Options
 from fastpu.svm._solver import (
+    UNFINISHED,
     Solved,
     SvmRound,
     Task,
@@ -24,7 +25,7 @@ from fastpu.svm._solver import (
     open_training,
     warn_if_degenerate,
     warn_if_no_margin,
-    warn_if_unfinished,
+    warn_of_unfinished,
 )
 from fastpu.svm.kernel_machine import KernelMachine
 
@@ -80,7 +81,8 @@ def model_params(task: Task, options: Options) -> dict[str, object]:
 
 def warn_of_failures(task: Task, solved: Solved, span: tuple[int, int, float, float], training: TrainingRows) -> None:
     """Warn of a fit that did not end, or whose model is of no use; `span` is `span_of` the scores of its rows."""
-    warn_if_unfinished(task.function, solved, training.options, training.dtype)
+    if solved.status in UNFINISHED:
+        warn_of_unfinished(task.function, solved.status, vars(solved), training)
     if solved.status in {"tol", "gap", "precision"}:
         warn_if_no_margin(task, solved, training.options.tol)
         warn_if_degenerate(task.function, span, one_class=task.problem == "one_class")

@@ -14,9 +14,8 @@ from fastpu import _core
 from fastpu.common._params import check_one_length, entries_of, is_sequence
 from fastpu.common._sharing import unwrapped
 from fastpu.common._text import describe
-from fastpu.data.binned_features import require_rows
-from fastpu.kernels._kernels import check_kernel_matrix, resolve_gamma, value_dtype
-from fastpu.kernels._scales import check_training_rows, warn_of_scales
+from fastpu.kernels._kernels import resolve_gamma, value_dtype
+from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import Options, check_options
 from fastpu.svm._fit import Posed, fit_machine, model_params, warn_of_failures
 from fastpu.svm._solver import Solved, Task, TrainingRows
@@ -25,6 +24,8 @@ from fastpu.svm.kernel_machine import KernelMachine
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 
 _KERNELS = ("rbf", "poly", "precomputed")  # linear has solvers of its own; with sigmoid starts decide what is found
+# What the core says of a fit and `Solved` keeps as it is.
+_SOLVED = ("alpha", "intercept", "objective", "gap", "violation", "margin", "n_steps", "status")
 # The arguments of every fit function that do not pose its problem.
 _SHARED = (
     *("X", "y", "kernel", "gamma", "degree", "coef0", "cache_mb", "tol", "max_iter", "n_threads"),
@@ -32,18 +33,7 @@ _SHARED = (
 )
 
 
-@dataclass(frozen=True)
-class _Poser:
-    """How a fit function poses its problem: by those of its arguments that are not of the kernel or the solver."""
-
-    problem: str
-    function: Callable[..., Posed]
-
-    def pose(self, n_rows: int, y: object, arguments: Mapping[str, Any]) -> Posed:
-        return self.function(n_rows, y, **{name: arguments[name] for name in arguments if name not in _SHARED})
-
-
-def shares_grid(problem: str, pose: Callable[..., Posed], *costs: str) -> Callable[[_Fit], _Fit]:
+def shares_grid(pose: Callable[..., Posed], *costs: str) -> Callable[[_Fit], _Fit]:
     """Mark a fit function whose fits with other costs, kernel widths and folds share work, and that takes sequences.
 
     ``pose(n_rows, y, **arguments)`` checks those of its arguments that are not of the kernel or the solver. The
@@ -51,11 +41,18 @@ def shares_grid(problem: str, pose: Callable[..., Posed], *costs: str) -> Callab
     """
 
     def mark(function: _Fit) -> _Fit:
-        vars(function)["grid_poser"] = _Poser(problem, pose)
+        vars(function)["poses_svm"] = pose
         vars(function)["takes_many"] = (*costs, "gamma")
         return function
 
     return mark
+
+
+def _posed(fit: Callable[..., Any], n_rows: int, y: object, arguments: Mapping[str, Any]) -> Posed:
+    posed: Posed = unwrapped(fit).poses_svm(
+        n_rows, y, **{n: value for n, value in arguments.items() if n not in _SHARED}
+    )
+    return posed
 
 
 def fit_posed(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> KernelMachine | list[KernelMachine]:
@@ -67,7 +64,7 @@ def fit_posed(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> KernelMa
     if not names:
         options = check_options(arguments)
         matrix = check_training_rows(arguments["X"], options.kernel, fit.__name__)
-        posed = unwrapped(fit).grid_poser.pose(matrix.n_rows, arguments.get("y"), arguments)
+        posed = _posed(fit, matrix.n_rows, arguments.get("y"), arguments)
         callback, progress = arguments["callback"], arguments["progress"]
         return fit_machine(posed, matrix, options, callback=callback, progress=progress)
     for name in names:
@@ -79,10 +76,8 @@ def fit_posed(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> KernelMa
     if not SvmGrid.takes(fit, set(names), rest):
         return [fit(**rest, **point) for point in points]
     X, y = rest.pop("X"), rest.pop("y", None)
-    require_rows(X, unwrapped(fit).__name__)
-    grid = SvmGrid(fit, X, rest)
-    grid.warn_of_scales()
-    everything = FoldData(np.arange(grid.n_rows), np.empty(0, dtype=np.int64), y, {})
+    grid = SvmGrid(fit, X, rest, is_alone=True)
+    everything = FoldData(np.arange(grid.matrix.n_rows), np.empty(0, dtype=np.int64), y, {})
     fits = grid.solve(points, [everything])[0]
     for each in fits:
         each.warn()
@@ -130,27 +125,21 @@ class GridFit:
 class SvmGrid:
     """The rows of all folds, and the arguments that all fits have in common."""
 
-    def __init__(self, fit: Callable[..., Any], X: object, arguments: Mapping[str, Any]) -> None:
-        self._poser: _Poser = unwrapped(fit).grid_poser
-        self._arguments = {**_defaults(fit), **arguments}
-        self._matrix = check_kernel_matrix(X, self._options({}).kernel)
+    def __init__(
+        self, fit: Callable[..., Any], X: object, arguments: Mapping[str, Any], *, is_alone: bool = False
+    ) -> None:
+        self._fit, self._arguments = fit, {**_defaults(fit), **arguments}
+        # Of columns on different scales a single fit warns, and in a search the last fit to all rows.
+        self.matrix = check_training_rows(X, self._options({}).kernel, unwrapped(fit).__name__, solves=is_alone)
 
     @staticmethod
     def takes(fit: Callable[..., Any], names: set[str], arguments: Mapping[str, Any]) -> bool:
         """Tell whether fits with these arguments, which differ in the parameters `names` alone, share work."""
-        if not hasattr(unwrapped(fit), "grid_poser") or not names <= set(unwrapped(fit).takes_many):
+        if not hasattr(unwrapped(fit), "poses_svm") or not names <= set(unwrapped(fit).takes_many):
             return False
         given = {**_defaults(fit), **arguments}
         kernel = given["kernel"]
         return isinstance(kernel, str) and kernel in _KERNELS and given["callback"] is None and not given["progress"]
-
-    @property
-    def n_rows(self) -> int:
-        return self._matrix.n_rows
-
-    def warn_of_scales(self) -> None:
-        """Warn of columns on different scales, as a single fit does."""
-        warn_of_scales(self._matrix, self._options({}).kernel)
 
     def _options(self, point: Mapping[str, Any]) -> Options:
         return check_options({**self._arguments, **point})
@@ -162,24 +151,24 @@ class SvmGrid:
         """
         chains: dict[tuple[int, float], _Chain] = {}
         for k, fold in enumerate(folds):
-            rows = self._matrix[fold.train]
+            rows = self.matrix[fold.train]
             for i, point in enumerate(points):
                 given = {**self._arguments, **fold.by_row, **point}
-                posed = self._poser.pose(fold.train.size, fold.labels, given)
+                posed = _posed(self._fit, fold.train.size, fold.labels, given)
                 options = self._options(point)
                 kernel = resolve_gamma(options.kernel, rows, posed.counts)
                 key = k, kernel.core_gamma
                 if key not in chains:
-                    chains[key] = _Chain(fold, posed, TrainingRows(self._matrix, kernel, options))
+                    chains[key] = _Chain(fold, posed, TrainingRows(self.matrix, kernel, options))
                 chains[key].add(i, posed, options)
         options = self._options({})
-        dtype = value_dtype(options.kernel.name, self._matrix.dtype)
+        dtype = value_dtype(options.kernel.name, self.matrix.dtype)
         results = _core.solve_svm_grid(
-            self._matrix.convert(dtype, sparse=self._matrix.is_sparse),
-            self._poser.problem,
+            self.matrix.convert(dtype, sparse=self.matrix.is_sparse),
+            posed.task.problem,
             [chain.arguments() for chain in chains.values()],
             kernel=options.kernel.core_params,
-            options=_core.SmoOptions(tol=options.tol, max_steps=options.steps(self._matrix.n_rows)),
+            options=_core.SmoOptions(tol=options.tol, max_steps=options.steps(self.matrix.n_rows)),
             cache_bytes=options.cache_bytes,
             n_threads=options.n_threads,
         )
@@ -233,20 +222,14 @@ class _Chain:
 
     def _fit(self, task: Task, options: Options, result: _core.GridFit, held: NDArray[np.float64]) -> GridFit:
         support = self._rows[result["support"]]
-        history = {"objective": result["objective"], "violation": result["violation"], "n_steps": result["n_steps"]}
+        known: dict[str, Any] = dict(result)
+        last = {**{name: known[name] for name in ("objective", "violation", "n_steps")}, "n_active": self._rows.size}
         solved = Solved(
             rows=self._fold.train[support],
             labels=None if self._labels is None else self._labels[result["support"]],
-            alpha=result["alpha"],
-            intercept=result["intercept"],
             decision=np.empty(0),
-            objective=result["objective"],
-            gap=result["gap"],
-            violation=result["violation"],
-            margin=result["margin"],
-            n_steps=result["n_steps"],
-            status=result["status"],
-            history={name: np.array([value]) for name, value in (history | {"n_active": self._rows.size}).items()},
+            history={name: np.array([value]) for name, value in last.items()},
+            **{name: known[name] for name in _SOLVED},
         )
         span = result["n_positive"], self._rows.size, result["lowest_score"], result["highest_score"]
         return GridFit(held, support, self._fold, task, solved, span, replace(self._training, options=options))

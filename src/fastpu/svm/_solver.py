@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,9 +14,11 @@ from fastpu.common._progress import of_rounds
 from fastpu.common._warn import one_verdict, warn
 from fastpu.data._matrix import Matrix
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.kernels._kernels import FunctionKernel, Kernel, linear_coef, resolve_gamma, value_dtype
+from fastpu.kernels._kernels import Kernel, for_core, linear_coef, resolve_gamma, value_dtype
 from fastpu.svm._arguments import Options
 from fastpu.svm.kernel_machine import KernelMachine
+
+UNFINISHED = ("max_iter", "precision")  #: the statuses of a solver that stopped early
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,17 @@ class Solved:
     def is_support(self) -> NDArray[np.bool_]:
         return self.alpha > 0
 
+    @property
+    def dual_coef(self) -> NDArray[np.float64]:
+        return self.alpha if self.labels is None else self.alpha * self.labels
+
+    def of_support(self) -> Solved:
+        """Return what it says of the support vectors alone, in the order of their numbers."""
+        kept = np.flatnonzero(self.is_support)
+        kept = kept[np.argsort(self.rows[kept])]
+        labels = None if self.labels is None else self.labels[kept]
+        return replace(self, rows=self.rows[kept], labels=labels, alpha=self.alpha[kept], decision=np.empty(0))
+
 
 @dataclass(frozen=True)
 class TrainingRows:
@@ -123,11 +136,9 @@ class TrainingRows:
 
     def machine(self, solved: Solved, params: dict[str, object], **fields: Any) -> KernelMachine:
         """Return the model of a solution, in which `fields` replace those that it would have."""
-        kept = np.flatnonzero(solved.is_support)
-        kept = kept[np.argsort(solved.rows[kept])]
-        signs = 1.0 if solved.labels is None else solved.labels[kept].astype(np.float64)
+        support = solved.of_support()
         known: dict[str, Any] = {
-            **self.vectors(solved.rows[kept], solved.alpha[kept] * signs, solved.coef),
+            **self.vectors(support.rows, support.dual_coef, solved.coef),
             "threshold": 0.0,
             "n_iter": solved.n_steps,
             "converged": solved.status in {"tol", "gap"},
@@ -181,35 +192,20 @@ class Training(TrainingRows):
                 f"X must have entries so small that kernel values do not overflow {self.dtype}; "
                 f"scale X, or pass float64 or another kernel"
             )
-        objective, violation, n_steps = result["objective"], result["violation"], result["n_steps"]
-        last = {"n_active": rows.size, "objective": objective, "violation": violation, "n_steps": n_steps}
-        return Solved(
-            rows=rows,
-            labels=labels,
-            alpha=result["alpha"],
-            intercept=result["intercept"],
-            decision=result["decision"],
-            objective=objective,
-            gap=result["gap"],
-            violation=violation,
-            margin=result["margin"],
-            n_steps=n_steps,
-            status=result["status"],
-            history={name: np.append(values, last[name]) for name, values in result["history"].items()},
-        )
+        known: dict[str, Any] = dict(result)
+        last = {**known, "n_active": rows.size}
+        history = {name: np.append(values, last[name]) for name, values in result["history"].items()}
+        return Solved(rows=rows, labels=labels, **{**known, "history": history})
 
 
 def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64] | None = None) -> Training:
     """Make a solver for checked rows; `weights` say how often each counts where gamma follows their variance."""
     kernel = resolve_gamma(options.kernel, matrix, weights)
-    is_function = kernel.name == "callable"
+    rows, function = for_core(kernel, matrix.convert(value_dtype(kernel.name, matrix.dtype), sparse=matrix.is_sparse))
     engine = _core.SvmEngine(
-        # With a user's kernel function the core reads only the number of rows from its first argument.
-        np.zeros((matrix.n_rows, 1))
-        if is_function
-        else matrix.convert(value_dtype(kernel.name, matrix.dtype), sparse=matrix.is_sparse),
+        rows,
         kernel=kernel.core_params,
-        function=FunctionKernel(kernel.function, matrix) if kernel.function is not None else None,
+        function=function,
         cache_bytes=options.cache_bytes,
         n_threads=options.n_threads,
     )
@@ -219,24 +215,36 @@ def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64]
 # ------------------------------------------------------------------------------------------------- warnings
 
 
-def warn_if_unfinished(function: str, solved: Solved, options: Options, dtype: np.dtype[Any]) -> None:
-    """Warn if the solver stopped early: after how many steps, how far from the optimum, and what would help."""
-    if solved.status not in ("max_iter", "precision"):
-        return
+def warn_of_unfinished(subject: str, status: str, numbers: Mapping[str, Any], training: TrainingRows) -> None:
+    """Warn that the solver stopped early: after how many steps, how far from the optimum, and what would help."""
+    options, n_steps = training.options, numbers["n_steps"]
     state = (
-        f"the largest KKT violation is {solved.violation:.3g}, above tol = {options.tol:g}, and the duality gap "
-        f"{solved.gap:.3g} at the objective {solved.objective:.6g}"
+        f"the largest KKT violation is {numbers['violation']:.3g}, above tol = {options.tol:g}, and the duality gap "
+        f"{numbers['gap']:.3g} at the objective {numbers['objective']:.6g}"
     )
-    if solved.status == "max_iter":
-        advice = "raise max_iter, scale the features of X, or accept a larger tol"
-        text = f"{function} ran all max_iter = {solved.n_steps} pair updates: {state}; {advice}"
+    if status == "max_iter":
+        advice = f"raise {options.limit}, scale the features of X, or accept a larger tol"
+        text = f"{subject} ran all {options.limit} = {n_steps} pair updates: {state}; {advice}"
     else:
-        more = " or pass float64 rows" if dtype == np.float32 else ""
+        more = " or pass float64 rows" if training.dtype == np.float32 else ""
         text = (
-            f"{function} ended after {solved.n_steps} pair updates at the precision of {dtype} kernel values: "
+            f"{subject} ended after {n_steps} pair updates at the precision of {training.dtype} kernel values: "
             f"{state}; accept a larger tol{more}"
         )
     warn(text, ConvergenceWarning)
+
+
+def warn_of_worst(
+    what: str, each: str, statuses: Mapping[int, str], columns: Mapping[str, Any], training: TrainingRows
+) -> None:
+    """Warn of the worst of several fits, by their numbers, if some stopped early; `columns` have an entry for each."""
+    unfinished = [number for number, status in statuses.items() if status in UNFINISHED]
+    if unfinished:
+        worst = max(unfinished, key=lambda number: float(columns["violation"][number]))
+        numbers = {name: column[worst] for name, column in columns.items()}
+        share = f"{len(unfinished)} of {len(columns['violation'])} {what}"
+        subject = f"{share} did not converge: the worst, {each} {worst},"
+        warn_of_unfinished(subject, statuses[worst], numbers, training)
 
 
 def warn_if_no_margin(task: Task, solved: Solved, tol: float) -> None:

@@ -14,15 +14,14 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._text import describe, short
-from fastpu.common._warn import span_of, warn
+from fastpu.common._warn import span_of
 from fastpu.data._validate import check_labels
-from fastpu.exceptions import ConvergenceWarning
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._fit import linear_engine, solve_linear
-from fastpu.svm._solver import Task, Training, open_training, warn_if_degenerate
+from fastpu.svm._solver import Task, Training, open_training, warn_if_degenerate, warn_of_worst
 from fastpu.svm.kernel_machine import KernelMachine
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
@@ -237,7 +236,7 @@ def fit_bagging_svm(
         "random_state": seed_param(random_state),
     }
     model = work.model(unlabelled, params)
-    _warn_if_unfinished(work, tol=options.tol)
+    warn_of_worst("bags of fit_bagging_svm", "bag", dict(enumerate(work.statuses)), model.history, work.training)
     if model.status in {"tol", "gap", "precision"}:
         warn_if_degenerate("fit_bagging_svm", span_of(work.totals / work.n_done))
     return model
@@ -256,7 +255,7 @@ class _Bags:
     ) -> None:
         n_rows, n_bags = training.matrix.n_rows, len(bags)
         positives = np.flatnonzero(is_positive).astype(np.int64)
-        self._training, self._positives, self._bags, self._hook = training, positives, bags, hook
+        self.training, self._positives, self._bags, self._hook = training, positives, bags, hook
         self._is_linear = training.kernel.name == "linear"
         self._engine = linear_engine(training) if self._is_linear else None
         self._signs = np.where(is_positive, np.int8(1), np.int8(-1))
@@ -288,7 +287,7 @@ class _Bags:
         It comes from the SVM of all rows in which each unlabelled one counts as often as it is in a bag on average.
         None if bags are so few or so small that they would take less time than this SVM.
         """
-        training, (n_bags, size) = self._training, self._bags.shape
+        training, (n_bags, size) = self.training, self._bags.shape
         n_unlabelled = int(np.count_nonzero(~is_positive))
         if self._is_linear or n_bags < _SHARING_BAGS or 2 * size < n_unlabelled:
             return None
@@ -317,7 +316,7 @@ class _Bags:
 
     def _solve(self, first: int, stop: int) -> dict[str, Any]:
         """Solve several bags at a time."""
-        training, bags = self._training, self._bags[first:stop]
+        training, bags = self.training, self._bags[first:stop]
         n_rows = self._positives.size + bags.shape[1]
         return training.engine.solve_bags(
             self._positives,
@@ -331,12 +330,12 @@ class _Bags:
 
     def _solve_linear(self, bag: int) -> dict[str, Any]:
         """Solve one bag with the linear kernel, as `fit_svm` does."""
-        training, cost = self._training, np.zeros(self._signs.size)
+        training, cost = self.training, np.zeros(self._signs.size)
         cost[self._positives] = self._C
         np.add.at(cost, self._bags[bag], self._C_unl)
         solved = solve_linear(_TASK, training, self._engine, self._signs, cost)
-        support, alpha = solved.rows[solved.is_support], solved.alpha[solved.is_support]
-        dual_coef = alpha * self._signs[support]
+        of_support = solved.of_support()
+        support, dual_coef = of_support.rows, of_support.dual_coef
         coef = linear_coef(training.matrix, support, dual_coef) if solved.coef is None else solved.coef
         self._coef += coef
         return {
@@ -352,7 +351,7 @@ class _Bags:
         # Bags are added one after the other, so that the sums do not depend on how many are fitted at a time.
         coefs = result["coefs"][:, bag]
         if not (np.isfinite(scores).all() and np.isfinite(coefs).all()):
-            dtype = self._training.dtype
+            dtype = self.training.dtype
             raise ValueError(f"X must have entries so small that kernel values do not overflow {dtype}; scale X")
         is_out: NDArray[np.bool_] = np.ones(scores.size, dtype=np.bool_)
         is_out[self._bags[self.n_done]] = False
@@ -380,7 +379,7 @@ class _Bags:
         status = "callback" if self.is_stopped else others[0] if others else reached
         coef = self._coef / self.n_done if self._is_linear else None
         return BaggingSVM(
-            **self._training.vectors(support, self._dual_coef[support] / self.n_done, coef),
+            **self.training.vectors(support, self._dual_coef[support] / self.n_done, coef),
             threshold=0.0,
             n_iter=self.n_done,
             converged=status in {"tol", "gap"},
@@ -396,20 +395,3 @@ class _Bags:
             oob_decision_function=out_of_bag,
             bag_intercepts=parts["intercept"],
         )
-
-
-def _warn_if_unfinished(work: _Bags, *, tol: float) -> None:
-    unfinished = [bag for bag, status in enumerate(work.statuses) if status in ("max_iter", "precision")]
-    if not unfinished:
-        return
-    history = {name: np.concatenate(arrays)[unfinished] for name, arrays in work._parts.items()}
-    worst = int(np.argmax(history["violation"]))
-    ended = [work.statuses[bag] for bag in unfinished]
-    warn(
-        f"{len(unfinished)} of {work.n_done} bags of fit_bagging_svm did not converge ({ended.count('max_iter')} ran "
-        f"all max_iter pair updates, {ended.count('precision')} ended at the precision of kernel values): in the "
-        f"worst, bag {unfinished[worst]}, after {history['n_steps'][worst]} the largest KKT violation is "
-        f"{history['violation'][worst]:.3g}, above tol = {tol:g}, and the duality gap {history['gap'][worst]:.3g}; "
-        f"raise max_iter, scale the features of X, or accept a larger tol",
-        ConvergenceWarning,
-    )

@@ -34,7 +34,7 @@ def _pose(n_rows: int, y: object, *, C_pos: object, C_unl: object, C: object, sa
 
 
 @answers_unknown_keywords
-@shares_grid("c_svm", _pose, "C_pos", "C_unl", "C")
+@shares_grid(_pose, "C_pos", "C_unl", "C")
 def fit_bsvm(
     X: object,
     y: object,

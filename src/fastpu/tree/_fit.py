@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -100,23 +100,24 @@ def drawn_features(max_features: str | float, n_features: int, *, is_sparse: boo
 # ---- The class prior ----
 
 
-def check_prior_and_scenario(
-    prior: object, scenario: object, option: str, *, is_needed: bool
-) -> tuple[float | None, str]:
-    """Return a prior, or None, and its scenario; `option`, such as "loss='upu'", is what needs a prior or does not."""
-    drawn_as = check_scenario(scenario)
-    if is_needed:
+def check_loss(
+    given: Mapping[str, Any], losses: Sequence[str], with_prior: Sequence[str]
+) -> tuple[str, float | None, str]:
+    """Return the loss among a function's arguments, its prior, or None where it needs none, and the scenario."""
+    kind, prior = check_choice("loss", given["loss"], losses), given["prior"]
+    drawn_as, option = check_scenario(given["scenario"]), f"loss={kind!r}"
+    if kind in with_prior:
         if prior is None:
             raise ValueError(
                 f"prior must be given for {option}: the share of positives among the unlabelled rows, for example by "
                 f"fastpu.priors.bbe; got None"
             )
-        return check_prior_in(drawn_as, prior)
+        return kind, *check_prior_in(drawn_as, prior)
     if prior is not None:
         raise ValueError(f"prior must be None for {option}, which needs none, got {describe(prior)}")
     if drawn_as != "case_control":
         raise ValueError(f"scenario must be 'case_control' for {option}, which has no prior, got {drawn_as!r}")
-    return None, drawn_as
+    return kind, None, drawn_as
 
 
 # ---- The seed, and models that a fit goes on from ----
