@@ -64,7 +64,7 @@ class SortedTable {
   // A search begins at the first entry of its cell and goes on one by one, unless some cell has so many entries that
   // halving is faster.
   void divide(const std::vector<T>& ascending) {
-    constexpr std::size_t kFew = 16;
+    constexpr std::size_t kFew = 64;
     constexpr std::size_t kMostCells = 1 << 20;  // numbers that a float tells apart
     if (size_ < kFew) return;
     const auto is_finite = [](T entry) { return std::isfinite(entry); };

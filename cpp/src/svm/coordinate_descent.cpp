@@ -73,7 +73,7 @@ void CoordinateDescent::go_over(const View& x) {
   // Short rows, of which a cache does not hold all, are taken from memory a few neighbours at a time.
   using Value = typename View::Value;
   constexpr double kShort = 512;
-  constexpr double kCache = 1 << 20;
+  constexpr double kCache = 1 << 24;
   const double row_bytes = static_cast<double>(sizeof(Value)) * mean_row_size(x);
   const bool are_grouped = row_bytes <= kShort && static_cast<double>(n_active_) * row_bytes > kCache;
   const index_t n_together = are_grouped ? 8 : 1;
