@@ -194,7 +194,7 @@ void kernel_scores_of_support(const Kernel<double>& kernel, const index_t* rows,
   const index_t n_blocks = count_blocks(n, kBlockRows);
   const auto start = [](index_t block) { return block * kBlockRows; };
   const auto size = [&](index_t block) { return std::min(kBlockRows, n - start(block)); };
-  std::vector<std::unique_ptr<KernelColumns<double>>> columns;
+  auto columns = reserve_vector<std::unique_ptr<KernelColumns<double>>>(n_blocks, "columns of a kernel");
   for (index_t block = 0; block < n_blocks; ++block) {
     columns.push_back(kernel.pack(rows + start(block), size(block), team));
   }

@@ -71,13 +71,13 @@ void CoordinateDescent::shuffle(index_t n_together) {
 template <class View>
 void CoordinateDescent::go_over(const View& x) {
   // Short rows, of which a cache does not hold all, are taken from memory a few neighbours at a time.
-  using Value = typename View::Value;
+  using Value = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
   constexpr double kShort = 512;
   constexpr double kCache = 1 << 24;
   const double row_bytes = static_cast<double>(sizeof(Value)) * mean_row_size(x);
   const bool are_grouped = row_bytes <= kShort && static_cast<double>(n_active_) * row_bytes > kCache;
   const index_t n_together = are_grouped ? 8 : 1;
-  const index_t n_ahead = std::max<index_t>(1, n_together / 2);
+  const index_t n_ahead = are_grouped ? 4 : 1;
   shuffle(n_together);
   double most = -kInfinity;
   double least = kInfinity;

@@ -212,7 +212,8 @@ void for_coded_blocks(const RowCodes& codes, index_t n_columns, index_t n_rows, 
       body(first, n, static_cast<const Code*>(columns.data()), stride, worker);
     });
   };
-  codes.are_bytes() ? in_blocks(std::uint8_t()) : in_blocks(std::uint32_t());
+  if (codes.are_bytes()) return in_blocks(std::uint8_t());
+  in_blocks(std::uint32_t());
 }
 
 // ---- Binned features, where their cuts are those of a model ----
