@@ -24,8 +24,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NEEDS = ("sklearn", "pulearn")
-SETTINGS = {"embeddings": [20_000, 768], "fingerprints": [100_000, 2048], "labelled": 200, "bags": 35, "repeats": 3}
-QUICK = {"embeddings": [300, 30], "fingerprints": [300, 100], "labelled": 30, "bags": 3, "repeats": 1}
+SETTINGS = {
+    "embeddings": [20_000, 768],
+    "fingerprints": [100_000, 2048],
+    "labelled": 200,
+    "bags": 35,
+    "costs": [1.0, 100.0],
+    "repeats": 3,
+}
+QUICK = {"embeddings": [300, 30], "fingerprints": [300, 100], "labelled": 30, "bags": 3, "costs": [1.0], "repeats": 1}
 _SET = 0.03  # share of the bits of a fingerprint
 
 
@@ -34,7 +41,8 @@ def cases(run: SimpleNamespace) -> Iterator[Case]:
         for n_threads in run.threads:
             shared = {"rows": rows, "shape": shape, "labelled": run.labelled, "n_threads": n_threads}
             yield Case(bagging, **shared, bags=run.bags, repeats=run.repeats)
-            yield Case(isvm, **shared, C=1.0, repeats=run.repeats)
+            for cost in run.costs:
+                yield Case(isvm, **shared, C=cost, repeats=run.repeats)
 
 
 def _draw(rows: str, shape: list[int], labelled: int) -> tuple[Any, NDArray[np.int8], NDArray[np.int8]]:

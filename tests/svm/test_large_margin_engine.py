@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
+from fastpu import _core
+from fastpu.data._matrix import CsrMatrix
 from margin_engine_cases import CASES, PROBLEMS, case, certify, kept, make_engine, problem_of, solve
 from oracles import large_margin as oracle
 
@@ -95,6 +98,22 @@ def test_hundreds_of_dense_columns_get_as_many_rounds_of_descent():
     certify(problem, result)
     assert result["method"] == "coordinate_descent"
     assert 100 < result["n_iter"] <= 300
+
+
+def test_short_sparse_rows_of_more_values_than_a_cache_holds_are_taken_in_groups(rng):
+    X = sp.csr_matrix(rng.random((36_000, 400), dtype=np.float32) < 0.15, dtype=np.float64)
+    y = np.where(X @ (np.arange(400) < 20) + rng.normal(size=36_000) > 3, 1, -1).astype(np.int8)
+    cost = 1e-4
+    given = (y, np.full(y.size, cost), None, None)
+    [result] = _core.LargeMarginEngine(CsrMatrix.of(X), n_threads=1).solve_each([given], _core.MarginOptions())
+    beta, coef = result["beta"], result["coef"]
+    assert result["method"] == "coordinate_descent"
+    assert beta.min() >= 0
+    assert beta.max() <= cost * (1 + 1e-12)
+    np.testing.assert_allclose(y @ beta, 0, atol=1e-9)
+    np.testing.assert_allclose(X.T @ (y * beta), coef, atol=1e-9)
+    half_norm, losses = coef @ coef / 2, np.maximum(1 - y * (X @ coef + result["intercept"]), 0)
+    assert half_norm + cost * losses.sum() == pytest.approx(beta.sum() - half_norm, rel=1e-7)
 
 
 def test_where_descent_does_not_suffice_rows_near_their_margin_are_solved_alone():

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include "common/pacer.hpp"
@@ -26,33 +25,19 @@ struct ColumnOrder {
   std::vector<std::uint32_t> bin_start;
 };
 
-// The code of a value is the number of cuts below it.
-template <class T>
-class Encoder {
- public:
-  explicit Encoder(std::span<const double> cuts) : table_(floors_of(cuts)) {}
-  std::uint32_t code(T x) const { return table_.count_below(x); }
-  template <class Code, class Checkpoint>
-  void codes(const T* x, index_t n, Pacer<Checkpoint>& pacer, Code* out) const {
-    constexpr index_t kBlock = 256;
-    std::uint32_t counts[kBlock];
-    pacer.run(0, n, [&](index_t first, index_t end) {
-      for (; first < end; first += kBlock) {
-        const index_t m = std::min(kBlock, end - first);
-        table_.count_below(x + first, m, counts);
-        for (index_t i = 0; i < m; ++i) out[first + i] = static_cast<Code>(counts[i]);
-      }
-    });
-  }
-
- private:
-  static std::vector<T> floors_of(std::span<const double> cuts) {
-    auto floors = reserve_vector<T>(static_cast<index_t>(cuts.size()), "a table of cuts");
-    for (const double theta : cuts) floors.push_back(floor_to<T>(theta));
-    return floors;
-  }
-  SortedTable<T> table_;
-};
+// Writes the codes of n values: the code of a value is the number of cuts below it.
+template <class T, class Code, class Checkpoint>
+void encode(const SortedTable<T>& cuts, const T* x, index_t n, Pacer<Checkpoint>& pacer, Code* codes) {
+  constexpr index_t kBlock = 256;
+  std::uint32_t counts[kBlock];
+  pacer.run(0, n, [&](index_t first, index_t end) {
+    for (; first < end; first += kBlock) {
+      const index_t m = std::min(kBlock, end - first);
+      cuts.count_below(x + first, m, counts);
+      for (index_t i = 0; i < m; ++i) codes[first + i] = static_cast<Code>(counts[i]);
+    }
+  });
+}
 
 // The cuts of one feature and the values that stand for its bins (both described at Cuts).
 struct ColumnCuts {

@@ -18,8 +18,7 @@ namespace fastpu {
 namespace {
 
 using detail::ColumnBinner;
-using detail::Encoder;
-using detail::ends_to_starts;
+using detail::encode;
 using detail::EntriesByFeature;
 using detail::kRowBlock;
 using detail::kRowTile;
@@ -27,6 +26,7 @@ using detail::make_long_vector;
 using detail::Pacer;
 using detail::pacer_of;
 using detail::QuantileWeights;
+using detail::SortedTable;
 using detail::SparseColumnBinner;
 using detail::workers_for;
 
@@ -135,7 +135,7 @@ void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, Bi
         if (options.cuts == nullptr) {
           cuts[at(e)] = binners[at(worker)].cuts(column, own_pacer, orders != nullptr ? &(*orders)[at(e)] : nullptr);
         }
-        Encoder<T>(cuts_to_use(options, cuts, e)).codes(column, x.n_rows, own_pacer, codes);
+        encode(SortedTable<T>(cuts_to_use(options, cuts, e)), column, x.n_rows, own_pacer, codes);
       }
       std::fill(codes + x.n_rows, codes + binned.column_stride, Code(0));
     });
@@ -211,9 +211,9 @@ AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const EntriesByFea
       if (options.cuts == nullptr) {
         cuts[at(e)] = binners[at(worker)].cuts(values, entries.rows.data() + start, n, own_pacer);
       }
-      const Encoder<T> encoder(cuts_to_use(options, cuts, e));
-      encoder.codes(values, n, own_pacer, codes.data() + start);
-      binned.zero_code[at(e)] = encoder.code(T(0));
+      const SortedTable<T> table(cuts_to_use(options, cuts, e));
+      encode(table, values, n, own_pacer, codes.data() + start);
+      binned.zero_code[at(e)] = table.count_below(T(0));
     }
   });
   if (options.cuts == nullptr) binned.cuts = joined(cuts, pacer);

@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "data/equal_cells.hpp"
+#include "data/float_key.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/types.hpp"
 
@@ -20,12 +22,14 @@ namespace fastpu::detail {
 template <class T>
 class SortedTable {
  public:
-  explicit SortedTable(const std::vector<T>& ascending) {
+  // The thresholds are kept in the type of the values: x > theta and x > floor_to<T>(theta) are the same.
+  explicit SortedTable(std::span<const double> ascending) {
     while (size_ <= ascending.size()) size_ *= 2;
-    // The padding is +inf, so no value lies above it.
     entries_ = make_vector<T>(static_cast<index_t>(size_), "a table of cuts");
-    std::fill(std::copy(ascending.begin(), ascending.end(), entries_.begin()), entries_.end(), kInf);
-    divide(ascending);
+    std::ranges::transform(ascending, entries_.begin(), floor_to<T>);
+    // The padding is +inf, so no value lies above it.
+    std::fill(entries_.begin() + std::ssize(ascending), entries_.end(), std::numeric_limits<T>::infinity());
+    divide(std::span<const T>(entries_).first(ascending.size()));
   }
 
   // 0 for NaN.
@@ -59,12 +63,10 @@ class SortedTable {
   }
 
  private:
-  static constexpr T kInf = std::numeric_limits<T>::infinity();
-
   // A search begins at the first entry of its cell and goes on one by one, unless some cell has so many entries that
   // halving is faster.
-  void divide(const std::vector<T>& ascending) {
-    constexpr std::size_t kFew = 64;
+  void divide(std::span<const T> ascending) {
+    constexpr std::size_t kFew = 64;             // a smaller table is halved in as little time
     constexpr std::size_t kMostCells = 1 << 20;  // numbers that a float tells apart
     if (size_ < kFew) return;
     const auto is_finite = [](T entry) { return std::isfinite(entry); };

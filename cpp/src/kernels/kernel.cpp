@@ -14,6 +14,12 @@ namespace fastpu {
 
 namespace {
 
+template <class T>
+int workers_for(const Kernel<T>& kernel, index_t n_values, const Team& team) {
+  constexpr index_t kLeast = 20'000;  // fewer kernel values are not worth waking a thread
+  return kernel.is_serial() || n_values < kLeast ? 1 : team.n_threads();
+}
+
 // Fills the panel with zeros after the last of n values.
 template <class T>
 void finish_panel(T* values, index_t n) {
@@ -107,7 +113,7 @@ void scores_of_blocks(const Kernel<T>& kernel, const KernelModels& models, index
     AlignedBuffer<double> factors;
   };
   std::vector<Scratch> scratch(at(team.n_threads()));
-  const int max_workers = kernel.is_serial() || n_x * models.n_support < 20'000 ? 1 : team.n_threads();
+  const int max_workers = workers_for(kernel, n_x * models.n_support, team);
   team.for_each(count_blocks(n_x, columns_at_once), max_workers, [&](index_t block, int worker) {
     Scratch& mine = scratch[at(worker)];
     if (mine.values.empty()) {
@@ -173,6 +179,7 @@ std::unique_ptr<Kernel<T>> make_kernel(const CsrView<T>& view, const KernelParam
 
 template <class T>
 std::unique_ptr<Kernel<T>> make_precomputed_kernel(const DenseView<T>& view) {
+  if (view.n_rows != view.n_cols) throw std::invalid_argument("a precomputed kernel must be square");
   return std::make_unique<PrecomputedKernel<T>>(view);
 }
 
@@ -201,6 +208,7 @@ void kernel_scores_of_support(const Kernel<double>& kernel, const index_t* rows,
   AlignedBuffer<double> values(team.n_threads() * kRowsAtOnce * kBlockRows, "kernel values of a block");
   const auto& add_rows = detail::svm_kernels(team.isa()).of<double>().add_rows;
   const auto& dot = detail::vector_kernels(team.isa()).dot;
+  // Adds the kernel values of the rows of block `left` with those of block `above` to the sums of both blocks.
   const auto meet = [&](index_t above, index_t left, int worker) {
     double* places[kRowsAtOnce];
     for (index_t r = 0; r < kRowsAtOnce; ++r) places[r] = values.data() + (worker * kRowsAtOnce + r) * kBlockRows;
@@ -216,10 +224,11 @@ void kernel_scores_of_support(const Kernel<double>& kernel, const index_t* rows,
   // As in a tournament, every block meets one other, or itself, in a round, so that no two workers add to one sum:
   // block a meets block (round - a) modulo an odd number. Where this is more than the number of blocks, one sits out.
   const index_t n_rounds = n_blocks + (n_blocks + 1) % 2;
+  const int max_workers = workers_for(kernel, n * n, team);
   std::fill_n(out, n, 0.0);
   for (index_t round = 0; round < n_rounds; ++round) {
     team.poll();
-    team.for_each(n_rounds, kernel.is_serial() || n < 200 ? 1 : team.n_threads(), [&](index_t above, int worker) {
+    team.for_each(n_rounds, max_workers, [&](index_t above, int worker) {
       const index_t left = (round - above + n_rounds) % n_rounds;
       if (left <= above && above < n_blocks) meet(above, left, worker);
     });

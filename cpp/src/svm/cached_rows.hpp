@@ -139,7 +139,7 @@ class CachedRows {
   void update_others(const Changes& changes, const std::vector<index_t>& variables, double* gradient) {
     update_others(cache_.kernel(), changes, variables, gradient);
   }
-  // The same for the variables that change, of a kernel in double.
+  // The same for the variables that change themselves, where every kernel value counts for both of its variables.
   void update_own(const Kernel<double>& kernel, const Changes& changes, double* gradient) {
     auto sums = make_vector<double>(changes.size(), "gradients");
     kernel_scores_of_support(kernel, rows_of(changes.variables).data(), changes.differences.data(), changes.size(),

@@ -167,7 +167,7 @@ bool Solve::is_solved_by_near_rows(const double* scores) {
   return keep(v, certify(pass_, task_, v.data(), w.data()));
 }
 
-// Takes them from the scores of the best solution so far, if rows are so narrow that an interior point can follow.
+// Takes the near rows from the scores of the best solution so far, unless rows are too wide for an interior point.
 bool Solve::is_solved_near_best() {
   if (!pass_.has_gram() || options_.max_iter > 0) return false;
   auto scores = make_vector<double>(data_.n_rows(), "scores");
@@ -411,6 +411,7 @@ void Solve::run_exact(const MarginStart* start) {
     if (best_.holds(options_.tol) || (is_near && is_solved_by_active_set(kMostActiveSets))) return;
   }
   if (is_solved_by_descents()) return;
+  // Where descent has not sufficed, its scores show which rows are near; else those of the start or of a sample do.
   const bool has_descended = result_.method == MarginMethod::coordinate_descent && !best_.f.empty();
   if (has_descended ? is_solved_near_best() : has_many_rows && is_solved_by_near_rows(scores)) return;
   if (pass_.has_gram()) {

@@ -234,7 +234,7 @@ bool NearRows::is_solved(InteriorPoint& point, double tol) {
 }
 
 NearRowsResult NearRows::run(const double* scores) {
-  if (fewest_ > n_ / kMostShare) return result_;
+  if (fewest_ > n_ / kMostShare) return result_;  // all rows would be near
   if (!(scores == nullptr ? take_scores_of_samples() : take_scores(scores))) return result_;
   AlignedBuffer<double> guess(n_, "scores");
   std::copy_n(f_.data(), n_, guess.data());

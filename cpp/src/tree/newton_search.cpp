@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kLeastGain = 1e-9;   // relative to the score of the node: what rounding could make of a gain of 0
 constexpr index_t kFeatureBlock = 8;  // features of one parallel task
-constexpr index_t kFewBins = 4;       // gains of so few cuts take no longer than a bound
+constexpr index_t kFewCuts = 3;       // the gains of so few cuts take no longer than a bound of them
 
 struct Category {
   std::uint32_t code = 0;
@@ -90,10 +90,10 @@ void NewtonSearch::find_bounds(const std::uint64_t* subtracted, std::uint64_t* f
 // Bounds the gains of the k-th feature, or finds the largest where there is no faster bound.
 void NewtonSearch::bound_gain(Search& search, std::size_t k) const {
   const std::uint32_t f = split_features_[k];
-  if (features_.is_categorical(f) || binned_.n_bins(f) <= kFewBins || !search.sums.has_bounds()) {
+  if (features_.is_categorical(f) || binned_.n_bins(f) - 1 <= kFewCuts || !search.sums.has_bounds()) {
     return find_gain(search, k);
   }
-  search.most[k] = best_cut(search, split_features_[k], kernels_.score_bound) - search.sums.score();
+  search.most[k] = best_cut(search, f, kernels_.score_bound) - search.sums.score();
   search.known[k] = Known::bound;
 }
 
@@ -101,7 +101,7 @@ void NewtonSearch::find_gain(Search& search, std::size_t k) const {
   search.known[k] = Known::gain;
   if (!features_.is_categorical(split_features_[k])) {
     const auto best_score = [&](const std::uint64_t* bins, index_t n, const NewtonNode& node) {
-      if (n >= kFewBins) return kernels_.best_score(bins, n, node);
+      if (n > kFewCuts) return kernels_.best_score(bins, n, node);
       double best = -kInfinity;
       std::uint64_t left = 0;
       for (index_t c = 0; c < n; ++c) best = std::max(best, node.score(left += bins[c]));

@@ -10,7 +10,6 @@
 
 #include "common/to_text.hpp"
 #include "data/category_of.hpp"
-#include "data/float_key.hpp"
 #include "data/sorted_table.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/parallel.hpp"
@@ -78,12 +77,11 @@ class SplitColumns {
   std::vector<Column> columns_;
 };
 
-// The thresholds of a column in the type of the values: x > theta and x > floor_to<T>(theta) are the same.
 template <class T>
 class ColumnCoder {
  public:
   explicit ColumnCoder(const SplitColumns::Column& column)
-      : by_categories_(column.by_categories), table_(limits_of(column.cuts)) {}
+      : by_categories_(column.by_categories), table_(column.cuts) {}
 
   std::uint32_t code(T x) const {
     return by_categories_ ? static_cast<std::uint32_t>(category_of(x) + 1) : table_.count_below(x);
@@ -94,13 +92,6 @@ class ColumnCoder {
   }
 
  private:
-  static std::vector<T> limits_of(const std::vector<double>& cuts) {
-    std::vector<T> limits;
-    limits.reserve(cuts.size());
-    for (const double theta : cuts) limits.push_back(floor_to<T>(theta));
-    return limits;
-  }
-
   bool by_categories_;
   SortedTable<T> table_;
 };

@@ -32,7 +32,7 @@ void counts_all_below(std::vector<T> entries) {
     }
     values.push_back(entries[k] / 2 + entries[entries.size() / 2] / 2);
   }
-  const fastpu::detail::SortedTable<T> table(entries);
+  const fastpu::detail::SortedTable<T> table(std::vector<double>(entries.begin(), entries.end()));
   std::vector<std::uint32_t> counts(values.size());
   table.count_below(values.data(), static_cast<index_t>(values.size()), counts.data());
   for (std::size_t i = 0; i < values.size(); ++i) {

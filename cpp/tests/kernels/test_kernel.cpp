@@ -438,6 +438,8 @@ CASE("a precomputed matrix and a function give what they are given, and whole pa
   const auto of_f64 = fastpu::make_precomputed_kernel(fastpu::DenseView<double>{f64.data(), kRows, kRows});
   const auto of_f32 = fastpu::make_precomputed_kernel(fastpu::DenseView<float>{f32.data(), kRows, kRows});
   const auto of_function = pair_kernel(kRows);
+  CHECK_THROWS(std::invalid_argument, fastpu::make_precomputed_kernel(fastpu::DenseView<float>{f32.data(), 2, kRows}),
+               "a precomputed kernel must be square");
   CHECK(of_f64->n_rows() == kRows);
   CHECK(of_function->n_rows() == kRows);
   CHECK(!of_f64->is_serial());

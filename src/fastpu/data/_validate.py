@@ -53,15 +53,15 @@ def check_matrix(
     the same columns. `n_features` and `feature_names` are what a fitted model expects; names are compared only if `X`
     has names as well.
     """
-    names: tuple[str, ...] | None = None
+    names: Names = None
     kept: Kept = {}
     source: Any = X
     if (kind := frame_kind(X)) is not None:
         names = column_names(X)
-        _check_shape(X.shape, X, name)  # type: ignore[attr-defined]
+        _check_shape(source.shape, X, name)
         if not isinstance(categories, str):  # columns of a wrong type are reported before columns in a wrong order
             check_frame(X, kind, name)
-            check_features(X.shape[1], names, name, n_features, feature_names)  # type: ignore[attr-defined]
+            check_features(source.shape[1], names, name, n_features, feature_names)
         source, kept = read_frame(X, kind, name, categories)
     elif categories and not isinstance(categories, str):
         place = where_column(int(next(iter(categories))), feature_names)

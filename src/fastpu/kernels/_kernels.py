@@ -285,7 +285,10 @@ def linear_coef(matrix: Matrix, rows: NDArray[np.int64], factors: NDArray[np.flo
 
 
 def for_core(kernel: Kernel, matrix: Matrix) -> tuple[Any, FunctionKernel | None]:
-    """Return what solvers of the core read: rows, of which a user's kernel needs the number alone, or that kernel."""
+    """Return the rows for a solver of the core, and the user's kernel function if there is one.
+
+    With a function the solver reads only the number of rows from the first.
+    """
     if kernel.function is None:
         return matrix, None
     return np.zeros((matrix.n_rows, 1)), FunctionKernel(kernel.function, matrix)

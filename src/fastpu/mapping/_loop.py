@@ -63,8 +63,8 @@ class Boundary:
 
     `score` takes row numbers; `positive_scores` are the scores of P, if they are already known. `support` are the rows
     of N that are support vectors of h, in the order of N; None means all of N. `solver` holds numbers for the log, and
-    `fitted` is what the stage has fitted, which the model keeps: of an SVM of ours a `Solved` of its support vectors,
-    with `span_of` the scores of all its rows as `span`.
+    `fitted` is what the stage has fitted, which the model keeps. Of the SVMs of `SvmStages` that is a `Solved` of the
+    support vectors alone, and `span` is `span_of` the scores of all rows that they were fitted to.
     """
 
     score: Callable[[Rows], Scores]
