@@ -93,7 +93,7 @@ template <class Rows>
 class Grower {
  public:
   Grower(const detail::TreeFeatures& features, const ForestOptions& options, Team& team)
-      : features_(features), options_(options), team_(team), rows_(make_rows(features, options, team.isa())) {}
+      : features_(features), options_(options), team_(team), rows_(make_rows(features, team.isa())) {}
 
   // Draws the bag of tree `number`, and grows the tree on it.
   BaggedTree grow(index_t number, const Groups& groups) {
@@ -113,11 +113,11 @@ class Grower {
   }
 
  private:
-  static Rows make_rows(const detail::TreeFeatures& features, const ForestOptions& options, [[maybe_unused]] Isa isa) {
+  static Rows make_rows(const detail::TreeFeatures& features, [[maybe_unused]] Isa isa) {
     if constexpr (std::is_same_v<Rows, detail::PuSparseRows>) {
       return Rows(features);
     } else {
-      return Rows(features, options.max_leaves == 0, isa);
+      return Rows(features, isa);
     }
   }
 

@@ -20,18 +20,6 @@ struct Chunk {
 };
 
 template <class Code, int kCodes>
-void copy_chunk(const Code* codes, index_t stride, const std::uint32_t* rows, index_t n, Code* to) {
-  using C = Chunk<Code, kCodes>;
-  using V = typename C::V;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-  FASTPU_UNROLL_BY_4
-  for (index_t i = 0; i < n; ++i) {
-    const Code* row = codes + static_cast<index_t>(rows[i]) * stride;
-    FASTPU_UNROLL
-    for (int v = 0; v < C::kVectors; ++v) store(to + i * stride + v * C::kWidth, load<V>(row + v * C::kWidth));
-  }
-}
-
-template <class Code, int kCodes>
 void find_ranges_of_chunk(const Code* codes, index_t stride, const std::uint32_t* rows, index_t n, const Code* shift,
                           Code* low, Code* high) {
   using C = Chunk<Code, kCodes>;
@@ -105,13 +93,6 @@ void for_chunks(index_t stride, Body&& body) {
   if (stride == kLine / 2) return whole(std::integral_constant<int, kLine / 2>{});
   if (stride == kLine) return whole(std::integral_constant<int, kLine>{});
   for (index_t first = 0; first < stride; first += kLine) body(first, std::integral_constant<int, kLine>{}, stride);
-}
-
-template <class Code>
-void copy_rows(const CodeTable<Code>& table, const std::uint32_t* rows, index_t n, Code* to) {
-  for_chunks<Code>(table.stride, [&](index_t f, auto size, index_t stride) {
-    copy_chunk<Code, size()>(table.codes + f, stride, rows, n, to + f);
-  });
 }
 
 template <class Code>
@@ -265,30 +246,17 @@ inline __m512i places_of(const std::uint8_t* leaves) {
 inline __m512i places_of(const std::uint16_t* leaves) {
   return _mm512_maskz_cvtepu16_epi64(0xff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(leaves)));
 }
-template <class Code, class ValuesAt>
-void add_eight_by_eight(const Code* leaves, double* sums, ValuesAt&& values_at) {
-  FASTPU_UNROLL
-  for (index_t r = 0; r < 64; r += 8) {
-    _mm512_storeu_pd(sums + r, _mm512_add_pd(_mm512_loadu_pd(sums + r), values_at(places_of(leaves + r))));
-  }
-}
 // Adds to 64 sums the values of the leaves with these numbers.
 template <class Code>
 void add_values(const double* values, index_t n_leaves, const Code* leaves, double* sums) {
   if (n_leaves <= 8) {
     const __m512d all = _mm512_loadu_pd(values);
-    return add_eight_by_eight(leaves, sums, [&](__m512i at) { return _mm512_maskz_permutexvar_pd(0xff, at, all); });
-  }
-  if (n_leaves <= 32) {
-    const __m512d first = _mm512_loadu_pd(values);
-    const __m512d second = _mm512_loadu_pd(values + 8);
-    const __m512d third = _mm512_loadu_pd(values + 16);
-    const __m512d fourth = _mm512_loadu_pd(values + 24);
-    return add_eight_by_eight(leaves, sums, [&](__m512i at) {
-      const __mmask8 is_high = _mm512_test_epi64_mask(at, _mm512_set1_epi64(16));
-      return _mm512_mask_blend_pd(is_high, _mm512_permutex2var_pd(first, at, second),
-                                  _mm512_permutex2var_pd(third, at, fourth));
-    });
+    FASTPU_UNROLL
+    for (index_t r = 0; r < 64; r += 8) {
+      const __m512d added = _mm512_maskz_permutexvar_pd(0xff, places_of(leaves + r), all);
+      _mm512_storeu_pd(sums + r, _mm512_add_pd(_mm512_loadu_pd(sums + r), added));
+    }
+    return;
   }
   for (index_t r = 0; r < 64; ++r) sums[r] += values[leaves[r]];
 }
@@ -331,10 +299,10 @@ void add_small_trees(const SmallTree* trees, index_t n_trees, const Code* column
 }  // namespace
 
 const CodeKernels kCodeKernels = {
-    {copy_rows<std::uint8_t>, find_ranges<std::uint8_t>, count_at_most<std::uint8_t>, split_bits<std::uint8_t>,
-     above<std::uint8_t>, add_small_trees<std::uint8_t>},
-    {copy_rows<std::uint16_t>, find_ranges<std::uint16_t>, count_at_most<std::uint16_t>, split_bits<std::uint16_t>,
-     above<std::uint16_t>, add_small_trees<std::uint16_t>},
+    {find_ranges<std::uint8_t>, count_at_most<std::uint8_t>, split_bits<std::uint8_t>, above<std::uint8_t>,
+     add_small_trees<std::uint8_t>},
+    {find_ranges<std::uint16_t>, count_at_most<std::uint16_t>, split_bits<std::uint16_t>, above<std::uint16_t>,
+     add_small_trees<std::uint16_t>},
     list_bits,
     kRowsPerListed,
 };

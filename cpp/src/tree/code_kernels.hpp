@@ -43,15 +43,11 @@ inline constexpr index_t kSmallTree = 127;
 struct SmallTree {
   const WalkedNode* nodes = nullptr;
   index_t n_nodes = 0;
-  const double* values = nullptr;  // of its leaves, in the order of their nodes; n_read() of them can be read
-
-  static index_t n_read(index_t n_leaves) { return n_leaves <= 8 ? 8 : n_leaves <= 32 ? 32 : n_leaves; }
+  const double* values = nullptr;  // of its leaves, in the order of their nodes; at least 8 of them can be read
 };
 
 template <class Code>
 struct CodeKernelsOf {
-  // Copies the codes of the listed rows to `to`, one row after the other.
-  void (*copy_rows)(const CodeTable<Code>&, const std::uint32_t* rows, index_t n, Code* to);
   // Writes the least and the largest code of each feature among the listed rows. low[f] is the least code - shift[f],
   // in unsigned numbers: where shift[f] is 1, not 0, code 0 counts as the largest.
   void (*find_ranges)(const CodeTable<Code>&, const std::uint32_t* rows, index_t n, const Code* shift, Code* low,

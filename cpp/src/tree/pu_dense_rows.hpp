@@ -1,11 +1,8 @@
 // The rows of a bag with dense codes, for trees that are grown on them.
-//
-// The codes of a node that fit into the second-level cache are copied together, for that node and those below it.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
@@ -19,18 +16,11 @@ namespace fastpu::detail {
 template <class Code>
 class PuDenseRows {
  public:
-  // `depth_first` says whether all nodes below a node are grown before the next node is. Codes are copied only then.
-  PuDenseRows(const TreeFeatures& features, bool depth_first, Isa isa)
-      : features_(features), binned_(features.binned()), kernels_(code_kernels(isa).of<Code>()) {
-    constexpr index_t kCopiedBytes = index_t{1} << 18;
-    levels_[0].table = {reinterpret_cast<const Code*>(binned_.by_row.data()), binned_.row_stride};
-    const index_t row_bytes = binned_.row_stride * static_cast<index_t>(sizeof(Code));
-    if (depth_first && kCopiedBytes / row_bytes >= kLeastRows) {
-      capacity_ = static_cast<std::uint32_t>(kCopiedBytes / row_bytes);
-      copied_ = AlignedBuffer<Code>(capacity_ * binned_.row_stride, "the codes of a node");
-      for (auto& list : levels_[1].lists) list = make_vector<std::uint32_t>(capacity_, "the rows of a node");
-      levels_[1].table = {copied_.data(), binned_.row_stride};
-    }
+  PuDenseRows(const TreeFeatures& features, Isa isa)
+      : features_(features),
+        binned_(features.binned()),
+        kernels_(code_kernels(isa).of<Code>()),
+        table_{reinterpret_cast<const Code*>(binned_.by_row.data()), binned_.row_stride} {
     low_ = make_vector<Code>(binned_.row_stride, "the ranges of the codes");
     high_ = make_vector<Code>(binned_.row_stride, "the ranges of the codes");
     cut_ = make_vector<Code>(binned_.row_stride, "the cuts of a node");
@@ -47,24 +37,14 @@ class PuDenseRows {
   }
 
   PuRange start(const Bag& bag) {
-    copy_rows(bag, levels_[0].lists);
+    copy_rows(bag, lists_);
     return bag.range();
-  }
-
-  // Copies the codes of the node together, unless they are copied already or too many.
-  void settle(PuRange& node) {
-    const std::uint32_t n = node.n_rows();
-    if (node.level > 0 || n > capacity_) return;
-    kernels_.copy_rows(levels_[0].table, rows_of(node), n, copied_.data());
-    std::iota(levels_[1].lists[0].begin(), levels_[1].lists[0].begin() + n, 0U);
-    node = {.middle = node.middle - node.first, .end = n, .unl_first = node.unl_first, .level = 1};
   }
 
   // Lists in `varying` the features that differ among the rows of the node, ascending. It must be as the last call left
   // it.
   void find_varying(const PuRange& node, std::vector<std::uint32_t>& varying) {
-    kernels_.find_ranges(levels_[node.level].table, rows_of(node), node.n_rows(), shift_.data(), low_.data(),
-                         high_.data());
+    kernels_.find_ranges(table_, rows_of(node), node.n_rows(), shift_.data(), low_.data(), high_.data());
     if (features_.any_missing()) {
       std::ranges::fill(cut_, Code(0));
       count_at_most(node, p_missing_, u_missing_);
@@ -100,31 +80,13 @@ class PuDenseRows {
 
   // Lists the codes that the rows have of a feature, ascending, with the counts of their rows.
   void count_codes(const PuRange& node, std::uint32_t feature, std::vector<CodeCounts>& codes) {
-    const CodeTable<Code>& table = levels_[node.level].table;
     const std::uint32_t* rows = rows_of(node);
-    const auto for_rows = [&](auto&& visit) {
-      const std::uint32_t n_first = node.middle - node.first;
-      for (std::uint32_t i = 0; i < node.n_rows(); ++i) {
-        visit(table.codes[feature + rows[i] * table.stride], (i >= n_first) == (node.unl_first != 0) ? 0 : 1);
-      }
-    };
-    codes.clear();
-    if (node.n_rows() <= kSortedRows) {
-      std::array<std::uint32_t, kSortedRows> keys;
-      std::uint32_t n = 0;
-      for_rows([&](std::uint32_t code, int group) { keys[n++] = 2 * code + static_cast<std::uint32_t>(group); });
-      std::sort(keys.begin(), keys.begin() + n);
-      for (std::uint32_t i = 0; i < n; ++i) {
-        const std::uint32_t code = keys[i] / 2;
-        if (codes.empty() || codes.back().code != code) codes.push_back({code, {}});
-        codes.back().counts += keys[i] % 2 == 0 ? PuCounts{1, 0} : PuCounts{0, 1};
-      }
-      return;
+    const std::uint32_t n_first = node.middle - node.first;
+    for (std::uint32_t i = 0; i < node.n_rows(); ++i) {
+      PuCounts& counts = histogram_[table_.codes[feature + rows[i] * table_.stride]];
+      (i >= n_first) == (node.unl_first != 0) ? ++counts.p : ++counts.u;
     }
-    for_rows([&](std::uint32_t code, int group) {
-      PuCounts& counts = histogram_[code];
-      group == 0 ? ++counts.p : ++counts.u;
-    });
+    codes.clear();
     const auto move_out = [&](std::uint32_t code) {
       if (histogram_[code].rows() == 0) return;
       codes.push_back({code, histogram_[code]});
@@ -135,34 +97,24 @@ class PuDenseRows {
   }
 
   void partition(const PuRange& node, const PuSplit& split, PuRange& left, PuRange& right) {
-    Level& level = levels_[node.level];
-    const Code* column = level.table.codes + split.feature;
-    const index_t stride = level.table.stride;
+    const Code* column = table_.codes + split.feature;
+    const index_t stride = table_.stride;
     with_sides<Code>(split, [&](auto goes_left) {
-      split_range(level.lists, node, split.left, left, right,
+      split_range(lists_, node, split.left, left, right,
                   [=](std::uint32_t row) { return goes_left(column[row * stride]); });
     });
   }
 
  private:
-  static constexpr std::uint32_t kLeastRows = 16;   // copies of fewer rows do not pay
-  static constexpr std::uint32_t kSortedRows = 64;  // codes of at most so many rows are sorted, not put in a histogram
   static constexpr index_t kHistogramCodes = sizeof(Code) == 1 ? 256 : 65536;
 
-  struct Level {
-    CodeTable<Code> table;
-    std::array<std::vector<std::uint32_t>, 2> lists;
-  };
-
-  const std::uint32_t* rows_of(const PuRange& node) const {
-    return levels_[node.level].lists[node.list].data() + node.first;
-  }
+  const std::uint32_t* rows_of(const PuRange& node) const { return lists_[node.list].data() + node.first; }
 
   // Counts, for each feature, the rows of P and of U whose code is at most that in cut_.
   void count_at_most(const PuRange& node, std::vector<std::uint32_t>& p, std::vector<std::uint32_t>& u) const {
     const std::uint32_t* rows = rows_of(node);
     const auto count = [&](std::uint32_t first, std::uint32_t end, std::vector<std::uint32_t>& counts) {
-      kernels_.count_at_most(levels_[node.level].table, rows + first, end - first, cut_.data(), counts.data());
+      kernels_.count_at_most(table_, rows + first, end - first, cut_.data(), counts.data());
     };
     count(0, node.middle - node.first, node.unl_first != 0 ? u : p);
     count(node.middle - node.first, node.n_rows(), node.unl_first != 0 ? p : u);
@@ -171,9 +123,8 @@ class PuDenseRows {
   const TreeFeatures& features_;
   const BinnedFeatures& binned_;
   const CodeKernelsOf<Code>& kernels_;
-  std::array<Level, 2> levels_;  // the codes of all rows, and those of a node that are copied together
-  AlignedBuffer<Code> copied_;
-  std::uint32_t capacity_ = 0;  // most rows that are copied together
+  CodeTable<Code> table_;
+  std::array<std::vector<std::uint32_t>, 2> lists_;
   std::vector<Code> low_;
   std::vector<Code> high_;
   std::vector<Code> cut_;

@@ -22,7 +22,6 @@ struct PuRange {
   std::uint32_t end = 0;
   std::uint32_t unl_first = 0;  // 1: the rows of U come first, 0: those of P
   std::uint32_t list = 0;       // the number of the list
-  std::uint32_t level = 0;      // which of PuDenseRows' tables of codes the rows are numbered in
 
   std::uint32_t n_rows() const { return end - first; }
   PuCounts counts() const {
@@ -52,10 +51,8 @@ struct DrawnFeature {
   double where = 0;       // in [0, 1): where the cut lies between the smallest and the largest value
   std::uint32_t low = 0;  // the codes of the node's rows, missing values apart, go from here
   std::uint32_t high = 0;
-  double value = 0;       // the number at `where` between the values of these two bins, where there are bins between
   std::uint32_t cut = 0;  // rows whose code is at most this go left
   PuCounts at_most;       // how many these are
-  double gain = 0;        // what the cut gains
 };
 
 // Splits the rows of a node by goes_left(row), which is true for n_left of them. `left` may be the node itself. The
@@ -74,13 +71,11 @@ void split_range(std::array<std::vector<std::uint32_t>, 2>& lists, const PuRange
   right.end = node.end;
   right.unl_first = 1 - node.unl_first;
   right.list = 1 - list;
-  right.level = node.level;
   left.first = first;
   left.middle = first + n_first_left;
   left.end = right.first;
   left.unl_first = node.unl_first;
   left.list = list;
-  left.level = node.level;
 }
 
 }  // namespace fastpu::detail

@@ -31,7 +31,6 @@ class PuSparseRows {
     copy_rows(bag, lists_);
     return bag.range();
   }
-  static void settle(PuRange& /*node*/) {}
 
   // As in PuDenseRows.
   void find_varying(const PuRange& node, std::vector<std::uint32_t>& varying) {

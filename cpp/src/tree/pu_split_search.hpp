@@ -40,13 +40,6 @@ class PuSplitSearch {
   // What the split gains that sends these rows left, where neither side is empty.
   double gain(const PuCounts& left) const { return loss_ - criterion_.loss(left) - criterion_.loss(node_ - left); }
 
-  // Offers the cut of a feature without missing values in the node: `left` are the rows at most at the cut, and `gain`
-  // is what it gains. Later missing values go to the larger side.
-  void offer_plain_cut(std::uint32_t feature, std::uint32_t cut, const PuCounts& left, double gain,
-                       bool can_be_missing) {
-    if (consider(left, gain)) set_cut(feature, cut, can_be_missing && node_.rows() - left.rows() > left.rows());
-  }
-
   // Offers a cut with missing values on either side. `present` are the rows at most at the cut without the `missing`
   // ones.
   void offer_cut(std::uint32_t feature, std::uint32_t cut, const PuCounts& present, const PuCounts& missing,

@@ -83,8 +83,7 @@ class PuTreeGrower {
   template <class Visit>
   void grow_depth_first(const Criterion& criterion, Visit&& visit) {
     while (!open_.empty()) {
-      OpenNode& node = open_.back();  // NOLINT(misc-const-correctness): some kinds of rows settle by changing a range
-      rows_.settle(node.rows);
+      const OpenNode& node = open_.back();
       visit(node.counts.rows());
       find_split(node, criterion);
       if (!split_.exists) {
@@ -172,7 +171,6 @@ class PuTreeGrower {
   void offer_random_cuts(const OpenNode& node, PuSplitSearch<Criterion>& search) {
     cut_at_random();
     rows_.count_at_most(node.rows, drawn_);
-    for (DrawnFeature& d : drawn_) d.gain = search.gain(d.at_most);  // a loop of divisions alone is faster
     for (const DrawnFeature& d : drawn_) {
       const PuCounts missing = rows_.missing(d.feature);
       if (features_.is_categorical(d.feature)) {
@@ -180,31 +178,23 @@ class PuTreeGrower {
         offer_some_categories(search, d.feature, d.where, codes_);
       } else if (d.low == d.high) {
         search.offer_missing_alone(d.feature, missing);
-      } else if (missing.rows() == 0) {
-        search.offer_plain_cut(d.feature, d.cut, d.at_most, d.gain, features_.can_be_missing(d.feature));
       } else {
-        search.offer_cut(d.feature, d.cut, d.at_most - missing, missing, true);
+        search.offer_cut(d.feature, d.cut, d.at_most - missing, missing, features_.can_be_missing(d.feature));
       }
     }
   }
 
   // Sets each cut below the number that is drawn between the values of the lowest and the highest bin of the node's
-  // rows. The tables of many features are larger than a cache: what a loop reads is asked for by the loop before.
+  // rows.
   void cut_at_random() {
-    searched_.clear();
     for (DrawnFeature& d : drawn_) {
       d.low = rows_.low(d.feature);
       d.high = rows_.high(d.feature);
       d.cut = d.low;
       if (d.high <= d.low + 1) continue;
-      d.value =
+      const double value =
           (1.0 - d.where) * features_.bin_value(d.feature, d.low) + d.where * features_.bin_value(d.feature, d.high);
-      features_.prefetch_cell(d.feature, d.value);
-      searched_.push_back(&d);
-    }
-    for (const DrawnFeature* d : searched_) features_.prefetch_values(d->feature, d->value);
-    for (DrawnFeature* d : searched_) {
-      d->cut = std::clamp(features_.bins_at_most(d->feature, d->value), d->low + 1, d->high) - 1;
+      d.cut = std::clamp(features_.bins_at_most(d.feature, value), d.low + 1, d.high) - 1;
     }
   }
 
@@ -218,7 +208,6 @@ class PuTreeGrower {
   std::vector<std::uint32_t> varying_;
   std::vector<std::size_t> other_;
   std::vector<DrawnFeature> drawn_;
-  std::vector<DrawnFeature*> searched_;
   std::vector<CodeCounts> codes_;
 };
 

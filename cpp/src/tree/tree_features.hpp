@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/compiler_hints.hpp"
 #include "data/equal_cells.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/data/binned_features.hpp"
@@ -32,15 +31,6 @@ class TreeFeatures {
   }
   // The value that stands for a bin (Cuts::bin_value).
   double bin_value(index_t feature, std::uint32_t code) const { return grids_[at(feature)].values[code]; }
-  // Ask the memory for what bins_at_most() reads first, and, once that is there, for what it reads next.
-  void prefetch_cell(index_t feature, double x) const {
-    const Grid& grid = grids_[at(feature)];
-    FASTPU_PREFETCH(grid.cell_start + grid.cells.cell(x));
-  }
-  void prefetch_values(index_t feature, double x) const {
-    const Grid& grid = grids_[at(feature)];
-    FASTPU_PREFETCH(grid.values + grid.cell_start[grid.cells.cell(x)]);
-  }
   // How many bins of the feature have a value of at most x.
   std::uint32_t bins_at_most(index_t feature, double x) const {
     const Grid& grid = grids_[at(feature)];
