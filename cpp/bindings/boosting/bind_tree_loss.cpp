@@ -5,12 +5,9 @@
 #include <memory>
 #include <string>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "common/arguments.hpp"
 #include "fastpu/boosting/tree_loss.hpp"
-#include "fastpu/common/aligned_buffer.hpp"
 
 namespace fastpu {
 
@@ -24,39 +21,6 @@ Numbers unpack(const py::handle& array, const char* name) {
   std::copy_n(view_1d<T>(array, name, std::ssize(numbers.values)), numbers.values.size(), numbers.values.begin());
   return numbers;
 }
-
-// Memory for g and h that is used again when Python has dropped the arrays of an earlier call: for a million rows the
-// first touch of fresh memory takes a millisecond. It is called with the GIL held.
-class Shelf {
- public:
-  static py::array_t<double> lend(const std::shared_ptr<Shelf>& shelf, index_t n) {
-    auto loan = std::make_unique<Loan>(shelf, shelf->take(n));
-    const double* const values = loan->memory.data();
-    const py::capsule owner(loan.get(), [](void* of) { delete static_cast<Loan*>(of); });
-    static_cast<void>(loan.release());  // NOLINT(bugprone-unused-return-value): `owner` deletes it
-    return py::array_t<double>(static_cast<py::ssize_t>(n), values, owner);
-  }
-
- private:
-  struct Loan {
-    std::shared_ptr<Shelf> shelf;
-    AlignedBuffer<double> memory;
-
-    Loan(std::shared_ptr<Shelf> from, AlignedBuffer<double> taken) : shelf(std::move(from)), memory(std::move(taken)) {}
-    ~Loan() {
-      if (shelf->free_.size() < 2) shelf->free_.push_back(std::move(memory));
-    }
-  };
-
-  AlignedBuffer<double> take(index_t n) {
-    if (free_.empty()) return {n, "derivatives"};
-    AlignedBuffer<double> memory = std::move(free_.back());
-    free_.pop_back();
-    return memory;
-  }
-
-  std::vector<AlignedBuffer<double>> free_;
-};
 
 class BoundLoss {
  public:
@@ -104,8 +68,8 @@ class BoundLoss {
  private:
   template <class Write>
   py::tuple written(int n_threads, Write&& write) const {
-    auto g = Shelf::lend(shelf_, rows_.n_rows);
-    auto h = Shelf::lend(shelf_, rows_.n_rows);
+    py::array_t<double> g(static_cast<py::ssize_t>(rows_.n_rows));
+    py::array_t<double> h(static_cast<py::ssize_t>(rows_.n_rows));
     double* const to_g = g.mutable_data();
     double* const to_h = h.mutable_data();
     Team team = team_of_call(n_threads);
@@ -119,7 +83,6 @@ class BoundLoss {
 
   TreeLossRows rows_;
   std::unique_ptr<TreeLoss> loss_;
-  std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>();
 };
 
 }  // namespace
