@@ -63,12 +63,11 @@ constexpr index_t kAhead = 48;
 // The codes of each row are read once, as words of eight codes. Then, for one word and so for eight features after the
 // other, all rows are added to the histograms. The bins of eight features stay in the first-level cache; those of all
 // features would not, and moving them in and out for every row would cost more than the adding.
-template <bool kCommonStride>
-PairSums add_byte_rows_of(const DenseCodes<std::uint8_t>& codes, RowState* state, const std::uint32_t* rows, index_t n,
-                          const RowChange& change, std::int64_t* histogram) {
+PairSums add_byte_rows(const DenseCodes<std::uint8_t>& codes, RowState* state, const std::uint32_t* rows, index_t n,
+                       const RowChange& change, std::int64_t* histogram) {
   constexpr index_t kFeatures = 8;  // of a word
   constexpr index_t kWords = 8;     // of a cache line
-  const index_t feature_step = 4 * (kCommonStride ? kByteBinStride : codes.bin_stride);
+  const index_t feature_step = 4 * codes.bin_stride;
   alignas(64) Pair pairs[kMostRows];
   alignas(64) std::uint64_t words[kWords][kMostRows];
   PairSums sums;
@@ -103,12 +102,6 @@ PairSums add_byte_rows_of(const DenseCodes<std::uint8_t>& codes, RowState* state
     }
   }
   return sums;
-}
-
-PairSums add_byte_rows(const DenseCodes<std::uint8_t>& codes, RowState* state, const std::uint32_t* rows, index_t n,
-                       const RowChange& change, std::int64_t* histogram) {
-  return codes.bin_stride == kByteBinStride ? add_byte_rows_of<true>(codes, state, rows, n, change, histogram)
-                                            : add_byte_rows_of<false>(codes, state, rows, n, change, histogram);
 }
 
 PairSums add_two_byte_rows(const DenseCodes<std::uint16_t>& codes, RowState* state, const std::uint32_t* rows,

@@ -24,7 +24,6 @@ struct GainCoefs {
 // The bins of one kind of rows and the next are a few bins further apart than there are bins, say 260 and not 256.
 // Otherwise equal codes of different features would share one set of the first-level cache.
 inline constexpr index_t kBinPadding = 4;
-inline constexpr index_t kByteBinStride = 256 + kBinPadding;  // the common case, compiled as a constant
 
 template <class Code>
 struct DenseCodes {
