@@ -139,15 +139,15 @@ def test_sums_of_more_rows_than_a_word_holds_are_halved(options, near):
     if "loss" in options:
         y = np.maximum(y, 0)
     bins = fastpu.bin_features(X, max_bins=20)
-    model = fastpu.fit_boosted_trees(bins, y, n_rounds=5, random_state=2, **options)
+    model = fastpu.fit_boosted_trees(bins, y, n_rounds=2, random_state=2, **options)
     grown = [
-        fit_shards(bins, y, n_parts, seed=model.seed, n_rounds=5, are_many=True, **options) for n_parts in (20, 30)
+        fit_shards(bins, y, n_parts, seed=model.seed, n_rounds=2, are_many=True, **options) for n_parts in (16, 20)
     ]
     np.testing.assert_array_equal(packed(grown[0].nodes), packed(grown[1].nodes))
     np.testing.assert_array_equal(grown[0].risk, grown[1].risk)
     np.testing.assert_allclose(grown[0].risk, model.history["risk"], rtol=near)
     with pytest.raises(ValueError, match="spread evenly, in random order, over its partitions"):
-        fit_shards(bins, y, 1, seed=model.seed, n_rounds=5, are_many=True, **options)
+        fit_shards(bins, y, 1, seed=model.seed, n_rounds=2, are_many=True, **options)
 
 
 def test_numbers_must_fit_the_rows():

@@ -79,7 +79,7 @@ class Judge {
       : eval_(eval),
         n_features_(training.n_features),
         patience_(options.early_stopping_rounds),
-        auc_(eval, training),
+        auc_(eval, training, team),
         values_(at(auc_.n_rows())),
         team_(team) {
     if (options.init.n_trees > 0) add(SomeTrees(options.init, 0, options.init.n_trees, n_features_).view());

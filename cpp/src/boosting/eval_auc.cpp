@@ -14,7 +14,7 @@ namespace fastpu::detail {
 namespace {
 
 template <class T>
-FindAbove above_in(const DenseView<T>& x) {
+FindAbove above_in(const DenseView<T>& x, Team& /*team*/) {
   return [x](const StumpRule& rule, std::vector<char>& above) {
     const T limit = floor_to<T>(rule.threshold);
     for (index_t i = 0; i < x.n_rows; ++i) {
@@ -28,8 +28,8 @@ FindAbove above_in(const DenseView<T>& x) {
 
 // A stump costs what its column holds.
 template <class T>
-FindAbove above_in(const CsrView<T>& x) {
-  const auto columns = std::make_shared<EntriesByFeature<T>>(x, Pacer([] {}));
+FindAbove above_in(const CsrView<T>& x, Team& team) {
+  const auto columns = std::make_shared<EntriesByFeature<T>>(x, Pacer(team));
   return [columns](const StumpRule& rule, std::vector<char>& above) {
     const T limit = floor_to<T>(rule.threshold);
     above.assign(above.size(), static_cast<char>(T(0) > limit));
@@ -39,7 +39,7 @@ FindAbove above_in(const CsrView<T>& x) {
   };
 }
 
-FindAbove above_in(const BinnedFeatures& x) {
+FindAbove above_in(const BinnedFeatures& x, Team& /*team*/) {
   return [&x](const StumpRule& rule, std::vector<char>& above) {
     if (x.is_sparse()) {
       const std::size_t e = at(rule.feature);
@@ -74,10 +74,10 @@ void check_features_of_set(const View& x, const BinnedFeatures& training) {
 
 }  // namespace
 
-EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training)
+EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training, Team& team)
     : find_above_(visit_features(eval.features, [&](const auto& x) {
         check_features_of_set(x, training);
-        return above_in(x);
+        return above_in(x, team);
       })) {
   const auto n = visit_features(eval.features, [](const auto& x) { return at(x.n_rows); });
   std::size_t count[3] = {};

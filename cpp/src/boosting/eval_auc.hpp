@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fastpu/boosting/boost_inputs.hpp"
+#include "fastpu/common/parallel.hpp"
 #include "fastpu/tree/tree_nodes.hpp"
 
 namespace fastpu::detail {
@@ -27,7 +28,7 @@ using FindAbove = std::function<void(const StumpRule& rule, std::vector<char>& a
 
 class EvalAuc {
  public:
-  EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training);
+  EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training, Team& team);
   // Adds alpha to the rows where the stump fires and alpha * low to the others; returns the AUC.
   double add_stump(const StumpRule& rule, bool fires_above, double alpha, double low);
   index_t n_rows() const { return static_cast<index_t>(score_.size()); }

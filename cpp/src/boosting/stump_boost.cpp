@@ -95,7 +95,7 @@ class StumpBooster {
         state_(*train.features, rows, uses_unlabelled(loss_), team),
         search_(state_, train.order, local, train.categorical, loss_.low(), team),
         team_(team) {
-    if (eval != nullptr) judge_ = std::make_unique<EvalAuc>(*eval, *train.features);
+    if (eval != nullptr) judge_ = std::make_unique<EvalAuc>(*eval, *train.features, team);
     result_.low = loss_.low();
     log_objective_ = loss_.recompute(state_.log_means());
   }

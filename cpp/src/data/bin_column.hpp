@@ -26,8 +26,8 @@ struct ColumnOrder {
 };
 
 // Writes the codes of n values: the code of a value is the number of cuts below it.
-template <class T, class Code, class Checkpoint>
-void encode(const SortedTable<T>& cuts, const T* x, index_t n, Pacer<Checkpoint>& pacer, Code* codes) {
+template <class T, class Code>
+void encode(const SortedTable<T>& cuts, const T* x, index_t n, Pacer& pacer, Code* codes) {
   constexpr index_t kBlock = 256;
   std::uint32_t counts[kBlock];
   pacer.run(0, n, [&](index_t first, index_t end) {
@@ -79,8 +79,8 @@ ColumnCuts cut_column(const double* cumulative, const KeyOf<T>* distinct, index_
   return column;
 }
 
-template <class T, class Code, class Checkpoint>
-ColumnCuts bin_categories(const T* column, index_t n_rows, Pacer<Checkpoint>& pacer, Code* codes) {
+template <class T, class Code>
+ColumnCuts bin_categories(const T* column, index_t n_rows, Pacer& pacer, Code* codes) {
   int largest = -1;
   pacer.run(0, n_rows, [&](index_t first, index_t end) {
     for (index_t i = first; i < end; ++i) {
@@ -100,8 +100,7 @@ ColumnCuts bin_categories(const T* column, index_t n_rows, Pacer<Checkpoint>& pa
 // of equal weight count 1 each: with another common factor, rounding would decide the ties of the rule.
 class QuantileWeights {
  public:
-  template <class Checkpoint>
-  QuantileWeights(const double* weight, index_t n_rows, Pacer<Checkpoint>& pacer) : n_present_(n_rows) {
+  QuantileWeights(const double* weight, index_t n_rows, Pacer& pacer) : n_present_(n_rows) {
     if (weight == nullptr) return;
     double least = kInfinity;
     double most = 0;
@@ -125,8 +124,7 @@ class QuantileWeights {
   // The weight of a row that is not absent.
   double operator[](index_t row) const { return are_equal_ ? 1.0 : std::scalbn(weight_[row], -unit_); }
   index_t n_present() const { return n_present_; }
-  template <class Checkpoint>
-  double total(index_t n_rows, Pacer<Checkpoint>& pacer) const {
+  double total(index_t n_rows, Pacer& pacer) const {
     if (are_equal_) return static_cast<double>(n_present_);
     double sum = 0;
     pacer.run(0, n_rows, [&](index_t first, index_t end) {
@@ -161,8 +159,7 @@ class ColumnBinner {
   // The cuts of a column of n_rows values. A column with more boundaries than cuts, but at most `most_distinct`
   // distinct values, also leaves its order in `order` unless that is null. Where a column may have more distinct
   // values than that, the values are sorted without their rows first, in half the time.
-  template <class Checkpoint>
-  ColumnCuts cuts(const T* column, Pacer<Checkpoint>& pacer, ColumnOrder* order) {
+  ColumnCuts cuts(const T* column, Pacer& pacer, ColumnOrder* order) {
     if (cumulative_.empty()) {
       cumulative_ = AlignedBuffer<double>(n_rows_, "sorting a column");
       keys_ = AlignedBuffer<Key>((pairs_first_ ? 1 : 2) * n_rows_, "sorting a column");
@@ -177,8 +174,7 @@ class ColumnBinner {
   }
 
  private:
-  template <class Checkpoint>
-  index_t distinct_from_keys(const T* column, Pacer<Checkpoint>& pacer) {
+  index_t distinct_from_keys(const T* column, Pacer& pacer) {
     pacer.run(0, n_rows_, [&](index_t first, index_t end) {
       for (index_t i = first; i < end; ++i) keys_[i] = to_key(column[i]);
     });
@@ -198,8 +194,7 @@ class ColumnBinner {
     return m;
   }
 
-  template <class Checkpoint>
-  index_t distinct_from_pairs(const T* column, Pacer<Checkpoint>& pacer) {
+  index_t distinct_from_pairs(const T* column, Pacer& pacer) {
     if (pairs_.empty()) pairs_ = AlignedBuffer<Pair>(2 * n_rows_, "sorting a column");
     n_sorted_ = 0;
     pacer.run(0, n_rows_, [&](index_t first, index_t end) {
@@ -222,8 +217,7 @@ class ColumnBinner {
     return m;
   }
 
-  template <class Checkpoint>
-  void fill_order(const std::vector<index_t>& boundaries, Pacer<Checkpoint>& pacer, ColumnOrder& order) const {
+  void fill_order(const std::vector<index_t>& boundaries, Pacer& pacer, ColumnOrder& order) const {
     constexpr const char* kWhat = "the sorted rows of the exact search";
     order.rows = AlignedBuffer<std::uint32_t>(n_sorted_, kWhat);
     order.bin_start = reserve_vector<std::uint32_t>(static_cast<index_t>(boundaries.size()) + 2, kWhat);
@@ -275,8 +269,7 @@ class SparseColumnBinner {
         weight_(weight),
         total_weight_(total_weight) {}
 
-  template <class Checkpoint>
-  ColumnCuts cuts(const T* values, const std::uint32_t* rows, index_t n, Pacer<Checkpoint>& pacer) {
+  ColumnCuts cuts(const T* values, const std::uint32_t* rows, index_t n, Pacer& pacer) {
     if (cumulative_.empty()) {
       pairs_ = AlignedBuffer<Pair>(2 * longest_, "sorting a sparse column");
       keys_ = AlignedBuffer<Key>(longest_ + 1, "sorting a sparse column");

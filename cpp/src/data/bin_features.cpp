@@ -24,7 +24,6 @@ using detail::kRowBlock;
 using detail::kRowTile;
 using detail::make_long_vector;
 using detail::Pacer;
-using detail::pacer_of;
 using detail::QuantileWeights;
 using detail::SortedTable;
 using detail::SparseColumnBinner;
@@ -49,8 +48,7 @@ void take_given_cuts(const BinOptions& options, Team& team, BinnedFeatures& binn
   check_cuts(binned, team);
 }
 
-template <class Checkpoint>
-std::shared_ptr<const Cuts> joined(const CutsOfFeatures& per_feature, Pacer<Checkpoint>& pacer) {
+std::shared_ptr<const Cuts> joined(const CutsOfFeatures& per_feature, Pacer& pacer) {
   constexpr const char* kWhat = "the cuts";
   const auto n = static_cast<index_t>(per_feature.size());
   auto cuts = std::make_shared<Cuts>();
@@ -87,7 +85,7 @@ void columns_to_rows(BinnedFeatures& binned, Team& team) {
                 [&](index_t block, int) {
                   const index_t first = block * kRowBlock;
                   const index_t end = std::min(binned.n_rows, first + kRowBlock);
-                  auto pacer = pacer_of(team);
+                  Pacer pacer(team);
                   for (index_t r0 = first; r0 < end; r0 += kRowTile) {
                     const index_t r1 = std::min(end, r0 + kRowTile);
                     std::memset(rows + r0 * binned.row_stride, 0, at((r1 - r0) * binned.row_stride) * sizeof(Code));
@@ -106,7 +104,7 @@ void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, Bi
                 CutsOfFeatures& cuts, std::vector<detail::ColumnOrder>* orders) {
   constexpr index_t kStripColumns = detail::kLine / static_cast<index_t>(sizeof(T));
   AlignedBuffer<T> strip(std::min(kStripColumns, x.n_cols) * x.n_rows, "a strip of columns");
-  auto pacer = pacer_of(team);
+  Pacer pacer(team);
   const QuantileWeights weight(options.sample_weight, x.n_rows, pacer);
   // A strip has work for as many workers as it has columns; a binner without work allocates no scratch memory.
   const auto n_binners = static_cast<int>(std::min<index_t>({team.n_threads(), kStripColumns, x.n_cols}));
@@ -122,13 +120,13 @@ void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, Bi
     team.for_each(count_blocks(x.n_rows, kRowBlock), workers, [&](index_t block, int) {
       const index_t r0 = block * kRowBlock;
       detail::transpose_block(x.data + first, x.n_cols, strip.data(), x.n_rows, r0, std::min(x.n_rows, r0 + kRowBlock),
-                              width, pacer_of(team));
+                              width, Pacer(team));
     });
     team.for_each(width, std::min(workers, n_binners), [&](index_t c, int worker) {
       const index_t e = first + c;
       const T* column = strip.data() + c * x.n_rows;
       Code* codes = columns + e * binned.column_stride;
-      auto own_pacer = pacer_of(team);
+      Pacer own_pacer(team);
       if (options.cuts == nullptr && options.categorical != nullptr && options.categorical[e] != 0) {
         cuts[at(e)] = detail::bin_categories(column, x.n_rows, own_pacer, codes);
       } else {
@@ -160,8 +158,7 @@ void move_orders(std::vector<detail::ColumnOrder>& orders, FeatureOrder& order) 
 
 // Divides the features into blocks of about equal work, one feature with many entries or many features with few.
 // Returns the first feature of every block, and the end of the last one.
-template <class Checkpoint>
-std::vector<index_t> feature_blocks(const std::vector<index_t>& start, Pacer<Checkpoint>& pacer) {
+std::vector<index_t> feature_blocks(const std::vector<index_t>& start, Pacer& pacer) {
   constexpr index_t kEntriesPerBlock = 16384;
   constexpr index_t kFeatureWork = 32;  // a feature without entries takes as long as so many entries
   const index_t n_features = std::ssize(start) - 1;
@@ -181,10 +178,9 @@ std::vector<index_t> feature_blocks(const std::vector<index_t>& start, Pacer<Che
 }
 
 // Fills the cuts and zero_code of `binned`; returns the codes of the entries.
-template <class T, class Checkpoint>
+template <class T>
 AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const EntriesByFeature<T>& entries,
-                                         const BinOptions& options, Team& team, Pacer<Checkpoint>& pacer,
-                                         BinnedFeatures& binned) {
+                                         const BinOptions& options, Team& team, Pacer& pacer, BinnedFeatures& binned) {
   const index_t nnz = entries.start.back();
   binned.zero_code = make_long_vector<std::uint32_t>(x.n_cols, "the sparse codes", pacer);
   auto cuts = make_long_vector<detail::ColumnCuts>(x.n_cols, "the cuts", pacer);
@@ -203,7 +199,7 @@ AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const EntriesByFea
     binners.emplace_back(longest, options, weight, total_weight);
   }
   team.for_each(std::ssize(blocks) - 1, workers_for(nnz, team), [&](index_t block, int worker) {
-    auto own_pacer = pacer_of(team);
+    Pacer own_pacer(team);
     for (index_t e = blocks[at(block)]; e < blocks[at(block) + 1]; ++e) {
       const index_t n = entries.count(e);
       const index_t start = entries.start[at(e)];
@@ -227,9 +223,9 @@ AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const EntriesByFea
 constexpr std::uint32_t kOfZero = kMaxSparseBins;  // no code is as large
 
 // Stores the entries by feature, without those that lie in the same bin as zero, whose codes become kOfZero.
-template <class T, class Checkpoint>
-void fill_sparse_columns(const EntriesByFeature<T>& entries, AlignedBuffer<std::uint32_t>& codes,
-                         Pacer<Checkpoint>& pacer, BinnedFeatures& binned) {
+template <class T>
+void fill_sparse_columns(const EntriesByFeature<T>& entries, AlignedBuffer<std::uint32_t>& codes, Pacer& pacer,
+                         BinnedFeatures& binned) {
   const auto for_features = [&](auto&& visit) {
     for (std::size_t e = 0; e < binned.zero_code.size(); ++e) {
       pacer.run(entries.start[e], entries.start[e + 1], [&](index_t first, index_t end) { visit(e, first, end); });
@@ -258,9 +254,9 @@ void fill_sparse_columns(const EntriesByFeature<T>& entries, AlignedBuffer<std::
 
 // Stores the same entries by row. Codes are taken in the order of the rows: those of every feature are then read one
 // after the other, from `next` on.
-template <class T, class Checkpoint>
+template <class T>
 void fill_sparse_rows(const CsrView<T>& x, std::vector<index_t> next, const AlignedBuffer<std::uint32_t>& codes,
-                      Pacer<Checkpoint>& pacer, BinnedFeatures& binned) {
+                      Pacer& pacer, BinnedFeatures& binned) {
   auto first_bin = make_long_vector<std::uint32_t>(binned.n_features, "the sparse rows", pacer);
   pacer.run(0, binned.n_features, [&](index_t first, index_t end) {
     for (index_t e = first; e < end; ++e) first_bin[at(e)] = static_cast<std::uint32_t>(binned.first_bin(e));
@@ -306,7 +302,7 @@ BinnedFeatures bin_features(const DenseView<T>& x, const BinOptions& options, Te
     bin_strips<T, Code>(x, options, team, binned, cuts, order != nullptr ? &orders : nullptr);
     columns_to_rows<Code>(binned, team);
   });
-  auto pacer = pacer_of(team);
+  Pacer pacer(team);
   if (options.cuts == nullptr) binned.cuts = joined(cuts, pacer);
   if (order != nullptr) move_orders(orders, *order);
   return binned;
@@ -324,7 +320,7 @@ BinnedFeatures bin_features(const CsrView<T>& x, const BinOptions& options, Team
   binned.width = CodeWidth::sparse;
   take_given_cuts(options, team, binned);
   {
-    auto pacer = pacer_of(team);
+    Pacer pacer(team);
     EntriesByFeature<T> entries(x, pacer);
     AlignedBuffer<std::uint32_t> codes = bin_entries(x, entries, options, team, pacer, binned);
     entries.values = AlignedBuffer<T>();  // frees memory that the columns need

@@ -17,7 +17,6 @@ namespace {
 using detail::kRowBlock;
 using detail::make_long_vector;
 using detail::Pacer;
-using detail::pacer_of;
 using detail::workers_for;
 
 std::string text(index_t n) { return std::to_string(n); }
@@ -30,10 +29,9 @@ void rows_to_columns(BinnedFeatures& binned, Team& team) {
                 [&](index_t block, int) {
                   const index_t first = block * kRowBlock;
                   detail::transpose_block(rows, binned.row_stride, columns, binned.column_stride, first,
-                                          std::min(binned.n_rows, first + kRowBlock), binned.n_features,
-                                          pacer_of(team));
+                                          std::min(binned.n_rows, first + kRowBlock), binned.n_features, Pacer(team));
                 });
-  auto pacer = pacer_of(team);
+  Pacer pacer(team);
   for (index_t e = 0; e < binned.n_features; ++e) {
     std::fill(columns + e * binned.column_stride + binned.n_rows, columns + (e + 1) * binned.column_stride, Code(0));
     pacer.add(1 + binned.column_stride - binned.n_rows);
@@ -41,8 +39,7 @@ void rows_to_columns(BinnedFeatures& binned, Team& team) {
 }
 
 // The feature of every flat bin.
-template <class Checkpoint>
-std::vector<std::uint32_t> features_of_bins(const BinnedFeatures& binned, Pacer<Checkpoint>& pacer) {
+std::vector<std::uint32_t> features_of_bins(const BinnedFeatures& binned, Pacer& pacer) {
   auto feature = make_long_vector<std::uint32_t>(binned.total_bins(), "the features of the bins", pacer);
   for (index_t e = 0; e < binned.n_features; ++e) {
     std::fill_n(feature.begin() + binned.first_bin(e), binned.n_bins(e), static_cast<std::uint32_t>(e));
@@ -52,7 +49,7 @@ std::vector<std::uint32_t> features_of_bins(const BinnedFeatures& binned, Pacer<
 }
 
 void sparse_columns(BinnedFeatures& binned, Team& team) {
-  auto pacer = pacer_of(team);
+  Pacer pacer(team);
   const index_t n_entries = std::ssize(binned.row_bins);
   const std::vector<std::uint32_t> feature_of = features_of_bins(binned, pacer);
   auto& start = binned.column_start;
@@ -83,9 +80,8 @@ void sparse_columns(BinnedFeatures& binned, Team& team) {
 [[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument("not valid binned features: " + why); }
 
 // Checks that `start` has the positions at which the groups of an array of n elements begin, and its end.
-template <class Checkpoint>
 void check_starts(const std::vector<index_t>& start, index_t n_groups, index_t n, const std::string& name,
-                  Pacer<Checkpoint>& pacer) {
+                  Pacer& pacer) {
   if (start.empty() || std::ssize(start) - 1 != n_groups) {
     refuse(name + " has " + text(std::ssize(start)) + " entries for " + text(n_groups) + " groups");
   }
@@ -99,8 +95,7 @@ void check_starts(const std::vector<index_t>& start, index_t n_groups, index_t n
   });
 }
 
-template <class Checkpoint>
-void check_cuts_of(const BinnedFeatures& b, Pacer<Checkpoint>& pacer) {
+void check_cuts_of(const BinnedFeatures& b, Pacer& pacer) {
   const auto& value = b.cuts->value;
   check_starts(b.cuts->start, b.n_features, std::ssize(value), "the starts of the cuts", pacer);
   for (index_t e = 0; e < b.n_features; ++e) {
@@ -138,7 +133,7 @@ void check_codes(const BinnedFeatures& b, Team& team) {
   auto largest = make_vector<Code>(b.row_stride, "the checks of the codes");  // 0 for the padding
   for (index_t e = 0; e < b.n_features; ++e) largest[at(e)] = static_cast<Code>(b.cuts->count(e));
   team.for_each(count_blocks(b.n_rows, kRowBlock), workers_for(b.n_rows * b.n_features, team), [&](index_t block, int) {
-    auto pacer = pacer_of(team);
+    Pacer pacer(team);
     for (index_t r = block * kRowBlock; r < std::min(b.n_rows, (block + 1) * kRowBlock); ++r) {
       const Code* row = codes + r * b.row_stride;
       pacer.run(0, b.row_stride, [&](index_t first, index_t end) {
@@ -167,7 +162,7 @@ void check_dense(const BinnedFeatures& b, Team& team) {
 }
 
 void check_sparse(const BinnedFeatures& b, Team& team) {
-  auto pacer = pacer_of(team);
+  Pacer pacer(team);
   if (!b.by_row.empty() || b.row_stride != 0 || b.column_stride != 0) refuse("they have sparse rows and dense codes");
   if (b.total_bins() > kMaxSparseBins) refuse("they have " + text(b.total_bins()) + " bins, more than 32 bits number");
   check_starts(b.row_start, b.n_rows, std::ssize(b.row_bins), "the starts of the rows", pacer);
@@ -201,8 +196,7 @@ void check_sparse(const BinnedFeatures& b, Team& team) {
 
 // Binned features of n_rows rows with the cuts and the form of others. The codes by row, or the bins of sparse rows,
 // are still to be filled.
-template <class Checkpoint>
-BinnedFeatures empty_like(const BinnedFeatures& other, index_t n_rows, Pacer<Checkpoint>& pacer) {
+BinnedFeatures empty_like(const BinnedFeatures& other, index_t n_rows, Pacer& pacer) {
   BinnedFeatures binned;
   binned.n_rows = n_rows;
   binned.n_features = other.n_features;
@@ -254,7 +248,7 @@ void check_binned(const BinnedFeatures& b, Team& team) {
     refuse("shape (" + text(b.n_rows) + ", " + text(b.n_features) + ")");
   }
   if (b.cuts == nullptr) refuse("they have no cuts");
-  auto pacer = pacer_of(team);
+  Pacer pacer(team);
   check_cuts_of(b, pacer);
   if (b.is_sparse()) {
     check_sparse(b, team);
@@ -264,7 +258,7 @@ void check_binned(const BinnedFeatures& b, Team& team) {
 }
 
 void check_cuts(const BinnedFeatures& b, Team& team) {
-  auto pacer = pacer_of(team);
+  Pacer pacer(team);
   check_cuts_of(b, pacer);
 }
 
@@ -281,7 +275,7 @@ BinnedFeatures stack_rows(const std::vector<const BinnedFeatures*>& parts, Team&
   if (n_rows > kMaxRows) {
     throw std::invalid_argument("binned features must have at most " + text(kMaxRows) + " rows, got " + text(n_rows));
   }
-  auto pacer = pacer_of(team);
+  Pacer pacer(team);
   BinnedFeatures all = empty_like(first, n_rows, pacer);
   if (all.is_sparse()) {
     index_t n_entries = 0;
@@ -318,7 +312,7 @@ BinnedFeatures take_rows(const BinnedFeatures& all, const index_t* rows, index_t
     throw std::invalid_argument("a subset of binned features must have at most " + text(kMaxRows) + " rows, got " +
                                 text(n));
   }
-  auto pacer = pacer_of(team);
+  Pacer pacer(team);
   pacer.run(0, n, [&](index_t first, index_t end) {
     for (index_t i = first; i < end; ++i) {
       if (rows[i] >= 0 && rows[i] < all.n_rows) continue;
@@ -330,7 +324,7 @@ BinnedFeatures take_rows(const BinnedFeatures& all, const index_t* rows, index_t
   // Calls copy(i, row) for every row i of `taken`, which is that row of `all`; it returns the number of entries copied.
   const auto for_rows = [&](auto&& copy) {
     team.for_each(count_blocks(n, kRowBlock), workers_for(n * all.n_features, team), [&](index_t block, int) {
-      auto own_pacer = pacer_of(team);
+      Pacer own_pacer(team);
       for (index_t i = block * kRowBlock; i < std::min(n, (block + 1) * kRowBlock); ++i) {
         own_pacer.add(copy(at(i), at(rows[i])));
       }

@@ -38,15 +38,10 @@ inline int workers_for(index_t n_values, const Team& team) {
   return static_cast<int>(std::min<index_t>(team.n_threads(), 1 + n_values / kValuesPerWorker));
 }
 
-// A Pacer whose checkpoint is the team's poll.
-inline auto pacer_of(Team& team) {
-  return Pacer([&team] { team.poll(); });
-}
-
 // to[c * to_stride + r] = from[r * from_stride + c] for one block of rows, tile by tile so that both sides stay cached.
-template <class T, class Checkpoint>
+template <class T>
 void transpose_block(const T* from, index_t from_stride, T* to, index_t to_stride, index_t first_row, index_t end_row,
-                     index_t n_cols, Pacer<Checkpoint> pacer) {
+                     index_t n_cols, Pacer pacer) {
   for (index_t r0 = first_row; r0 < end_row; r0 += kRowTile) {
     const index_t r1 = std::min(end_row, r0 + kRowTile);
     for (index_t c = 0; c < n_cols; ++c) {
@@ -59,8 +54,7 @@ void transpose_block(const T* from, index_t from_stride, T* to, index_t to_strid
 // Entries are sorted into groups by counting, in three steps. counts_to_starts turns the numbers of entries of the
 // groups, group g's in counts[g + 1], into the positions where the groups start. The caller advances a position by each
 // entry that it puts there. ends_to_starts sets the positions back.
-template <class Checkpoint>
-void counts_to_starts(std::vector<index_t>& counts, Pacer<Checkpoint>& pacer) {
+inline void counts_to_starts(std::vector<index_t>& counts, Pacer& pacer) {
   index_t sum = 0;
   pacer.run(0, std::ssize(counts), [&](index_t first, index_t end) {
     for (index_t g = first; g < end; ++g) {
@@ -71,8 +65,7 @@ void counts_to_starts(std::vector<index_t>& counts, Pacer<Checkpoint>& pacer) {
   });
 }
 
-template <class Checkpoint>
-void ends_to_starts(std::vector<index_t>& ends, Pacer<Checkpoint>& pacer) {
+inline void ends_to_starts(std::vector<index_t>& ends, Pacer& pacer) {
   index_t before = 0;
   pacer.run(0, std::ssize(ends), [&](index_t first, index_t end) {
     for (index_t g = first; g < end; ++g) before = std::exchange(ends[at(g)], before);

@@ -13,8 +13,7 @@ namespace fastpu::detail {
 
 template <class T>
 struct EntriesByFeature {
-  template <class Checkpoint>
-  EntriesByFeature(const CsrView<T>& x, Pacer<Checkpoint> pacer)
+  EntriesByFeature(const CsrView<T>& x, Pacer pacer)
       : start(make_long_vector<index_t>(x.n_cols + 1, "the sparse columns", pacer)),
         values(x.row_start[x.n_rows], "the sparse columns"),
         rows(x.row_start[x.n_rows], "the sparse columns") {

@@ -24,7 +24,7 @@ std::vector<std::uint64_t> factors_of(index_t n_features) {
 
 std::vector<std::uint64_t> hash_sparse_rows(const BinnedFeatures& x, const std::vector<std::uint64_t>& factors,
                                             Team& team) {
-  auto pacer = detail::pacer_of(team);
+  detail::Pacer pacer(team);
   std::uint64_t of_zeros = 0;
   for (index_t e = 0; e < x.n_features; ++e) of_zeros += factors[at(e)] * x.zero_code[at(e)];
   auto hashes = make_vector<std::uint64_t>(x.n_rows, "a hash of each row");

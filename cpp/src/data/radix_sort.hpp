@@ -26,9 +26,9 @@ Key sort_key(const KeyRow<Key>& x) {
 }
 
 // Sorts data[0..n) with scratch[0..n) as a second array; returns that of the two which has the sorted elements.
-// Where the checkpoint of `pacer` throws, the elements are left in no order.
-template <class Element, class Checkpoint>
-Element* radix_sort(Element* data, Element* scratch, index_t n, Pacer<Checkpoint>& pacer) {
+// Where `pacer` throws, the elements are left in no order.
+template <class Element>
+Element* radix_sort(Element* data, Element* scratch, index_t n, Pacer& pacer) {
   using Key = decltype(sort_key(*data));
   constexpr std::size_t kBits = 11;
   constexpr std::size_t kBuckets = std::size_t{1} << kBits;

@@ -60,7 +60,7 @@ Groups groups_of(const ForestTrainingSet& train, Team& team) {
   const index_t n_positive = std::count(train.labels, train.labels + n, std::int8_t{1});
   std::vector<std::uint32_t> rows[2] = {reserve_vector<std::uint32_t>(n - n_positive, "the unlabelled rows"),
                                         reserve_vector<std::uint32_t>(n_positive, "the positive rows")};
-  detail::Pacer([&team] { team.poll(); }).run(0, n, [&](index_t first, index_t end) {
+  detail::Pacer(team).run(0, n, [&](index_t first, index_t end) {
     for (index_t i = first; i < end; ++i) {
       const std::int8_t label = train.labels[i];
       if (label != 0 && label != 1) {
@@ -92,26 +92,24 @@ struct BaggedTree {
 template <class Rows>
 class Grower {
  public:
-  Grower(const detail::TreeFeatures& features, const ForestOptions& options, Isa isa)
-      : features_(features), options_(options), rows_(make_rows(features, options, isa)) {}
+  Grower(const detail::TreeFeatures& features, const ForestOptions& options, Team& team)
+      : features_(features), options_(options), team_(team), rows_(make_rows(features, options, team.isa())) {}
 
   // Draws the bag of tree `number`, and grows the tree on it.
-  template <class Checkpoint>
-  BaggedTree grow(index_t number, const Groups& groups, Checkpoint checkpoint) {
+  BaggedTree grow(index_t number, const Groups& groups) {
     draw_bag(groups, Random::derived(seed_of(options_, number), 0));
     RowSet in_bag(features_.binned().n_rows);
     for (const std::uint32_t row : bag_.rows) in_bag.add(row);
-    return {grow_on_bag(number, checkpoint), std::move(in_bag)};
+    return {grow_on_bag(number), std::move(in_bag)};
   }
 
   // Grows tree `number` on its bag among those drawn before.
-  template <class Checkpoint>
-  GrownTree grow(index_t number, const ForestBags& bags, Checkpoint checkpoint) {
+  GrownTree grow(index_t number, const ForestBags& bags) {
     const index_t size = bags.n_pos + bags.n_unl;
     const auto first = bags.rows.begin() + number * size;
     bag_.rows.assign(first, first + size);
     bag_.n_pos = static_cast<std::uint32_t>(bags.n_pos);
-    return grow_on_bag(number, checkpoint);
+    return grow_on_bag(number);
   }
 
  private:
@@ -131,31 +129,24 @@ class Grower {
     groups.unlabelled.draw(options_.bag_unl, options_.replace_unl, random, places_, bag_.rows);
   }
 
-  template <class Checkpoint>
-  GrownTree grow_on_bag(index_t number, Checkpoint checkpoint) {
+  GrownTree grow_on_bag(index_t number) {
     const detail::PuCounts all = bag_.range().counts();
     const std::uint64_t key = Random::derived(seed_of(options_, number), 1);
-    switch (options_.loss) {
-      case ForestLoss::nnpu:
-        return grow(detail::RiskCriterion<true>(all, options_.prior), key, checkpoint);
-      case ForestLoss::upu:
-        return grow(detail::RiskCriterion<false>(all, options_.prior), key, checkpoint);
-      case ForestLoss::gini:
-        break;
-    }
-    return grow(detail::GiniCriterion(all), key, checkpoint);
+    if (options_.loss == ForestLoss::gini) return grow(detail::GiniCriterion(all), key);
+    return grow(detail::RiskCriterion(all, options_.prior, options_.loss == ForestLoss::nnpu), key);
   }
 
-  template <class Criterion, class Checkpoint>
-  GrownTree grow(const Criterion& criterion, std::uint64_t key, Checkpoint checkpoint) {
+  template <class Criterion>
+  GrownTree grow(const Criterion& criterion, std::uint64_t key) {
     detail::PuTreeGrower<Rows, Criterion> grower(features_, options_, rows_);
-    detail::Pacer pacer(checkpoint);
+    detail::Pacer pacer(team_);
     const index_t row_steps = 1 + options_.max_features + features_.binned().n_features / 16;
     return grower.grow(rows_.start(bag_), criterion, key, [&](std::uint32_t n) { pacer.add((n + 8) * row_steps); });
   }
 
   const detail::TreeFeatures& features_;
   ForestOptions options_;
+  Team& team_;
   Rows rows_;
   Bag bag_;
   std::vector<std::uint32_t> places_;
@@ -199,8 +190,8 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
     std::vector<BaggedTree> trees(at(n), BaggedTree{{}, RowSet(0)});
     team.for_each(n, [&](index_t k, int worker) {
       auto& grower = growers[at(worker)];
-      if (!grower) grower = std::make_unique<Grower<Rows>>(features, options, team.isa());
-      trees[at(k)] = grower->grow(first + k, groups, [&team] { team.poll(); });
+      if (!grower) grower = std::make_unique<Grower<Rows>>(features, options, team);
+      trees[at(k)] = grower->grow(first + k, groups);
     });
     for (std::size_t k = 0; k < trees.size() && callback && is_going_on(); ++k) {
       const index_t number = options.first_tree + first + static_cast<index_t>(k);
@@ -246,8 +237,8 @@ ForestResult grow_each(const ForestTrainingSet& train, const ForestBags& bags, c
   std::vector<GrownTree> trees(at(options.n_trees));
   team.for_each(options.n_trees, [&](index_t k, int worker) {
     auto& grower = growers[at(worker)];
-    if (!grower) grower = std::make_unique<Grower<Rows>>(features, options, team.isa());
-    trees[at(k)] = grower->grow(k, bags, [&team] { team.poll(); });
+    if (!grower) grower = std::make_unique<Grower<Rows>>(features, options, team);
+    trees[at(k)] = grower->grow(k, bags);
   });
   ForestResult result;
   for (const GrownTree& tree : trees) append_tree(tree, options.first_set, result);

@@ -24,9 +24,9 @@ class SparseSearch {
       : x_(x),
         team_(team),
         nearest_(nearest),
-        columns_(x, pacer_of(team)),
+        columns_(x, Pacer(team)),
         halves_(x.n_rows, "the squared lengths of rows") {
-    auto pacer = pacer_of(team);
+    Pacer pacer(team);
     for (index_t i = 0; i < x.n_rows; ++i) {
       double sum = 0;
       double largest = 0;

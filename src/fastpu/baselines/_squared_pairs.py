@@ -127,7 +127,9 @@ class ShiftedRows:
         return gauss_features(part, self.centers, self.bandwidth, self._n_threads)
 
     def __iter__(self) -> Iterator[tuple[slice, Any]]:
-        for rows in self.matrix.blocks(4 * self.size):  # small ones, that stay in the caches
+        # Small ones, that stay in the caches; sparse rows have few entries, however many columns there are.
+        is_dense = self.centers is not None or not self.matrix.is_sparse
+        for rows in self.matrix.blocks(4 * self.size if is_dense else 0):
             part = self._of(rows)
             if sp.issparse(part):
                 yield rows, part.astype(np.float64, copy=False)
