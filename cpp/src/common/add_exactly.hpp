@@ -3,16 +3,11 @@
 
 namespace fastpu::detail {
 
-// What rounding has taken from sum = a + b.
-inline double rest_of_sum(double a, double b, double sum) {
-  const double part = sum - a;
-  return (a - (sum - part)) + (b - part);
-}
-
 // (high, low) += x, without rounding high + x away.
 inline void add_exactly(double& high, double& low, double x) {
   const double sum = high + x;
-  low += rest_of_sum(high, x, sum);
+  const double part = sum - high;
+  low += (high - (sum - part)) + (x - part);
   high = sum;
 }
 

@@ -1,4 +1,4 @@
-// Long plain loops that can be stopped: the team polls after about kPollEvery units of work, which take some
+// Long plain loops that can be stopped: the team is polled after about kPollEvery units of work, which take some
 // milliseconds, at no cost inside the loop.
 #pragma once
 
@@ -13,16 +13,16 @@ namespace fastpu::detail {
 
 inline constexpr index_t kPollEvery = index_t{1} << 20;
 
-// For one loop, or several one after the other. The poll may throw.
+// For one loop, or several one after the other.
 class Pacer {
  public:
-  explicit Pacer(Team& team) : team_(team) {}
+  explicit Pacer(Team& team) : team_(&team) {}
 
   void add(index_t work) {
     left_ -= work;
     if (left_ > 0) return;
     left_ = kPollEvery;
-    team_.poll();
+    team_->poll();
   }
 
   // Calls body(from, to) for consecutive pieces of [first, end).
@@ -37,7 +37,7 @@ class Pacer {
   }
 
  private:
-  Team& team_;
+  Team* team_;
   index_t left_ = kPollEvery;
 };
 

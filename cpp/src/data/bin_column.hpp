@@ -28,15 +28,7 @@ struct ColumnOrder {
 // Writes the codes of n values: the code of a value is the number of cuts below it.
 template <class T, class Code>
 void encode(const SortedTable<T>& cuts, const T* x, index_t n, Pacer& pacer, Code* codes) {
-  constexpr index_t kBlock = 256;
-  std::uint32_t counts[kBlock];
-  pacer.run(0, n, [&](index_t first, index_t end) {
-    for (; first < end; first += kBlock) {
-      const index_t m = std::min(kBlock, end - first);
-      cuts.count_below(x + first, m, counts);
-      for (index_t i = 0; i < m; ++i) codes[first + i] = static_cast<Code>(counts[i]);
-    }
-  });
+  pacer.run(0, n, [&](index_t first, index_t end) { cuts.count_below(x + first, end - first, codes + first); });
 }
 
 // The cuts of one feature and the values that stand for its bins (both described at Cuts).
@@ -142,45 +134,61 @@ class QuantileWeights {
   index_t n_present_;
 };
 
+// Scratch memory is allocated at the first column, by the worker that needs it.
 template <class T>
 class ColumnBinner {
   using Key = KeyOf<T>;
   using Pair = KeyRow<Key>;
 
  public:
-  // Scratch memory is allocated at the first column, by the worker that needs it.
-  ColumnBinner(index_t n_rows, const BinOptions& options, const QuantileWeights& weight, bool with_order)
-      : n_rows_(n_rows),
+  // No column stores more than `longest` values. Sparse columns need the weight of all rows; with options.max_bins = 0
+  // every boundary of these is a cut, in columns of at most most_distinct distinct values.
+  ColumnBinner(index_t longest, const BinOptions& options, const QuantileWeights& weight, bool with_order,
+               double total_weight = 0)
+      : longest_(longest),
         max_cuts_(options.max_bins),
         most_distinct_(options.most_distinct),
         weight_(weight),
-        pairs_first_(weight.given() || (with_order && n_rows <= options.most_distinct)) {}
+        total_weight_(total_weight),
+        pairs_first_(weight.given() || (with_order && longest <= options.most_distinct)) {}
 
-  // The cuts of a column of n_rows values. A column with more boundaries than cuts, but at most `most_distinct`
-  // distinct values, also leaves its order in `order` unless that is null. Where a column may have more distinct
-  // values than that, the values are sorted without their rows first, in half the time.
+  // The cuts of a dense column. If it has more boundaries than cuts, but at most `most_distinct` distinct values, its
+  // order is left in `order` unless that is null. Where it may have more distinct values than that, the values are
+  // sorted without their rows first, in half the time.
   ColumnCuts cuts(const T* column, Pacer& pacer, ColumnOrder* order) {
-    if (cumulative_.empty()) {
-      cumulative_ = AlignedBuffer<double>(n_rows_, "sorting a column");
-      keys_ = AlignedBuffer<Key>((pairs_first_ ? 1 : 2) * n_rows_, "sorting a column");
-    }
-    const index_t n_distinct = pairs_first_ ? distinct_from_pairs(column, pacer) : distinct_from_keys(column, pacer);
+    const index_t n_distinct =
+        pairs_first_ ? distinct_from_pairs(column, nullptr, longest_, pacer) : distinct_from_keys(column, pacer);
     const bool ordered = order != nullptr && n_distinct - 1 > max_cuts_ && n_distinct <= most_distinct_;
-    if (ordered && !pairs_first_) distinct_from_pairs(column, pacer);
+    if (ordered && !pairs_first_) distinct_from_pairs(column, nullptr, longest_, pacer);
     std::vector<index_t> boundaries;
     ColumnCuts column_cuts = cut_column<T>(cumulative_.data(), distinct_, n_distinct, max_cuts_, boundaries);
     if (ordered) fill_order(boundaries, pacer, *order);
     return column_cuts;
   }
 
+  // The cuts of a sparse column, of which n rows have a stored value; the others hold zero.
+  ColumnCuts cuts(const T* values, const std::uint32_t* rows, index_t n, Pacer& pacer) {
+    const index_t n_distinct = distinct_from_pairs(values, rows, n, pacer);
+    const index_t most_cuts = max_cuts_ > 0 ? max_cuts_ : n_distinct <= most_distinct_ ? n_distinct : kQuantiles;
+    std::vector<index_t> boundaries;
+    return cut_column<T>(cumulative_.data(), distinct_, n_distinct, most_cuts, boundaries);
+  }
+
  private:
+  void allocate(index_t n_keys) {
+    if (!cumulative_.empty()) return;
+    cumulative_ = AlignedBuffer<double>(longest_ + 1, "sorting a column");
+    keys_ = AlignedBuffer<Key>(n_keys, "sorting a column");
+  }
+
   index_t distinct_from_keys(const T* column, Pacer& pacer) {
-    pacer.run(0, n_rows_, [&](index_t first, index_t end) {
+    allocate(2 * longest_);
+    pacer.run(0, longest_, [&](index_t first, index_t end) {
       for (index_t i = first; i < end; ++i) keys_[i] = to_key(column[i]);
     });
-    Key* sorted = radix_sort(keys_.data(), keys_.data() + n_rows_, n_rows_, pacer);
+    Key* sorted = radix_sort(keys_.data(), keys_.data() + longest_, longest_, pacer);
     index_t m = 0;
-    pacer.run(0, n_rows_, [&](index_t first, index_t end) {
+    pacer.run(0, longest_, [&](index_t first, index_t end) {
       for (index_t i = first; i < end; ++i) {  // in place, as m is never larger than i
         if (i > 0 && sorted[i] == sorted[m - 1]) {
           cumulative_[m - 1] = static_cast<double>(i + 1);
@@ -194,25 +202,41 @@ class ColumnBinner {
     return m;
   }
 
-  index_t distinct_from_pairs(const T* column, Pacer& pacer) {
-    if (pairs_.empty()) pairs_ = AlignedBuffer<Pair>(2 * n_rows_, "sorting a column");
+  // `rows` are those of the n values; null if all rows have one.
+  index_t distinct_from_pairs(const T* values, const std::uint32_t* rows, index_t n, Pacer& pacer) {
+    allocate(longest_ + 1);
+    if (pairs_.empty()) pairs_ = AlignedBuffer<Pair>(2 * longest_, "sorting a column");
     n_sorted_ = 0;
-    pacer.run(0, n_rows_, [&](index_t first, index_t end) {
+    double stored_weight = 0;
+    pacer.run(0, n, [&](index_t first, index_t end) {
       for (index_t i = first; i < end; ++i) {
-        if (weight_.is_absent(i)) continue;
-        pairs_[n_sorted_++] = Pair{to_key(column[i]), static_cast<std::uint32_t>(i)};
+        const std::uint32_t row = rows == nullptr ? static_cast<std::uint32_t>(i) : rows[i];
+        if (weight_.is_absent(row)) continue;
+        stored_weight += weight_[row];
+        pairs_[n_sorted_++] = Pair{to_key(values[i]), row};
       }
     });
-    sorted_ = radix_sort(pairs_.data(), pairs_.data() + n_rows_, n_sorted_, pacer);
+    sorted_ = radix_sort(pairs_.data(), pairs_.data() + longest_, n_sorted_, pacer);
+    const Key zero = to_key(T(0));
+    bool zero_pending = n_sorted_ < weight_.n_present();
+    const double zero_weight = total_weight_ - stored_weight;
     index_t m = 0;
     double sum = 0;
+    const auto add = [&](Key key, double w) {
+      sum += w;
+      if (m == 0 || key != keys_[m - 1]) keys_[m++] = key;
+      cumulative_[m - 1] = sum;
+    };
     pacer.run(0, n_sorted_, [&](index_t first, index_t end) {
       for (index_t i = first; i < end; ++i) {
-        sum += weight_[sorted_[i].row];
-        if (i == 0 || sorted_[i].key != keys_[m - 1]) keys_[m++] = sorted_[i].key;
-        cumulative_[m - 1] = sum;
+        if (zero_pending && sorted_[i].key >= zero) {
+          add(zero, zero_weight);
+          zero_pending = false;
+        }
+        add(sorted_[i].key, weight_[sorted_[i].row]);
       }
     });
+    if (zero_pending) add(zero, zero_weight);
     distinct_ = keys_.data();
     return m;
   }
@@ -239,10 +263,11 @@ class ColumnBinner {
     order.bin_start.push_back(static_cast<std::uint32_t>(n_sorted_));
   }
 
-  index_t n_rows_;
+  index_t longest_;
   index_t max_cuts_;
   index_t most_distinct_;
   QuantileWeights weight_;
+  double total_weight_;
   bool pairs_first_;
   AlignedBuffer<Key> keys_;
   AlignedBuffer<Pair> pairs_;
@@ -250,75 +275,6 @@ class ColumnBinner {
   const Key* distinct_ = nullptr;
   const Pair* sorted_ = nullptr;
   index_t n_sorted_ = 0;
-};
-
-// Cuts of a sparse column: the rows without a stored value hold zero.
-template <class T>
-class SparseColumnBinner {
-  using Key = KeyOf<T>;
-  using Pair = KeyRow<Key>;
-
- public:
-  // With options.max_bins = 0 every boundary is a cut, in columns of at most most_distinct distinct values.
-  // total_weight is the weight of all rows, and no column stores more than `longest` values. Scratch memory is
-  // allocated at the first column, by the worker that needs it.
-  SparseColumnBinner(index_t longest, const BinOptions& options, const QuantileWeights& weight, double total_weight)
-      : max_cuts_(options.max_bins),
-        most_distinct_(options.most_distinct),
-        longest_(longest),
-        weight_(weight),
-        total_weight_(total_weight) {}
-
-  ColumnCuts cuts(const T* values, const std::uint32_t* rows, index_t n, Pacer& pacer) {
-    if (cumulative_.empty()) {
-      pairs_ = AlignedBuffer<Pair>(2 * longest_, "sorting a sparse column");
-      keys_ = AlignedBuffer<Key>(longest_ + 1, "sorting a sparse column");
-      cumulative_ = AlignedBuffer<double>(longest_ + 1, "sorting a sparse column");
-    }
-    index_t m = 0;
-    double stored_weight = 0;
-    pacer.run(0, n, [&](index_t first, index_t end) {
-      for (index_t p = first; p < end; ++p) {
-        if (weight_.is_absent(rows[p])) continue;
-        stored_weight += weight_[rows[p]];
-        pairs_[m++] = Pair{to_key(values[p]), rows[p]};
-      }
-    });
-    const Pair* sorted = radix_sort(pairs_.data(), pairs_.data() + longest_, m, pacer);
-    const Key zero = to_key(T(0));
-    bool zero_pending = m < weight_.n_present();
-    const double zero_weight = total_weight_ - stored_weight;
-    index_t n_distinct = 0;
-    double sum = 0;
-    const auto add = [&](Key key, double w) {
-      sum += w;
-      if (n_distinct == 0 || key != keys_[n_distinct - 1]) keys_[n_distinct++] = key;
-      cumulative_[n_distinct - 1] = sum;
-    };
-    pacer.run(0, m, [&](index_t first, index_t end) {
-      for (index_t i = first; i < end; ++i) {
-        if (zero_pending && sorted[i].key >= zero) {
-          add(zero, zero_weight);
-          zero_pending = false;
-        }
-        add(sorted[i].key, weight_[sorted[i].row]);
-      }
-    });
-    if (zero_pending) add(zero, zero_weight);
-    const index_t most_cuts = max_cuts_ > 0 ? max_cuts_ : n_distinct <= most_distinct_ ? n_distinct : kQuantiles;
-    std::vector<index_t> boundaries;
-    return cut_column<T>(cumulative_.data(), keys_.data(), n_distinct, most_cuts, boundaries);
-  }
-
- private:
-  index_t max_cuts_;
-  index_t most_distinct_;
-  index_t longest_;
-  QuantileWeights weight_;
-  double total_weight_;
-  AlignedBuffer<Pair> pairs_;
-  AlignedBuffer<Key> keys_;
-  AlignedBuffer<double> cumulative_;
 };
 
 }  // namespace fastpu::detail

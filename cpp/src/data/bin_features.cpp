@@ -26,7 +26,6 @@ using detail::make_long_vector;
 using detail::Pacer;
 using detail::QuantileWeights;
 using detail::SortedTable;
-using detail::SparseColumnBinner;
 using detail::workers_for;
 
 using CutsOfFeatures = std::vector<detail::ColumnCuts>;
@@ -193,10 +192,10 @@ AlignedBuffer<std::uint32_t> bin_entries(const CsrView<T>& x, const EntriesByFea
   const QuantileWeights weight(options.sample_weight, x.n_rows, pacer);
   const double total_weight = weight.total(x.n_rows, pacer);
   const std::vector<index_t> blocks = feature_blocks(entries.start, pacer);
-  std::vector<SparseColumnBinner<T>> binners;
+  std::vector<ColumnBinner<T>> binners;
   binners.reserve(at(team.n_threads()));
   for (int worker = 0; worker < team.n_threads(); ++worker) {
-    binners.emplace_back(longest, options, weight, total_weight);
+    binners.emplace_back(longest, options, weight, false, total_weight);
   }
   team.for_each(std::ssize(blocks) - 1, workers_for(nnz, team), [&](index_t block, int worker) {
     Pacer own_pacer(team);

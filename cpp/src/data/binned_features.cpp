@@ -95,38 +95,6 @@ void check_starts(const std::vector<index_t>& start, index_t n_groups, index_t n
   });
 }
 
-void check_cuts_of(const BinnedFeatures& b, Pacer& pacer) {
-  const auto& value = b.cuts->value;
-  check_starts(b.cuts->start, b.n_features, std::ssize(value), "the starts of the cuts", pacer);
-  for (index_t e = 0; e < b.n_features; ++e) {
-    const double* cut = b.cuts->of(e);
-    const index_t n = b.cuts->count(e);
-    pacer.run(0, n, [&](index_t first, index_t end) {
-      for (index_t k = first; k < end; ++k) {
-        if (std::isnan(cut[k])) refuse("a cut of feature " + text(e) + " is NaN");
-        if (k > 0 && !(cut[k - 1] < cut[k])) refuse("the cuts of feature " + text(e) + " do not ascend");
-      }
-    });
-    if (!b.is_sparse() && n > detail::most_cuts(b.width)) {
-      refuse("feature " + text(e) + " has " + text(n) + " cuts, too many for its codes");
-    }
-    pacer.add(1);
-  }
-  if (std::ssize(b.cuts->bin_value) != b.total_bins()) {
-    refuse(text(std::ssize(b.cuts->bin_value)) + " values for " + text(b.total_bins()) + " bins");
-  }
-  for (index_t e = 0; e < b.n_features; ++e) {
-    const double* bin_value = b.cuts->bin_values_of(e);
-    pacer.run(0, b.n_bins(e), [&](index_t first, index_t end) {
-      for (index_t c = first; c < end; ++c) {
-        if (!std::isfinite(bin_value[c])) refuse("the value of a bin of feature " + text(e) + " is not finite");
-        if (c > 0 && bin_value[c] < bin_value[c - 1])
-          refuse("the values of the bins of feature " + text(e) + " descend");
-      }
-    });
-  }
-}
-
 template <class Code>
 void check_codes(const BinnedFeatures& b, Team& team) {
   const auto* codes = reinterpret_cast<const Code*>(b.by_row.data());
@@ -148,7 +116,7 @@ void check_codes(const BinnedFeatures& b, Team& team) {
 void check_dense(const BinnedFeatures& b, Team& team) {
   if (!b.row_start.empty() || !b.row_bins.empty() || !b.zero_code.empty())
     refuse("they have dense codes and sparse rows");
-  // An array in memory has n_features elements (check_cuts_of), so n_features times a few bytes does not overflow.
+  // An array in memory has n_features elements (check_cuts), so n_features times a few bytes does not overflow.
   const index_t row = detail::row_stride(b.n_features, b.width);
   if (b.row_stride != row || b.column_stride != detail::column_stride(b.n_rows)) {
     refuse("strides " + text(b.row_stride) + " and " + text(b.column_stride) + " for " + text(b.n_rows) + " rows of " +
@@ -248,8 +216,7 @@ void check_binned(const BinnedFeatures& b, Team& team) {
     refuse("shape (" + text(b.n_rows) + ", " + text(b.n_features) + ")");
   }
   if (b.cuts == nullptr) refuse("they have no cuts");
-  Pacer pacer(team);
-  check_cuts_of(b, pacer);
+  check_cuts(b, team);
   if (b.is_sparse()) {
     check_sparse(b, team);
   } else {
@@ -259,7 +226,35 @@ void check_binned(const BinnedFeatures& b, Team& team) {
 
 void check_cuts(const BinnedFeatures& b, Team& team) {
   Pacer pacer(team);
-  check_cuts_of(b, pacer);
+  const auto& value = b.cuts->value;
+  check_starts(b.cuts->start, b.n_features, std::ssize(value), "the starts of the cuts", pacer);
+  for (index_t e = 0; e < b.n_features; ++e) {
+    const double* cut = b.cuts->of(e);
+    const index_t n = b.cuts->count(e);
+    pacer.run(0, n, [&](index_t first, index_t end) {
+      for (index_t k = first; k < end; ++k) {
+        if (std::isnan(cut[k])) refuse("a cut of feature " + text(e) + " is NaN");
+        if (k > 0 && !(cut[k - 1] < cut[k])) refuse("the cuts of feature " + text(e) + " do not ascend");
+      }
+    });
+    if (!b.is_sparse() && n > detail::most_cuts(b.width)) {
+      refuse("feature " + text(e) + " has " + text(n) + " cuts, too many for its codes");
+    }
+    pacer.add(1);
+  }
+  if (std::ssize(b.cuts->bin_value) != b.total_bins()) {
+    refuse(text(std::ssize(b.cuts->bin_value)) + " values for " + text(b.total_bins()) + " bins");
+  }
+  for (index_t e = 0; e < b.n_features; ++e) {
+    const double* bin_value = b.cuts->bin_values_of(e);
+    pacer.run(0, b.n_bins(e), [&](index_t first, index_t end) {
+      for (index_t c = first; c < end; ++c) {
+        if (!std::isfinite(bin_value[c])) refuse("the value of a bin of feature " + text(e) + " is not finite");
+        if (c > 0 && bin_value[c] < bin_value[c - 1])
+          refuse("the values of the bins of feature " + text(e) + " descend");
+      }
+    });
+  }
 }
 
 BinnedFeatures stack_rows(const std::vector<const BinnedFeatures*>& parts, Team& team) {

@@ -26,7 +26,7 @@ Key sort_key(const KeyRow<Key>& x) {
 }
 
 // Sorts data[0..n) with scratch[0..n) as a second array; returns that of the two which has the sorted elements.
-// Where `pacer` throws, the elements are left in no order.
+// Where a poll throws, the elements are left in no order.
 template <class Element>
 Element* radix_sort(Element* data, Element* scratch, index_t n, Pacer& pacer) {
   using Key = decltype(sort_key(*data));

@@ -40,7 +40,8 @@ class SortedTable {
   }
 
   // The same for n values. A batch of searches goes on step by step together, so that they overlap in the processor.
-  void count_below(const T* x, index_t n, std::uint32_t* counts) const {
+  template <class Count>
+  void count_below(const T* x, index_t n, Count* counts) const {
     constexpr index_t kBatch = 32;
     const T* entries = entries_.data();
     for (index_t first = 0; first < n; first += kBatch) {
@@ -58,7 +59,7 @@ class SortedTable {
           for (index_t i = 0; i < m; ++i) position[i] += entries[position[i]] < x[first + i] ? 1U : 0U;
         }
       }
-      std::copy_n(position, m, counts + first);
+      for (index_t i = 0; i < m; ++i) counts[first + i] = static_cast<Count>(position[i]);
     }
   }
 

@@ -112,7 +112,7 @@ class SparseKernel final : public Kernel<T> {
   };
 
   void to_distances(const index_t* rows, index_t n, const SparseColumns<T>& columns, index_t first, index_t last,
-                    const T* work, double* sums) const;
+                    double* sums) const;
 
   CsrView<T> view_;
   KernelParams params_;

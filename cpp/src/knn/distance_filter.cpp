@@ -1,5 +1,6 @@
 #include "knn/distance_filter.hpp"
 
+#include <bit>
 #include <cstdint>
 
 #include "common/compiler_hints.hpp"
@@ -39,19 +40,6 @@ inline std::uint32_t sign_bits(const Floats& v) {
   std::uint32_t bits = 0;
   for (index_t l = 0; l < kFloats; ++l) bits |= static_cast<std::uint32_t>(v[l] < 0) << l;
   return bits;
-#endif
-}
-
-inline int lowest_bit(std::uint32_t bits) {
-#if defined(__GNUC__)
-  return __builtin_ctz(bits);
-#else
-  int position = 0;
-  while ((bits & 1U) == 0) {
-    bits >>= 1U;
-    ++position;
-  }
-  return position;
 #endif
 }
 
@@ -106,7 +94,7 @@ index_t find(const FilterTask& task, std::uint32_t* FASTPU_RESTRICT codes) {
       for (index_t v = 0; v < kVectors; ++v) {
         for (std::uint32_t bits = sign_bits(sums[k][v]); bits != 0; bits &= bits - 1) {
           codes[n_codes++] = (static_cast<std::uint32_t>(k) << kCodeRowShift) +
-                             static_cast<std::uint32_t>(first + v * kFloats + lowest_bit(bits));
+                             static_cast<std::uint32_t>(first + v * kFloats + std::countr_zero(bits));
         }
       }
     }

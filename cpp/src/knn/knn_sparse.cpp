@@ -9,6 +9,7 @@
 #include "data/entries_by_feature.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "knn/knn_searches.hpp"
+#include "linalg/row_products.hpp"
 
 namespace fastpu::detail {
 
@@ -91,7 +92,7 @@ class SparseSearch {
     each_below(
         near, n, [&](index_t j, double value) { return value - rounding * (own + halves_[j]) <= most; },
         [&](index_t j) {
-          if (j != i) nearest_.offer(i, j, squared_distance(i, j));
+          if (j != i) nearest_.offer(i, j, squared_distance(x_, i, x_, j));
         });
     nearest_.sort(i);
   }
@@ -128,25 +129,6 @@ class SparseSearch {
         if (passes(j, numbers[j])) visit(j);
       }
     }
-  }
-
-  // Sums in the order used for dense rows (knn_graph.hpp): features that are 0 in both rows add nothing.
-  double squared_distance(index_t i, index_t j) const {
-    double sum[8] = {};
-    index_t a = x_.row_start[i];
-    index_t b = x_.row_start[j];
-    const index_t end_a = x_.row_start[i + 1];
-    const index_t end_b = x_.row_start[j + 1];
-    while (a < end_a || b < end_b) {
-      const std::int32_t at_a = a < end_a ? x_.columns[a] : std::numeric_limits<std::int32_t>::max();
-      const std::int32_t at_b = b < end_b ? x_.columns[b] : std::numeric_limits<std::int32_t>::max();
-      const std::int32_t column = std::min(at_a, at_b);
-      const double left = at_a == column ? static_cast<double>(x_.values[a++]) : 0.0;
-      const double right = at_b == column ? static_cast<double>(x_.values[b++]) : 0.0;
-      const double apart = left - right;
-      sum[column % 8] += apart * apart;
-    }
-    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
   }
 
   CsrView<T> x_;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "linalg/row_kernels.hpp"
+#include "linalg/row_products.hpp"
 
 namespace fastpu::detail {
 
@@ -72,14 +73,7 @@ void Cholesky::solve(double* x) const {
   }
   for (index_t i = n_ - 1; i >= 0; --i) {  // U
     const double* row = u + i * stride_;
-    double lanes[kPanelWidth] = {};
-    index_t j = i + 1;
-    for (; j + kPanelWidth <= n_; j += kPanelWidth) {
-      for (index_t l = 0; l < kPanelWidth; ++l) lanes[l] += row[j + l] * x[j + l];
-    }
-    double sum = 0;
-    for (; j < n_; ++j) sum += row[j] * x[j];
-    for (const double lane : lanes) sum += lane;
+    const double sum = sum_in_lanes<8>(i + 1, n_, [&](index_t j) { return row[j] * x[j]; });
     x[i] = (x[i] - sum) * inverse_[at(i)];
   }
   for (index_t i = 0; i < n_; ++i) x[i] *= scale_[at(i)];

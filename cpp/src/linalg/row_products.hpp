@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "fastpu/common/types.hpp"
 
@@ -67,6 +69,28 @@ inline double squared_norm(const DenseView<T>& x, index_t row) {
     const auto value = static_cast<double>(values[f]);
     return value * value;
   });
+}
+
+// The squared distance of two rows, to the last bits however far from the origin they lie: exactly 0 for equal rows,
+// and the same for both orders. Feature f goes to sum f mod 8, as for dense rows (knn_graph.hpp).
+template <class T>
+double squared_distance(const CsrView<T>& x, index_t i, const CsrView<T>& z, index_t j) {
+  constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();
+  double sum[8] = {};
+  index_t a = x.row_start[i];
+  index_t b = z.row_start[j];
+  const index_t end_a = x.row_start[i + 1];
+  const index_t end_b = z.row_start[j + 1];
+  while (a < end_a || b < end_b) {
+    const std::int32_t at_a = a < end_a ? x.columns[a] : kNone;
+    const std::int32_t at_b = b < end_b ? z.columns[b] : kNone;
+    const std::int32_t column = std::min(at_a, at_b);
+    const double left = at_a == column ? static_cast<double>(x.values[a++]) : 0.0;
+    const double right = at_b == column ? static_cast<double>(z.values[b++]) : 0.0;
+    const double apart = left - right;
+    sum[column % 8] += apart * apart;
+  }
+  return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
 // w += factor x_row

@@ -86,22 +86,10 @@ void hidden(const T* const* rows, index_t n, index_t n_features, const T* weight
       if (left >= kTileVectors) {
         hidden_columns<T, kTileVectors>(rows, n, first, last, weights + j, stride, bias + j, out + j);
         j += kTileVectors * kWide<T>;
-        continue;
+      } else {
+        hidden_columns<T, 1>(rows, n, first, last, weights + j, stride, bias + j, out + j);
+        j += kWide<T>;
       }
-#if defined(__AVX512F__)
-      if (left >= 3) {
-        hidden_columns<T, 3>(rows, n, first, last, weights + j, stride, bias + j, out + j);
-        j += 3 * kWide<T>;
-        continue;
-      }
-      if (left >= 2) {
-        hidden_columns<T, 2>(rows, n, first, last, weights + j, stride, bias + j, out + j);
-        j += 2 * kWide<T>;
-        continue;
-      }
-#endif
-      hidden_columns<T, 1>(rows, n, first, last, weights + j, stride, bias + j, out + j);
-      j += kWide<T>;
     }
   }
 }
@@ -274,32 +262,10 @@ inline T root(T x) {
 #endif
 }
 
-// Rounded as the root of one number is, on all levels. (Masked, for of the plain one gcc thinks that it reads what was
-// never written.)
 template <class T>
 inline Vec<T> roots(Vec<T> x) {
-#if defined(__AVX512F__) && defined(__GNUC__)
-  if constexpr (std::is_same_v<T, float>) {
-    return reinterpret<Vec<T>>(_mm512_maskz_sqrt_ps(0xffff, reinterpret<__m512>(x)));
-  } else {
-    return reinterpret<Vec<T>>(_mm512_maskz_sqrt_pd(0xff, reinterpret<__m512d>(x)));
-  }
-#elif defined(__AVX2__) && defined(__GNUC__)
-  if constexpr (std::is_same_v<T, float>) {
-    return reinterpret<Vec<T>>(_mm256_sqrt_ps(reinterpret<__m256>(x)));
-  } else {
-    return reinterpret<Vec<T>>(_mm256_sqrt_pd(reinterpret<__m256d>(x)));
-  }
-#elif defined(__SSE2__) && defined(__GNUC__)
-  if constexpr (std::is_same_v<T, float>) {
-    return reinterpret<Vec<T>>(_mm_sqrt_ps(reinterpret<__m128>(x)));
-  } else {
-    return reinterpret<Vec<T>>(_mm_sqrt_pd(reinterpret<__m128d>(x)));
-  }
-#else
   for (int l = 0; l < kLanes<T>; ++l) x[l] = root(x[l]);
   return x;
-#endif
 }
 
 template <class T>

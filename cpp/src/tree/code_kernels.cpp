@@ -137,14 +137,6 @@ inline std::uint64_t word_at_most(const std::uint8_t* codes, std::uint8_t shift,
   const __m512i code = _mm512_sub_epi8(_mm512_loadu_si512(codes), _mm512_set1_epi8(static_cast<char>(shift)));
   return _mm512_cmple_epu8_mask(code, _mm512_set1_epi8(static_cast<char>(most)));
 }
-inline std::uint64_t word_at_most(const std::uint16_t* codes, std::uint16_t shift, std::uint16_t most) {
-  const auto half = [&](const std::uint16_t* from) {
-    const __m512i code = _mm512_sub_epi16(_mm512_loadu_si512(from), _mm512_set1_epi16(static_cast<short>(shift)));
-    return _mm512_cmple_epu16_mask(code, _mm512_set1_epi16(static_cast<short>(most)));
-  };
-  // Not by shifts: gcc 12 may keep half a word on the stack and read a whole one back.
-  return _mm512_kunpackd(half(codes + 32), half(codes));
-}
 #elif defined(__AVX2__)
 constexpr index_t kRowsPerListed = 12;
 inline std::uint64_t word_at_most(const std::uint8_t* codes, std::uint8_t shift, std::uint8_t most) {
@@ -156,58 +148,21 @@ inline std::uint64_t word_at_most(const std::uint8_t* codes, std::uint8_t shift,
   };
   return half(codes) | half(codes + 32) << 32U;
 }
-inline std::uint64_t word_at_most(const std::uint16_t* codes, std::uint16_t shift, std::uint16_t most) {
-  const __m256i limit = _mm256_set1_epi16(static_cast<short>(most));
-  const auto quarter = [&](const std::uint16_t* from) {
-    const __m256i read = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-    const __m256i code = _mm256_sub_epi16(read, _mm256_set1_epi16(static_cast<short>(shift)));
-    return _mm256_cmpeq_epi16(_mm256_min_epu16(code, limit), code);
-  };
-  const auto half = [&](const std::uint16_t* from) -> std::uint64_t {
-    const __m256i packed = _mm256_packs_epi16(quarter(from), quarter(from + 16));  // lane by lane
-    return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_permute4x64_epi64(packed, 0xd8)));
-  };
-  return half(codes) | half(codes + 32) << 32U;
-}
-#elif defined(FASTPU_HAS_SSE2)
-constexpr index_t kRowsPerListed = 8;
-inline std::uint64_t word_at_most(const std::uint8_t* codes, std::uint8_t shift, std::uint8_t most) {
-  const __m128i limit = _mm_set1_epi8(static_cast<char>(most));
-  std::uint64_t word = 0;
-  for (int part = 0; part < 4; ++part) {
-    const __m128i read = _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + index_t{16} * part));
-    const __m128i code = _mm_sub_epi8(read, _mm_set1_epi8(static_cast<char>(shift)));
-    const auto bits = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(code, limit), code)));
-    word |= static_cast<std::uint64_t>(bits) << (16 * part);
-  }
-  return word;
-}
-inline std::uint64_t word_at_most(const std::uint16_t* codes, std::uint16_t shift, std::uint16_t most) {
-  const __m128i limit = _mm_set1_epi16(static_cast<short>(most));
-  const auto eighth = [&](const std::uint16_t* from) {
-    const __m128i read = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-    const __m128i code = _mm_sub_epi16(read, _mm_set1_epi16(static_cast<short>(shift)));
-    return _mm_cmpeq_epi16(_mm_subs_epu16(code, limit), _mm_setzero_si128());
-  };
-  std::uint64_t word = 0;
-  for (int part = 0; part < 4; ++part) {
-    const std::uint16_t* from = codes + index_t{16} * part;
-    const auto bits = static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(eighth(from), eighth(from + 8))));
-    word |= static_cast<std::uint64_t>(bits) << (16 * part);
-  }
-  return word;
-}
 #else
 constexpr index_t kRowsPerListed = 4;
-template <class Code>
-std::uint64_t word_at_most(const Code* codes, Code shift, Code most) {
+inline std::uint64_t word_at_most(const std::uint8_t* codes, std::uint8_t shift, std::uint8_t most) {
   std::uint64_t word = 0;
   for (unsigned i = 0; i < 64; ++i) {
-    word |= static_cast<std::uint64_t>(static_cast<Code>(codes[i] - shift) <= most) << i;
+    word |= static_cast<std::uint64_t>(static_cast<std::uint8_t>(codes[i] - shift) <= most) << i;
   }
   return word;
 }
 #endif
+inline std::uint64_t word_at_most(const std::uint16_t* codes, std::uint16_t shift, std::uint16_t most) {
+  std::uint8_t are_above[64];
+  for (int i = 0; i < 64; ++i) are_above[i] = static_cast<std::uint16_t>(codes[i] - shift) > most ? 1 : 0;
+  return word_at_most(are_above, 0, 0);
+}
 
 template <class Code>
 index_t split_bits(const Code* column, Code shift, Code most, index_t n_words, const std::uint64_t* rows,

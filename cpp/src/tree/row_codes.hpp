@@ -86,9 +86,10 @@ class ColumnCoder {
   std::uint32_t code(T x) const {
     return by_categories_ ? static_cast<std::uint32_t>(category_of(x) + 1) : table_.count_below(x);
   }
-  void codes(const T* x, index_t n, std::uint32_t* out) const {
+  template <class Code>
+  void codes(const T* x, index_t n, Code* out) const {
     if (!by_categories_) return table_.count_below(x, n, out);
-    for (index_t i = 0; i < n; ++i) out[i] = code(x[i]);
+    for (index_t i = 0; i < n; ++i) out[i] = static_cast<Code>(code(x[i]));
   }
 
  private:
@@ -131,14 +132,12 @@ class MatrixRowCodes {
     } else {
       constexpr index_t kRows = 64;
       T values[kRows];
-      std::uint32_t computed[kRows];
       for (; first < end; first += kRows, codes += kRows) {
         const index_t n = std::min(kRows, end - first);
         for (index_t c = 0; c < columns_.size(); ++c) {
           const index_t feature = columns_.columns()[at(c)].feature;
           for (index_t i = 0; i < n; ++i) values[i] = x_.row(first + i)[feature];
-          coders_[at(c)].codes(values, n, computed);
-          for (index_t i = 0; i < n; ++i) codes[c * stride + i] = static_cast<Code>(computed[i]);
+          coders_[at(c)].codes(values, n, codes + c * stride);
         }
       }
     }

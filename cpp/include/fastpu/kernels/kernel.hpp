@@ -7,9 +7,8 @@
 //
 // and precomputed matrices and functions of the caller's. Values have the type T of the data (float or double). In
 // dense data rbf sums squared differences, not |x|^2 - 2 x'z + |z|^2, which cancels where data lie far from the origin;
-// in sparse data it has to use the latter and sums it in double, with twice the digits for pairs of rows that lie so
-// far from the origin that it would show. Every level of instructions gives the same bits, and K(x, z) the same bits as
-// K(z, x).
+// in sparse data it uses the latter, summed in double, but for pairs of rows that lie so far from the origin that it
+// would show. Every level of instructions gives the same bits, and K(x, z) the same bits as K(z, x).
 #pragma once
 
 #include <functional>
