@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from fastpu import _core
-from fastpu.boosting._folds import LabelledRows, threshold_rule
+from fastpu.boosting._folds import LabelledRows
 from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, check_group_counts, make_model
 from fastpu.boosting.stump_boost import pnu_auc_method
 from fastpu.boosting.stump_ensemble import StumpEnsemble
@@ -20,7 +20,6 @@ from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_early_
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._members import Holding, Members
-from fastpu.dask._scores import SharedScores
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
 
@@ -81,8 +80,8 @@ def fit_pnu_auc_boost(
     Notes
     -----
     Rounds chosen by folds are for rows that fit one machine: choose them there, with a sample. Partitions are read as
-    `fastpu.dask.fit_boosted_trees` says. A worker keeps two bytes a value and 33 bytes a row. At most 17,179,869,184
-    rows in all.
+    `fastpu.dask.fit_boosted_trees` says. A worker keeps two bytes a value and 33 bytes a row, and the driver gets what
+    it says there. At most 17,179,869,184 rows in all.
 
     References
     ----------
@@ -191,5 +190,5 @@ def _fit_stumps(
             tolerance,
             is_judged=data.held is not None,
         )
-        scores = SharedScores(rows, data.census.all_groups)
-        return replace(model, threshold=scores.threshold(model)[0], threshold_rule=threshold_rule(scores.sides))
+        threshold, rule = rows.scored().threshold(None, lambda: model)
+        return replace(model, threshold=threshold, threshold_rule=rule)
