@@ -131,9 +131,9 @@ def fit_boosted_trees(
     -----
     Bags, and rounds chosen by folds, are for rows that fit one machine: fit them there, to a sample. Partitions are
     read three times (four with more than 255 categories in a column) and let go each time, so more rows than memory
-    can be fitted; persist the collection if it has room. A worker keeps two bytes a value and 45 bytes a row; the driver
-    gets labels and scores at the end, for the threshold: 9 bytes a row, and 8 more with weights. At most 536,870,911
-    rows on a worker; with more rows in all, about 60 million on a worker, in random order.
+    can be fitted; persist the collection if it has room. A worker keeps two bytes a value and 45 bytes a row. The
+    driver gets labels and scores at the end, for the threshold: 9 bytes a row, and 8 more with weights. At most
+    536,870,911 rows on a worker; with more rows in all, about 60 million on a worker, in random order.
 
     Examples
     --------
