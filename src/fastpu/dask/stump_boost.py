@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from fastpu import _core
@@ -125,44 +126,30 @@ def fit_pnu_auc_boost(
         return _fit_stumps(data, method, rounds, tolerance, hook)
 
 
-@dataclass(frozen=True)
-class _Rounds:
-    """The rounds that every member makes."""
-
-    form: BinnedFeatures
-    options: dict[str, Any]
-
-    def of_member(self, holding: Holding, bring: Callable[[str, bytes], bytes], n_threads: int) -> None:
-        """Make the rounds on the rows of a holding."""
-        self.make(holding, bring, n_threads)
-
-    def of_driver(
-        self, bring: Callable[[str, bytes], bytes], judged: LabelledRows | None, callback: Any
-    ) -> _core.StumpBoostResult:
-        return self.make(None, bring, resolve_n_threads(None), judged, callback)
-
-    def make(
-        self,
-        rows: Holding | None,
-        bring: Callable[[str, bytes], bytes],
-        n_threads: int,
-        judged: LabelledRows | None = None,
-        callback: Any = None,
-    ) -> _core.StumpBoostResult:
-        patience = self.options["early_stopping_rounds"] if judged is not None else 0
-        return _core.stump_boost(
-            self.form if rows is None else rows.features,
-            None if rows is None else rows.labels,
-            None if rows is None else rows.weights,
-            category_flags(self.form.categories, self.form.n_features),
-            _core.StumpBoostOptions(**{**self.options, "early_stopping_rounds": patience}),
-            max_bins=0,
-            most_distinct=0,
-            eval_set=None if judged is None else (judged.features, judged.labels, None),
-            callback=callback,
-            n_threads=n_threads,
-            member=(bring, None, None) if rows is None else (bring, rows.first, rows.number),
-        )
+def _make_rounds(
+    form: BinnedFeatures,
+    options: dict[str, Any],
+    rows: Holding | None,
+    bring: Callable[[str, bytes], bytes],
+    n_threads: int,
+    judged: LabelledRows | None = None,
+    callback: Any = None,
+) -> _core.StumpBoostResult:
+    """Make all rounds, as every member does on the rows that it holds, and the driver without rows."""
+    patience = options["early_stopping_rounds"] if judged is not None else 0
+    return _core.stump_boost(
+        form if rows is None else rows.features,
+        None if rows is None else rows.labels,
+        None if rows is None else rows.weights,
+        category_flags(form.categories, form.n_features),
+        _core.StumpBoostOptions(**{**options, "early_stopping_rounds": patience}),
+        max_bins=0,
+        most_distinct=0,
+        eval_set=None if judged is None else (judged.features, judged.labels, None),
+        callback=callback,
+        n_threads=n_threads,
+        member=(bring, None, None) if rows is None else (bring, rows.first, rows.number),
+    )
 
 
 def _fit_stumps(
@@ -170,7 +157,7 @@ def _fit_stumps(
 ) -> StumpEnsemble:
     """Make all rounds and the model."""
     limits = {"n_rounds": min(n_rounds, MANY), "early_stopping_rounds": min(data.patience, MANY)}
-    rounds = _Rounds(data.form, {**method.options, **limits, "stop_tol": tolerance})
+    rounds = partial(_make_rounds, data.form, {**method.options, **limits, "stop_tol": tolerance})
     with closing(data.hold()) as rows:
 
         def on_round(round_: int, *told: Any) -> bool:
@@ -178,8 +165,8 @@ def _fit_stumps(
             info = BoostRound(round_, n_rounds, *told)
             return hook is not None and hook(info if data.held is not None else replace(info, eval_auc=None))
 
-        with closing(Members(rows, rounds.of_member)) as members:
-            result = rounds.of_driver(members.bring, data.held, on_round)
+        with closing(Members(rows, rounds)) as members:
+            result = rounds(None, members.bring, resolve_n_threads(None), data.held, on_round)
         model = make_model(
             method,
             result,
