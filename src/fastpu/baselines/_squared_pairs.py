@@ -20,7 +20,6 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fastpu.boosting._folds import GROUP
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.common._params import check_random_state
 from fastpu.common._text import where_column
@@ -31,6 +30,7 @@ from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._gauss_basis import gauss_features
 from fastpu.kernels._kernels import shifted_csr
+from fastpu.model._scored_rows import GROUP
 
 #: The factor of a mean loss of pairs in the objective, and the two groups of rows.
 Term: TypeAlias = tuple[float, int, int]

@@ -23,7 +23,6 @@ from fastpu.baselines._squared_pairs import (
     solve_directly,
 )
 from fastpu.baselines.rank_machine import RankMachine
-from fastpu.boosting._folds import threshold_rule
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int, entries_of, is_sequence
@@ -32,7 +31,7 @@ from fastpu.common._warn import warn
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
-from fastpu.model._threshold import balanced_accuracy_threshold
+from fastpu.model._scored_rows import ScoredRows
 from fastpu.risk._arguments import Shape, check_shape
 from fastpu.risk._fit import make_model
 
@@ -342,9 +341,8 @@ def fit_pnu_auc(
         terms += [(factor, 1, 0) if mix > 0 else (factor, 0, -1), (-factor * present, known, known)]
     bound = min(1.0, (1 - present) / present) if present > 0 else 1.0
     advice = f"It always has one for |eta| <= {bound:.3g}: bring eta nearer 0, raise lam, or use fewer centres"
-    sides = (1 if n_pos else 0, -1 if n_neg else 0)
     params = {"prior": given, "scenario": drawn_as, "prior_among_unlabeled": share, "eta": mix}
-    return _fit(rows, options, terms, sides=sides, params=params, advice=advice)
+    return _fit(rows, options, terms, params=params, advice=advice)
 
 
 @dataclass(frozen=True)
@@ -373,13 +371,12 @@ def _fit(
     options: _Options,
     terms: list[Term],
     *,
-    sides: tuple[int, int] = (1, -1),
     params: dict[str, object] | None = None,
     advice: str = "",
 ) -> RankMachine | list[RankMachine]:
     """Return a model for each lam, all from one quadratic, and warn the caller of the fit function.
 
-    Thresholds lie between the two groups `sides`, and `advice` says what helps if the quadratic has no minimum.
+    `advice` says what helps if the quadratic has no minimum.
     """
     is_linear = options.shape.model == "linear"
     if not is_linear or any(options.lams):  # else the scale of columns does not matter
@@ -401,14 +398,14 @@ def _fit(
             check_finite(rows, lam, [solution.coef, np.array([*solution.residuals, *solution.objective])])
             limits = {"tol": options.tol, "max_iter": options.max_iter}
             known = {"method": rows.function, **(params or {}), "lam": lam, **options.shape.params(), **limits}
-            model, n_positive = _make_model(rows, known, features, solution, sides)
+            model, n_positive = _make_model(rows, known, features, solution)
             _warn(rows, options, solution, n_positive, advice)
             models.append(model)
     return models[0] if options.is_one else models
 
 
 def _make_model(
-    rows: GroupedRows, params: dict[str, object], features: ShiftedRows, solution: Solution, sides: tuple[int, int]
+    rows: GroupedRows, params: dict[str, object], features: ShiftedRows, solution: Solution
 ) -> tuple[RankMachine, int]:
     """Return the model, and how many of the rows it calls positive."""
     history = {"residual": np.array(solution.residuals)}
@@ -428,12 +425,10 @@ def _make_model(
         intercept=0.0,
         bandwidth=features.bandwidth,
     )
-    scores = model._decision_function(rows.matrix, rows.n_threads)
-    upper, lower = (rows.labels == g for g in sides)
-    weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
-    threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
-    model = replace(model, threshold=threshold, threshold_rule=threshold_rule(sides))
-    return model, int(np.count_nonzero(scores > threshold))
+    scored = ScoredRows(rows.labels, rows.weights, lambda model: model._decision_function(rows.matrix, rows.n_threads))
+    threshold, rule = scored.threshold(None, lambda: model)
+    n_positive = int(np.count_nonzero(scored.scores(model) > threshold))
+    return replace(model, threshold=threshold, threshold_rule=rule), n_positive
 
 
 def _warn(rows: GroupedRows, options: _Options, solution: Solution, n_positive: int, advice: str) -> None:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.boosting._folds import (
-    GROUP,
     Chosen,
     LabelledRows,
     best_so_far,
@@ -19,7 +18,6 @@ from fastpu.boosting._folds import (
     check_patience,
     rounds_by_folds,
     row_counts,
-    threshold_rule,
 )
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_float, check_int, check_random_state
@@ -32,7 +30,7 @@ from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.model._threshold import balanced_accuracy_threshold
+from fastpu.model._scored_rows import GROUP, ScoredRows
 
 STOP_TOL = 1e-9  # the default: met in practice only where nothing is left to gain
 
@@ -224,11 +222,7 @@ def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int
         labels, weights = labels[chosen], None if weights is None else weights[chosen]
     else:
         scores = model._decision_function(rows.features, n_threads)
-    upper = labels == (1 if has_pos else 0)
-    lower = labels == (-1 if has_neg else 0)
-    sides = (None, None) if weights is None else (weights[upper], weights[lower])
-    threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *sides)
-    rule = threshold_rule((1 if has_pos else 0, -1 if has_neg else 0))
+    threshold, rule = ScoredRows(labels, weights, lambda _: scores).threshold(None, lambda: model)
     return replace(model, threshold=threshold, threshold_rule=rule)
 
 

@@ -21,7 +21,6 @@ from fastpu.common._warn import warn
 from fastpu.dask._binning import FitData
 from fastpu.dask._client import WorkerLostError
 from fastpu.dask._members import HeldRows, Holding, Members
-from fastpu.dask._scores import SharedScores
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._model import load
@@ -240,8 +239,7 @@ class BoostedFit:
         """Return the model, with the threshold from the scores on the workers."""
         trees = copy(self._trees)
         trees.keep(self._data.patience)
-        scored = SharedScores(rows, self._data.census.all_groups)
-        return make_model(trees, self._data.form, scored, self._training, None, params, None, self._known_by)
+        return make_model(trees, self._data.form, rows.scored(), self._training, None, params, None, self._known_by)
 
     # -- the checkpoint, which is a model
 

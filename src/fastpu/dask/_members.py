@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from fastpu.dask._client import CHECK_SECONDS, Client, WorkerLostError, distributed, release, results_of, wait_for
 from fastpu.data.binned_features import BinnedFeatures, stacked_bins
+from fastpu.model._scored_rows import ScoredRows
 from fastpu.tree._fit import fingerprint_of_part
 
 Address: TypeAlias = tuple[str, int]
@@ -188,6 +189,15 @@ def _hold(parts: list[Any], number: NDArray[np.int64]) -> Holding:
     )
 
 
+def _known(holding: Holding) -> tuple[NDArray[np.int8], NDArray[np.float64] | None]:
+    return holding.labels, holding.weights
+
+
+def _scores(holding: Holding, model: Any, n_threads: int) -> NDArray[np.float64]:
+    scores: NDArray[np.float64] = model._decision_function(holding.features, n_threads)
+    return scores
+
+
 def take_part(holding: Holding, address: Address, place: int, key: bytes, fit: Callable[..., Any], *more: Any) -> None:
     """Run ``fit(holding, bring, *more)`` on the own rows, until it or the meeting has ended."""
     # Dask leaves arrays in the message that they came in, at any byte; kernels need them aligned.
@@ -217,7 +227,7 @@ class HeldRows:
     """
 
     def __init__(self, client: Client, parts: Sequence[Any], sizes: Sequence[int], n_threads: int | None) -> None:
-        self.client, self.where = client, "before the first round"
+        self.client, self.where, self._sizes = client, "before the first round", np.asarray(sizes)
         first = np.cumsum(sizes, dtype=np.int64) - sizes
         present, holders = client.nthreads(), client.who_has(list(parts))
         of_worker: dict[str, list[int]] = {}
@@ -259,6 +269,22 @@ class HeldRows:
     def ask(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], what: str) -> list[Any]:
         """Return ``question(holding, *own)`` of all holdings."""
         return results_of(self.client, self.start(question, arguments), what)
+
+    def scored(self) -> ScoredRows:
+        """Return labels, weights and scores of all rows, which come to the driver in the order of the rows."""
+        labels, weights = zip(*self.ask(_known, [()] * len(self.holdings), "reading y"), strict=True)
+
+        def score(model: Any) -> NDArray[np.float64]:
+            return self._in_order(self.ask(_scores, [(model, n) for n in self.n_threads], "scoring"))
+
+        return ScoredRows(self._in_order(labels), None if weights[0] is None else self._in_order(weights), score)
+
+    def _in_order(self, of_holdings: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Join what holdings have for their rows, partition by partition."""
+        parts: dict[int, NDArray[Any]] = {}
+        for numbers, entries in zip(self.partitions, of_holdings, strict=True):
+            parts |= zip(numbers, np.split(entries, np.cumsum(self._sizes[numbers])[:-1]), strict=True)
+        return np.concatenate([parts[number] for number in sorted(parts)])
 
     def close(self) -> None:
         """Let the workers forget the rows."""

@@ -182,7 +182,8 @@ def _gathered(tasks: Tasks, parts: Sequence[Any], census: Census, form: BinnedFe
         scores = [tasks.submit(_score, part, model) for part in parts]
         return np.concatenate(results_of(tasks.client, scores, "scoring"))
 
-    return ForestRows(form, *checked, found, score_all)
+    labels_of_all, weights_of_all, prior = checked
+    return ForestRows(labels_of_all, weights_of_all, score_all, form, prior, found)
 
 
 def _told_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import functools
 from typing import Any
 
 import numpy as np
@@ -12,30 +12,22 @@ from numpy.typing import NDArray
 from fastpu.common._warn import warn
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.forest._arguments import FUNCTION, Growth
-from fastpu.model._threshold import balanced_accuracy_threshold
-from fastpu.tree._fit import counted_rows, joined
+from fastpu.model._scored_rows import ScoredRows
+from fastpu.tree._fit import joined
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
-_FEW = 100  # with more rows on each side of the threshold out of bag, rows in the bags need not be scored
 
-
-@dataclasses.dataclass(frozen=True)
-class ForestRows:
+@dataclasses.dataclass
+class ForestRows(ScoredRows):
     """The training rows of a forest, wherever they are.
 
     `features` has the number of features, their names and their categories. `prior` is the one among the unlabelled
-    rows, any number where there is none. `score` returns the scores that a model gives all rows.
+    rows, any number where there is none.
     """
 
     features: Any
-    labels: NDArray[np.int8]
-    weights: NDArray[np.float64] | None
     prior: float
     fingerprint: NDArray[np.uint64]
-    score: Callable[[TreeEnsemble], NDArray[np.float64]]
-
-    def counted(self, label: int) -> NDArray[np.bool_]:
-        return counted_rows(label, self.labels, self.weights)
 
 
 def make_model(
@@ -56,13 +48,10 @@ def make_model(
     objective = unsplit - np.array(gains)
     with np.errstate(invalid="ignore"):
         held = grown.oob_sum / grown.oob_count
-    has_all = all(not np.isnan(held[rows.counted(label)]).all() for label in (1, 0))
-    threshold, rule = _threshold(held, "out-of-bag scores", rows) if has_all else (0.0, "zero")
-    model = TreeEnsemble(
+    make = functools.partial(
+        TreeEnsemble,
         n_features=rows.features.n_features,
         feature_names=rows.features.feature_names,
-        threshold=threshold,
-        threshold_rule=rule,
         n_iter=n_trees,
         converged=grown.status == "n_trees",
         status=grown.status,
@@ -77,10 +66,8 @@ def make_model(
         oob_count=grown.oob_count,
         fingerprint=rows.fingerprint,
     )
-    if not has_all:
-        scores = rows.score(model)
-        threshold, rule = _threshold(scores, "scores of rows in the bags (a group is in all bags)", rows)
-        model = dataclasses.replace(model, threshold=threshold, threshold_rule=rule)
+    threshold, rule = rows.threshold(held, lambda: make(threshold=0.0))
+    model = make(threshold=threshold, threshold_rule=rule)
     if sizes.max() == 1:
         warn(
             f"{FUNCTION}: all {n_trees} trees are single leaves, which give every row the same score: either all "
@@ -88,27 +75,10 @@ def make_model(
             f"more rows, or lower min_leaf_rows",
             DegenerateModelWarning,
         )
-    elif grown.status == "n_trees" and (verdict := _only_verdict(model, rows)):
+    elif grown.status == "n_trees" and (verdict := rows.verdict(model)):
         warn(
-            f"{FUNCTION}: the model calls all {rows.labels.size} training rows {verdict}: by {rule} no cut tells "
-            f"positive from unlabelled rows; give more trees or rows, or rank by the scores (with_threshold)",
+            f"{FUNCTION}: the model {verdict}; by {rule} no cut tells these apart: give more trees or rows, or rank by "
+            f"the scores (with_threshold)",
             DegenerateModelWarning,
         )
     return model
-
-
-def _only_verdict(model: TreeEnsemble, rows: ForestRows) -> str:
-    """Return what the model calls all training rows, or "" if two of them differ."""
-    held = model.oob_decision_function
-    if held is not None and min(np.sum(held > model.threshold), np.sum(held <= model.threshold)) > _FEW:
-        return ""  # the trees whose bags they are in tell them apart even better
-    n_positive = np.count_nonzero(rows.score(model) > model.threshold)
-    return "" if 0 < n_positive < rows.labels.size else "positive" if n_positive else "negative"
-
-
-def _threshold(scores: NDArray[np.float64], name: str, rows: ForestRows) -> tuple[float, str]:
-    """Return the best threshold between the scores of P and U, NaN left out, and how it was chosen."""
-    pos, unl = (rows.counted(label) & ~np.isnan(scores) for label in (1, 0))
-    weights = (None, None) if rows.weights is None else (rows.weights[pos], rows.weights[unl])
-    threshold = balanced_accuracy_threshold(scores[pos], scores[unl], *weights)
-    return threshold, f"best balanced accuracy between positive and unlabelled rows by {name}"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
@@ -192,14 +193,11 @@ def fit_forest(
     given = check_sample_weight(sample_weight, data.n_rows)  # not scaled, as `weights` may be
     known_by = fingerprint_of(features, labels, given, threads)
     check_same_rows(before, known_by)
-    rows = ForestRows(
-        features,
-        labels,
-        weights,
-        among_unlabelled,
-        known_by,
-        lambda model: model.decision_function(features, n_threads=threads),
-    )
+
+    def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
+        return model.decision_function(features, n_threads=threads)
+
+    rows = ForestRows(labels, weights, score_all, features, among_unlabelled, known_by)
     n_all = n_new if before is None else before.n_trees + n_new
     with make_callback(callback, progress, total=n_new, description="forest") as hook:
         on_tree = of_rounds(hook, lambda tree, *rest: ForestRound(tree + 1, n_all, *rest))
