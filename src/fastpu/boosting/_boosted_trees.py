@@ -5,25 +5,25 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.boosting._folds import Chosen, LabelledRows, best_so_far, row_counts, threshold_rule
+from fastpu.boosting._folds import Chosen, LabelledRows, best_so_far, row_counts
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.model._threshold import balanced_accuracy_threshold
+from fastpu.model._threshold import best_threshold
 from fastpu.tree._fit import (
     bag_options,
     check_bag_ratio,
     check_loss,
     check_max_features,
-    counted_rows,
     drawn_features,
     joined,
 )
@@ -224,18 +224,10 @@ class RowsInMemory:
     n_threads: int
 
     def threshold(self, model: TreeEnsemble) -> tuple[float, str]:
-        """Return the best threshold of the out-of-bag scores, or of all scores where there are none."""
         rows = self.rows
-        counted = {label: counted_rows(label, rows.labels, rows.weights) for label in (1, 0, -1)}
-        sides = (1 if counted[1].any() else 0, -1 if counted[-1].any() else 0)
-        groups = [counted[label] for label in sides]
-        scores, where = model.oob_decision_function, "out-of-bag scores"
-        if scores is None or any(np.isnan(scores[group]).all() for group in groups):
-            scores, where = model._decision_function(rows.features, self.n_threads), "scores of training rows"
-        upper, lower = (group & ~np.isnan(scores) for group in groups)
-        weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
-        threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
-        return threshold, threshold_rule(sides, where)
+        held = model.oob_decision_function
+        score = partial(model._decision_function, rows.features, self.n_threads)
+        return best_threshold(rows.labels, rows.weights, score, held)
 
     def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
         return span_of(model._decision_function(self.rows.features, self.n_threads), model.threshold)

@@ -16,10 +16,9 @@ from fastpu.data._folds import stratified_folds
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, label_counts
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
+from fastpu.model._threshold import GROUP
 
 _Boosted = _core.StumpBoostResult | _core.BoostedTreesResult
-
-GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 
 
 @dataclass(frozen=True)
@@ -38,12 +37,6 @@ class LabelledRows:
 def check_patience(early_stopping_rounds: object) -> int:
     """Return the rounds without a better AUC that end a fit, or 0 for None."""
     return 0 if early_stopping_rounds is None else check_int("early_stopping_rounds", early_stopping_rounds, low=1)
-
-
-def threshold_rule(sides: tuple[int, int], by: str = "") -> str:
-    """Return how the threshold between training rows of two labels was chosen; `by` says by which scores of them."""
-    rows = f"rows by {by}" if by else "training rows"
-    return f"best balanced accuracy between {GROUP[sides[0]]} and {GROUP[sides[1]]} {rows}"
 
 
 def row_counts(groups: tuple[int, int, int]) -> str:

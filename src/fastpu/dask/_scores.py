@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.boosting._folds import threshold_rule
 from fastpu.common._warn import span_of
 from fastpu.dask._members import HeldRows, Holding
-from fastpu.model._threshold import TIE, balanced_accuracy_threshold
+from fastpu.model._threshold import TIE, balanced_accuracy_threshold, threshold_rule
 
 Scores = NDArray[np.float64]
 
@@ -82,7 +81,7 @@ class SharedScores:
         of_upper = _joined(self._ask(_group, model, upper))
         of_lower = _joined(self._ask(_lower_group, model, lower, np.unique(of_upper[0])))
         threshold = balanced_accuracy_threshold(of_upper[0], of_lower[0], of_upper[1], of_lower[1])
-        return threshold, threshold_rule(self.sides, "scores of training rows")
+        return threshold, threshold_rule(self.sides)
 
     def span(self, model: Any) -> tuple[int, int, float, float]:
         """Return how many rows score above the threshold, how many there are, and the least and the largest score."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from fastpu import _core
-from fastpu.boosting._folds import LabelledRows, threshold_rule
+from fastpu.boosting._folds import LabelledRows
 from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, check_group_counts, make_model
 from fastpu.boosting.stump_boost import pnu_auc_method
 from fastpu.boosting.stump_ensemble import StumpEnsemble
@@ -117,7 +117,7 @@ def fit_pnu_auc_boost(
     connected = find_client(client)
     rows = read_rows(X, y, sample_weight)
 
-    census = take_census(connected, rows, method.group_without_weight)
+    census = take_census(connected, rows)
     check_group_counts(method, census.all_groups, is_weighted=rows.weights is not None)
     form = find_form(connected, rows, census, n_cuts_or_bins)
     held = bin_eval_set(connected, eval_set, form)
@@ -191,5 +191,5 @@ def _fit_stumps(
             tolerance,
             is_judged=data.held is not None,
         )
-        scores = SharedScores(rows, data.census.all_groups)
-        return replace(model, threshold=scores.threshold(model)[0], threshold_rule=threshold_rule(scores.sides))
+        threshold, rule = SharedScores(rows, data.census.all_groups).threshold(model)
+        return replace(model, threshold=threshold, threshold_rule=rule)

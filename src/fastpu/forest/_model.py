@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from fastpu.common._warn import warn
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.forest._arguments import FUNCTION, Growth
-from fastpu.model._threshold import balanced_accuracy_threshold
-from fastpu.tree._fit import counted_rows, joined
+from fastpu.model._threshold import best_threshold
+from fastpu.tree._fit import joined
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 _FEW = 100  # with more rows on each side of the threshold out of bag, rows in the bags need not be scored
@@ -34,9 +34,6 @@ class ForestRows:
     fingerprint: NDArray[np.uint64]
     score: Callable[[TreeEnsemble], NDArray[np.float64]]
 
-    def counted(self, label: int) -> NDArray[np.bool_]:
-        return counted_rows(label, self.labels, self.weights)
-
 
 def make_model(
     grown: Any,
@@ -54,15 +51,10 @@ def make_model(
     gains = [tree.sum(dtype=np.float64) for tree in np.split(grown.nodes["gain"], grown.tree_start[1:-1])]
     unsplit = 1.0 if growth.loss == "gini" else 4.0 * rows.prior * (1.0 - rows.prior)  # the loss of a bag
     objective = unsplit - np.array(gains)
-    with np.errstate(invalid="ignore"):
-        held = grown.oob_sum / grown.oob_count
-    has_all = all(not np.isnan(held[rows.counted(label)]).all() for label in (1, 0))
-    threshold, rule = _threshold(held, "out-of-bag scores", rows) if has_all else (0.0, "zero")
     model = TreeEnsemble(
         n_features=rows.features.n_features,
         feature_names=rows.features.feature_names,
-        threshold=threshold,
-        threshold_rule=rule,
+        threshold=0.0,
         n_iter=n_trees,
         converged=grown.status == "n_trees",
         status=grown.status,
@@ -77,10 +69,9 @@ def make_model(
         oob_count=grown.oob_count,
         fingerprint=rows.fingerprint,
     )
-    if not has_all:
-        scores = rows.score(model)
-        threshold, rule = _threshold(scores, "scores of rows in the bags (a group is in all bags)", rows)
-        model = dataclasses.replace(model, threshold=threshold, threshold_rule=rule)
+    held = model.oob_decision_function
+    threshold, rule = best_threshold(rows.labels, rows.weights, lambda: rows.score(model), held)
+    model = dataclasses.replace(model, threshold=threshold, threshold_rule=rule)
     if sizes.max() == 1:
         warn(
             f"{FUNCTION}: all {n_trees} trees are single leaves, which give every row the same score: either all "
@@ -104,11 +95,3 @@ def _only_verdict(model: TreeEnsemble, rows: ForestRows) -> str:
         return ""  # the trees whose bags they are in tell them apart even better
     n_positive = np.count_nonzero(rows.score(model) > model.threshold)
     return "" if 0 < n_positive < rows.labels.size else "positive" if n_positive else "negative"
-
-
-def _threshold(scores: NDArray[np.float64], name: str, rows: ForestRows) -> tuple[float, str]:
-    """Return the best threshold between the scores of P and U, NaN left out, and how it was chosen."""
-    pos, unl = (rows.counted(label) & ~np.isnan(scores) for label in (1, 0))
-    weights = (None, None) if rows.weights is None else (rows.weights[pos], rows.weights[unl])
-    threshold = balanced_accuracy_threshold(scores[pos], scores[unl], *weights)
-    return threshold, f"best balanced accuracy between positive and unlabelled rows by {name}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,41 @@ from fastpu.exceptions import DegenerateModelWarning
 # Two cuts are tied if their balanced accuracies, or distances to the prior, differ by less than this, and two scores
 # are equal if they differ by at most this part of the larger one: the rounding of sums then decides nothing.
 TIE = 1e-12
+
+GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
+
+
+def sides_of(labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> tuple[int, int]:
+    """Return the labels that a threshold lies between: +1 and -1, or 0 in place of one that no row of weight has."""
+    there = labels if weights is None else labels[weights > 0]
+    return 1 if (there == 1).any() else 0, -1 if (there == -1).any() else 0
+
+
+def threshold_rule(sides: tuple[int, int], *, held: bool = False) -> str:
+    """Return how the threshold between training rows of two labels was chosen, perhaps by their out-of-bag scores."""
+    rows = "rows by out-of-bag scores" if held else "training rows"
+    return f"best balanced accuracy between {GROUP[sides[0]]} and {GROUP[sides[1]]} {rows}"
+
+
+def best_threshold(
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64] | None,
+    score: Callable[[], NDArray[np.float64]],
+    held: NDArray[np.float64] | None = None,
+) -> tuple[float, str]:
+    """Return the threshold of the best balanced accuracy between training rows, and how it was chosen.
+
+    The scores are `held`, the out-of-bag ones, where both groups have some that are not NaN, else those of `score`.
+    """
+    sides = sides_of(labels, weights)
+    upper, lower = (labels == side for side in sides)
+    counts = np.full(labels.size, True) if weights is None else weights > 0
+    is_held = held is not None and not any(np.isnan(held[group & counts]).all() for group in (upper, lower))
+    scores = held if held is not None and is_held else score()
+    counts &= ~np.isnan(scores)
+    upper, lower = upper & counts, lower & counts
+    mass = (None, None) if weights is None else (weights[upper], weights[lower])
+    return balanced_accuracy_threshold(scores[upper], scores[lower], *mass), threshold_rule(sides, held=is_held)
 
 
 def balanced_accuracy_threshold(

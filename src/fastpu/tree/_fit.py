@@ -15,7 +15,7 @@ from fastpu import _core
 from fastpu.common._params import MANY, check_choice, check_float, check_int, check_random_state
 from fastpu.common._text import describe
 from fastpu.data._matrix import Matrix
-from fastpu.data._validate import check_matrix
+from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
 from fastpu.model._prior import check_prior_in, check_scenario
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
@@ -44,12 +44,6 @@ def bin_rows(
 # ---- Bags ----
 
 
-def counted_rows(label: int, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> NDArray[np.bool_]:
-    """Return which rows have this label and a positive weight: only these can be in a bag."""
-    is_there: NDArray[np.bool_] = labels == label
-    return is_there if weights is None else is_there & (weights > 0)
-
-
 def check_bag_ratio(bag_ratio: object) -> float | None:
     """Return the unlabelled rows of a bag for each positive one, or None for a bootstrap."""
     return None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True)
@@ -59,7 +53,7 @@ def bag_options(
     bag_ratio: float | None, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
 ) -> dict[str, Any]:
     """Return the options of the core that say how bags are drawn from these rows."""
-    n_pos, n_unl = (int(np.count_nonzero(counted_rows(label, labels, weights))) for label in (1, 0))
+    n_pos, n_unl, _ = label_counts(labels if weights is None else labels[weights > 0])
     if bag_ratio is None:
         return {"bag_unl": n_unl, "replace_unl": True}
     return {"bag_unl": max(1, round(min(bag_ratio * n_pos, n_unl))), "replace_unl": False}
