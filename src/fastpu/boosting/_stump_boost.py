@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.boosting._folds import (
@@ -71,24 +70,19 @@ class Method:
     """A boosting function: its names, and the loss that it minimises.
 
     `options` are those of the loss, as the core takes them: "loss", "gamma" and, for "auc", "rho" and "step". Those in
-    `arguments` are arguments of the function, and the others are fixed.
+    `arguments` are arguments of the function, and the others are fixed. Rows of the label `unused` count as absent.
     """
 
     function: str
     title: str
     options: dict[str, Any]
     arguments: tuple[str, ...]
-    labelled_only: bool = False
+    unused: int | None = None
 
     @property
     def ranks(self) -> bool:
         """Whether adding a constant to all scores changes nothing, so that 0 is no natural threshold."""
         return bool(self.options["loss"] == "auc")
-
-    @property
-    def group_without_weight(self) -> int | None:
-        """The label whose rows do not enter the loss, or None."""
-        return None if self.ranks else {0.0: -1, 1.0: 1}.get(self.options["gamma"])
 
 
 def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
@@ -107,12 +101,12 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
     weights = check_sample_weight(given["sample_weight"], data.n_rows)
     present = labels if weights is None else labels[weights > 0]
     check_group_counts(fit, label_counts(present), is_weighted=weights is not None)
-    data = in_order(data, labels, weights, unused=0 if fit.labelled_only else fit.group_without_weight)
-    weights = _without_unused_rows(fit, labels, weights)
+    data = in_order(data, labels, weights, unused=fit.unused)
+    if fit.unused is not None and (labels == fit.unused).any():  # with weight 0 their values give no thresholds either
+        weights = np.where(labels == fit.unused, 0.0, 1.0 if weights is None else weights)
     held = check_eval_set(given["eval_set"], data)
-
     rows = LabelledRows(data, labels, weights)
-    if fit.labelled_only and not isinstance(data, BinnedFeatures) and not labels.all():
+    if fit.unused == 0 and isinstance(data, Matrix) and not labels.all():
         rows = rows.take(labels != 0)
 
     def run(
@@ -151,7 +145,11 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
     model = make_model(fit, result, data, cuts, rounds, patience, tolerance, is_judged=held is not None, chosen=chosen)
     if fit.ranks:
         return _with_own_threshold(model, rows, threads)
-    _warn_if_degenerate(fit, model, rows, threads)
+    if model.features.size and model.status != "callback":  # a chosen threshold always has rows on both sides
+        verdict = one_verdict(*span_of(model._decision_function(data, threads)))
+        if verdict:
+            advice = "choose another gamma or n_rounds, or rank by the scores (with_threshold)"
+            warn(f"{fit.function}: the model {verdict}; {advice}", DegenerateModelWarning)
     return model
 
 
@@ -211,18 +209,15 @@ _MOST_DISTINCT = 20_000  # max_bins=None searches all values of features with at
 
 def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> StumpEnsemble:
     """Return the model with the threshold of the best balanced accuracy on its training rows."""
-    labels, weights = rows.labels, rows.weights
-    counted = np.True_ if weights is None else weights > 0
-    has_pos, has_neg = bool(((labels > 0) & counted).any()), bool(((labels < 0) & counted).any())
-    n_labelled = int(np.count_nonzero(labels))
-    if has_pos and has_neg and isinstance(rows.features, DenseMatrix) and 2 * n_labelled < labels.size:
-        chosen = np.flatnonzero(labels)  # the only rows that matter
-        few = rows.features[: chosen.size].blocks()  # so many are copied at a time
-        scores = np.concatenate([model._decision_function(rows.features[chosen[part]], n_threads) for part in few])
-        labels, weights = labels[chosen], None if weights is None else weights[chosen]
+    features, labelled = rows.features, np.flatnonzero(rows.labels)
+    scored = ScoredRows(rows.labels, rows.weights, lambda _: scores)
+    if 0 in scored.sides() or not isinstance(features, DenseMatrix) or 2 * labelled.size >= rows.labels.size:
+        scores = model._decision_function(features, n_threads)
     else:
-        scores = model._decision_function(rows.features, n_threads)
-    threshold, rule = ScoredRows(labels, weights, lambda _: scores).threshold(None, lambda: model)
+        scores = np.full(rows.labels.size, np.nan)  # of unlabelled rows, which do not matter
+        for part in features[: labelled.size].blocks():  # so many are copied at a time
+            scores[labelled[part]] = model._decision_function(features[labelled[part]], n_threads)
+    threshold, rule = scored.threshold(None, lambda: model)
     return replace(model, threshold=threshold, threshold_rule=rule)
 
 
@@ -245,42 +240,13 @@ def check_group_counts(fit: Method, sizes: tuple[int, int, int], *, is_weighted:
     """Raise ValueError unless there are the groups that the function needs, of positive weight."""
     n_pos, n_unl, n_neg = sizes
     counts = row_counts(sizes) + (" of positive weight" if is_weighted else "")
-    if fit.labelled_only and not (n_pos and n_neg):
-        raise ValueError(f"y must hold positive (+1) and negative (-1) rows for {fit.function}, got {counts}")
     if (n_pos > 0) + (n_unl > 0) + (n_neg > 0) < 2:
         raise ValueError(f"y must hold at least two of +1, 0 and -1 for {fit.function}, got {counts}")
-    if fit.group_without_weight is None:
-        return
-    size_of = {1: n_pos, 0: n_unl, -1: n_neg}
-    wanted = [label for label in size_of if label != fit.group_without_weight]
-    for label in wanted:
-        if not size_of[label]:
-            raise ValueError(
-                f"gamma = {fit.options['gamma']:g} compares {' with '.join(GROUP[g] for g in wanted)} rows alone, "
-                f"and y has no {GROUP[label]} ones: got {counts}; choose a gamma between 0 and 1"
-            )
-
-
-def _without_unused_rows(
-    fit: Method, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
-) -> NDArray[np.float64] | None:
-    """Give weight 0 to rows that do not enter the loss, so that their values give no thresholds either."""
-    if fit.group_without_weight is None:
-        return weights
-    unused = labels == fit.group_without_weight
-    if not unused.any():
-        return weights
-    return np.where(unused, 0.0, 1.0 if weights is None else weights)
-
-
-def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> None:
-    """Warn if all training rows have scores on one side of 0; a chosen threshold always has rows on both sides."""
-    if not model.features.size or model.status == "callback":
-        return
-    scores = model._decision_function(rows.features, n_threads)
-    if verdict := one_verdict(*span_of(scores)):
-        advice = "choose another gamma or n_rounds, or rank by the scores (with_threshold)"
-        warn(f"{fit.function}: the model {verdict}; {advice}", DegenerateModelWarning)
+    wanted = [] if fit.unused is None else [label for label in GROUP if label != fit.unused]
+    if not all(size for label, size in zip((1, 0, -1), sizes, strict=True) if label in wanted):
+        gamma = f" with gamma = {fit.options['gamma']:g}, which takes no others" if "gamma" in fit.arguments else ""
+        groups = " and ".join(GROUP[label] for label in wanted)
+        raise ValueError(f"y must hold {groups} rows for {fit.function}{gamma}, got {counts}")
 
 
 def _warn(

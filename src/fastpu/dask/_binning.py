@@ -155,14 +155,14 @@ def _order_of(frame: Any, column: int, occurring: tuple[Any, ...]) -> tuple[Any,
     return tuple(dtype.categories.tolist()) if hasattr(dtype, "categories") else tuple(sorted(occurring))
 
 
-def _count_categories(X: Any, y: Any, weights: Any, number: int, census: Census, unused: int | None) -> Counts | None:
+def _count_categories(X: Any, y: Any, weights: Any, number: int, census: Census) -> Counts | None:
     n_rows = _n_rows(X)
     if not n_rows:
         return None
     labels, mass = _read_labels(y, weights, n_rows)
-    upper = upper_label(census.all_groups[0], unused)
+    upper = upper_label(census.all_groups[0], None)
     matrix = _read(X, categories=census.categories)
-    return count_categories(matrix, labels, mass, upper, unused, census.n_present_before(number))
+    return count_categories(matrix, labels, mass, upper, None, census.n_present_before(number))
 
 
 def _read_training(X: Any, weights: NDArray[np.float64] | None, number: int, census: Census) -> Matrix:
@@ -225,11 +225,8 @@ def _sent(value: object) -> Any:
     return dask.delayed(value, pure=False, traverse=False)
 
 
-def take_census(client: Client, rows: Rows, unused: int | None = None) -> Census:
-    """Return the census of all rows; raise an error if a partition is not valid or not like the others.
-
-    Many categories are in their order by the labels; rows of the label `unused` tell nothing about them.
-    """
+def take_census(client: Client, rows: Rows) -> Census:
+    """Return the census of all rows; raise an error if a partition is not valid or not like the others."""
     parts = results_of(client, _start_tasks(client, _count, rows), "reading")
     present = [(number, part) for number, part in enumerate(parts) if part.n_rows]
     if not present:
@@ -268,7 +265,7 @@ def take_census(client: Client, rows: Rows, unused: int | None = None) -> Census
     )
     if not columns_in_order(categories):
         return census
-    tasks = _start_tasks(client, _count_categories, rows, _sent(census), unused)
+    tasks = _start_tasks(client, _count_categories, rows, _sent(census))
     counted = results_of(client, tasks, "counting categories")
     present_counts = [part for part in counted if part is not None]
     counts = {column: sum(part[column] for part in present_counts) for column in present_counts[0]}

@@ -117,7 +117,7 @@ def fit_pnu_auc_boost(
     connected = find_client(client)
     rows = read_rows(X, y, sample_weight)
 
-    census = take_census(connected, rows, method.group_without_weight)
+    census = take_census(connected, rows)
     check_group_counts(method, census.all_groups, is_weighted=rows.weights is not None)
     form = find_form(connected, rows, census, n_cuts_or_bins)
     held = bin_eval_set(connected, eval_set, form)

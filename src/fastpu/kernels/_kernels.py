@@ -18,6 +18,7 @@ from fastpu import _core
 from fastpu.common._params import check_choice, check_float, check_int, check_word_or_number
 from fastpu.common._text import describe
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix, entry_blocks
+from fastpu.data._moments import column_moments
 from fastpu.data._sparse import is_sparse, read_sparse
 from fastpu.data._validate import as_real_array, check_matrix
 
@@ -153,7 +154,8 @@ def resolve_gamma(kernel: Kernel, matrix: Matrix, weights: NDArray[np.float64] |
         return replace(kernel, gamma=1.0 / matrix.n_features)
     if kernel.gamma != "scale":
         return _check_precision(kernel, matrix)
-    variance = _entry_variance(matrix, weights)
+    of = column_moments(matrix, weights)
+    variance = float(of.variances.mean() + (of.means - of.means[0]).var()) * of.unit * of.unit
     gamma = 1.0 / (matrix.n_features * variance) if variance > 0 else 1.0
     if not (0 < gamma < math.inf):
         raise ValueError(
@@ -173,33 +175,6 @@ def _check_precision(kernel: Kernel, matrix: Matrix) -> Kernel:
             f"pass it as float64"
         )
     return kernel
-
-
-def _entry_variance(matrix: Matrix, weights: NDArray[np.float64] | None) -> float:
-    """Return the variance of all entries in float64, in two passes over blocks."""
-    # Scaled, so that sums of weights cannot overflow; the variance does not change.
-    mass = None if weights is None else weights / weights.max()
-    total = matrix.n_features * (float(matrix.n_rows) if mass is None else float(mass.sum()))
-
-    def summed(transform: Callable[[NDArray[Any]], NDArray[np.float64]]) -> tuple[float, float]:
-        """Return the weighted sum of transformed stored entries, and their weight."""
-        result = stored = 0.0
-        for rows in matrix.blocks():
-            block = matrix[rows]
-            kept = block.entries != 0 if block.is_sparse else slice(None)  # zeros count alike, stored or not
-            values = transform(block.entries[kept])
-            if mass is None:
-                result, stored = result + float(values.sum()), stored + values.size
-                continue
-            entries = np.repeat(mass[rows], block.lengths)[kept]
-            result, stored = result + float((values * entries).sum()), stored + float(entries.sum())
-        return result, stored
-
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = summed(lambda values: values.astype(np.float64))[0] / total
-        squares, stored = summed(lambda values: np.square(np.subtract(values, mean, dtype=np.float64)))
-        zeros = total - stored if matrix.is_sparse else 0.0
-        return float((squares + zeros * mean * mean) / total)
 
 
 # ----------------------------------------------------------------------------------------------------- rows

@@ -30,6 +30,11 @@ class ScoredRows:
         is_there: NDArray[np.bool_] = self.labels == label
         return is_there if self.weights is None else is_there & (self.weights > 0)
 
+    def sides(self) -> tuple[int, int]:
+        """Return the labels that a threshold lies between: +1 and -1, or 0 in place of one that no row has."""
+        upper, lower = (label if self.counted(label).any() else 0 for label in (1, -1))
+        return upper, lower
+
     def scores(self, model: Any) -> NDArray[np.float64]:
         """Return the scores of all rows by the one model of a fit, whose threshold does not change them."""
         if self._scores is None:
@@ -42,7 +47,7 @@ class ScoredRows:
         They are positive and negative rows, with the unlabelled ones in place of a group without any. `held` are
         out-of-bag scores, if there are some; where a group has none, all rows are scored by `model()`.
         """
-        upper, lower = (label if self.counted(label).any() else 0 for label in (1, -1))
+        upper, lower = self.sides()
         groups = [self.counted(label) for label in (upper, lower)]
         scores, rows = held, "rows by out-of-bag scores"
         if scores is None:

@@ -157,7 +157,6 @@ class Solved:
     solution: _core.MarginSolution
     decision: NDArray[np.float64]
     half_norm: float  # |w|^2 / 2
-    objective: float
     gap: float
 
     @property
@@ -197,7 +196,7 @@ class Solver:
         if not (math.isfinite(objective) and math.isfinite(solution["intercept"])):
             raise ValueError("X and C must be such that sums of squares and costs do not overflow; scale X, or lower C")
         self.ended.append(Ended(solution["status"], solution["method"], solution["n_iter"], gap, objective))
-        return Solved(labels, slopes, solution, solution["decision"], 0.5 * float((coef * coef).sum()), objective, gap)
+        return Solved(labels, slopes, solution, solution["decision"], 0.5 * float((coef * coef).sum()), gap)
 
     def counts(self) -> tuple[int, int]:
         """Return the numbers of sub-problems, and of the engine's steps in them, since the last call."""
