@@ -81,7 +81,6 @@ class Census:
 
     @property
     def n_rows(self) -> int:
-        """Number of all rows."""
         return sum(self.sizes)
 
     def n_present_before(self, partition: int) -> int:
@@ -189,7 +188,6 @@ def _take_columns(X: Any, weights: Any, number: int, groups: list[list[int]], ce
 def _find_cuts(
     parts: list[Any], max_bins: int, n_threads: int, *, are_alike: bool
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return the cuts of columns of all rows, whose partitions are given."""
     present = [part for part in parts if part is not None]
     rows, weights = stacked([rows for rows, _ in present]), None
     if present[0][1] is not None:
@@ -290,7 +288,10 @@ def find_form(
         n_cuts_or_bins._check_fits("max_bins", census.like.n_features, census.like.feature_names, census.categories)
         return bin_at(row, n_cuts_or_bins)
     in_sets = columns_in_sets(census.categories)
-    cuts = {column: _category_cuts(len(census.categories[str(column)])) for column in in_sets}
+    cuts = {}
+    for column in in_sets:
+        places = np.arange(max(1, len(census.categories[str(column)])) - 1)
+        cuts[column] = np.append(-np.inf, places + 0.5), np.zeros(places.size + 2)
     numeric = [column for column in range(census.like.n_features) if column not in in_sets]
     at_once = _columns_at_once(client, census)
     for start in range(0, len(numeric), at_once):
@@ -323,11 +324,6 @@ def _cuts_of(
         for group, of_group in zip(groups, cuts, strict=True)
         for column, own in zip(group, of_group, strict=True)
     }
-
-
-def _category_cuts(n_categories: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    cuts = np.concatenate([[-np.inf], np.arange(max(0, n_categories - 1)) + 0.5])
-    return cuts, np.zeros(cuts.size + 1)
 
 
 def _columns_at_once(client: Client, census: Census) -> int:
@@ -377,7 +373,6 @@ class FitData:
     n_threads: int | None
 
     def hold(self) -> HeldRows:
-        """Bin the partitions and keep them on workers."""
         parts = bin_partitions(self.client, self.rows, self.form, self.census)
         try:
             return HeldRows(self.client, parts, self.census.sizes, self.n_threads)
