@@ -346,14 +346,8 @@ def check_cuts(max_bins: object) -> int | BinnedFeatures:
 
 
 def bin_partitions(client: Client, rows: Rows, form: BinnedFeatures, census: Census | None = None) -> list[Any]:
-    """Return the futures of the binned partitions, which are computed; `census` is that of training rows."""
-    parts = _start_tasks(client, _bin, rows, _sent(form), _sent(census))
-    try:
-        wait_for(client, parts, "binning")
-    except BaseException:
-        release(parts)
-        raise
-    return parts
+    """Return the futures of the binned partitions; `census` is that of training rows."""
+    return _start_tasks(client, _bin, rows, _sent(form), _sent(census))
 
 
 @dataclass(frozen=True)
@@ -375,6 +369,7 @@ class FitData:
     def hold(self) -> HeldRows:
         parts = bin_partitions(self.client, self.rows, self.form, self.census)
         try:
+            wait_for(self.client, parts, "binning")
             return HeldRows(self.client, parts, self.census.sizes, self.n_threads)
         finally:
             release(parts)

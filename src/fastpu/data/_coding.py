@@ -135,18 +135,16 @@ def apply_codes(
     """
     result = np.zeros(values.shape, dtype=np.int8)
     is_known = np.zeros(values.shape, dtype=np.bool_)
-    counts: dict[tuple[str, object], int] = {}
+    found = set()
     for role, code in _complete(codes, name):
         mask = _holds(values, code)
-        count = int(np.count_nonzero(mask))
-        if count:
+        if mask.any():
             result[mask] = ROLES[role]
             is_known |= mask
-            counts[role, code] = count
+            found.add((role, code))
     if not is_known.all():
         _raise_unknown(values[~is_known] if codes else values, codes, name)
-    zeros = ("unlabeled", 0) in counts
-    if zeros and ("unlabeled", MISSING) in counts and "unlabeled" not in codes:
+    if {("unlabeled", 0), ("unlabeled", MISSING)} <= found and "unlabeled" not in codes:
         raise ValueError(
             f"{name} holds both 0 and missing entries, and either may mean unlabelled: if both do, pass "
             f"as_labels({variable(name)}, unlabeled=[0, numpy.nan]); if 0 means negative, "
@@ -182,12 +180,13 @@ def _complete(codes: Mapping[str, tuple[object, ...]], name: str) -> list[tuple[
 
 def _holds(values: NDArray[Any], code: object) -> NDArray[np.bool_]:
     """Return which entries hold a code; numbers and words of one kind are compared with their kind alone."""
-    kind = values.dtype.kind
-    if code is MISSING and kind == "f":
-        return np.isnan(values)
+    kind, holds = values.dtype.kind, np.zeros(values.shape, dtype=np.bool_)
     kind_of_code = "U" if isinstance(code, str) else "S" if isinstance(code, bytes) else "biuf"
-    is_possible = kind == "O" or (code is not MISSING and kind in kind_of_code)
-    return np.asarray(values == code, dtype=np.bool_) if is_possible else np.zeros(values.shape, dtype=np.bool_)
+    if code is MISSING and kind == "f":
+        holds[:] = np.isnan(values)
+    elif kind == "O" or (code is not MISSING and kind in kind_of_code):
+        holds[:] = values == code
+    return holds
 
 
 def _raise_unknown(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]], name: str) -> None:
