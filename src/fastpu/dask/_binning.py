@@ -81,7 +81,6 @@ class Census:
 
     @property
     def n_rows(self) -> int:
-        """Number of all rows."""
         return sum(self.sizes)
 
     def n_present_before(self, partition: int) -> int:
@@ -189,7 +188,6 @@ def _take_columns(X: Any, weights: Any, number: int, groups: list[list[int]], ce
 def _find_cuts(
     parts: list[Any], max_bins: int, n_threads: int, *, are_alike: bool
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return the cuts of columns of all rows, whose partitions are given."""
     present = [part for part in parts if part is not None]
     rows, weights = stacked([rows for rows, _ in present]), None
     if present[0][1] is not None:
@@ -287,7 +285,10 @@ def find_form(
         n_cuts_or_bins._check_fits("max_bins", census.like.n_features, census.like.feature_names, census.categories)
         return bin_at(row, n_cuts_or_bins)
     in_sets = columns_in_sets(census.categories)
-    cuts = {column: _category_cuts(len(census.categories[str(column)])) for column in in_sets}
+    cuts = {}
+    for column in in_sets:
+        places = np.arange(max(1, len(census.categories[str(column)])) - 1)
+        cuts[column] = np.append(-np.inf, places + 0.5), np.zeros(places.size + 2)
     numeric = [column for column in range(census.like.n_features) if column not in in_sets]
     at_once = _columns_at_once(client, census)
     for start in range(0, len(numeric), at_once):
@@ -322,11 +323,6 @@ def _cuts_of(
     }
 
 
-def _category_cuts(n_categories: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    cuts = np.concatenate([[-np.inf], np.arange(max(0, n_categories - 1)) + 0.5])
-    return cuts, np.zeros(cuts.size + 1)
-
-
 def _columns_at_once(client: Client, census: Census) -> int:
     """Return of how many columns the workers have memory for all rows at once."""
     limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
@@ -347,14 +343,8 @@ def check_cuts(max_bins: object) -> int | BinnedFeatures:
 
 
 def bin_partitions(client: Client, rows: Rows, form: BinnedFeatures, census: Census | None = None) -> list[Any]:
-    """Return the futures of the binned partitions, which are computed; `census` is that of training rows."""
-    parts = _start_tasks(client, _bin, rows, _sent(form), _sent(census))
-    try:
-        wait_for(client, parts, "binning")
-    except BaseException:
-        release(parts)
-        raise
-    return parts
+    """Return the futures of the binned partitions; `census` is that of training rows."""
+    return _start_tasks(client, _bin, rows, _sent(form), _sent(census))
 
 
 @dataclass(frozen=True)
@@ -374,9 +364,9 @@ class FitData:
     n_threads: int | None
 
     def hold(self) -> HeldRows:
-        """Bin the partitions and keep them on workers."""
         parts = bin_partitions(self.client, self.rows, self.form, self.census)
         try:
+            wait_for(self.client, parts, "binning")
             return HeldRows(self.client, parts, self.census.sizes, self.n_threads)
         finally:
             release(parts)

@@ -103,7 +103,6 @@ class _Rounds:
     n_at_once: int
 
     def of_member(self, holding: Holding, bring: Bring, n_threads: int) -> None:
-        """Make the rounds on the rows of a holding."""
         numbers = None
         if self.training.settings.subsample_unl < 1:
             ranges = [np.arange(*self.unlabeled[k : k + 2]) for k in holding.partitions]

@@ -23,7 +23,6 @@ class Rows:
 
 
 def is_collection(value: object) -> bool:
-    """Tell whether this is a Dask array, a Dask frame, or a list of futures or lazy objects."""
     return _is_frame(value) or _is_array(value) or _is_list_of_lazy(value)
 
 
@@ -102,7 +101,6 @@ def _partitions(value: Any, name: str) -> tuple[list[Any], list[int | None]]:
 
 
 def _check_categories(X: Any, name: str) -> None:
-    """Raise ValueError for a frame with a column whose categories Dask does not know."""
     if not _is_frame(X):
         return
     for column, dtype in X.dtypes.items():

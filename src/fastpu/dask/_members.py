@@ -59,7 +59,6 @@ class Meeting:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def address(self) -> Address:
-        """Return where members are to come."""
         return self._address
 
     def _serve(self) -> None:
@@ -287,7 +286,6 @@ class HeldRows:
         return np.concatenate([parts[number] for number in sorted(parts)])
 
     def close(self) -> None:
-        """Let the workers forget the rows."""
         release(self._started)
 
     def lost(self, which: Sequence[int], addresses: Sequence[str]) -> WorkerLostError:
@@ -389,7 +387,6 @@ class Members:
                 raise task.exception()
 
     def close(self) -> None:
-        """End the work of all members, and free what they hold."""
         if self._client.status != "running":
             return
         if self._actor is not None:

@@ -155,7 +155,6 @@ def _make_rounds(
 def _fit_stumps(
     data: FitData, method: Method, n_rounds: int, tolerance: float, hook: Callable[[Any], bool] | None
 ) -> StumpEnsemble:
-    """Make all rounds and the model."""
     limits = {"n_rounds": min(n_rounds, MANY), "early_stopping_rounds": min(data.patience, MANY)}
     rounds = partial(_make_rounds, data.form, {**method.options, **limits, "stop_tol": tolerance})
     with closing(data.hold()) as rows:

@@ -19,7 +19,7 @@ from fastpu.common._params import check_choice, check_float, check_int, check_wo
 from fastpu.common._text import describe
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix, entry_blocks
 from fastpu.data._moments import column_moments
-from fastpu.data._sparse import is_sparse, read_sparse
+from fastpu.data._sparse import read_sparse
 from fastpu.data._validate import as_real_array, check_matrix
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
@@ -287,7 +287,7 @@ class FunctionKernel:
             return np.full((1, 1), self._entry(int(left[0])))
         if self._numbers is None or not np.array_equal(self._numbers, right):
             self._columns = self._rows[right]
-            for array in vars(self._columns).values() if is_sparse(self._columns) else (self._columns,):
+            for array in vars(self._columns).values() if sp.issparse(self._columns) else (self._columns,):
                 if isinstance(array, np.ndarray):
                     array.flags.writeable = False
             self._numbers = right.copy()
@@ -336,7 +336,7 @@ def kernel_values(kernel: Kernel, x: Matrix, y: Matrix, n_threads: int) -> NDArr
 def call_kernel(function: Callable[[Any, Any], object], left: Any, right: Any) -> NDArray[np.float64]:
     """Return function(left, right) as a C-contiguous float64 matrix, after checking what it is."""
     result = function(left, right)
-    if is_sparse(result):
+    if sp.issparse(result):
         # What a linear kernel of CSR rows returns. Its indices are checked here, since SciPy would trust them.
         result = read_sparse(result, "the result of kernel").table().toarray()
     values = as_real_array(result, "the result of kernel")

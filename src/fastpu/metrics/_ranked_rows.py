@@ -87,7 +87,6 @@ class Ranked:
         return cls(np.sort(places[: pos.size]), np.sort(places[pos.size :]), values.size)
 
     def counts(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return how many positive and how many unlabelled rows are at each place."""
         return np.bincount(self.pos, minlength=self.n_places), np.bincount(self.unl, minlength=self.n_places)
 
     def redrawn(self, generator: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -44,7 +44,6 @@ class Criterion:
 
     @property
     def takes_prior(self) -> bool:
-        """Whether it depends on `prior`."""
         return self.name in _WANT_PRIOR and self.function is None
 
     @property

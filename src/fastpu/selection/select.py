@@ -250,7 +250,7 @@ def select(
             wants_models=criterion.function is not None,
         )
     else:
-        source = [Part(rows.all(), labels, by_row, *_validation_rows(validation, criterion), None)]
+        source = [Part(rows.X, labels, by_row, *_validation_rows(validation, criterion), None)]
     search = Search(
         work=work,
         source=source,
@@ -341,7 +341,7 @@ def _validation_rows(validation: object, criterion: Criterion) -> tuple[Any, Any
     if not isinstance(validation, tuple | list) or len(validation) != 2:
         raise TypeError(f"validation must be a pair (X, y), got {describe(validation)}")
     held = Rows(validation[0], name="X of validation")
-    return held.all(), criterion.check_validation(validation[1], held.n_rows)
+    return held.X, criterion.check_validation(validation[1], held.n_rows)
 
 
 def _processes(threads: int | None, arguments: Arguments) -> tuple[int, dict[str, int]]:
