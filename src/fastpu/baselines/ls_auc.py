@@ -25,8 +25,7 @@ from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.model._threshold import GROUP, best_threshold
-from fastpu.risk._arguments import Shape, check_shape
-from fastpu.risk._fit import make_model
+from fastpu.risk._fit import Shape, check_shape, make_model
 
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
 

@@ -17,8 +17,16 @@ from fastpu.data._categories import category_flags
 from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures
-from fastpu.forest._arguments import FUNCTION, WITH_PRIOR, ForestRound, Growth, check_groups, check_growth
-from fastpu.forest._model import ForestRows, make_model
+from fastpu.forest._fit import (
+    FUNCTION,
+    WITH_PRIOR,
+    ForestRound,
+    ForestRows,
+    Growth,
+    check_groups,
+    check_growth,
+    make_model,
+)
 from fastpu.model._prior import needs_prior_where
 from fastpu.tree._fit import (
     as_int,

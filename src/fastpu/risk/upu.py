@@ -12,8 +12,7 @@ from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._text import columns_named
 from fastpu.kernels._scales import warn_of_scales
-from fastpu.risk._arguments import RiskRound, Shape, check_shape
-from fastpu.risk._fit import RiskRows, make_model, open_risk_rows, warn_of
+from fastpu.risk._fit import RiskRound, RiskRows, check_shape, make_model, open_risk_rows, warn_of
 from fastpu.risk.risk_machine import RiskMachine
 
 
@@ -155,45 +154,27 @@ def fit_upu(
     (2,)
     """
     given = locals()
-    _refuse_what_adam_trains(model, loss)
-    shape = check_shape(given, models=("linear", "gauss"), losses=("logistic", "squared"))
+    shape = check_shape(given, ("linear", "gauss"), ("logistic", "squared"), other=" (fit_nnpu trains others)")
     tolerance = check_float("tol", tol, low=0, open_low=True)
     steps = check_int("max_iter", max_iter, low=1)
     rows = open_risk_rows("fit_upu", shape, given)
     if shape.model != "linear" or rows.lam > 0:  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
-    fitted, unfinished = _solve(rows, shape, tolerance, steps, callback, progress)
+    fitted, unfinished = _solve(rows, tolerance, steps, callback, progress)
     warn_of(fitted, rows, unfinished)
     return fitted
 
 
-def _refuse_what_adam_trains(model: object, loss: object) -> None:
-    """Raise ValueError for a model and a loss whose risk is not convex, with the function that has them."""
-    for name, value, convex, other in (
-        ("model", model, "'linear' or 'gauss'", "mlp"),
-        ("loss", loss, "'logistic' or 'squared'", "sigmoid"),
-    ):
-        if isinstance(value, str) and value == other:
-            raise ValueError(
-                f"{name} must be {convex}, whose risk Newton's method minimises, got {value!r}; fit_nnpu trains it, "
-                f"and with a large beta by the risk of uPU"
-            )
-
-
-def _solve(
-    rows: RiskRows, shape: Shape, tol: float, max_iter: int, callback: object, progress: object
-) -> tuple[RiskMachine, str]:
+def _solve(rows: RiskRows, tol: float, max_iter: int, callback: object, progress: object) -> tuple[RiskMachine, str]:
     """Return the minimiser of the convex risk, and a warning, or "", if it was not reached."""
     if not 0 < rows.prior < 1:  # of scenario="single_set": the best intercept would be infinite
         raise ValueError(
             f"prior must leave positive and negative rows among the unlabelled ones, got {rows.given_prior:g} with "
             f"scenario={rows.scenario!r}, by which {rows.prior:g} of them are positive"
         )
-    names = rows.matrix.feature_names if shape.model == "linear" else None
+    loss, names = rows.shape.loss, rows.matrix.feature_names if rows.centers is None else None
     with make_callback(callback, progress, total=None, description="uPU") as hook, columns_named(names):
-        options = _core.UpuOptions(
-            loss=shape.loss, prior=rows.prior, lam=rows.lam, tol=tol, max_iter=min(max_iter, MANY)
-        )
+        options = _core.UpuOptions(loss=loss, prior=rows.prior, lam=rows.lam, tol=tol, max_iter=min(max_iter, MANY))
         result = _core.fit_upu(
             rows.features,
             rows.labels,
@@ -205,7 +186,7 @@ def _solve(
     status, risks = result["status"], result["risks"]
     if status == "unbounded":
         raise ValueError(
-            f"lam = 0 leaves the {shape.loss} risk without a minimum on these rows, as positive rows can be moved away "
+            f"lam = 0 leaves the {loss} risk without a minimum on these rows, as positive rows can be moved away "
             f"from unlabelled ones for ever: it is {risks[-1]:.4g} after {len(risks) - 1} steps; pass lam > 0"
         )
     made = make_model(
@@ -220,13 +201,7 @@ def _solve(
         status=status,
         objective=risks,
         history={"risk": risks},
-        params={
-            "method": rows.function,
-            **rows.params(),
-            **shape.params(),
-            "tol": tol,
-            "max_iter": max_iter,
-        },
+        params={**rows.params(), "tol": tol, "max_iter": max_iter},
     )
     if status in ("tol", "callback"):
         return made, ""
