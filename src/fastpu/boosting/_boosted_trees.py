@@ -99,7 +99,6 @@ class Settings:
 
 
 def check_settings(given: Mapping[str, Any]) -> Settings:
-    """Check those of a function's arguments, by their names, that say what is minimised and how."""
     kind, prior, scenario = check_loss(given, LOSSES, WITH_PRIOR)
     gamma = check_float("gamma", given["gamma"], low=0, high=1)
     if kind != "pnu_auc" and gamma != _GAMMA:

@@ -87,7 +87,6 @@ class Method:
 
 
 def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
-    """Check the arguments that all functions share, by their names, and return the model."""
     rounds = check_int("n_rounds", given["n_rounds"], low=1)
     tolerance = check_float("stop_tol", given["stop_tol"], low=0)
     threads = resolve_n_threads(given["n_threads"])

@@ -73,7 +73,6 @@ class Growth:
 
 
 def check_growth(given: Mapping[str, Any]) -> Growth:
-    """Check those of a function's arguments, by their names, that say how trees are grown."""
     kind, prior, scenario = check_loss(given, LOSSES, WITH_PRIOR)
     max_depth, max_leaves = given["max_depth"], given["max_leaves"]
     return Growth(

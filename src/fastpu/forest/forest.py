@@ -220,7 +220,6 @@ def _grow(
     rows: ForestRows, features: BinnedFeatures, growth: Growth, seed: int, n_trees: int, before: TreeEnsemble | None,
     callback: Any, n_threads: int,
 ) -> _core.ForestResult:  # fmt: skip
-    """Grow `n_trees` trees, to follow those of `before`."""
     options = _core.ForestOptions(
         n_trees=min(n_trees, MANY),
         first_tree=0 if before is None else before.n_trees,

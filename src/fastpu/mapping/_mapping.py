@@ -17,8 +17,7 @@ from fastpu.data._validate import check_labels
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import check_training_rows
 from fastpu.mapping._loop import Groups, Outcome, converge
-from fastpu.mapping._svm_stages import SvmStages, Variant
-from fastpu.mapping._user_stages import RowForm, user_mapping, user_separation
+from fastpu.mapping._stages import RowForm, SvmStages, Variant, user_mapping, user_separation
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer, StageScorers
 from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._solver import Solved, Training, open_training, warn_of_worst

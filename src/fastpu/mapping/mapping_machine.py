@@ -16,7 +16,7 @@ from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import Matrix, stacked
 from fastpu.data._validate import is_rising
 from fastpu.kernels._kernels import fields_of_kernel, linear_coef
-from fastpu.mapping._user_stages import RowForm, UserScorer
+from fastpu.mapping._stages import RowForm, UserScorer
 from fastpu.model._model import Model
 from fastpu.svm.kernel_machine import KernelMachine
 

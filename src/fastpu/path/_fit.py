@@ -69,12 +69,10 @@ class PathOptions:
         return min(50 * n_rows + 1000 if self.max_events is None else self.max_events, MANY)
 
     def params(self) -> dict[str, object]:
-        """Return the arguments that influence the path, as they were given."""
         return {**self.kernel.params(), "lam_min": self.lam_min, "max_events": self.max_events}
 
 
 def check_path_options(given: Mapping[str, Any]) -> PathOptions:
-    """Check those of a function's arguments, by their names, that both paths share."""
     most = given["max_events"]
     return PathOptions(
         kernel=check_kernel(given["kernel"], given["gamma"], given["degree"], given["coef0"]),
@@ -201,7 +199,6 @@ def precision_forgiven() -> Iterator[None]:
 
 
 def warn_of_path(function: str, result: _core.PathSolution, heavier: str) -> None:
-    """Warn if the path ended too early, or if it is trivial."""
     status, knots = result["status"], result["knots"]
     if status == "trivial":
         warn(

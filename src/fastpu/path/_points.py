@@ -115,11 +115,9 @@ class PathPoints(Model, is_base=True):
         return total
 
     def train(self) -> Matrix:
-        """Return the training rows of the path in the form that the core takes."""
         return kept_rows(self, "train")
 
     def changes(self) -> Any:
-        """Return the change of y a up to each knot from the one before, as a CSR array (number of knots, n)."""
         return knot_changes(self.start_alpha, self.labels, self.change_start, self.change_row, self.change_alpha)
 
     # ---------------------------------------------------------------------------------------- one solution
@@ -236,7 +234,6 @@ class PathPoints(Model, is_base=True):
         return between
 
     def alpha_at(self, knot: int) -> NDArray[np.float64]:
-        """Return a of every training row at a knot."""
         alpha: NDArray[np.float64] = self.start_alpha.copy()
         stop = int(self.change_start[knot + 1])
         alpha[self.change_row[:stop]] = self.change_alpha[:stop]  # if a row is repeated, its last value counts
@@ -332,7 +329,6 @@ class PathPoints(Model, is_base=True):
 
 
 def _check_path(path: PathPoints) -> None:
-    """Raise ValueError if the arrays of a path do not fit each other."""
     n, n_knots = path.rows.size, path.knots.size
     if n < 2 or not is_rising(path.rows, strictly=True) or path.rows[0] < 0:
         raise ValueError("rows must hold ascending row numbers")
@@ -403,7 +399,6 @@ def _check_train(path: PathPoints) -> None:
 
 
 def path_fields(result: _core.PathSolution) -> dict[str, Any]:
-    """Return the fields of a path from the core's result."""
     lams = result["knots"][result["knots"] > 0]
     n_lams = lams.size
     objective, norm = result["objective"][:n_lams], result["norm"][:n_lams]

@@ -63,7 +63,6 @@ class Curve:
 
 
 def crossings(path: PathPoints, matrix: Matrix, n_threads: int) -> Crossings:
-    """Return where checked rows change sides along a path."""
     if not path.knots.size:
         none: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         return Crossings(np.full(matrix.n_rows, path.heavier > 0), np.empty(0), none, 0.0)

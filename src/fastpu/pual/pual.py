@@ -165,8 +165,6 @@ def fit_pual(
 
 @dataclass(frozen=True)
 class _DualSolver:
-    """The solver of the dual with its limits."""
-
     tol: float
     max_iter: int
 

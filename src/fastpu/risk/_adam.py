@@ -115,7 +115,6 @@ class Training:
 
 
 def check_training(shape: Shape, given: Mapping[str, Any]) -> Training:
-    """Check those of a function's arguments, by their names, that say how f is trained."""
     batch_size, n_epochs, patience = given["batch_size"], given["n_epochs"], given["early_stopping_rounds"]
     size: int | str | None = None
     if isinstance(batch_size, str):

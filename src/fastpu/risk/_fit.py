@@ -85,7 +85,6 @@ class Shape:
 
 
 def check_shape(given: Mapping[str, Any], models: Sequence[str], losses: Sequence[str] = (), other: str = "") -> Shape:
-    """Check those of a function's arguments, by their names, that say what f is and what it minimises."""
     kind, centers = check_choice("model", given["model"], models, other), given["centers"]
     return Shape(
         model=kind,

@@ -76,13 +76,11 @@ class MarginOptions:
     n_threads: int
 
     def params(self) -> dict[str, object]:
-        """Return the arguments that influence the model, as they were given."""
         names = ("max_iter", "solver_tol", "solver_max_iter", "solver")
         return {name: getattr(self, name) for name in names}
 
 
 def check_margin_options(given: Mapping[str, Any]) -> MarginOptions:
-    """Check those of a function's arguments, by their names, that all of them share."""
     limit = given["solver_max_iter"]
     return MarginOptions(
         max_iter=check_int("max_iter", given["max_iter"], low=1),

@@ -315,7 +315,6 @@ class _Bags:
         return True
 
     def _solve(self, first: int, stop: int) -> dict[str, Any]:
-        """Solve several bags at a time."""
         training, bags = self.training, self._bags[first:stop]
         n_rows = self._positives.size + bags.shape[1]
         return training.engine.solve_bags(

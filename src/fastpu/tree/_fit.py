@@ -138,7 +138,6 @@ def draw_seed(random_state: object, before: TreeEnsemble | None) -> int:
 
 
 def check_init_model(model: object, function: str) -> TreeEnsemble | None:
-    """Return the model that a fit is to go on from, or None."""
     if model is None:
         return None
     if not isinstance(model, TreeEnsemble):
@@ -190,7 +189,6 @@ def fingerprint_of_parts(
 def fingerprint_of(
     features: BinnedFeatures, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, n_threads: int
 ) -> NDArray[np.uint64]:
-    """Return `fingerprint_of_parts` of rows in memory."""
     native = features._native
     whole = fingerprint_of_part(features, labels, weights, first_row=0, n_threads=n_threads)
     return fingerprint_of_parts([whole], native.cut_starts, native.cut_values)
