@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.boosting._folds import Chosen, LabelledRows, best_so_far, row_counts
 from fastpu.common._params import MANY, check_float, check_int
-from fastpu.common._warn import one_verdict, span_of, warn
+from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
@@ -298,9 +298,7 @@ def _warn(model: TreeEnsemble, scored: Any, grown: Any, chosen: Chosen | None) -
         return
     if model.status == "callback":
         return
-    if verdict := one_verdict(*scored.span(model)):
-        advice = "choose another loss, prior or n_rounds, or rank by the scores (with_threshold)"
-        warn(f"{FUNCTION}: the model {verdict}; {advice}", DegenerateModelWarning)
+    warn_if_alike(FUNCTION, scored.span(model), "choose another loss, prior or n_rounds")
     patience = model.params["early_stopping_rounds"]
     if model.status == "n_rounds" and patience:
         warn(

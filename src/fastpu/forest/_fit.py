@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._params import MANY, check_choice, check_int
-from fastpu.common._warn import warn
+from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model._prior import prior_by_labels
@@ -155,7 +155,8 @@ def make_model(
         oob_count=grown.oob_count,
         fingerprint=rows.fingerprint,
     )
-    held = model.oob_decision_function
+    with np.errstate(invalid="ignore"):
+        held = grown.oob_sum / grown.oob_count
     threshold, rule = best_threshold(rows.labels, rows.weights, lambda: rows.score(model), held)
     model = dataclasses.replace(model, threshold=threshold, threshold_rule=rule)
     if sizes.max() == 1:
@@ -165,19 +166,7 @@ def make_model(
             f"more rows, or lower min_leaf_rows",
             DegenerateModelWarning,
         )
-    elif grown.status == "n_trees" and (verdict := _only_verdict(model, rows)):
-        warn(
-            f"{FUNCTION}: the model calls all {rows.labels.size} training rows {verdict}: by {rule} no cut tells "
-            f"positive from unlabelled rows; give more trees or rows, or rank by the scores (with_threshold)",
-            DegenerateModelWarning,
-        )
+    elif grown.status == "n_trees" and min(np.sum(held > threshold), np.sum(held <= threshold)) <= _FEW:
+        advice = f"by {rule} no cut tells positive from unlabelled rows; give more trees or rows"
+        warn_if_alike(FUNCTION, span_of(rows.score(model), threshold), advice)
     return model
-
-
-def _only_verdict(model: TreeEnsemble, rows: ForestRows) -> str:
-    """Return what the model calls all training rows, or "" if two of them differ."""
-    held = model.oob_decision_function
-    if held is not None and min(np.sum(held > model.threshold), np.sum(held <= model.threshold)) > _FEW:
-        return ""  # the trees whose bags they are in tell them apart even better
-    n_positive = np.count_nonzero(rows.score(model) > model.threshold)
-    return "" if 0 < n_positive < rows.labels.size else "positive" if n_positive else "negative"

@@ -356,15 +356,11 @@ def _check_squares(rows: PualRows) -> None:
         raise ValueError(f"X must have entries so small that their squares do not overflow, got {largest:g}; scale X")
 
 
-def open_features(
-    rows: PualRows, kernel: Kernel, n_components: int | None, generator: np.random.Generator | None
-) -> Features:
+def open_features(rows: PualRows, kernel: Kernel, n_components: int | None, generator: np.random.Generator) -> Features:
     """Return the features for this kernel, shape of X and `n_components` (of Nystroem's method)."""
     if kernel.name == "linear":
         _check_squares(rows)
         return LinearFeatures(rows) if rows.matrix.n_features <= rows.n else WideFeatures(rows, kernel)
     if n_components is None or n_components >= rows.n:
         return KernelFeatures(rows, kernel)
-    if generator is None:
-        raise AssertionError("n_components needs a random generator to draw landmarks with")
     return NystroemFeatures(rows, kernel, np.sort(generator.choice(rows.n, n_components, replace=False)))

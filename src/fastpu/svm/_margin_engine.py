@@ -31,7 +31,6 @@ Request: TypeAlias = (
 Steps: TypeAlias = "Generator[Request | MarginRound, Any, T]"
 
 _SOLVERS = ("auto", "exact", "iadmm")
-_PLUS, _MINUS = np.int8(1), np.int8(-1)
 # Each of the fits that run side by side holds some 40 bytes for every row. As many fits are begun as hold the memory of
 # this many rows together.
 _ROWS_AT_ONCE = 1 << 22
@@ -108,8 +107,7 @@ class MarginRows(TrainingRows):
 
     def signs(self, is_positive: NDArray[np.bool_]) -> NDArray[np.int8]:
         """Return +1 and -1; labelled rows are +1."""
-        signs: NDArray[np.int8] = np.where(is_positive | self.is_labelled, _PLUS, _MINUS)
-        return signs
+        return np.where(is_positive | self.is_labelled, np.int8(1), np.int8(-1))
 
     def given(self, labels: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return labels of the caller's rows, 0 for those of weight 0."""
