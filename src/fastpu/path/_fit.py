@@ -119,9 +119,12 @@ def follow_path(
     if kernel.name == "linear" and matrix.n_features <= _FEW_FEATURES:
         matrix = matrix.convert(np.dtype(np.float64), sparse=False)
     centre = _centre(matrix, rows) if kernel.name == "linear" else None
-    data, function = for_core(kernel, _in_float64(matrix, centre))
+    data = matrix.convert(np.dtype(np.float64), sparse=matrix.is_sparse)
+    if centre is not None and not data.is_sparse:
+        data = DenseMatrix(data.values - centre)
+    given, function = for_core(kernel, data)
     result = _core.svm_path(
-        data,
+        given,
         rows,
         labels,
         costs,
@@ -181,11 +184,6 @@ def _along(result: _core.PathSolution, labels: NDArray[np.int8], values: NDArray
         "i,i,i->", result["start_alpha"], labels, values
     )
     return sums
-
-
-def _in_float64(matrix: Matrix, centre: NDArray[np.float64] | None) -> Matrix:
-    rows = matrix.convert(np.dtype(np.float64), sparse=matrix.is_sparse)
-    return rows if centre is None or rows.is_sparse else DenseMatrix(rows.values - centre)
 
 
 @contextmanager
