@@ -65,9 +65,6 @@ class PathOptions:
     cache_bytes: int
     n_threads: int
 
-    def events(self, n_rows: int) -> int:
-        return min(50 * n_rows + 1000 if self.max_events is None else self.max_events, MANY)
-
     def params(self) -> dict[str, object]:
         return {**self.kernel.params(), "lam_min": self.lam_min, "max_events": self.max_events}
 
@@ -86,10 +83,7 @@ def check_path_options(given: Mapping[str, Any]) -> PathOptions:
 def check_costs(costs: object, labels: NDArray[np.int8], name: str) -> NDArray[np.float64]:
     """Return a cost for each row: >= 0, where infinite ones are in one class only and not all of a class are 0."""
     values = check_vector(name, costs, n=labels.size, allow_inf=True)
-    lowest = int(np.argmin(values))
-    if values[lowest] < 0:
-        raise ValueError(f"{name} must be >= 0, got {values[lowest]} at position {lowest}")
-    odd = np.isfinite(values) & (values > 0) & ((values < _LEAST_COST) | (values > _MOST_COST))
+    odd = (values != 0) & (values != np.inf) & ((values < _LEAST_COST) | (values > _MOST_COST))
     if odd.any():
         position = int(np.argmax(odd))
         raise ValueError(
@@ -115,7 +109,7 @@ def follow_path(
     hook: Callable[[PathRound], bool] | None = None,
 ) -> _core.PathSolution:
     """Follow the path of some rows, each with its label and cost > 0; `kernel` has its gamma as a number."""
-    limit = options.events(rows.size)
+    limit = min(50 * rows.size + 1000 if options.max_events is None else options.max_events, MANY)
     if kernel.name == "linear" and matrix.n_features <= _FEW_FEATURES:
         matrix = matrix.convert(np.dtype(np.float64), sparse=False)
     centre = _centre(matrix, rows) if kernel.name == "linear" else None

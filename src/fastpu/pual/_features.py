@@ -24,7 +24,7 @@ from fastpu import _core
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.data._matrix import CsrMatrix, DenseMatrix
 from fastpu.kernels._kernels import Kernel, shifted_csr
-from fastpu.pual._rows import PualRows, expansion_rows, gram, kernel_columns, kernel_diagonal, product, quadratic
+from fastpu.pual._rows import PualRows, expansion_rows, gram, kernel_columns, kernel_diagonal
 
 # Largest difference between K and Z Z', relative to `size`: rounding errors of float32 kernel values are smaller, those
 # of kernels with clearly negative eigenvalues larger.
@@ -182,7 +182,7 @@ class LinearFeatures(Features):
 
     def quadratic_form(self, R: Any) -> NDArray[np.float64]:
         if not sp.issparse(self.x):  # the form does not depend on a shift of the rows
-            return quadratic(self.x, R, self.rows.n_threads)
+            return _core.tiled_symmetric_product(self.x, R @ self.x, n_threads=self.rows.n_threads)
         form: NDArray[np.float64] = (self.x.T @ (R @ self.x)).toarray()
         symmetric: NDArray[np.float64] = 0.5 * (form + form.T)
         return symmetric
@@ -234,13 +234,14 @@ class DenseFeatures(Features):
         return gram(self.z[rows.unl], rows.weigh(rows.unl), rows.n_threads)
 
     def quadratic_form(self, R: Any) -> NDArray[np.float64]:
-        return quadratic(self.z, R, self.rows.n_threads)
+        return _core.tiled_symmetric_product(self.z, R @ self.z, n_threads=self.rows.n_threads)
 
     def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.ascontiguousarray(product(self.z, np.ascontiguousarray(betas.T), self.rows.n_threads).T)
+        columns = np.ascontiguousarray(betas.T)
+        return np.ascontiguousarray(_core.tiled_product(self.z, columns, n_threads=self.rows.n_threads).T)
 
     def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        return product(on_rows, self.z, self.rows.n_threads) - lam * betas
+        return _core.tiled_product(on_rows, self.z, n_threads=self.rows.n_threads) - lam * betas
 
 
 class KernelFeatures(DenseFeatures):
@@ -332,7 +333,7 @@ class NystroemFeatures(DenseFeatures):
         if not kept.any():
             raise ValueError("X must have rows for which the kernel is not 0, got none among the landmarks")
         self._to_features = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
-        self.z = product(columns, self._to_features, rows.n_threads)
+        self.z = _core.tiled_product(columns, self._to_features, n_threads=rows.n_threads)
         lacks = kernel_diagonal(rows, kernel) - np.einsum("ij,ij->i", self.z, self.z)
         self.residual = max(float(lacks.mean()), 0.0)
         self._centre: NDArray[np.float64] = rows.share_unl @ self.z
