@@ -120,6 +120,11 @@ class ForestRows:
     fingerprint: NDArray[np.uint64]
     score: Callable[[TreeEnsemble], NDArray[np.float64]]
 
+    def counted(self, label: int) -> NDArray[np.bool_]:
+        """Return which rows have this label and a positive weight: only these can be in a bag."""
+        is_there: NDArray[np.bool_] = self.labels == label
+        return is_there if self.weights is None else is_there & (self.weights > 0)
+
 
 def make_model(
     grown: Any,

@@ -107,7 +107,8 @@ class MarginRows(TrainingRows):
 
     def signs(self, is_positive: NDArray[np.bool_]) -> NDArray[np.int8]:
         """Return +1 and -1; labelled rows are +1."""
-        return np.where(is_positive | self.is_labelled, np.int8(1), np.int8(-1))
+        signs: NDArray[np.int8] = np.where(is_positive | self.is_labelled, np.int8(1), np.int8(-1))
+        return signs
 
     def given(self, labels: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return labels of the caller's rows, 0 for those of weight 0."""
