@@ -106,7 +106,7 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
     rows = LabelledRows(data, labels, weights)
 
     def run(
-        part: LabelledRows, n: int, judged: LabelledRows | None, patience: int, callback: Any
+        part: LabelledRows, n: int, judged: LabelledRows | None, patience: int = 0, callback: Any = None
     ) -> _core.StumpBoostResult:
         options = _core.StumpBoostOptions(
             n_rounds=min(n, MANY), stop_tol=tolerance, early_stopping_rounds=min(patience, MANY), **fit.options
@@ -127,9 +127,7 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
 
     chosen = None
     if patience and held is None:
-        chosen = rounds_by_folds(
-            lambda part, n, judged: run(part, n, judged, 0, None), rows, most_folds, rng, rounds, patience
-        )
+        chosen = rounds_by_folds(run, rows, most_folds, rng, rounds, patience)
     to_run = rounds if chosen is None else chosen.n_rounds
     with make_callback(given["callback"], given["progress"], total=to_run, description=fit.title) as hook:
 

@@ -92,10 +92,19 @@ class PathPoints(Model, is_base=True):
             n_knots > 0 and self.knots[-1] == 0
         ):
             raise ValueError("knots must be there, down to 0, as status says")
-        _check_log(self)
+        norm = self.history.get("norm")
+        if norm is None or norm.shape != self.lams.shape:
+            raise ValueError(f"history must have an entry of 'norm' for each of {self.lams.size} breakpoints")
+        lam_min = self.params.get("lam_min")
+        if isinstance(lam_min, bool) or not isinstance(lam_min, float | int) or not 0 <= lam_min <= sys.float_info.max:
+            raise ValueError(f"params must have a finite lam_min >= 0, got {short(lam_min)}")
         _check_positions(self)
         check_kernel_fields(Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function))
-        _check_train(self)
+        is_kept = self.kernel != "precomputed"
+        otherwise = "training rows must be there in one form, but for the precomputed kernel"
+        check_kept_rows(self, "train", (n, self.n_features), wanted=is_kept, otherwise=otherwise)
+        if not is_kept and self.rows[-1] >= self.n_features:
+            raise ValueError(f"rows must be < {self.n_features}, the number of training rows")
 
     # ------------------------------------------------------------------------------------------------ views
 
@@ -353,15 +362,6 @@ class PathPoints(Model, is_base=True):
 # ---------------------------------------------------------------------------------------------- the fields
 
 
-def _check_log(path: PathPoints) -> None:
-    norm = path.history.get("norm")
-    if norm is None or norm.shape != path.lams.shape:
-        raise ValueError(f"history must have an entry of 'norm' for each of {path.lams.size} breakpoints")
-    lam_min = path.params.get("lam_min")
-    if isinstance(lam_min, bool) or not isinstance(lam_min, float | int) or not 0 <= lam_min <= sys.float_info.max:
-        raise ValueError(f"params must have a finite lam_min >= 0, got {short(lam_min)}")
-
-
 def _check_positions(path: PathPoints) -> None:
     starts, n, n_knots = path.change_start, path.rows.size, path.knots.size
     if n_knots and (starts[0] != 0 or not is_rising(starts) or starts[-1] != path.change_row.size):
@@ -380,18 +380,6 @@ def _check_positions(path: PathPoints) -> None:
     for name, values, bound in bounds:
         if values.size and not (int(values.min()) >= 0 and int(values.max()) < bound):
             raise ValueError(f"{name} must be in [0, {bound})")
-
-
-def _check_train(path: PathPoints) -> None:
-    check_kept_rows(
-        path,
-        "train",
-        (path.rows.size, path.n_features),
-        wanted=path.kernel != "precomputed",
-        otherwise="training rows must be there in one form, but for the precomputed kernel",
-    )
-    if path.kernel == "precomputed" and path.rows[-1] >= path.n_features:
-        raise ValueError(f"rows must be < {path.n_features}, the number of training rows")
 
 
 def path_fields(result: _core.PathSolution) -> dict[str, Any]:
