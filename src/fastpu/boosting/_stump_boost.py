@@ -136,7 +136,7 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
             return record if held is not None else replace(record, eval_auc=None)
 
         result = run(rows, to_run, held, 0 if chosen else patience, of_rounds(hook, info))
-    model = make_model(fit, result, data, cuts, rounds, patience, tolerance, is_judged=held is not None, chosen=chosen)
+    model = make_model(fit, result, data, cuts, rounds, patience, tolerance, chosen)
     if fit.ranks:
         threshold, rule = best_threshold(labels, weights, lambda: _scores_to_cut(model, rows, threads))
         return replace(model, threshold=threshold, threshold_rule=rule)
@@ -154,8 +154,6 @@ def make_model(
     n_rounds: int,
     patience: int,
     tolerance: float,
-    *,
-    is_judged: bool,
     chosen: Chosen | None = None,
 ) -> StumpEnsemble:
     """Return the model of a fit with the threshold 0, and warn of what is wrong with it."""
@@ -171,7 +169,7 @@ def make_model(
         "stop_tol": tolerance,
     }
     history = {"delta": result.deltas, "alpha": result.alphas, "z": result.z, "objective": result.objective}
-    if is_judged:
+    if result.eval_auc.size:
         history["eval_auc"] = result.eval_auc
     if chosen is not None:
         params["n_folds"], history["fold_auc"] = chosen.n_folds, chosen.auc

@@ -181,15 +181,6 @@ def _fit_stumps(
 
         with closing(Members(rows, rounds.of_member)) as members:
             result = rounds.of_driver(members.bring, data.held, on_round)
-        model = make_model(
-            method,
-            result,
-            data.form,
-            data.form.max_bins,
-            n_rounds,
-            data.patience,
-            tolerance,
-            is_judged=data.held is not None,
-        )
+        model = make_model(method, result, data.form, data.form.max_bins, n_rounds, data.patience, tolerance)
         threshold, rule = SharedScores(rows, data.census.all_groups).threshold(model)
         return replace(model, threshold=threshold, threshold_rule=rule)
