@@ -13,7 +13,7 @@ from fastpu.baselines._squared_pairs import PairLoss, ShiftedRows, Solution, Ter
 from fastpu.baselines.rank_machine import RankMachine
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY, check_float, check_int, check_random_state, entries_of, is_sequence
+from fastpu.common._params import MANY, check_float, check_int, check_random_state, entries_of
 from fastpu.common._sharing import shares_work
 from fastpu.common._text import where_column
 from fastpu.common._threads import resolve_n_threads
@@ -25,8 +25,7 @@ from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.model._scored_rows import GROUP, ScoredRows
-from fastpu.risk._arguments import Shape, check_shape
-from fastpu.risk._fit import make_model
+from fastpu.risk._fit import Shape, check_shape, make_model
 
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
 
@@ -336,8 +335,7 @@ class _Rows(TrainingRows):
 
     function: str
     shape: Shape
-    lams: list[float]
-    is_one: bool
+    lams: dict[str, float]
     tol: float
     max_iter: int
     generator: np.random.Generator
@@ -350,8 +348,7 @@ def _open(
     """Check a function's arguments, by their names, and that there are rows of the `needed` groups, or of all."""
     options: dict[str, Any] = {
         "shape": check_shape(given, models=("linear", "gauss")),
-        "lams": [check_float(name, one, low=0) for name, one in entries_of("lam", given["lam"]).items()],
-        "is_one": not is_sequence(given["lam"]),
+        "lams": {name: check_float(name, one, low=0) for name, one in entries_of("lam", given["lam"]).items()},
         "tol": check_float("tol", given["tol"], low=0, open_low=True),
         "max_iter": min(check_int("max_iter", given["max_iter"], low=1), MANY),
         "n_threads": resolve_n_threads(given["n_threads"]),
@@ -378,7 +375,7 @@ def _fit(
     `advice` says what helps if the quadratic has no minimum.
     """
     is_linear = rows.shape.model == "linear"
-    if not is_linear or any(rows.lams):  # else the scale of columns does not matter
+    if not is_linear or any(rows.lams.values()):  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         centers, bandwidth = rows.shape.basis(rows, rows.generator, _check_room)
@@ -387,7 +384,7 @@ def _fit(
         is_direct = not is_linear or features.size <= _MOST_DIRECT
         A = loss.matrix() if is_direct else np.zeros((0, 0))
         models = []
-        for lam in rows.lams:
+        for lam in rows.lams.values():
             _check_finite(rows, lam, loss.sizes + lam, loss.right, A)
             if is_direct:
                 # Basis functions are in [0, 1], and their matrix has all digits that they have.
@@ -398,7 +395,7 @@ def _fit(
             limits = {"tol": rows.tol, "max_iter": rows.max_iter}
             known = {"method": rows.function, **(params or {}), "lam": lam, **rows.shape.params(), **limits}
             models.append(_make_model(rows, known, features, solution, advice))
-    return models[0] if rows.is_one else models
+    return models[0] if "lam" in rows.lams else models
 
 
 def _check_finite(rows: _Rows, lam: float, *arrays: NDArray[np.float64]) -> None:

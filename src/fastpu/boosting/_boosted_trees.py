@@ -98,7 +98,6 @@ class Settings:
 
 
 def check_settings(given: Mapping[str, Any]) -> Settings:
-    """Check those of a function's arguments, by their names, that say what is minimised and how."""
     kind, prior, scenario = check_loss(given, LOSSES, WITH_PRIOR)
     gamma = check_float("gamma", given["gamma"], low=0, high=1)
     if kind != "pnu_auc" and gamma != _GAMMA:
@@ -281,9 +280,7 @@ def _warn(model: TreeEnsemble, scored: ScoredRows, grown: Any, chosen: Chosen | 
         return
     if model.status == "callback":
         return
-    if verdict := scored.verdict(model):
-        advice = "choose another loss, prior or n_rounds, or rank by the scores (with_threshold)"
-        warn(f"{FUNCTION}: the model {verdict}; {advice}", DegenerateModelWarning)
+    scored.warn_if_alike(FUNCTION, model, "choose another loss, prior or n_rounds")
     patience = model.params["early_stopping_rounds"]
     if model.status == "n_rounds" and patience:
         warn(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -22,14 +22,15 @@ from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._warn import one_verdict, span_of, warn
+from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.data._categories import category_flags, columns_in_sets
 from fastpu.data._category_order import in_order
 from fastpu.data._matrix import DenseMatrix, Matrix
-from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
-from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
+from fastpu.data._validate import check_labels, check_sample_weight, label_counts
+from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._scored_rows import GROUP, ScoredRows
+from fastpu.tree._fit import open_rows
 
 STOP_TOL = 1e-9  # the default: met in practice only where nothing is left to gain
 
@@ -86,17 +87,13 @@ class Method:
 
 
 def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
-    """Check the arguments that all functions share, by their names, and return the model."""
     rounds = check_int("n_rounds", given["n_rounds"], low=1)
     tolerance = check_float("stop_tol", given["stop_tol"], low=0)
     threads = resolve_n_threads(given["n_threads"])
     patience = check_patience(given["early_stopping_rounds"])
     most_folds = check_int("n_folds", given["n_folds"], low=2)
     rng = check_random_state(given["random_state"])
-    data = given["X"]
-    if not isinstance(data, BinnedFeatures):
-        data = check_matrix(data, finite=False, categories="learn")
-    cuts = _check_max_bins(given["max_bins"], data)
+    data, cuts = open_rows(given["X"], given["max_bins"], words=("exact",))
     labels = check_labels(given["y"], data.n_rows)
     weights = check_sample_weight(given["sample_weight"], data.n_rows)
     present = labels if weights is None else labels[weights > 0]
@@ -110,7 +107,7 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
         rows = rows.take(labels != 0)
 
     def run(
-        part: LabelledRows, n: int, judged: LabelledRows | None, patience: int, callback: Any
+        part: LabelledRows, n: int, judged: LabelledRows | None, patience: int = 0, callback: Any = None
     ) -> _core.StumpBoostResult:
         options = _core.StumpBoostOptions(
             n_rounds=min(n, MANY), stop_tol=tolerance, early_stopping_rounds=min(patience, MANY), **fit.options
@@ -131,9 +128,7 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
 
     chosen = None
     if patience and held is None:
-        chosen = rounds_by_folds(
-            lambda part, n, judged: run(part, n, judged, 0, None), rows, most_folds, rng, rounds, patience
-        )
+        chosen = rounds_by_folds(run, rows, most_folds, rng, rounds, patience)
     to_run = rounds if chosen is None else chosen.n_rounds
     with make_callback(given["callback"], given["progress"], total=to_run, description=fit.title) as hook:
 
@@ -142,14 +137,12 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
             return record if held is not None else replace(record, eval_auc=None)
 
         result = run(rows, to_run, held, 0 if chosen else patience, of_rounds(hook, info))
-    model = make_model(fit, result, data, cuts, rounds, patience, tolerance, is_judged=held is not None, chosen=chosen)
+    model = make_model(fit, result, data, cuts, rounds, patience, tolerance, chosen)
     if fit.ranks:
         return _with_own_threshold(model, rows, threads)
     if model.features.size and model.status != "callback":  # a chosen threshold always has rows on both sides
-        verdict = one_verdict(*span_of(model._decision_function(data, threads)))
-        if verdict:
-            advice = "choose another gamma or n_rounds, or rank by the scores (with_threshold)"
-            warn(f"{fit.function}: the model {verdict}; {advice}", DegenerateModelWarning)
+        span = span_of(model._decision_function(data, threads))
+        warn_if_alike(fit.function, span, "choose another gamma or n_rounds")
     return model
 
 
@@ -161,8 +154,6 @@ def make_model(
     n_rounds: int,
     patience: int,
     tolerance: float,
-    *,
-    is_judged: bool,
     chosen: Chosen | None = None,
 ) -> StumpEnsemble:
     """Return the model of a fit with the threshold 0, and warn of what is wrong with it."""
@@ -173,12 +164,12 @@ def make_model(
         "method": fit.function,
         "n_rounds": n_rounds,
         **{name: fit.options[name] for name in fit.arguments},
-        "max_bins": data.max_bins if isinstance(data, BinnedFeatures) else max_bins,
+        "max_bins": max_bins,
         "early_stopping_rounds": patience or None,
         "stop_tol": tolerance,
     }
     history = {"delta": result.deltas, "alpha": result.alphas, "z": result.z, "objective": result.objective}
-    if is_judged:
+    if result.eval_auc.size:
         history["eval_auc"] = result.eval_auc
     if chosen is not None:
         params["n_folds"], history["fold_auc"] = chosen.n_folds, chosen.auc
@@ -219,21 +210,6 @@ def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int
             scores[labelled[part]] = model._decision_function(features[labelled[part]], n_threads)
     threshold, rule = scored.threshold(None, lambda: model)
     return replace(model, threshold=threshold, threshold_rule=rule)
-
-
-def _check_max_bins(max_bins: object, data: Matrix | BinnedFeatures) -> int | Literal["exact"] | None:
-    if max_bins is None:
-        return None
-    cuts: int | Literal["exact"]
-    if isinstance(max_bins, str):
-        if max_bins != "exact":
-            raise ValueError(f"max_bins must be None, 'exact' or an integer from 1 to {_MAX_CUTS}, got {max_bins!r}")
-        cuts = "exact"
-    else:
-        cuts = check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
-    if isinstance(data, BinnedFeatures) and cuts != data.max_bins:
-        raise ValueError(f"max_bins must be None (or {data.max_bins}, as in X) where X is BinnedFeatures, got {cuts!r}")
-    return cuts
 
 
 def check_group_counts(fit: Method, sizes: tuple[int, int, int], *, is_weighted: bool) -> None:

@@ -19,8 +19,7 @@ from fastpu.dask._binning import BinnedPart, Census, bin_partitions, find_form, 
 from fastpu.dask._client import Client, find_client, results_of, wait_for, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
-from fastpu.forest._arguments import FUNCTION, ForestRound, Growth, check_groups, check_growth
-from fastpu.forest._model import ForestRows, make_model
+from fastpu.forest._fit import FUNCTION, ForestRound, ForestRows, Growth, check_groups, check_growth, make_model
 from fastpu.tree._fit import (
     _MAX_BINS,
     as_int,

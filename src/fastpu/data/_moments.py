@@ -31,8 +31,9 @@ def column_moments(matrix: Matrix, weights: NDArray[np.float64] | None) -> Momen
     """Return the moments of checked rows, in float64, by two passes over blocks of rows."""
     mass = np.ones(matrix.n_rows) if weights is None else weights / weights.max()
     largest = float(np.maximum(matrix.entries.max(initial=0), -matrix.entries.min(initial=0)))
-    unit = math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest > 0 else 1.0
-    return Moments(unit, *(_of_csr if matrix.is_sparse else _of_dense)(matrix, mass, np.float64(unit)))
+    unit = np.float64(math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest > 0 else 1.0)
+    parts = _of_csr(matrix, mass, unit) if matrix.is_sparse else _of_dense(matrix, mass, unit)
+    return Moments(float(unit), *parts)
 
 
 def _of_dense(

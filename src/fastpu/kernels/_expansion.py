@@ -52,7 +52,12 @@ class KernelExpansion(Model, is_base=True):
         if not np.isfinite(self.intercept):
             raise ValueError(f"intercept must be finite, got {self.intercept}")
         check_kernel_fields(Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function))
-        self._check_coef()
+        if (self.kernel == "linear") != (self.coef is not None):
+            raise ValueError("coef must be there for the kernel 'linear', and for no other")
+        if self.coef is not None and (self.coef.size != self.n_features or not np.isfinite(self.coef).all()):
+            raise ValueError(f"coef must have {self.n_features} finite entries")
+        if self.kernel == "precomputed" and self.support.size and self.support[-1] >= self.n_features:
+            raise ValueError(f"support must be < {self.n_features}, the number of training rows")
         check_kept_rows(
             self,
             "support",
@@ -60,14 +65,6 @@ class KernelExpansion(Model, is_base=True):
             wanted=self.kernel in _VECTOR_KERNELS,
             otherwise=f"support vectors must be there in one form for the kernels {', '.join(_VECTOR_KERNELS)}",
         )
-
-    def _check_coef(self) -> None:
-        if (self.kernel == "linear") != (self.coef is not None):
-            raise ValueError("coef must be there for the kernel 'linear', and for no other")
-        if self.coef is not None and (self.coef.size != self.n_features or not np.isfinite(self.coef).all()):
-            raise ValueError(f"coef must have {self.n_features} finite entries")
-        if self.kernel == "precomputed" and self.support.size and self.support[-1] >= self.n_features:
-            raise ValueError(f"support must be < {self.n_features}, the number of training rows")
 
     @property
     def support_vectors(self) -> Any:

@@ -61,12 +61,10 @@ class Kernel:
         return _core.KernelParams(kind=self.name, gamma=self.core_gamma, degree=self.degree, coef0=self.coef0)
 
     def params(self) -> dict[str, Any]:
-        """Return the kernel's parameters, for a model."""
         return {"kernel": self.name, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
 
 
 def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -> Kernel:
-    """Check the four arguments that say which kernel is meant."""
     function = kernel if callable(kernel) else None
     other = ", or a function k(A, B) of two matrices of rows"
     return Kernel(

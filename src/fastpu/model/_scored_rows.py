@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.common._warn import one_verdict, span_of
+from fastpu.common._warn import span_of, warn_if_alike
 from fastpu.model._threshold import balanced_accuracy_threshold
 
 GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
@@ -59,9 +59,9 @@ class ScoredRows:
         threshold = balanced_accuracy_threshold(scores[above], scores[below], *weights)
         return threshold, f"best balanced accuracy between {GROUP[upper]} and {GROUP[lower]} {rows}"
 
-    def verdict(self, model: Any) -> str:
-        """Return what is said of a model that calls all rows the same, or "" if it does not."""
+    def warn_if_alike(self, function: str, model: Any, advice: str) -> None:
+        """Warn of a model that calls all rows the same."""
         held, threshold = model._out_of_bag(), model.threshold
-        if held is not None and min(np.sum(held > threshold), np.sum(held <= threshold)) > _FEW:
-            return ""  # the trees whose bags they are in tell them apart even better
-        return one_verdict(*span_of(self.scores(model), threshold))
+        if held is None or min(np.sum(held > threshold), np.sum(held <= threshold)) <= _FEW:
+            # Else the trees whose bags they are in tell them apart even better.
+            warn_if_alike(function, span_of(self.scores(model), threshold), advice)

@@ -53,7 +53,6 @@ class Columns:
 
 
 def read_columns(matrix: Matrix, weights: NDArray[np.float64] | None) -> Columns:
-    """Return the centre and the size of checked rows."""
     of = column_moments(matrix, weights)
     is_far = np.abs(of.means) > np.sqrt(of.variances)
     shares = np.where(is_far, 1.0, of.shares)
