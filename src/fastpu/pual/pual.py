@@ -69,9 +69,9 @@ def fit_pual(
         Weight > 0 of |w|^2.
     sigma : "median", float or sequence of these, default "median"
         > 0, a squared length, in the units of X squared: the scale of the similarities. "median" is the median of the
-        squared lengths of the graph's edges (1 if that is 0), so that similarities lie around exp(-1) whatever the
-        scale of the rows and the number of columns; `params` has the number. The paper has 1.0. It has no influence if
-        `graph` is a pair.
+        squared lengths of the graph's edges (if that is 0, of those that are not 0), so that similarities lie around
+        exp(-1) whatever the scale of the rows and the number of columns; `params` has the number. The paper has 1.0. It
+        has no influence if `graph` is a pair.
         `C_pos`, `C_unl`, `lam` and `sigma` may be sequences of one length, with an entry for each model. The result is
         then the list of the models that the single values give, and neighbours, kernel values and factors are computed
         once for all models that share them.
