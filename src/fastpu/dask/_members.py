@@ -250,11 +250,6 @@ class HeldRows:
             for address, numbers in found
         ]
         self._started = list(self.holdings)
-        try:
-            wait_for(client, self.holdings, "putting rows together")
-        except BaseException:
-            self.close()
-            raise
 
     def start(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Return the futures of ``question(holding, *own)`` for all holdings, which are kept until this is closed."""
@@ -320,6 +315,7 @@ class Members:
         self._actor: Any = None
         self._tasks: list[Any] = []
         self._told: deque[bytes] = deque()
+        wait_for(self._client, rows.holdings, "putting rows together")
         held = self._client.who_has(rows.holdings)
         self._addresses = [min(held[holding.key], default="") for holding in rows.holdings]
         refuse_encrypted(self._addresses)
