@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from multiprocessing import AuthenticationError, connection
+from operator import attrgetter
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -188,10 +189,6 @@ def _hold(parts: list[Any], number: NDArray[np.int64]) -> Holding:
     )
 
 
-def _known(holding: Holding) -> tuple[NDArray[np.int8], NDArray[np.float64] | None]:
-    return holding.labels, holding.weights
-
-
 def _scores(holding: Holding, model: Any, n_threads: int) -> NDArray[np.float64]:
     scores: NDArray[np.float64] = model._decision_function(holding.features, n_threads)
     return scores
@@ -249,29 +246,19 @@ class HeldRows:
             )
             for address, numbers in found
         ]
-        self._started = list(self.holdings)
-        try:
-            wait_for(client, self.holdings, "putting rows together")
-        except BaseException:
-            self.close()
-            raise
 
-    def start(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Return the futures of ``question(holding, *own)`` for all holdings, which are kept until this is closed."""
+    def ask(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], what: str) -> list[Any]:
+        """Return ``question(holding, *own)`` of all holdings."""
         tasks = [
             self.client.submit(question, holding, *own, pure=False)
             for holding, own in zip(self.holdings, arguments, strict=True)
         ]
-        self._started += tasks
-        return tasks
-
-    def ask(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], what: str) -> list[Any]:
-        """Return ``question(holding, *own)`` of all holdings."""
-        return results_of(self.client, self.start(question, arguments), what)
+        return results_of(self.client, tasks, what)
 
     def scored(self) -> ScoredRows:
         """Return labels, weights and scores of all rows, which come to the driver in the order of the rows."""
-        labels, weights = zip(*self.ask(_known, [()] * len(self.holdings), "reading y"), strict=True)
+        known = attrgetter("labels", "weights")
+        labels, weights = zip(*self.ask(known, [()] * len(self.holdings), "reading y"), strict=True)
 
         def score(model: Any) -> NDArray[np.float64]:
             return self._in_order(self.ask(_scores, [(model, n) for n in self.n_threads], "scoring"))
@@ -286,16 +273,7 @@ class HeldRows:
         return np.concatenate([parts[number] for number in sorted(parts)])
 
     def close(self) -> None:
-        release(self._started)
-
-    def lost(self, which: Sequence[int], addresses: Sequence[str]) -> WorkerLostError:
-        """Return the error for some holdings whose workers are gone."""
-        names = ", ".join(addresses[k] for k in which)
-        numbers = sorted(number for k in which for number in self.partitions[k])
-        return WorkerLostError(
-            f"the Dask worker {names} is gone {self.where}, with partitions {numbers}: its process ended, or its "
-            f"memory ran out (its log says which)"
-        )
+        release(self.holdings)
 
 
 def refuse_encrypted(addresses: Sequence[str]) -> None:
@@ -320,6 +298,7 @@ class Members:
         self._actor: Any = None
         self._tasks: list[Any] = []
         self._told: deque[bytes] = deque()
+        wait_for(self._client, rows.holdings, "putting rows together")
         held = self._client.who_has(rows.holdings)
         self._addresses = [min(held[holding.key], default="") for holding in rows.holdings]
         refuse_encrypted(self._addresses)
@@ -370,9 +349,13 @@ class Members:
         return [k for k, address in enumerate(self._addresses) if address not in present]
 
     def _lost(self) -> WorkerLostError:
-        missing = self._missing()
-        if missing:
-            return self._rows.lost(missing, self._addresses)
+        if missing := self._missing():
+            names = ", ".join(self._addresses[k] for k in missing)
+            numbers = sorted(number for k in missing for number in self._rows.partitions[k])
+            return WorkerLostError(
+                f"the Dask worker {names} is gone {self._rows.where}, with partitions {numbers}: its process ended, or "
+                f"its memory ran out (its log says which)"
+            )
         return WorkerLostError(
             f"the Dask workers {', '.join(self._addresses)} have left the fit {self._rows.where}: its tasks were "
             f"cancelled, or a connection between workers broke"
