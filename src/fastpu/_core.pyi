@@ -27,7 +27,7 @@ class MarginSolution(TypedDict):
     status: str
     method: str
 
-class SvmSolution(TypedDict):
+class _SvmFit(TypedDict):
     alpha: NDArray[np.float64]
     intercept: float
     margin: float
@@ -36,6 +36,8 @@ class SvmSolution(TypedDict):
     violation: float
     n_steps: int
     status: str
+
+class SvmSolution(_SvmFit):
     decision: NDArray[np.float64]
     history: dict[str, NDArray[Any]]
 
@@ -47,16 +49,8 @@ class GridChain(TypedDict):
     points: list[tuple[float, float, float]]
     held: NDArray[np.int64]
 
-class GridFit(TypedDict):
+class GridFit(_SvmFit):
     support: NDArray[np.int64]
-    alpha: NDArray[np.float64]
-    intercept: float
-    margin: float
-    objective: float
-    gap: float
-    violation: float
-    n_steps: int
-    status: str
     n_positive: int
     lowest_score: float
     highest_score: float
@@ -266,13 +260,23 @@ class BoostedRows:
 
 _EvalSet: TypeAlias = tuple[_Matrix | _Binned, NDArray[np.int8], NDArray[np.float64] | None]
 
-class BoostedTreesResult:
+class _Trees:
     @property
     def nodes(self) -> NDArray[np.void]: ...
     @property
     def tree_start(self) -> NDArray[np.int64]: ...
     @property
     def category_sets(self) -> NDArray[np.uint64]: ...
+    @property
+    def oob_sum(self) -> NDArray[np.float64]: ...
+    @property
+    def oob_count(self) -> NDArray[np.int32]: ...
+    @property
+    def status(self) -> str: ...
+
+class ForestResult(_Trees): ...
+
+class BoostedTreesResult(_Trees):
     @property
     def tree_risk(self) -> NDArray[np.float64]: ...
     @property
@@ -280,29 +284,9 @@ class BoostedTreesResult:
     @property
     def eval_auc(self) -> NDArray[np.float64]: ...
     @property
-    def oob_sum(self) -> NDArray[np.float64]: ...
-    @property
-    def oob_count(self) -> NDArray[np.int32]: ...
-    @property
     def n_bags(self) -> int: ...
     @property
     def best_round(self) -> int: ...
-    @property
-    def status(self) -> str: ...
-
-class ForestResult:
-    @property
-    def nodes(self) -> NDArray[np.void]: ...
-    @property
-    def tree_start(self) -> NDArray[np.int64]: ...
-    @property
-    def category_sets(self) -> NDArray[np.uint64]: ...
-    @property
-    def oob_sum(self) -> NDArray[np.float64]: ...
-    @property
-    def oob_count(self) -> NDArray[np.int32]: ...
-    @property
-    def status(self) -> str: ...
 
 def bin_features(
     matrix: _Matrix, max_bins: int, sample_weight: NDArray[np.float64] | None, n_threads: int,

@@ -7,7 +7,7 @@ from fastpu.boosting._boosted_trees import BoostedTreesRound
 from fastpu.boosting._stump_boost import BoostRound
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.data.binned_features import BinnedFeatures
-from fastpu.forest._arguments import ForestRound
+from fastpu.forest._fit import ForestRound
 from fastpu.knn.knn_graph import KNNGraph
 from fastpu.mapping._loop import MappingRound
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
@@ -15,7 +15,7 @@ from fastpu.path._fit import PathRound
 from fastpu.path.svm_path_model import SVMPath
 from fastpu.pual._arguments import PualRound
 from fastpu.pual.pual_machine import PualMachine
-from fastpu.risk._arguments import RiskRound
+from fastpu.risk._fit import RiskRound
 from fastpu.risk.risk_machine import RiskMachine
 from fastpu.risk.risk_network import RiskNetwork
 from fastpu.selection.select import Selection

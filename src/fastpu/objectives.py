@@ -166,7 +166,8 @@ class Objective:
         if rows is not None and labels is None and self.y is not None:
             labels = rows.labels
         if rows is None or not rows.were_made_from(labels, weights):
-            labels, weights = _copied(labels), _copied(weights)  # the caller may change them between calls
+            # Copies, as the caller may change them between calls.
+            labels, weights = (None if values is None else np.array(values) for values in (labels, weights))
             codes = self.y
             if codes is None:
                 if labels is None:
@@ -226,10 +227,6 @@ class _Rows:
             tops = self.core.tops(scores, 1)
             self._of_zeros = tops, self.core.sums(scores, tops, 1)
         return self._of_zeros
-
-
-def _copied(values: Any) -> Any:
-    return None if values is None else np.array(values)
 
 
 def _is_of(data: object, package: str) -> bool:

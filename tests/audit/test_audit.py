@@ -335,7 +335,7 @@ def test_a_plan_refuses_to_continue_one_for_another_ranking():
 @pytest.mark.parametrize(
     ("answers", "arguments", "message"),
     [
-        (np.zeros(9), {}, "answers must hold 10 answers, one for each row of the plan, got ndarray of shape .9,."),
+        ([True] * 9, {}, r"answers must hold 10 answers, one for each row of the plan, got 9: \[True, .* \(list\)"),
         (np.zeros((10, 1)), {}, "answers must hold 10 answers"),
         ([2] * 10, {}, "answers must be True or 1 .* got 2.0 at position 0"),
         (["yes"] * 10, {}, "answers must be True .* got words, .*; compare them first"),

@@ -8,6 +8,8 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu.baselines import ls_auc as _ls_auc
+from fastpu.baselines._squared_pairs import ShiftedRows
+from fastpu.data._validate import check_matrix
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model._threshold import balanced_accuracy_threshold
 from ls_auc_cases import FITS, ROUNDING, assert_same, centers_of, each_fit, pnu_rows
@@ -84,6 +86,12 @@ def test_more_features_than_can_be_factored_are_solved_by_steps_in_both_forms():
         A, b = oracle.system("samult", Z, y, gamma=0.5)
         expected = Vt[s > 1e-9].T @ np.linalg.solve(A + 0.1 * np.eye(len(b)), b)
         np.testing.assert_allclose(model.coef, expected, atol=1e-7)
+
+
+def test_sparse_rows_of_many_columns_are_taken_many_at_a_time():
+    """Each was a block of its own, so that 20,000 rows of text took half a minute."""
+    matrix = check_matrix(sp.random(500, 100_000, 3e-4, format="csr", random_state=0))
+    assert len(list(ShiftedRows(matrix, None, None, 1))) == 1
 
 
 @each_fit

@@ -100,7 +100,7 @@ def test_same_bits_for_any_partition(weighted, options):
         weights = np.random.default_rng(1).choice(WEIGHTS[weighted], len(y))
     bins = fastpu.bin_features(X, max_bins=20, sample_weight=weights)
     model = fastpu.fit_boosted_trees(bins, y, sample_weight=weights, n_rounds=5, random_state=2, n_threads=2, **options)
-    for n_parts in (1, 3, 7):
+    for n_parts in (1, 5):
         grown = fit_shards(bins, y, n_parts, seed=model.seed, n_rounds=5, sample_weight=weights, **options)
         assert_same_bits(grown, model)
 
@@ -139,15 +139,15 @@ def test_sums_of_more_rows_than_a_word_holds_are_halved(options, near):
     if "loss" in options:
         y = np.maximum(y, 0)
     bins = fastpu.bin_features(X, max_bins=20)
-    model = fastpu.fit_boosted_trees(bins, y, n_rounds=5, random_state=2, **options)
+    model = fastpu.fit_boosted_trees(bins, y, n_rounds=2, random_state=2, **options)
     grown = [
-        fit_shards(bins, y, n_parts, seed=model.seed, n_rounds=5, are_many=True, **options) for n_parts in (20, 30)
+        fit_shards(bins, y, n_parts, seed=model.seed, n_rounds=2, are_many=True, **options) for n_parts in (16, 20)
     ]
     np.testing.assert_array_equal(packed(grown[0].nodes), packed(grown[1].nodes))
     np.testing.assert_array_equal(grown[0].risk, grown[1].risk)
     np.testing.assert_allclose(grown[0].risk, model.history["risk"], rtol=near)
     with pytest.raises(ValueError, match="spread evenly, in random order, over its partitions"):
-        fit_shards(bins, y, 1, seed=model.seed, n_rounds=5, are_many=True, **options)
+        fit_shards(bins, y, 1, seed=model.seed, n_rounds=2, are_many=True, **options)
 
 
 def test_numbers_must_fit_the_rows():

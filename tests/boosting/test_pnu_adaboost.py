@@ -68,19 +68,19 @@ def test_rows_that_are_not_in_the_loss_count_as_absent(gamma, max_bins, weighted
 
 
 ONE_CLASS = [
-    ("PU", 1, "unlabelled with labelled negative", "labelled negative"),
-    ("UN", 0, "labelled positive with unlabelled", "labelled positive"),
-    ("PN", 0, "labelled positive with unlabelled", "unlabelled"),
-    ("PN", 1, "unlabelled with labelled negative", "unlabelled"),
+    ("PU", 1, "unlabelled and labelled negative"),
+    ("UN", 0, "labelled positive and unlabelled"),
+    ("PN", 0, "labelled positive and unlabelled"),
+    ("PN", 1, "unlabelled and labelled negative"),
 ]
 
 
 @pytest.mark.parametrize("by_weight", [False, True])
-@pytest.mark.parametrize(("groups", "gamma", "pair", "missing"), ONE_CLASS)
-def test_a_gamma_that_leaves_one_class_only_is_refused(groups, gamma, pair, missing, by_weight):
+@pytest.mark.parametrize(("groups", "gamma", "pair"), ONE_CLASS)
+def test_a_gamma_that_leaves_one_class_only_is_refused(groups, gamma, pair, by_weight):
     problem = make_problem(np.random.default_rng(10), n=50, d=2, groups="PNU" if by_weight else groups)
     weights = np.isin(problem.y, GROUPS[groups]).astype(float) if by_weight else None
-    words = f"gamma = {gamma} compares {pair} rows alone, and y has no {missing} ones: got.* 0 .*choose a gamma"
+    words = f"y must hold {pair} rows for fit_pnu_adaboost with gamma = {gamma}, which takes no others, got .*0 "
     with pytest.raises(ValueError, match=words) as info:
         fastpu.baselines.fit_pnu_adaboost(problem.X, problem.y, gamma=gamma, sample_weight=weights)
     assert ("of positive weight" in str(info.value)) == by_weight

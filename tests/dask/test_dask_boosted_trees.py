@@ -29,8 +29,6 @@ from dask_cases import (  # noqa: E402 - Dask may be absent
     rows,
 )
 from fastpu.dask._boosted_fit import BoostedFit  # noqa: E402 - Dask may be absent
-from fastpu.dask._scores import SharedScores  # noqa: E402 - Dask may be absent
-from fastpu.model._threshold import balanced_accuracy_threshold  # noqa: E402 - as above
 
 FIT = {"n_rounds": 6, "learning_rate": 0.2, "random_state": 3}
 
@@ -117,25 +115,6 @@ def test_partitions_that_do_not_fit_each_other_are_refused(client):
         fit([far["X"], far["X of 4"]], [far["y"], far["other y"]])
     with pytest.raises(ValueError, match=r"partition 1: y must have one entry per row"):
         fit([far["X"], far["other X"]], [far["y"], far["few"]])
-
-
-def test_the_threshold_of_rows_on_workers_is_that_of_all_rows():
-    """Also where scores differ by rounding alone, which may lie on several workers."""
-    kinds = np.concatenate([np.full(40, 0.1 * level).cumsum() / np.arange(1, 41) for level in range(-2, 4)])
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        scores, labels, weights = rng.choice(kinds, 60), np.arange(60) % 2, rng.integers(0, 3, 60) * 1.0
-        weights[:2] = 1.0
-        parts = np.split(rng.permutation(60), [7, 30])
-        own = [SimpleNamespace(labels=labels[part], weights=weights[part]) for part in parts]
-        held = SimpleNamespace(
-            n_threads=[1, 1, 1],
-            start=lambda _, __, part_of=parts, of=scores: [of[part] for part in part_of],
-            ask=lambda ask, given, _, own=own: [ask(part, *more) for part, more in zip(own, given, strict=True)],
-        )
-        groups = [labels == 1, labels == 0]
-        expected = balanced_accuracy_threshold(*(scores[g] for g in groups), *(weights[g] for g in groups))
-        assert SharedScores(held, (1, 1, 0)).threshold(None)[0] == expected
 
 
 def test_rows_that_are_drawn_need_numbers_of_32_bits():

@@ -55,7 +55,7 @@ def test_weights_and_a_partition_without_positives(client, name):
     X, y = rows(1200, negatives=True)
     order = np.argsort(-y, kind="stable")
     X, y = X[order], y[order]
-    weights = np.random.default_rng(1).integers(0, 4, size=len(y)).astype(np.float64)
+    weights = 0.3 * np.random.default_rng(1).integers(0, 4, size=len(y))
     sizes = (300, 600, 300)
     assert y[300 + 600 :].max() <= 0
     lazy = [chunked(values, sizes) for values in (X, y, weights)]

@@ -98,7 +98,7 @@ def test_no_neighbours_give_empty_matrices(mode):
 
 
 @each_mode
-def test_median_is_that_of_the_edges_and_one_if_it_is_zero(mode, rng):
+def test_median_is_that_of_the_edges_if_need_be_of_different_rows_and_one_if_there_are_none(mode, rng):
     graph = fastpu.knn_graph(rng.normal(size=(60, 2)))
     middle = float(np.median(graph.edges(mode).data))
     for found, expected in zip(graph.similarity("median", mode), graph.similarity(middle, mode), strict=True):
@@ -106,6 +106,12 @@ def test_median_is_that_of_the_edges_and_one_if_it_is_zero(mode, rng):
     copies = fastpu.knn_graph(np.repeat(rng.normal(size=(5, 2)), 8, axis=0), n_neighbors=4)
     for found, expected in zip(copies.similarity("median", mode), copies.similarity(1.0, mode), strict=True):
         np.testing.assert_array_equal(found.toarray(), expected.toarray())
+    expected = {"mutual": 4.0**2, "union": 100.0**2}[mode]  # of edges that mostly join equal rows
+    for scale in (1.0, 2.0**-30, 2.0**30):
+        rows = scale * np.array([0.0, 0, 0, 100, 100, 100, 200, 204])[:, None]
+        mostly_copies = fastpu.knn_graph(rows, n_neighbors=2)
+        assert np.median(mostly_copies.edges(mode).data) == 0
+        assert mostly_copies.median(mode) == expected * scale**2
 
 
 # ---- invariants ------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.mapping import _svm_stages as _mapping_svm
+from fastpu.mapping import _stages as _mapping_svm
 from machine_cases import each_kernel
 from mapping_cases import (
     FIT_TOL,

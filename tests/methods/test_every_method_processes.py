@@ -44,7 +44,7 @@ def test_every_instruction_set_level_gives_the_same_bits(tmp_path):
     code = """
 found = {}
 for name, recipe in RECIPES.items():
-    for form in recipe.forms if name != "select" else ["float64"]:
+    for form in recipe.forms if name != "select" and not name.startswith("priors") else ["float64"]:
         value = result(recipe, *recipe.arguments(min(300, recipe.rows), form=form), n_threads=1)
         found |= {f"{name}-{form}{place}": array for place, array in contents(value).items()}
 np.savez(sys.argv[1], **found)

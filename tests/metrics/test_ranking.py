@@ -88,6 +88,7 @@ def test_labels_in_the_place_of_the_scores_of_a_group_are_refused():
                 call(labels, scores)
     assert lift_at_k(12 * [1, 0], 12 * [0, 1], 0.5) == 1  # decisions about both groups
     assert lift_at_k([1, 0], [0.5, 0.2], 1) == 1  # too few to be told from scores
+    assert recall_at_k(6 * [1, 0], [*(11 * [0]), 3], 1) == 0  # counts, of which one group has no larger ones
 
 
 def test_samples_are_those_of_rows_drawn_again():

@@ -52,8 +52,10 @@ def similarity(X, n_neighbors, sigma, mode) -> tuple[np.ndarray, np.ndarray]:
     """W and R, dense."""
     is_edge, D = edges(X, n_neighbors, mode), squared_distances(X)
     if sigma == "median":
-        middle = np.median(D[is_edge]) if is_edge.any() else 0.0
-        sigma = middle if middle > 0 else 1.0
+        lengths = D[is_edge]
+        if lengths.size and np.median(lengths) == 0:
+            lengths = lengths[lengths > 0]
+        sigma = np.median(lengths) if lengths.size else 1.0
     with np.errstate(over="ignore", under="ignore"):
         W = np.where(is_edge, np.exp(-D / sigma), 0.0)
     return W, (np.diag(W.sum(axis=1)) - W) / len(W)

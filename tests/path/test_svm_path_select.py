@@ -7,6 +7,7 @@ import pytest
 
 import fastpu
 from fastpu.common._params import check_random_state
+from fastpu.data._folds import stratified_folds
 from fastpu.data._validate import check_matrix
 from fastpu.metrics import err_star, puf_score
 from fastpu.path._selection import crossings, curve_on_path
@@ -114,17 +115,13 @@ def test_folds_are_paths_of_their_own_on_the_scale_of_all_rows(kernel):
     assert machine.params == again.params
     assert machine.params["n_folds"] == 3
     # The same by hand: models of each fold at lam n_train / n, on the rows left out.
-    rng, fold = check_random_state(0), np.empty(len(y), dtype=int)
-    for label in (0, 1):
-        members = rng.permutation(np.flatnonzero(y == label))
-        fold[members] = np.arange(members.size) % 3
+    folds = stratified_folds(np.asarray(y, dtype=np.int8), 3, check_random_state(0))
 
     def value_at(lam: float) -> float:
         scores = np.empty(len(y))
-        for k in range(3):
-            kept = fold != k
+        for kept, held in folds:
             part = fastpu.fit_pu_svm_path(X[kept], y[kept], C_pos=2.0, n_threads=1, **with_gamma)
-            scores[~kept] = part.at(lam * kept.sum() / len(y)).decision_function(X[~kept])
+            scores[held] = part.at(lam * kept.size / len(y)).decision_function(X[held])
         return criterion_at(scores, y, "puf")
 
     with_gamma = {"kernel": kernel} if path.gamma is None else {"kernel": kernel, "gamma": path.gamma}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -136,6 +137,10 @@ def test_bad_rows_are_named(rows, model):
     refused(
         ValueError, "X must have 2 features (columns) to be drawn in the plane, got 3", draw, model, np.ones((2, 3)), y
     )
+    words = pd.DataFrame({"height": X[:, 0], "kind": np.where(y == 1, "a", "b")})
+    forest = fastpu.fit_forest(words, y == 1, n_trees=2)
+    categories = "X must have two columns of numbers to be drawn in the plane, got categories in column 1 ('kind')"
+    refused(TypeError, categories, draw, forest, words, y)
     wide = fastpu.fit_pnu_auc_boost(np.column_stack([X, X]), y, n_rounds=2)
     refused(ValueError, "model must be one of 2 features, got one of 4", draw, wide, X, y)
     refused(ValueError, "y must have one entry per row of the data (160), got 3", draw, model, X, y[:3])

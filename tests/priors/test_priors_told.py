@@ -98,7 +98,7 @@ def discrete_rows(draw):
     return X, np.repeat([1, 0], [n_pos, n_unl]), rng.permutation(truth.size)
 
 
-@settings(max_examples=30)  # of four estimates each
+@settings(max_examples=15)  # of four estimates each
 @given(case=discrete_rows(), form=st.sampled_from([np.asarray, sp.csr_array, np.float32]))
 def test_km2_does_not_depend_on_the_order_of_rows(case, form):
     """Equal rows are one point with a weight, so that the estimate of the same form is even the same by the bit."""

@@ -32,14 +32,10 @@ def test_options_of_the_basis_without_it(data):
 
 def test_what_adam_trains_is_sent_to_fit_nnpu(data):
     for name, value, words in (
-        ("model", "mlp", "model must be 'linear' or 'gauss', whose risk Newton's method minimises, got 'mlp'"),
-        (
-            "loss",
-            "sigmoid",
-            "loss must be 'logistic' or 'squared', whose risk Newton's method minimises, got 'sigmoid'",
-        ),
+        ("model", "mlp", "model must be one of 'linear', 'gauss' (fit_nnpu trains others), got 'mlp'"),
+        ("loss", "sigmoid", "loss must be one of 'logistic', 'squared' (fit_nnpu trains others), got 'sigmoid'"),
     ):
-        assert "fit_nnpu" in refused(ValueError, words, fastpu.fit_upu, *data, prior=0.5, **{name: value})
+        refused(ValueError, words, fastpu.fit_upu, *data, prior=0.5, **{name: value})
 
 
 def test_bad_evaluation_sets(data):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu.risk._split import n_held_out, split_rows
+from fastpu.risk._adam import n_held_out, split_rows
 from risk_cases import pu_rows, quiet
 
 

@@ -132,15 +132,8 @@ class Grower {
   GrownTree grow_on_bag(index_t number) {
     const detail::PuCounts all = bag_.range().counts();
     const std::uint64_t key = Random::derived(seed_of(options_, number), 1);
-    switch (options_.loss) {
-      case ForestLoss::nnpu:
-        return grow(detail::RiskCriterion<true>(all, options_.prior), key);
-      case ForestLoss::upu:
-        return grow(detail::RiskCriterion<false>(all, options_.prior), key);
-      case ForestLoss::gini:
-        break;
-    }
-    return grow(detail::GiniCriterion(all), key);
+    if (options_.loss == ForestLoss::gini) return grow(detail::GiniCriterion(all), key);
+    return grow(detail::RiskCriterion(all, options_.prior, options_.loss == ForestLoss::nnpu), key);
   }
 
   template <class Criterion>

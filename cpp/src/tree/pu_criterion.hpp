@@ -73,17 +73,18 @@ class GiniCriterion {
   double per_u_;
 };
 
-template <bool kNonNegative>
 class RiskCriterion {
  public:
-  RiskCriterion(const PuCounts& all, double prior) : per_p_(1.0 / all.p), per_u_(1.0 / all.u), prior_(prior) {}
+  // `non_negative` for nnPU, else uPU.
+  RiskCriterion(const PuCounts& all, double prior, bool non_negative)
+      : per_p_(1.0 / all.p), per_u_(1.0 / all.u), prior_(prior), non_negative_(non_negative) {}
 
   double loss(const PuCounts& node) const {
     const double u = node.u * per_u_;
     const double w_p = prior_ * (node.p * per_p_);
     const double w_n = u - w_p;
     if (w_n > 0) return 4.0 * w_p * w_n / u;
-    return kNonNegative ? 0.0 : 4.0 * w_n;
+    return non_negative_ ? 0.0 : 4.0 * w_n;
   }
   double value(const PuCounts& node) const {
     const double u = node.u * per_u_;
@@ -92,7 +93,7 @@ class RiskCriterion {
     return w_n >= 0 && u > 0 ? (w_p - w_n) / u : 1.0;
   }
   bool is_leaf(const PuCounts& node) const {
-    return node.p == 0 || (kNonNegative && node.u * per_u_ - prior_ * (node.p * per_p_) <= 0);
+    return node.p == 0 || (non_negative_ && node.u * per_u_ - prior_ * (node.p * per_p_) <= 0);
   }
   // As in GiniCriterion; 0 where there are no rows of U.
   double chance_gain(const PuCounts& node) const {
@@ -111,6 +112,7 @@ class RiskCriterion {
   double per_p_;
   double per_u_;
   double prior_;
+  bool non_negative_;
 };
 
 }  // namespace fastpu::detail

@@ -57,7 +57,6 @@ class Checked:
         return Limits(np.where(seen < cuts, np.nan, found.value), low, high)
 
     def recall(self, cuts: NDArray[np.int64]) -> Limits:
-        """Return the share of the positives that is above each cut."""
         if self.n_seen < self.plan.n_rows:
             return Limits(np.full(cuts.size, np.nan), np.zeros(cuts.size), np.ones(cuts.size))
         return self._estimated(cuts, is_recall=True)

@@ -168,7 +168,6 @@ def ranking(scores: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
 
 
 def fingerprint(scores: NDArray[np.float64]) -> str:
-    """Return a mark by which a plan knows its scores."""
     return hashlib.blake2b((scores + 0.0).tobytes(), digest_size=8).hexdigest()
 
 

@@ -61,21 +61,8 @@ class Counts:
         one_first, one_second = (
             np.where(place, weight * left, 0.0).max(-1) for place in (self.first_in, self.second_in)
         )
-        nothing = np.zeros_like(one_first)
-        more = np.stack([nothing, one_first]), np.stack([one_second, nothing])
-        return _Betas.of(first, second, variance, *more).quantiles(np.asarray(probabilities))
-
-
-@dataclass(frozen=True)
-class _Betas:
-    """Pairs of beta distributions, in the first axis, by mean and variance; points where the variance is 0."""
-
-    mean: NDArray[np.float64]
-    a: NDArray[np.float64]
-    b: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, first: Any, second: Any, variance: Any, more_first: Any, more_second: Any) -> _Betas:
+        # The lower distribution of a pair has one more row of the second kind, the upper one of the first kind.
+        more_first, more_second = np.stack([0 * one_first, one_first]), np.stack([one_second, 0 * one_second])
         total = first + second + more_first + more_second
         nothing = np.indices(total.shape)[0]  # a share of no rows is between 0 and 1, the first and second of each pair
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -84,21 +71,25 @@ class _Betas:
             size = mean * (1 - mean) * total**2 / (variance + added) - 1
         # What varies as much as a coin has no beta distribution: it is nearly 0 or nearly 1.
         size = np.where(np.isfinite(size), np.maximum(size, _SMALLEST), 0.0)
-        return cls(mean, mean * size, (1 - mean) * size)
+        return _mean_quantiles(mean, size, np.asarray(probabilities))
 
-    def quantiles(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return where the mean of the two distribution functions reaches each probability, by bisection.
 
-        Halves are rounded outwards, so that an interval holds an end that it reaches, as 0 or 1.
-        """
-        proper = ((self.a > 0) & (self.b > 0))[..., None]
-        mean, a, b = self.mean[..., None], self.a[..., None], self.b[..., None]
-        a, b = np.where(proper, a, 1.0), np.where(proper, b, 1.0)
-        low = np.zeros((*self.mean.shape[1:], probabilities.size))
-        high = np.ones_like(low)
-        for _ in range(_BISECTIONS):
-            middle = (low + high) / 2
-            below = np.where(proper, betainc(a, b, middle), middle >= mean).mean(axis=0)
-            low, high = np.where(below < probabilities, middle, low), np.where(below < probabilities, high, middle)
-        found: NDArray[np.float64] = np.where(probabilities < 0.5, low, high)
-        return found
+def _mean_quantiles(
+    mean: NDArray[np.float64], size: NDArray[np.float64], probabilities: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return where the mean of two distribution functions reaches each probability, by bisection.
+
+    They are beta distributions with these means and a + b, one after the other in the first axis, and points where
+    either of a and b is 0. Halves are rounded outwards, so that an interval holds an end that it reaches, as 0 or 1.
+    """
+    mean, a, b = mean[..., None], (mean * size)[..., None], ((1 - mean) * size)[..., None]
+    proper = (a > 0) & (b > 0)
+    a, b = np.where(proper, a, 1.0), np.where(proper, b, 1.0)
+    low = np.zeros((*mean.shape[1:-1], probabilities.size))
+    high = np.ones_like(low)
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        below = np.where(proper, betainc(a, b, middle), middle >= mean).mean(axis=0)
+        low, high = np.where(below < probabilities, middle, low), np.where(below < probabilities, high, middle)
+    found: NDArray[np.float64] = np.where(probabilities < 0.5, low, high)
+    return found

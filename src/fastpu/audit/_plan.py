@@ -134,7 +134,8 @@ def check_answers(value: object, n: int) -> NDArray[np.float64]:
         raise TypeError(f"{expected}, got words, {describe(value)}; compare them first, such as by answers == 'yes'")
     answers = as_real_array(given, "answers").astype(np.float64)
     if answers.ndim != 1 or answers.size != n:
-        raise ValueError(f"answers must hold {n} answers, one for each row of the plan, got {describe(value)}")
+        came = f"{answers.size}: " if answers.ndim == 1 else ""
+        raise ValueError(f"answers must hold {n} answers, one for each row of the plan, got {came}{describe(value)}")
     wrong = np.flatnonzero(~(np.isnan(answers) | np.isin(answers, (1, 0, -1))))
     if wrong.size:
         raise ValueError(f"{expected}, got {short(answers[wrong[0]])} at position {wrong[0]}")

@@ -11,7 +11,7 @@ the same order on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -20,15 +20,9 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fastpu.boosting._folds import GROUP
 from fastpu.common._eigen import symmetric_eigen
-from fastpu.common._params import check_random_state
-from fastpu.common._text import where_column
-from fastpu.common._threads import resolve_n_threads
 from fastpu.data._matrix import CsrMatrix, Matrix
-from fastpu.data._training_rows import TrainingRows, open_training_rows
-from fastpu.data._validate import check_matrix, label_counts
-from fastpu.data.binned_features import require_rows
+from fastpu.data._training_rows import TrainingRows
 from fastpu.kernels._gauss_basis import gauss_features
 from fastpu.kernels._kernels import shifted_csr
 
@@ -39,67 +33,7 @@ _FIRST = 256  # rows whose mean is the origin
 _CORRECTIONS = 2  # refinements of a direct solution; the second is for matrices that have lost half of their digits
 _EXACT = 1e-15  # a solution with a smaller relative residual is not refined
 _RESIDUAL = 1e-6  # largest relative residual of a direct solution that counts as solved
-
-
-@dataclass(frozen=True)
-class GroupedRows(TrainingRows):
-    """The rows of the groups that the method reads."""
-
-    function: str
-    generator: np.random.Generator
-    n_threads: int
-
-    def shares(self) -> NDArray[np.float64]:
-        """Return the share of each row in the weight of its group."""
-        share: NDArray[np.float64] = np.ones(self.labels.size) if self.weights is None else self.weights.copy()
-        for group in np.unique(self.labels):
-            chosen = self.labels == group
-            share[chosen] /= share[chosen].max()  # sums of the smallest weights would lose their digits
-            share[chosen] /= share[chosen].sum()
-        return share
-
-
-def open_grouped_rows(function: str, groups: tuple[int, ...], given: Mapping[str, Any]) -> GroupedRows:
-    """Check the rows of a function's arguments, and keep those of these groups."""
-    threads, generator = resolve_n_threads(given["n_threads"]), check_random_state(given["random_state"])
-    require_rows(given["X"], function)
-    matrix = check_matrix(given["X"])
-    rows = open_training_rows(matrix, given["y"], given["sample_weight"], function, groups=groups, is_relative=False)
-    return GroupedRows(**vars(rows), function=function, generator=generator, n_threads=threads)
-
-
-def require_groups(rows: GroupedRows, groups: tuple[int, ...], why: str = "") -> None:
-    """Raise ValueError unless there are rows of these groups."""
-    counts = dict(zip((1, 0, -1), label_counts(rows.labels), strict=True))
-    if all(counts[g] for g in groups):
-        return
-    needed = " and ".join(f"{GROUP[g]} ({g:+d})" if g else "unlabelled (0)" for g in groups)
-    listed = ", ".join(f"{counts[g]} {GROUP[g]}" for g in counts)
-    hint = "" if counts[-1] or -1 not in groups else "; if 0 means negative, pass fastpu.as_labels(y, negative=0)"
-    raise ValueError(f"y must hold {needed} rows for {rows.function}{why}, got {listed} rows of positive weight{hint}")
-
-
-def check_finite(rows: GroupedRows, lam: float, arrays: list[NDArray[np.float64]]) -> None:
-    if all(np.isfinite(array).all() for array in arrays):
-        return
-    values = rows.matrix.entries
-    at = max(int(values.argmax()), int(values.argmin()), key=lambda k: abs(float(values[k])))
-    column = int(rows.matrix.indices[at]) if rows.matrix.is_sparse else at % rows.matrix.n_features
-    raise ValueError(
-        f"X must hold numbers whose squares can be added up for {rows.function}, with lam = {lam:g} beside them, got "
-        f"the largest {values[at]:g} in {where_column(column, rows.matrix.feature_names)}; scale the features, or "
-        f"lower lam"
-    )
-
-
-def check_room(size: int) -> None:
-    """Raise MemoryError if there is no memory for the matrices of so many centres."""
-    try:
-        np.empty(48 * size * size, dtype=np.uint8)  # fails before the work begins
-    except (MemoryError, ValueError):  # the latter from sizes beyond any address
-        raise MemoryError(
-            f"matrices of {size} x {size} numbers need {48 * size * size} bytes, more than there are; use fewer centres"
-        ) from None
+_TINY = float(np.finfo(float).tiny)
 
 
 class ShiftedRows:
@@ -127,7 +61,9 @@ class ShiftedRows:
         return gauss_features(part, self.centers, self.bandwidth, self._n_threads)
 
     def __iter__(self) -> Iterator[tuple[slice, Any]]:
-        for rows in self.matrix.blocks(4 * self.size):  # small ones, that stay in the caches
+        # Small ones, that stay in the caches; sparse rows have few entries, however many columns there are.
+        is_dense = self.centers is not None or not self.matrix.is_sparse
+        for rows in self.matrix.blocks(4 * self.size if is_dense else 0):
             part = self._of(rows)
             if sp.issparse(part):
                 yield rows, part.astype(np.float64, copy=False)
@@ -136,28 +72,25 @@ class ShiftedRows:
 
 
 class PairLoss:
-    """The quadratic constant - 2 right'w + w'Aw of a sum of squared losses of pairs.
+    """The quadratic constant - 2 right'w + w'Aw of a sum of squared losses of pairs, to which lam |w|^2 is added."""
 
-    `place` is the place of the group of each row, and `share` the row's share in the weight of its group.
-    """
-
-    def __init__(
-        self, rows: ShiftedRows, labels: NDArray[np.int8], share: NDArray[np.float64], terms: Sequence[Term]
-    ) -> None:
-        self.rows, self._place = rows, 1 - labels.astype(np.intp)  # positive, unlabelled, negative rows
+    def __init__(self, features: ShiftedRows, rows: TrainingRows, terms: Sequence[Term]) -> None:
+        self.features, self._place = features, 1 - rows.labels.astype(np.intp)  # positive, unlabelled, negative rows
         self.constant = sum(factor for factor, _, _ in terms)
         self._spread = np.zeros(3)
         for factor, g, h in terms:
             self._spread[1 - g] += factor
             self._spread[1 - h] += factor
         self.may_be_indefinite = bool((self._spread < 0).any())
-        self._factors = self._spread[self._place] * share
-        by_group = np.zeros((labels.size, 3))
-        by_group[np.arange(labels.size), self._place] = share
-        self._means = np.zeros((3, rows.size))
-        sizes = np.zeros(rows.size)
-        for part, block in rows:
-            self._means += (block.T @ by_group[part]).T
+        shares = np.zeros((rows.labels.size, 3))  # of each row in the weight of its group
+        shares[np.arange(rows.labels.size), self._place] = 1.0 if rows.weights is None else rows.weights
+        for whole in (np.max, np.sum):  # sums of the smallest weights would lose their digits
+            shares /= np.maximum(whole(shares, axis=0), _TINY)
+        self._factors = shares @ self._spread
+        self._means = np.zeros((3, features.size))
+        sizes = np.zeros(features.size)
+        for part, block in features:
+            self._means += (block.T @ shares[part]).T
             squares = block.multiply(block) if sp.issparse(block) else block * block
             sizes += squares.T @ np.abs(self._factors[part])
         self._apart = [(factor, self._means[1 - g] - self._means[1 - h]) for factor, g, h in terms if factor and g != h]
@@ -168,7 +101,7 @@ class PairLoss:
     def times(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return A times a vector in a pass over the rows, without A."""
         centres, result = self._means @ vector, np.zeros_like(vector)
-        for part, block in self.rows:
+        for part, block in self.features:
             result += block.T @ (self._factors[part] * (block @ vector - centres[self._place[part]]))
         for factor, apart in self._apart:
             result += (factor * float(apart @ vector)) * apart
@@ -176,20 +109,21 @@ class PairLoss:
 
     def matrix(self) -> NDArray[np.float64]:
         """Return A: O(sum of the squared numbers of entries of a row)."""
-        parts: dict[float, Any] = {1.0: 0.0, -1.0: 0.0}  # by the sign of the rows' factors
-        roots = {sign: np.sqrt(np.maximum(sign * self._factors, 0.0))[:, None] for sign in parts}
-        used = [sign for sign in parts if roots[sign].any()]
-        for part, block in self.rows:
-            for sign in used:
-                root = roots[sign][part]
-                scaled = block.multiply(root) if sp.issparse(block) else block * root
-                parts[sign] = parts[sign] + scaled.T @ scaled
-        total = parts[1.0] - parts[-1.0]
+        total: Any = 0.0
+        for sign in (1.0, -1.0):  # of the rows' factors
+            roots = np.sqrt(np.maximum(sign * self._factors, 0.0))[:, None]
+            for part, block in self.features if roots.any() else ():
+                scaled = block.multiply(roots[part]) if sp.issparse(block) else block * roots[part]
+                total = total + sign * (scaled.T @ scaled)
         square: NDArray[np.float64] = total.toarray() if sp.issparse(total) else total
         square = square - (self._means.T * self._spread) @ self._means
         for factor, apart in self._apart:
             square += factor * np.multiply.outer(apart, apart)
         return square
+
+    def image(self, vector: NDArray[np.float64], scales: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        """Return A + lam times a vector, on features that are multiplied by `scales`."""
+        return self.times(scales * vector) * scales + lam * scales * scales * vector
 
     def value(self, right: NDArray[np.float64], coef: NDArray[np.float64], rest: NDArray[np.float64]) -> float:
         """Return the objective at `coef`, where `rest` is right - (A + lam) coef."""
@@ -227,8 +161,8 @@ def solve_directly(loss: PairLoss, A: NDArray[np.float64], lam: float, *, on_row
     matrix = (A + lam * np.eye(len(A))) * scales * scales[:, None]
     right = loss.right * scales
 
-    def image(coef: NDArray[np.float64]) -> NDArray[np.float64]:
-        return loss.times(scales * coef) * scales + lam * scales * scales * coef if on_rows else matrix @ coef
+    def left(coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        return right - (loss.image(coef, scales, lam) if on_rows else matrix @ coef)
 
     limit = right.size * np.finfo(float).eps
     factor, info = scipy.linalg.lapack.dpotrf(matrix, lower=1)
@@ -236,12 +170,12 @@ def solve_directly(loss: PairLoss, A: NDArray[np.float64], lam: float, *, on_row
     status, smallest = "closed_form", None
     if info == 0 and float(pivots.min()) ** 2 > limit * float(pivots.max()) ** 2:
         coef = scipy.linalg.cho_solve((factor, True), right, check_finite=False)
-        rest = right - image(coef)
+        rest = left(coef)
         for _ in range(_CORRECTIONS):
             if not _norm(rest) > _EXACT * _norm(right):
                 break
             coef = coef + scipy.linalg.cho_solve((factor, True), rest, check_finite=False)
-            rest = right - image(coef)
+            rest = left(coef)
     else:
         values, vectors = symmetric_eigen(matrix)
         limit *= float(np.abs(values).max())
@@ -253,7 +187,7 @@ def solve_directly(loss: PairLoss, A: NDArray[np.float64], lam: float, *, on_row
         status = "indefinite" if loss.may_be_indefinite and float(values[0]) < -limit else "singular"
         if status == "indefinite":
             smallest = float(symmetric_eigen(A + lam * np.eye(len(A)))[0][0])
-        rest = right - image(coef)
+        rest = left(coef)
     scale = _norm(right)
     residual = _norm(rest) / scale if scale else 0.0
     if status != "indefinite" and residual > _RESIDUAL:
@@ -272,15 +206,11 @@ def solve_by_steps(loss: PairLoss, lam: float, tol: float, max_iter: int) -> Sol
     if scale == 0:
         return Solution(coef, "tol", [0.0], [loss.constant])
 
-    def image_of(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        return loss.times(scales * vector) * scales + lam * scales * scales * vector
-
-    rest = right.copy()
-    direction = rest.copy()
+    rest = direction = right
     square = float(rest @ rest)
     residuals, objective, status = [1.0], [loss.constant], "max_iter"
     for _ in range(max_iter):
-        image = image_of(direction)
+        image = loss.image(direction, scales, lam)
         curvature = float(direction @ image)
         if not curvature > 0:
             status = "indefinite" if loss.may_be_indefinite else "precision"
@@ -299,7 +229,7 @@ def solve_by_steps(loss: PairLoss, lam: float, tol: float, max_iter: int) -> Sol
             break
         direction = rest + (square / last) * direction
     if status == "tol":  # rounding errors add up over the steps: compute the residual anew from the rows
-        residuals[-1] = _norm(right - image_of(coef)) / scale
+        residuals[-1] = _norm(right - loss.image(coef, scales, lam)) / scale
         if residuals[-1] > max(tol, _RESIDUAL):
             status = "precision"
     return Solution(scales * coef, status, residuals, objective)

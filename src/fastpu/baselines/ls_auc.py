@@ -9,32 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.baselines._squared_pairs import (
-    GroupedRows,
-    PairLoss,
-    ShiftedRows,
-    Solution,
-    Term,
-    check_finite,
-    check_room,
-    open_grouped_rows,
-    require_groups,
-    solve_by_steps,
-    solve_directly,
-)
+from fastpu.baselines._squared_pairs import PairLoss, ShiftedRows, Solution, Term, solve_by_steps, solve_directly
 from fastpu.baselines.rank_machine import RankMachine
-from fastpu.boosting._folds import threshold_rule
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY, check_float, check_int, entries_of, is_sequence
+from fastpu.common._params import MANY, check_float, check_int, check_random_state, entries_of
 from fastpu.common._sharing import shares_work
+from fastpu.common._text import where_column
+from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
+from fastpu.data._training_rows import TrainingRows, open_training_rows
+from fastpu.data._validate import check_matrix, label_counts
+from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
-from fastpu.model._threshold import balanced_accuracy_threshold
-from fastpu.risk._arguments import Shape, check_shape
-from fastpu.risk._fit import make_model
+from fastpu.model._scored_rows import GROUP, ScoredRows
+from fastpu.risk._fit import Shape, check_shape, make_model
 
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
 
@@ -138,10 +129,7 @@ def fit_ls_auc(
     >>> model.predict([[1.4], [1.6]])
     array([-1,  1])
     """
-    options = _check_options(locals())
-    rows = open_grouped_rows("fit_ls_auc", (1, -1), locals())
-    require_groups(rows, (1, -1))
-    return _fit(rows, options, [(1.0, 1, -1)])
+    return _fit(_open("fit_ls_auc", (1, -1), locals()), [(1.0, 1, -1)])
 
 
 @answers_unknown_keywords
@@ -210,11 +198,8 @@ def fit_samult(
     array([0.357143])
     """
     share = check_float("gamma", gamma, low=0, high=1)
-    options = _check_options(locals())
-    rows = open_grouped_rows("fit_samult", (1, 0, -1), locals())
-    require_groups(rows, (1, 0, -1))
     terms = [(share, 1, -1), (1 - share, 1, 0), (1 - share, 0, -1)]
-    return _fit(rows, options, terms, params={"gamma": share})
+    return _fit(_open("fit_samult", (1, 0, -1), locals()), terms, params={"gamma": share})
 
 
 @answers_unknown_keywords
@@ -320,10 +305,8 @@ def fit_pnu_auc(
     """
     given, drawn_as = check_prior(prior), check_scenario(scenario)
     mix = check_float("eta", eta, low=-1, high=1)
-    options = _check_options(locals())
-    rows = open_grouped_rows("fit_pnu_auc", (1, 0, -1), locals())
     needed = tuple(g for g, is_needed in ((1, mix > -1), (0, mix != 0), (-1, mix < 1)) if is_needed)
-    require_groups(rows, needed, f" with eta = {mix:g}")
+    rows = _open("fit_pnu_auc", (1, 0, -1), locals(), needed, f" with eta = {mix:g}")
     n_pos, n_unl, n_neg = (rows.mass(g) for g in (1, 0, -1))
     share = given
     if n_unl:
@@ -342,75 +325,106 @@ def fit_pnu_auc(
         terms += [(factor, 1, 0) if mix > 0 else (factor, 0, -1), (-factor * present, known, known)]
     bound = min(1.0, (1 - present) / present) if present > 0 else 1.0
     advice = f"It always has one for |eta| <= {bound:.3g}: bring eta nearer 0, raise lam, or use fewer centres"
-    sides = (1 if n_pos else 0, -1 if n_neg else 0)
     params = {"prior": given, "scenario": drawn_as, "prior_among_unlabeled": share, "eta": mix}
-    return _fit(rows, options, terms, sides=sides, params=params, advice=advice)
+    return _fit(rows, terms, params=params, advice=advice)
 
 
 @dataclass(frozen=True)
-class _Options:
-    """The checked arguments that the three functions share."""
+class _Rows(TrainingRows):
+    """The rows of the groups that a function reads, and its other arguments, checked."""
 
+    function: str
     shape: Shape
-    lams: list[float]
-    is_one: bool
+    lams: dict[str, float]
     tol: float
     max_iter: int
+    generator: np.random.Generator
+    n_threads: int
 
 
-def _check_options(given: Mapping[str, Any]) -> _Options:
-    return _Options(
-        shape=check_shape(given, models=("linear", "gauss")),
-        lams=[check_float(name, one, low=0) for name, one in entries_of("lam", given["lam"]).items()],
-        is_one=not is_sequence(given["lam"]),
-        tol=check_float("tol", given["tol"], low=0, open_low=True),
-        max_iter=min(check_int("max_iter", given["max_iter"], low=1), MANY),
-    )
+def _open(
+    function: str, groups: tuple[int, ...], given: Mapping[str, Any], needed: tuple[int, ...] = (), why: str = ""
+) -> _Rows:
+    """Check a function's arguments, by their names, and that there are rows of the `needed` groups, or of all."""
+    options: dict[str, Any] = {
+        "shape": check_shape(given, models=("linear", "gauss")),
+        "lams": {name: check_float(name, one, low=0) for name, one in entries_of("lam", given["lam"]).items()},
+        "tol": check_float("tol", given["tol"], low=0, open_low=True),
+        "max_iter": min(check_int("max_iter", given["max_iter"], low=1), MANY),
+        "n_threads": resolve_n_threads(given["n_threads"]),
+        "generator": check_random_state(given["random_state"]),
+    }
+    require_rows(given["X"], function)
+    matrix = check_matrix(given["X"])
+    rows = open_training_rows(matrix, given["y"], given["sample_weight"], function, groups=groups, is_relative=False)
+    counts = dict(zip((1, 0, -1), label_counts(rows.labels), strict=True))
+    needed = needed or groups
+    if not all(counts[g] for g in needed):
+        wanted = " and ".join(f"{GROUP[g]} ({g:+d})" if g else "unlabelled (0)" for g in needed)
+        listed = ", ".join(f"{counts[g]} {GROUP[g]}" for g in counts)
+        hint = "" if counts[-1] or -1 not in needed else "; if 0 means negative, pass fastpu.as_labels(y, negative=0)"
+        raise ValueError(f"y must hold {wanted} rows for {function}{why}, got {listed} rows of positive weight{hint}")
+    return _Rows(**vars(rows), function=function, **options)
 
 
 def _fit(
-    rows: GroupedRows,
-    options: _Options,
-    terms: list[Term],
-    *,
-    sides: tuple[int, int] = (1, -1),
-    params: dict[str, object] | None = None,
-    advice: str = "",
+    rows: _Rows, terms: list[Term], *, params: dict[str, object] | None = None, advice: str = ""
 ) -> RankMachine | list[RankMachine]:
     """Return a model for each lam, all from one quadratic, and warn the caller of the fit function.
 
-    Thresholds lie between the two groups `sides`, and `advice` says what helps if the quadratic has no minimum.
+    `advice` says what helps if the quadratic has no minimum.
     """
-    is_linear = options.shape.model == "linear"
-    if not is_linear or any(options.lams):  # else the scale of columns does not matter
+    is_linear = rows.shape.model == "linear"
+    if not is_linear or any(rows.lams.values()):  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        centers, bandwidth = options.shape.basis(rows, rows.generator, check_room)
+        centers, bandwidth = rows.shape.basis(rows, rows.generator, _check_room)
         features = ShiftedRows(rows.matrix, centers, bandwidth, rows.n_threads)
-        loss = PairLoss(features, rows.labels, rows.shares(), terms)
+        loss = PairLoss(features, rows, terms)
         is_direct = not is_linear or features.size <= _MOST_DIRECT
         A = loss.matrix() if is_direct else np.zeros((0, 0))
         models = []
-        for lam in options.lams:
-            check_finite(rows, lam, [loss.sizes + lam, loss.right, A])
+        for lam in rows.lams.values():
+            _check_finite(rows, lam, loss.sizes + lam, loss.right, A)
             if is_direct:
                 # Basis functions are in [0, 1], and their matrix has all digits that they have.
                 solution = solve_directly(loss, A, lam, on_rows=is_linear)
             else:
-                solution = solve_by_steps(loss, lam, options.tol, options.max_iter)
-            check_finite(rows, lam, [solution.coef, np.array([*solution.residuals, *solution.objective])])
-            limits = {"tol": options.tol, "max_iter": options.max_iter}
-            known = {"method": rows.function, **(params or {}), "lam": lam, **options.shape.params(), **limits}
-            model, n_positive = _make_model(rows, known, features, solution, sides)
-            _warn(rows, options, solution, n_positive, advice)
-            models.append(model)
-    return models[0] if options.is_one else models
+                solution = solve_by_steps(loss, lam, rows.tol, rows.max_iter)
+            _check_finite(rows, lam, solution.coef, np.array([*solution.residuals, *solution.objective]))
+            limits = {"tol": rows.tol, "max_iter": rows.max_iter}
+            known = {"method": rows.function, **(params or {}), "lam": lam, **rows.shape.params(), **limits}
+            models.append(_make_model(rows, known, features, solution, advice))
+    return models[0] if "lam" in rows.lams else models
+
+
+def _check_finite(rows: _Rows, lam: float, *arrays: NDArray[np.float64]) -> None:
+    if all(np.isfinite(array).all() for array in arrays):
+        return
+    values = rows.matrix.entries
+    at = max(int(values.argmax()), int(values.argmin()), key=lambda k: abs(float(values[k])))
+    column = int(rows.matrix.indices[at]) if rows.matrix.is_sparse else at % rows.matrix.n_features
+    raise ValueError(
+        f"X must hold numbers whose squares can be added up for {rows.function}, with lam = {lam:g} beside them, got "
+        f"the largest {values[at]:g} in {where_column(column, rows.matrix.feature_names)}; scale the features, or "
+        f"lower lam"
+    )
+
+
+def _check_room(size: int) -> None:
+    """Raise MemoryError if there is no memory for the matrices of so many centres."""
+    try:
+        np.empty(48 * size * size, dtype=np.uint8)  # fails before the work begins
+    except (MemoryError, ValueError):  # the latter from sizes beyond any address
+        raise MemoryError(
+            f"matrices of {size} x {size} numbers need {48 * size * size} bytes, more than there are; use fewer centres"
+        ) from None
 
 
 def _make_model(
-    rows: GroupedRows, params: dict[str, object], features: ShiftedRows, solution: Solution, sides: tuple[int, int]
-) -> tuple[RankMachine, int]:
-    """Return the model, and how many of the rows it calls positive."""
+    rows: _Rows, params: dict[str, object], features: ShiftedRows, solution: Solution, advice: str
+) -> RankMachine:
+    """Return the model with its threshold, and warn of what is wrong with it."""
     history = {"residual": np.array(solution.residuals)}
     if solution.smallest is not None:
         history["smallest_eigenvalue"] = np.array([solution.smallest])
@@ -428,21 +442,15 @@ def _make_model(
         intercept=0.0,
         bandwidth=features.bandwidth,
     )
-    scores = model._decision_function(rows.matrix, rows.n_threads)
-    upper, lower = (rows.labels == g for g in sides)
-    weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
-    threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
-    model = replace(model, threshold=threshold, threshold_rule=threshold_rule(sides))
-    return model, int(np.count_nonzero(scores > threshold))
-
-
-def _warn(rows: GroupedRows, options: _Options, solution: Solution, n_positive: int, advice: str) -> None:
+    scored = ScoredRows(rows.labels, rows.weights, lambda model: model._decision_function(rows.matrix, rows.n_threads))
+    threshold, rule = scored.threshold(None, lambda: model)
+    n_positive = int(np.count_nonzero(scored.scores(model) > threshold))
     trouble = ""
     if solution.status == "indefinite":
         reason = "" if solution.smallest is None else f": the smallest eigenvalue of A + lam is {solution.smallest:.3g}"
         trouble = f"the objective has no minimum{reason}. {advice}"
     elif solution.status in ("max_iter", "precision"):
-        all_steps = f"all max_iter = {options.max_iter} steps were taken"
+        all_steps = f"all max_iter = {rows.max_iter} steps were taken"
         trouble = (
             f"{all_steps if solution.status == 'max_iter' else 'rounding errors ended the solution'} with a relative "
             f"residual of the linear system of {solution.residuals[-1]:.3g}; raise lam, or scale the features of X"
@@ -461,3 +469,4 @@ def _warn(rows: GroupedRows, options: _Options, solution: Solution, n_positive: 
             f"scores order the groups that its threshold lies between no better than chance does",
             DegenerateModelWarning,
         )
+    return replace(model, threshold=threshold, threshold_rule=rule)

@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 
 from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, boost
-from fastpu.boosting.stump_boost import auc_options, check_gamma
+from fastpu.boosting.stump_boost import pnu_auc_method
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_float
 
 
 @answers_unknown_keywords
@@ -41,7 +42,6 @@ def fit_rankboost_auc(
     Parameters
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
-        Where there are unlabelled rows, the labelled ones are gathered into a copy first, unless `X` is binned.
     y : array-like of shape (n,)
         +1 positive, -1 negative, 0 left out. Both +1 and -1 must be there.
     n_rounds, rho, max_bins, step, eval_set, early_stopping_rounds, n_folds, stop_tol, sample_weight, random_state, \
@@ -65,8 +65,8 @@ n_threads, callback, progress
 
     Notes
     -----
-    Costs as in `fastpu.fit_pnu_auc_boost` with n the number of labelled rows, and the copy of these. Few labelled rows
-    are often separable by one stump; the fit then ends after it with the status "perfect".
+    Costs as in `fastpu.fit_pnu_auc_boost`. Few labelled rows are often separable by one stump; the fit then ends after
+    it with the status "perfect".
 
     References
     ----------
@@ -79,9 +79,8 @@ n_threads, callback, progress
     >>> model.decision_function([[0.0]]) < model.decision_function([[3.0]])
     array([ True])
     """
-    options = auc_options(1.0, rho, step)
-    method = Method("fit_rankboost_auc", "RankBoost-AUC", options, ("rho", "step"), labelled_only=True)
-    return boost(method, locals())
+    options = pnu_auc_method(1.0, rho, step).options
+    return boost(Method("fit_rankboost_auc", "RankBoost-AUC", options, ("rho", "step"), unused=0), locals())
 
 
 @answers_unknown_keywords
@@ -154,5 +153,6 @@ progress
     >>> model.predict([[0.0], [3.0]])
     array([-1,  1])
     """
-    options = {"loss": "ada", "gamma": check_gamma(gamma)}
-    return boost(Method("fit_pnu_adaboost", "PNU-AdaBoost", options, ("gamma",)), locals())
+    options = {"loss": "ada", "gamma": check_float("gamma", gamma, low=0, high=1)}
+    unused = {0.0: -1, 1.0: 1}.get(gamma)
+    return boost(Method("fit_pnu_adaboost", "PNU-AdaBoost", options, ("gamma",), unused), locals())

@@ -11,19 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.boosting._folds import Chosen, LabelledRows, best_so_far, row_counts, threshold_rule
+from fastpu.boosting._folds import Chosen, LabelledRows, best_so_far, row_counts
 from fastpu.common._params import MANY, check_float, check_int
-from fastpu.common._warn import one_verdict, span_of, warn
+from fastpu.common._warn import warn
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.model._threshold import balanced_accuracy_threshold
+from fastpu.model._scored_rows import ScoredRows
 from fastpu.tree._fit import (
     bag_options,
     check_bag_ratio,
     check_loss,
     check_max_features,
-    counted_rows,
     drawn_features,
     joined,
 )
@@ -99,7 +98,6 @@ class Settings:
 
 
 def check_settings(given: Mapping[str, Any]) -> Settings:
-    """Check those of a function's arguments, by their names, that say what is minimised and how."""
     kind, prior, scenario = check_loss(given, LOSSES, WITH_PRIOR)
     gamma = check_float("gamma", given["gamma"], low=0, high=1)
     if kind != "pnu_auc" and gamma != _GAMMA:
@@ -216,35 +214,10 @@ class Training:
 # ---- The model ----
 
 
-@dataclass(frozen=True)
-class RowsInMemory:
-    """Training rows that are scored here: the threshold, and the range of their scores."""
-
-    rows: LabelledRows
-    n_threads: int
-
-    def threshold(self, model: TreeEnsemble) -> tuple[float, str]:
-        """Return the best threshold of the out-of-bag scores, or of all scores where there are none."""
-        rows = self.rows
-        counted = {label: counted_rows(label, rows.labels, rows.weights) for label in (1, 0, -1)}
-        sides = (1 if counted[1].any() else 0, -1 if counted[-1].any() else 0)
-        groups = [counted[label] for label in sides]
-        scores, where = model.oob_decision_function, "out-of-bag scores"
-        if scores is None or any(np.isnan(scores[group]).all() for group in groups):
-            scores, where = model._decision_function(rows.features, self.n_threads), "scores of training rows"
-        upper, lower = (group & ~np.isnan(scores) for group in groups)
-        weights = (None, None) if rows.weights is None else (rows.weights[upper], rows.weights[lower])
-        threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *weights)
-        return threshold, threshold_rule(sides, where)
-
-    def span(self, model: TreeEnsemble) -> tuple[int, int, float, float]:
-        return span_of(model._decision_function(self.rows.features, self.n_threads), model.threshold)
-
-
 def make_model(
     grown: Any,
     features: BinnedFeatures,
-    scored: Any,
+    scored: ScoredRows,
     training: Training,
     before: TreeEnsemble | None,
     params: dict[str, Any],
@@ -253,7 +226,7 @@ def make_model(
 ) -> TreeEnsemble:
     """Return the model of the trees in `grown`, a `_core.BoostedTreesResult` or an object with its fields.
 
-    `scored` are `RowsInMemory`, or has their methods. `fingerprint` is what the rows are known by.
+    `fingerprint` is what the rows are known by.
     """
     settings, status = training.settings, grown.status
     if chosen is not None and chosen.is_final and status == "n_rounds":
@@ -290,13 +263,13 @@ def make_model(
         fingerprint=fingerprint,
     )
     if settings.ranks:
-        threshold, rule = scored.threshold(model)
+        threshold, rule = scored.threshold(model.oob_decision_function, lambda: model)
         model = dataclasses.replace(model, threshold=threshold, threshold_rule=rule)
     _warn(model, scored, grown, chosen)
     return model
 
 
-def _warn(model: TreeEnsemble, scored: Any, grown: Any, chosen: Chosen | None) -> None:
+def _warn(model: TreeEnsemble, scored: ScoredRows, grown: Any, chosen: Chosen | None) -> None:
     if not model._is_split.any():
         warn(
             f"{FUNCTION} found no split: every row has the same score; either all columns are constant, or "
@@ -307,9 +280,7 @@ def _warn(model: TreeEnsemble, scored: Any, grown: Any, chosen: Chosen | None) -
         return
     if model.status == "callback":
         return
-    if verdict := one_verdict(*scored.span(model)):
-        advice = "choose another loss, prior or n_rounds, or rank by the scores (with_threshold)"
-        warn(f"{FUNCTION}: the model {verdict}; {advice}", DegenerateModelWarning)
+    scored.warn_if_alike(FUNCTION, model, "choose another loss, prior or n_rounds")
     patience = model.params["early_stopping_rounds"]
     if model.status == "n_rounds" and patience:
         warn(

@@ -16,10 +16,9 @@ from fastpu.data._folds import stratified_folds
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, label_counts
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
+from fastpu.model._scored_rows import GROUP
 
 _Boosted = _core.StumpBoostResult | _core.BoostedTreesResult
-
-GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 
 
 @dataclass(frozen=True)
@@ -30,20 +29,14 @@ class LabelledRows:
     labels: NDArray[np.int8]
     weights: NDArray[np.float64] | None
 
-    def take(self, keep: NDArray[np.bool_]) -> LabelledRows:
-        weights = None if self.weights is None else self.weights[keep]
-        return LabelledRows(self.features[np.flatnonzero(keep)], self.labels[keep], weights)
+    def take(self, rows: NDArray[np.intp]) -> LabelledRows:
+        weights = None if self.weights is None else self.weights[rows]
+        return LabelledRows(self.features[rows], self.labels[rows], weights)
 
 
 def check_patience(early_stopping_rounds: object) -> int:
     """Return the rounds without a better AUC that end a fit, or 0 for None."""
     return 0 if early_stopping_rounds is None else check_int("early_stopping_rounds", early_stopping_rounds, low=1)
-
-
-def threshold_rule(sides: tuple[int, int], by: str = "") -> str:
-    """Return how the threshold between training rows of two labels was chosen; `by` says by which scores of them."""
-    rows = f"rows by {by}" if by else "training rows"
-    return f"best balanced accuracy between {GROUP[sides[0]]} and {GROUP[sides[1]]} {rows}"
 
 
 def row_counts(groups: tuple[int, int, int]) -> str:
@@ -121,7 +114,7 @@ def rounds_by_folds(
     costs less than one too few.
     """
     if rows.weights is not None:
-        rows = rows.take(rows.weights > 0)
+        rows = rows.take(np.flatnonzero(rows.weights > 0))
     groups = {code: int(np.count_nonzero(rows.labels == code)) for code in (1, 0, -1)}
     for code, size in groups.items():
         if size == 1:
@@ -131,20 +124,19 @@ def rounds_by_folds(
                 f"early_stopping_rounds=None"
             )
     n_folds = min(most_folds, *(size for size in groups.values() if size))
-    folds = [held for _, held in stratified_folds(rows.labels, n_folds, rng)]
+    folds = stratified_folds(rows.labels, n_folds, rng)
 
-    def judge(held: NDArray[np.intp], n: int) -> _Boosted:
-        is_held = np.zeros(rows.labels.size, dtype=np.bool_)
-        is_held[held] = True
-        return run(rows.take(~is_held), n, _judged(rows.take(is_held), has_positive=groups[1] > 0))
+    def judge(train: NDArray[np.intp], held: NDArray[np.intp], n: int) -> _Boosted:
+        return run(rows.take(train), n, _judged(rows.take(held), has_positive=groups[1] > 0))
 
     # How many rounds the search needs is not known beforehand, so the folds are run again with twice as many until it
     # ends.
     n_run = min(n_rounds, 4 * patience)
     while True:
-        results = [judge(held, n_run) for held in folds]
-        n_made = max(1, *(fold.eval_auc.size for fold in results))
-        aucs = np.array([_filled(fold.eval_auc, n_made) for fold in results])
+        results = [judge(*fold, n_run) for fold in folds]
+        made = [fold.eval_auc if fold.eval_auc.size else np.array([0.5]) for fold in results]
+        n_made = max(auc.size for auc in made)  # a fit that ended before keeps its last AUC
+        aucs = np.array([np.pad(auc, (0, n_made - auc.size), mode="edge") for auc in made])
         best, end, is_final = _best_round(aucs.mean(axis=0), patience)
         is_final = is_final or all(fold.status != "n_rounds" for fold in results)
         if is_final or n_run == n_rounds:
@@ -182,12 +174,6 @@ def _judged(held: LabelledRows, *, has_positive: bool) -> LabelledRows:
     if not has_positive:
         labels = np.where(labels == 0, 1, -1).astype(np.int8)
     return LabelledRows(held.features, labels, weights)
-
-
-def _filled(auc: NDArray[np.float64], n_rounds: int) -> NDArray[np.float64]:
-    """Return the AUC after each of `n_rounds` rounds; a fit that ended before keeps its last AUC."""
-    last = auc[-1] if auc.size else 0.5
-    return np.concatenate([auc, np.full(n_rounds - auc.size, last)])
 
 
 def _best_round(auc: NDArray[np.float64], patience: int) -> tuple[int, int, bool]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.boosting._folds import (
-    GROUP,
     Chosen,
     LabelledRows,
     best_so_far,
@@ -19,20 +17,20 @@ from fastpu.boosting._folds import (
     check_patience,
     rounds_by_folds,
     row_counts,
-    threshold_rule,
 )
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._warn import one_verdict, span_of, warn
+from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.data._categories import category_flags, columns_in_sets
 from fastpu.data._category_order import in_order
 from fastpu.data._matrix import DenseMatrix, Matrix
-from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
-from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
+from fastpu.data._validate import check_labels, check_sample_weight, label_counts
+from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.model._threshold import balanced_accuracy_threshold
+from fastpu.model._scored_rows import GROUP, ScoredRows
+from fastpu.tree._fit import open_rows
 
 STOP_TOL = 1e-9  # the default: met in practice only where nothing is left to gain
 
@@ -73,52 +71,43 @@ class Method:
     """A boosting function: its names, and the loss that it minimises.
 
     `options` are those of the loss, as the core takes them: "loss", "gamma" and, for "auc", "rho" and "step". Those in
-    `arguments` are arguments of the function, and the others are fixed.
+    `arguments` are arguments of the function, and the others are fixed. Rows of the label `unused` count as absent.
     """
 
     function: str
     title: str
     options: dict[str, Any]
     arguments: tuple[str, ...]
-    labelled_only: bool = False
+    unused: int | None = None
 
     @property
     def ranks(self) -> bool:
         """Whether adding a constant to all scores changes nothing, so that 0 is no natural threshold."""
         return bool(self.options["loss"] == "auc")
 
-    @property
-    def group_without_weight(self) -> int | None:
-        """The label whose rows do not enter the loss, or None."""
-        return None if self.ranks else {0.0: -1, 1.0: 1}.get(self.options["gamma"])
-
 
 def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
-    """Check the arguments that all functions share, by their names, and return the model."""
     rounds = check_int("n_rounds", given["n_rounds"], low=1)
     tolerance = check_float("stop_tol", given["stop_tol"], low=0)
     threads = resolve_n_threads(given["n_threads"])
     patience = check_patience(given["early_stopping_rounds"])
     most_folds = check_int("n_folds", given["n_folds"], low=2)
     rng = check_random_state(given["random_state"])
-    data = given["X"]
-    if not isinstance(data, BinnedFeatures):
-        data = check_matrix(data, finite=False, categories="learn")
-    cuts = _check_max_bins(given["max_bins"], data)
+    data, cuts = open_rows(given["X"], given["max_bins"], words=("exact",))
     labels = check_labels(given["y"], data.n_rows)
     weights = check_sample_weight(given["sample_weight"], data.n_rows)
     present = labels if weights is None else labels[weights > 0]
     check_group_counts(fit, label_counts(present), is_weighted=weights is not None)
-    data = in_order(data, labels, weights, unused=0 if fit.labelled_only else fit.group_without_weight)
-    weights = _without_unused_rows(fit, labels, weights)
+    data = in_order(data, labels, weights, unused=fit.unused)
+    if fit.unused is not None and (labels == fit.unused).any():  # with weight 0 their values give no thresholds either
+        weights = np.where(labels == fit.unused, 0.0, 1.0 if weights is None else weights)
     held = check_eval_set(given["eval_set"], data)
-
     rows = LabelledRows(data, labels, weights)
-    if fit.labelled_only and not isinstance(data, BinnedFeatures) and not labels.all():
+    if fit.unused == 0 and isinstance(data, Matrix) and not labels.all():
         rows = rows.take(labels != 0)
 
     def run(
-        part: LabelledRows, n: int, judged: LabelledRows | None, patience: int, callback: Any
+        part: LabelledRows, n: int, judged: LabelledRows | None, patience: int = 0, callback: Any = None
     ) -> _core.StumpBoostResult:
         options = _core.StumpBoostOptions(
             n_rounds=min(n, MANY), stop_tol=tolerance, early_stopping_rounds=min(patience, MANY), **fit.options
@@ -139,9 +128,7 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
 
     chosen = None
     if patience and held is None:
-        chosen = rounds_by_folds(
-            lambda part, n, judged: run(part, n, judged, 0, None), rows, most_folds, rng, rounds, patience
-        )
+        chosen = rounds_by_folds(run, rows, most_folds, rng, rounds, patience)
     to_run = rounds if chosen is None else chosen.n_rounds
     with make_callback(given["callback"], given["progress"], total=to_run, description=fit.title) as hook:
 
@@ -150,10 +137,12 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
             return record if held is not None else replace(record, eval_auc=None)
 
         result = run(rows, to_run, held, 0 if chosen else patience, of_rounds(hook, info))
-    model = make_model(fit, result, data, cuts, rounds, patience, tolerance, is_judged=held is not None, chosen=chosen)
+    model = make_model(fit, result, data, cuts, rounds, patience, tolerance, chosen)
     if fit.ranks:
         return _with_own_threshold(model, rows, threads)
-    _warn_if_degenerate(fit, model, rows, threads)
+    if model.features.size and model.status != "callback":  # a chosen threshold always has rows on both sides
+        span = span_of(model._decision_function(data, threads))
+        warn_if_alike(fit.function, span, "choose another gamma or n_rounds")
     return model
 
 
@@ -165,8 +154,6 @@ def make_model(
     n_rounds: int,
     patience: int,
     tolerance: float,
-    *,
-    is_judged: bool,
     chosen: Chosen | None = None,
 ) -> StumpEnsemble:
     """Return the model of a fit with the threshold 0, and warn of what is wrong with it."""
@@ -177,12 +164,12 @@ def make_model(
         "method": fit.function,
         "n_rounds": n_rounds,
         **{name: fit.options[name] for name in fit.arguments},
-        "max_bins": data.max_bins if isinstance(data, BinnedFeatures) else max_bins,
+        "max_bins": max_bins,
         "early_stopping_rounds": patience or None,
         "stop_tol": tolerance,
     }
     history = {"delta": result.deltas, "alpha": result.alphas, "z": result.z, "objective": result.objective}
-    if is_judged:
+    if result.eval_auc.size:
         history["eval_auc"] = result.eval_auc
     if chosen is not None:
         params["n_folds"], history["fold_auc"] = chosen.n_folds, chosen.auc
@@ -213,80 +200,29 @@ _MOST_DISTINCT = 20_000  # max_bins=None searches all values of features with at
 
 def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> StumpEnsemble:
     """Return the model with the threshold of the best balanced accuracy on its training rows."""
-    labels, weights = rows.labels, rows.weights
-    counted = np.True_ if weights is None else weights > 0
-    has_pos, has_neg = bool(((labels > 0) & counted).any()), bool(((labels < 0) & counted).any())
-    n_labelled = int(np.count_nonzero(labels))
-    if has_pos and has_neg and isinstance(rows.features, DenseMatrix) and 2 * n_labelled < labels.size:
-        chosen = np.flatnonzero(labels)  # the only rows that matter
-        few = rows.features[: chosen.size].blocks()  # so many are copied at a time
-        scores = np.concatenate([model._decision_function(rows.features[chosen[part]], n_threads) for part in few])
-        labels, weights = labels[chosen], None if weights is None else weights[chosen]
+    features, labelled = rows.features, np.flatnonzero(rows.labels)
+    scored = ScoredRows(rows.labels, rows.weights, lambda _: scores)
+    if 0 in scored.sides() or not isinstance(features, DenseMatrix) or 2 * labelled.size >= rows.labels.size:
+        scores = model._decision_function(features, n_threads)
     else:
-        scores = model._decision_function(rows.features, n_threads)
-    upper = labels == (1 if has_pos else 0)
-    lower = labels == (-1 if has_neg else 0)
-    sides = (None, None) if weights is None else (weights[upper], weights[lower])
-    threshold = balanced_accuracy_threshold(scores[upper], scores[lower], *sides)
-    rule = threshold_rule((1 if has_pos else 0, -1 if has_neg else 0))
+        scores = np.full(rows.labels.size, np.nan)  # of unlabelled rows, which do not matter
+        for part in features[: labelled.size].blocks():  # so many are copied at a time
+            scores[labelled[part]] = model._decision_function(features[labelled[part]], n_threads)
+    threshold, rule = scored.threshold(None, lambda: model)
     return replace(model, threshold=threshold, threshold_rule=rule)
-
-
-def _check_max_bins(max_bins: object, data: Matrix | BinnedFeatures) -> int | Literal["exact"] | None:
-    if max_bins is None:
-        return None
-    cuts: int | Literal["exact"]
-    if isinstance(max_bins, str):
-        if max_bins != "exact":
-            raise ValueError(f"max_bins must be None, 'exact' or an integer from 1 to {_MAX_CUTS}, got {max_bins!r}")
-        cuts = "exact"
-    else:
-        cuts = check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
-    if isinstance(data, BinnedFeatures) and cuts != data.max_bins:
-        raise ValueError(f"max_bins must be None (or {data.max_bins}, as in X) where X is BinnedFeatures, got {cuts!r}")
-    return cuts
 
 
 def check_group_counts(fit: Method, sizes: tuple[int, int, int], *, is_weighted: bool) -> None:
     """Raise ValueError unless there are the groups that the function needs, of positive weight."""
     n_pos, n_unl, n_neg = sizes
     counts = row_counts(sizes) + (" of positive weight" if is_weighted else "")
-    if fit.labelled_only and not (n_pos and n_neg):
-        raise ValueError(f"y must hold positive (+1) and negative (-1) rows for {fit.function}, got {counts}")
     if (n_pos > 0) + (n_unl > 0) + (n_neg > 0) < 2:
         raise ValueError(f"y must hold at least two of +1, 0 and -1 for {fit.function}, got {counts}")
-    if fit.group_without_weight is None:
-        return
-    size_of = {1: n_pos, 0: n_unl, -1: n_neg}
-    wanted = [label for label in size_of if label != fit.group_without_weight]
-    for label in wanted:
-        if not size_of[label]:
-            raise ValueError(
-                f"gamma = {fit.options['gamma']:g} compares {' with '.join(GROUP[g] for g in wanted)} rows alone, "
-                f"and y has no {GROUP[label]} ones: got {counts}; choose a gamma between 0 and 1"
-            )
-
-
-def _without_unused_rows(
-    fit: Method, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
-) -> NDArray[np.float64] | None:
-    """Give weight 0 to rows that do not enter the loss, so that their values give no thresholds either."""
-    if fit.group_without_weight is None:
-        return weights
-    unused = labels == fit.group_without_weight
-    if not unused.any():
-        return weights
-    return np.where(unused, 0.0, 1.0 if weights is None else weights)
-
-
-def _warn_if_degenerate(fit: Method, model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> None:
-    """Warn if all training rows have scores on one side of 0; a chosen threshold always has rows on both sides."""
-    if not model.features.size or model.status == "callback":
-        return
-    scores = model._decision_function(rows.features, n_threads)
-    if verdict := one_verdict(*span_of(scores)):
-        advice = "choose another gamma or n_rounds, or rank by the scores (with_threshold)"
-        warn(f"{fit.function}: the model {verdict}; {advice}", DegenerateModelWarning)
+    wanted = [] if fit.unused is None else [label for label in GROUP if label != fit.unused]
+    if not all(size for label, size in zip((1, 0, -1), sizes, strict=True) if label in wanted):
+        gamma = f" with gamma = {fit.options['gamma']:g}, which takes no others" if "gamma" in fit.arguments else ""
+        groups = " and ".join(GROUP[label] for label in wanted)
+        raise ValueError(f"y must hold {groups} rows for {fit.function}{gamma}, got {counts}")
 
 
 def _warn(

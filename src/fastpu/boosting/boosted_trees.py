@@ -13,7 +13,6 @@ from fastpu.boosting._boosted_trees import (
     WITH_PRIOR,
     BoostedTreesRound,
     LossName,
-    RowsInMemory,
     Training,
     check_group_counts,
     check_settings,
@@ -27,6 +26,7 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.model._prior import needs_prior_where, prior_by_labels
+from fastpu.model._scored_rows import ScoredRows
 from fastpu.tree._fit import (
     as_int,
     bin_rows,
@@ -269,4 +269,5 @@ def fit_boosted_trees(
         "early_stopping_rounds": patience or None,
         "random_state": as_int(random_state, before),
     }
-    return make_model(grown, features, RowsInMemory(rows, threads), training, before, params, chosen, known_by)
+    scored = ScoredRows(labels, weights, lambda model: model._decision_function(features, threads))
+    return make_model(grown, features, scored, training, before, params, chosen, known_by)

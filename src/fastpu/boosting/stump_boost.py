@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -166,20 +166,10 @@ def fit_pnu_auc_boost(
 
 def pnu_auc_method(gamma: object, rho: object, step: object) -> Method:
     """Return the method of `fit_pnu_auc_boost` for these arguments."""
-    options = auc_options(check_gamma(gamma), rho, step)
-    return Method("fit_pnu_auc_boost", "PNUAUCBoost", options, ("gamma", "rho", "step"))
-
-
-def auc_options(gamma: float, rho: object, step: object) -> dict[str, Any]:
-    """Return the options of the core for the risk of the AUC."""
-    return {
+    options = {
         "loss": "auc",
-        "gamma": gamma,
+        "gamma": check_float("gamma", gamma, low=0, high=1),
         "rho": check_float("rho", rho, low=0, high=1, open_high=True),
         "step": check_choice("step", step, _STEPS),
     }
-
-
-def check_gamma(gamma: object) -> float:
-    """Return a weight in [0, 1]."""
-    return check_float("gamma", gamma, low=0, high=1)
+    return Method("fit_pnu_auc_boost", "PNUAUCBoost", options, ("gamma", "rho", "step"))

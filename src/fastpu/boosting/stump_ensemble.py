@@ -134,7 +134,6 @@ class StumpEnsemble(Model):
         return self._scores(matrix, slice(None), n_threads)
 
     def _scores(self, matrix: Matrix | BinnedFeatures, stumps: slice, n_threads: int) -> NDArray[np.float64]:
-        """Return the sums of some of the stumps."""
         return _core.stump_scores(
             matrix,
             self.features[stumps],

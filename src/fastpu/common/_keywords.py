@@ -65,10 +65,13 @@ _ALIKE = 0.75  # an unknown keyword with at least this difflib ratio to one of o
 
 
 def answers_unknown_keywords(function: _Function) -> _Function:
-    """Decorate a public function: for an unknown keyword its TypeError names the one that the function has instead.
+    """Decorate a public function or class: for an unknown keyword its TypeError names the one that it has instead.
 
-    The function keeps its name, signature and documentation.
+    It keeps its name, signature and documentation.
     """
+    if isinstance(function, type):
+        function.__init__ = answers_unknown_keywords(function.__init__)  # type: ignore[misc]
+        return function
     signature = inspect.signature(function)
     known = frozenset(signature.parameters)
     answer = functools.partial(_answer, function.__qualname__.removesuffix(".__init__"), signature)

@@ -92,7 +92,6 @@ DECLARED = {
 
 
 def function_of(name: str) -> Callable[..., Any]:
-    """Return the public function of a method."""
     function: Callable[..., Any] = getattr(importlib.import_module(DECLARED[name].module), name)
     return function
 

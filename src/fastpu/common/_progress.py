@@ -85,7 +85,6 @@ class _PlainBar:
             self.close()
 
     def close(self) -> None:
-        """Write a line."""
         self._last = time.monotonic()
         of_total = "" if self._total is None else f"/{self._total}"
         # A closed or missing stream must not end a fit.

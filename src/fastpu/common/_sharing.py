@@ -43,7 +43,10 @@ def shares_together(fit: Any) -> bool:
 
 
 def unwrapped(fit: Any) -> Any:
-    """Return the function behind partial functions."""
-    while isinstance(fit, functools.partial):
-        fit = fit.func
-    return fit
+    """Return the function behind a partial one; functools makes one partial function of several."""
+    return fit.func if isinstance(fit, functools.partial) else fit
+
+
+def bound_arguments(fit: Any) -> dict[str, Any]:
+    """Return the keywords that a partial function has already."""
+    return fit.keywords if isinstance(fit, functools.partial) else {}

@@ -8,6 +8,8 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.exceptions import DegenerateModelWarning
+
 #: Packages that may stand between the user's code and a fit. A warning names the user's line, not one of theirs.
 _BETWEEN = frozenset({"fastpu", "joblib", "sklearn"})
 
@@ -31,3 +33,10 @@ def one_verdict(n_positive: int, n_rows: int, least: float, most: float, kind: s
         return ""
     verdict = "positive" if n_positive else "negative"
     return f"calls all {n_rows} {kind} rows {verdict}: their scores are between {least:.3g} and {most:.3g}"
+
+
+def warn_if_alike(function: str, span: tuple[int, int, float, float], advice: str) -> None:
+    """Warn if a model calls all training rows the same, by `span_of` their scores."""
+    if verdict := one_verdict(*span):
+        text = f"{function}: the model {verdict}; {advice}, or rank by the scores (with_threshold)"
+        warn(text, DegenerateModelWarning)

@@ -21,7 +21,7 @@ from fastpu.dask._binning import BinnedPart
 from fastpu.dask._client import Client, release, results_of, wait_for
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures, stacked_bins
-from fastpu.forest._model import ForestRows
+from fastpu.forest._fit import ForestRows
 from fastpu.tree._fit import splits_by_categories
 
 OutOfBag: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]
@@ -108,13 +108,11 @@ class Tasks:
         self._left: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the future of a task."""
         future = self.client.submit(function, *arguments, pure=False)
         self._left.add(future)
         return future
 
     def scatter(self, values: list[Any]) -> list[Any]:
-        """Return the futures of data that are sent to workers."""
         futures = list(self.client.scatter(values, hash=False))
         self._left.update(futures)
         return futures
@@ -124,7 +122,6 @@ class Tasks:
         self._left.update(futures)
 
     def close(self) -> None:
-        """Release what is left."""
         release(list(self._left))
 
 
@@ -236,7 +233,6 @@ def _first(trees: Forest, n: int) -> Forest:
 
 
 def _joined(trees_of_tasks: Sequence[Forest], out_of_bag: Sequence[OutOfBag], first_set: int, status: str) -> Forest:
-    """Join the trees of all tasks, and the out-of-bag sums of all partitions."""
     nodes, starts, n_sets = [], [np.zeros(1, dtype=np.int64)], first_set
     for trees in trees_of_tasks:
         own = trees.nodes.copy()

@@ -81,7 +81,6 @@ class Census:
 
     @property
     def n_rows(self) -> int:
-        """Number of all rows."""
         return sum(self.sizes)
 
     def n_present_before(self, partition: int) -> int:
@@ -155,14 +154,14 @@ def _order_of(frame: Any, column: int, occurring: tuple[Any, ...]) -> tuple[Any,
     return tuple(dtype.categories.tolist()) if hasattr(dtype, "categories") else tuple(sorted(occurring))
 
 
-def _count_categories(X: Any, y: Any, weights: Any, number: int, census: Census, unused: int | None) -> Counts | None:
+def _count_categories(X: Any, y: Any, weights: Any, number: int, census: Census) -> Counts | None:
     n_rows = _n_rows(X)
     if not n_rows:
         return None
     labels, mass = _read_labels(y, weights, n_rows)
-    upper = upper_label(census.all_groups[0], unused)
+    upper = upper_label(census.all_groups[0], None)
     matrix = _read(X, categories=census.categories)
-    return count_categories(matrix, labels, mass, upper, unused, census.n_present_before(number))
+    return count_categories(matrix, labels, mass, upper, None, census.n_present_before(number))
 
 
 def _read_training(X: Any, weights: NDArray[np.float64] | None, number: int, census: Census) -> Matrix:
@@ -189,7 +188,6 @@ def _take_columns(X: Any, weights: Any, number: int, groups: list[list[int]], ce
 def _find_cuts(
     parts: list[Any], max_bins: int, n_threads: int, *, are_alike: bool
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return the cuts of columns of all rows, whose partitions are given."""
     present = [part for part in parts if part is not None]
     rows, weights = stacked([rows for rows, _ in present]), None
     if present[0][1] is not None:
@@ -225,11 +223,8 @@ def _sent(value: object) -> Any:
     return dask.delayed(value, pure=False, traverse=False)
 
 
-def take_census(client: Client, rows: Rows, unused: int | None = None) -> Census:
-    """Return the census of all rows; raise an error if a partition is not valid or not like the others.
-
-    Many categories are in their order by the labels; rows of the label `unused` tell nothing about them.
-    """
+def take_census(client: Client, rows: Rows) -> Census:
+    """Return the census of all rows; raise an error if a partition is not valid or not like the others."""
     parts = results_of(client, _start_tasks(client, _count, rows), "reading")
     present = [(number, part) for number, part in enumerate(parts) if part.n_rows]
     if not present:
@@ -268,7 +263,7 @@ def take_census(client: Client, rows: Rows, unused: int | None = None) -> Census
     )
     if not columns_in_order(categories):
         return census
-    tasks = _start_tasks(client, _count_categories, rows, _sent(census), unused)
+    tasks = _start_tasks(client, _count_categories, rows, _sent(census))
     counted = results_of(client, tasks, "counting categories")
     present_counts = [part for part in counted if part is not None]
     counts = {column: sum(part[column] for part in present_counts) for column in present_counts[0]}
@@ -290,7 +285,10 @@ def find_form(
         n_cuts_or_bins._check_fits("max_bins", census.like.n_features, census.like.feature_names, census.categories)
         return bin_at(row, n_cuts_or_bins)
     in_sets = columns_in_sets(census.categories)
-    cuts = {column: _category_cuts(len(census.categories[str(column)])) for column in in_sets}
+    cuts = {}
+    for column in in_sets:
+        places = np.arange(max(1, len(census.categories[str(column)])) - 1)
+        cuts[column] = np.append(-np.inf, places + 0.5), np.zeros(places.size + 2)
     numeric = [column for column in range(census.like.n_features) if column not in in_sets]
     at_once = _columns_at_once(client, census)
     for start in range(0, len(numeric), at_once):
@@ -325,11 +323,6 @@ def _cuts_of(
     }
 
 
-def _category_cuts(n_categories: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    cuts = np.concatenate([[-np.inf], np.arange(max(0, n_categories - 1)) + 0.5])
-    return cuts, np.zeros(cuts.size + 1)
-
-
 def _columns_at_once(client: Client, census: Census) -> int:
     """Return of how many columns the workers have memory for all rows at once."""
     limits = [worker["memory_limit"] for worker in client.scheduler_info()["workers"].values()]
@@ -350,14 +343,8 @@ def check_cuts(max_bins: object) -> int | BinnedFeatures:
 
 
 def bin_partitions(client: Client, rows: Rows, form: BinnedFeatures, census: Census | None = None) -> list[Any]:
-    """Return the futures of the binned partitions, which are computed; `census` is that of training rows."""
-    parts = _start_tasks(client, _bin, rows, _sent(form), _sent(census))
-    try:
-        wait_for(client, parts, "binning")
-    except BaseException:
-        release(parts)
-        raise
-    return parts
+    """Return the futures of the binned partitions; `census` is that of training rows."""
+    return _start_tasks(client, _bin, rows, _sent(form), _sent(census))
 
 
 @dataclass(frozen=True)
@@ -377,9 +364,9 @@ class FitData:
     n_threads: int | None
 
     def hold(self) -> HeldRows:
-        """Bin the partitions and keep them on workers."""
         parts = bin_partitions(self.client, self.rows, self.form, self.census)
         try:
+            wait_for(self.client, parts, "binning")
             return HeldRows(self.client, parts, self.census.sizes, self.n_threads)
         finally:
             release(parts)

@@ -21,7 +21,6 @@ from fastpu.common._warn import warn
 from fastpu.dask._binning import FitData
 from fastpu.dask._client import WorkerLostError
 from fastpu.dask._members import HeldRows, Holding, Members
-from fastpu.dask._scores import SharedScores
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._model import load
@@ -104,7 +103,6 @@ class _Rounds:
     n_at_once: int
 
     def of_member(self, holding: Holding, bring: Bring, n_threads: int) -> None:
-        """Make the rounds on the rows of a holding."""
         numbers = None
         if self.training.settings.subsample_unl < 1:
             ranges = [np.arange(*self.unlabeled[k : k + 2]) for k in holding.partitions]
@@ -240,21 +238,17 @@ class BoostedFit:
         """Return the model, with the threshold from the scores on the workers."""
         trees = copy(self._trees)
         trees.keep(self._data.patience)
-        scored = SharedScores(rows, self._data.census.all_groups)
-        return make_model(trees, self._data.form, scored, self._training, None, params, None, self._known_by)
+        return make_model(trees, self._data.form, rows.scored(), self._training, None, params, None, self._known_by)
 
     # -- the checkpoint, which is a model
 
     def _digest(self) -> str:
-        """Return a hash of the settings, and of the counts and the form of the rows, which identifies this fit."""
+        """Return a hash of the settings, which with the fingerprint of the rows and their cuts identifies this fit."""
         training, data = self._training, self._data
         held = None if data.held is None else data.held.labels.tolist()
         named = data.census.like.feature_names, sorted(data.census.categories.items())
         known = asdict(training.settings), training.prior, self._trees.n_first, data.patience, held, named
-        digest = hashlib.sha256(repr((known, data.census.groups, data.census.mass)).encode())
-        for array in (data.form._native.cut_starts, data.form._native.cut_values):
-            digest.update(array.tobytes())
-        return digest.hexdigest()
+        return hashlib.sha256(repr(known).encode()).hexdigest()
 
     def _save(self, path: str) -> None:
         trees, form = self._trees, self._data.form

@@ -23,7 +23,6 @@ class Rows:
 
 
 def is_collection(value: object) -> bool:
-    """Tell whether this is a Dask array, a Dask frame, or a list of futures or lazy objects."""
     return _is_frame(value) or _is_array(value) or _is_list_of_lazy(value)
 
 
@@ -31,15 +30,14 @@ def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") ->
     """Return the partitions; `name` tells in messages whose X and y these are."""
     columns: list[Any] = [y] if sample_weight is None else [y, sample_weight]
     frame: Any = X
+    _check_categories(X, f"X{name}")
     if _is_frame(X) and all(
         _is_frame(column) and column.ndim == 1 and column.npartitions == frame.npartitions for column in columns
     ):
-        _check_categories(X, f"X{name}")
         return _read_together(X, columns)
     x_parts, x_sizes = _partitions(X, f"X{name}")
     if not x_parts:
         raise ValueError(f"X{name} must have at least one partition, got none")
-    _check_categories(X, f"X{name}")
     of_columns = []
     for argument, value in zip((f"y{name}", "sample_weight"), columns, strict=False):
         parts, sizes = _partitions(value, argument)
@@ -102,7 +100,6 @@ def _partitions(value: Any, name: str) -> tuple[list[Any], list[int | None]]:
 
 
 def _check_categories(X: Any, name: str) -> None:
-    """Raise ValueError for a frame with a column whose categories Dask does not know."""
     if not _is_frame(X):
         return
     for column, dtype in X.dtypes.items():

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from multiprocessing import AuthenticationError, connection
+from operator import attrgetter
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from fastpu.dask._client import CHECK_SECONDS, Client, WorkerLostError, distributed, release, results_of, wait_for
 from fastpu.data.binned_features import BinnedFeatures, stacked_bins
+from fastpu.model._scored_rows import ScoredRows
 from fastpu.tree._fit import fingerprint_of_part
 
 Address: TypeAlias = tuple[str, int]
@@ -58,7 +60,6 @@ class Meeting:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def address(self) -> Address:
-        """Return where members are to come."""
         return self._address
 
     def _serve(self) -> None:
@@ -188,6 +189,11 @@ def _hold(parts: list[Any], number: NDArray[np.int64]) -> Holding:
     )
 
 
+def _scores(holding: Holding, model: Any, n_threads: int) -> NDArray[np.float64]:
+    scores: NDArray[np.float64] = model._decision_function(holding.features, n_threads)
+    return scores
+
+
 def take_part(holding: Holding, address: Address, place: int, key: bytes, fit: Callable[..., Any], *more: Any) -> None:
     """Run ``fit(holding, bring, *more)`` on the own rows, until it or the meeting has ended."""
     # Dask leaves arrays in the message that they came in, at any byte; kernels need them aligned.
@@ -217,7 +223,7 @@ class HeldRows:
     """
 
     def __init__(self, client: Client, parts: Sequence[Any], sizes: Sequence[int], n_threads: int | None) -> None:
-        self.client, self.where = client, "before the first round"
+        self.client, self.where, self._sizes = client, "before the first round", np.asarray(sizes)
         first = np.cumsum(sizes, dtype=np.int64) - sizes
         present, holders = client.nthreads(), client.who_has(list(parts))
         of_worker: dict[str, list[int]] = {}
@@ -240,38 +246,34 @@ class HeldRows:
             )
             for address, numbers in found
         ]
-        self._started = list(self.holdings)
-        try:
-            wait_for(client, self.holdings, "putting rows together")
-        except BaseException:
-            self.close()
-            raise
 
-    def start(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Return the futures of ``question(holding, *own)`` for all holdings, which are kept until this is closed."""
+    def ask(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], what: str) -> list[Any]:
+        """Return ``question(holding, *own)`` of all holdings."""
         tasks = [
             self.client.submit(question, holding, *own, pure=False)
             for holding, own in zip(self.holdings, arguments, strict=True)
         ]
-        self._started += tasks
-        return tasks
+        return results_of(self.client, tasks, what)
 
-    def ask(self, question: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], what: str) -> list[Any]:
-        """Return ``question(holding, *own)`` of all holdings."""
-        return results_of(self.client, self.start(question, arguments), what)
+    def scored(self) -> ScoredRows:
+        """Return labels, weights and scores of all rows, which come to the driver in the order of the rows."""
+        known = attrgetter("labels", "weights")
+        labels, weights = zip(*self.ask(known, [()] * len(self.holdings), "reading y"), strict=True)
+
+        def score(model: Any) -> NDArray[np.float64]:
+            return self._in_order(self.ask(_scores, [(model, n) for n in self.n_threads], "scoring"))
+
+        return ScoredRows(self._in_order(labels), None if weights[0] is None else self._in_order(weights), score)
+
+    def _in_order(self, of_holdings: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Join what holdings have for their rows, partition by partition."""
+        parts: dict[int, NDArray[Any]] = {}
+        for numbers, entries in zip(self.partitions, of_holdings, strict=True):
+            parts |= zip(numbers, np.split(entries, np.cumsum(self._sizes[numbers])[:-1]), strict=True)
+        return np.concatenate([parts[number] for number in sorted(parts)])
 
     def close(self) -> None:
-        """Let the workers forget the rows."""
-        release(self._started)
-
-    def lost(self, which: Sequence[int], addresses: Sequence[str]) -> WorkerLostError:
-        """Return the error for some holdings whose workers are gone."""
-        names = ", ".join(addresses[k] for k in which)
-        numbers = sorted(number for k in which for number in self.partitions[k])
-        return WorkerLostError(
-            f"the Dask worker {names} is gone {self.where}, with partitions {numbers}: its process ended, or its "
-            f"memory ran out (its log says which)"
-        )
+        release(self.holdings)
 
 
 def refuse_encrypted(addresses: Sequence[str]) -> None:
@@ -296,6 +298,7 @@ class Members:
         self._actor: Any = None
         self._tasks: list[Any] = []
         self._told: deque[bytes] = deque()
+        wait_for(self._client, rows.holdings, "putting rows together")
         held = self._client.who_has(rows.holdings)
         self._addresses = [min(held[holding.key], default="") for holding in rows.holdings]
         refuse_encrypted(self._addresses)
@@ -346,9 +349,13 @@ class Members:
         return [k for k, address in enumerate(self._addresses) if address not in present]
 
     def _lost(self) -> WorkerLostError:
-        missing = self._missing()
-        if missing:
-            return self._rows.lost(missing, self._addresses)
+        if missing := self._missing():
+            names = ", ".join(self._addresses[k] for k in missing)
+            numbers = sorted(number for k in missing for number in self._rows.partitions[k])
+            return WorkerLostError(
+                f"the Dask worker {names} is gone {self._rows.where}, with partitions {numbers}: its process ended, or "
+                f"its memory ran out (its log says which)"
+            )
         return WorkerLostError(
             f"the Dask workers {', '.join(self._addresses)} have left the fit {self._rows.where}: its tasks were "
             f"cancelled, or a connection between workers broke"
@@ -363,7 +370,6 @@ class Members:
                 raise task.exception()
 
     def close(self) -> None:
-        """End the work of all members, and free what they hold."""
         if self._client.status != "running":
             return
         if self._actor is not None:

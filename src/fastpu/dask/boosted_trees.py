@@ -110,7 +110,7 @@ def fit_boosted_trees(
     -------
     TreeEnsemble
         As `fastpu.fit_boosted_trees` returns it. Its `decision_function` and `predict` take Dask collections, and are
-        lazy then. With weights that are not whole numbers the threshold may differ by rounding.
+        lazy then.
 
     Raises
     ------
@@ -131,7 +131,8 @@ def fit_boosted_trees(
     -----
     Bags, and rounds chosen by folds, are for rows that fit one machine: fit them there, to a sample. Partitions are
     read three times (four with more than 255 categories in a column) and let go each time, so more rows than memory
-    can be fitted; persist the collection if it has room. A worker keeps two bytes a value and 45 bytes a row. At most
+    can be fitted; persist the collection if it has room. A worker keeps two bytes a value and 45 bytes a row. The
+    driver gets labels and scores at the end, for the threshold: 9 bytes a row, and 8 more with weights. At most
     536,870,911 rows on a worker; with more rows in all, about 60 million on a worker, in random order.
 
     Examples

@@ -16,11 +16,10 @@ from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._bags import Tasks, grow_on_parts
 from fastpu.dask._binning import BinnedPart, Census, bin_partitions, find_form, take_census
-from fastpu.dask._client import Client, find_client, results_of, waits_outside_the_pool
+from fastpu.dask._client import Client, find_client, results_of, wait_for, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
-from fastpu.forest._arguments import FUNCTION, ForestRound, Growth, check_groups, check_growth
-from fastpu.forest._model import ForestRows, make_model
+from fastpu.forest._fit import FUNCTION, ForestRound, ForestRows, Growth, check_groups, check_growth, make_model
 from fastpu.tree._fit import (
     _MAX_BINS,
     as_int,
@@ -141,6 +140,7 @@ max_bins, init_model, random_state, progress
     with closing(Tasks(connected)) as tasks:
         parts = bin_partitions(connected, rows, form, census)
         tasks.adopt(parts)
+        wait_for(connected, parts, "binning")
         gathered = _gathered(tasks, parts, census, form, growth)
         check_same_rows(before, gathered.fingerprint)
         options = {
@@ -182,7 +182,8 @@ def _gathered(tasks: Tasks, parts: Sequence[Any], census: Census, form: BinnedFe
         scores = [tasks.submit(_score, part, model) for part in parts]
         return np.concatenate(results_of(tasks.client, scores, "scoring"))
 
-    return ForestRows(form, *checked, found, score_all)
+    labels_of_all, weights_of_all, prior = checked
+    return ForestRows(labels_of_all, weights_of_all, score_all, form, prior, found)
 
 
 def _told_of(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from fastpu import _core
-from fastpu.boosting._folds import LabelledRows, threshold_rule
+from fastpu.boosting._folds import LabelledRows
 from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, check_group_counts, make_model
 from fastpu.boosting.stump_boost import pnu_auc_method
 from fastpu.boosting.stump_ensemble import StumpEnsemble
@@ -20,7 +21,6 @@ from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_early_
 from fastpu.dask._client import find_client, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
 from fastpu.dask._members import Holding, Members
-from fastpu.dask._scores import SharedScores
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
 
@@ -81,8 +81,8 @@ def fit_pnu_auc_boost(
     Notes
     -----
     Rounds chosen by folds are for rows that fit one machine: choose them there, with a sample. Partitions are read as
-    `fastpu.dask.fit_boosted_trees` says. A worker keeps two bytes a value and 33 bytes a row. At most 17,179,869,184
-    rows in all.
+    `fastpu.dask.fit_boosted_trees` says. A worker keeps two bytes a value and 33 bytes a row, and the driver gets what
+    it says there. At most 17,179,869,184 rows in all.
 
     References
     ----------
@@ -117,7 +117,7 @@ def fit_pnu_auc_boost(
     connected = find_client(client)
     rows = read_rows(X, y, sample_weight)
 
-    census = take_census(connected, rows, method.group_without_weight)
+    census = take_census(connected, rows)
     check_group_counts(method, census.all_groups, is_weighted=rows.weights is not None)
     form = find_form(connected, rows, census, n_cuts_or_bins)
     held = bin_eval_set(connected, eval_set, form)
@@ -126,52 +126,37 @@ def fit_pnu_auc_boost(
         return _fit_stumps(data, method, rounds, tolerance, hook)
 
 
-@dataclass(frozen=True)
-class _Rounds:
-    """The rounds that every member makes."""
-
-    form: BinnedFeatures
-    options: dict[str, Any]
-
-    def of_member(self, holding: Holding, bring: Callable[[str, bytes], bytes], n_threads: int) -> None:
-        """Make the rounds on the rows of a holding."""
-        self.make(holding, bring, n_threads)
-
-    def of_driver(
-        self, bring: Callable[[str, bytes], bytes], judged: LabelledRows | None, callback: Any
-    ) -> _core.StumpBoostResult:
-        return self.make(None, bring, resolve_n_threads(None), judged, callback)
-
-    def make(
-        self,
-        rows: Holding | None,
-        bring: Callable[[str, bytes], bytes],
-        n_threads: int,
-        judged: LabelledRows | None = None,
-        callback: Any = None,
-    ) -> _core.StumpBoostResult:
-        patience = self.options["early_stopping_rounds"] if judged is not None else 0
-        return _core.stump_boost(
-            self.form if rows is None else rows.features,
-            None if rows is None else rows.labels,
-            None if rows is None else rows.weights,
-            category_flags(self.form.categories, self.form.n_features),
-            _core.StumpBoostOptions(**{**self.options, "early_stopping_rounds": patience}),
-            max_bins=0,
-            most_distinct=0,
-            eval_set=None if judged is None else (judged.features, judged.labels, None),
-            callback=callback,
-            n_threads=n_threads,
-            member=(bring, None, None) if rows is None else (bring, rows.first, rows.number),
-        )
+def _make_rounds(
+    form: BinnedFeatures,
+    options: dict[str, Any],
+    rows: Holding | None,
+    bring: Callable[[str, bytes], bytes],
+    n_threads: int,
+    judged: LabelledRows | None = None,
+    callback: Any = None,
+) -> _core.StumpBoostResult:
+    """Make all rounds, as every member does on the rows that it holds, and the driver without rows."""
+    patience = options["early_stopping_rounds"] if judged is not None else 0
+    return _core.stump_boost(
+        form if rows is None else rows.features,
+        None if rows is None else rows.labels,
+        None if rows is None else rows.weights,
+        category_flags(form.categories, form.n_features),
+        _core.StumpBoostOptions(**{**options, "early_stopping_rounds": patience}),
+        max_bins=0,
+        most_distinct=0,
+        eval_set=None if judged is None else (judged.features, judged.labels, None),
+        callback=callback,
+        n_threads=n_threads,
+        member=(bring, None, None) if rows is None else (bring, rows.first, rows.number),
+    )
 
 
 def _fit_stumps(
     data: FitData, method: Method, n_rounds: int, tolerance: float, hook: Callable[[Any], bool] | None
 ) -> StumpEnsemble:
-    """Make all rounds and the model."""
     limits = {"n_rounds": min(n_rounds, MANY), "early_stopping_rounds": min(data.patience, MANY)}
-    rounds = _Rounds(data.form, {**method.options, **limits, "stop_tol": tolerance})
+    rounds = partial(_make_rounds, data.form, {**method.options, **limits, "stop_tol": tolerance})
     with closing(data.hold()) as rows:
 
         def on_round(round_: int, *told: Any) -> bool:
@@ -179,17 +164,8 @@ def _fit_stumps(
             info = BoostRound(round_, n_rounds, *told)
             return hook is not None and hook(info if data.held is not None else replace(info, eval_auc=None))
 
-        with closing(Members(rows, rounds.of_member)) as members:
-            result = rounds.of_driver(members.bring, data.held, on_round)
-        model = make_model(
-            method,
-            result,
-            data.form,
-            data.form.max_bins,
-            n_rounds,
-            data.patience,
-            tolerance,
-            is_judged=data.held is not None,
-        )
-        scores = SharedScores(rows, data.census.all_groups)
-        return replace(model, threshold=scores.threshold(model)[0], threshold_rule=threshold_rule(scores.sides))
+        with closing(Members(rows, rounds)) as members:
+            result = rounds(None, members.bring, resolve_n_threads(None), data.held, on_round)
+        model = make_model(method, result, data.form, data.form.max_bins, n_rounds, data.patience, tolerance)
+        threshold, rule = rows.scored().threshold(None, lambda: model)
+        return replace(model, threshold=threshold, threshold_rule=rule)

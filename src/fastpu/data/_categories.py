@@ -39,11 +39,8 @@ def is_categorical(dtype: Any) -> bool:
     if polars is not None and isinstance(dtype, polars.Categorical | polars.Enum | polars.String):
         return True
     kind = type(dtype).__name__
-    return kind in ("CategoricalDtype", "StringDtype") or (kind == "ArrowDtype" and _is_text_of_arrow(str(dtype)))
-
-
-def _is_text_of_arrow(name: str) -> bool:
-    return name.startswith(("string", "large_string", "dictionary<values=string", "dictionary<values=large_string"))
+    texts = ("string", "large_string", "dictionary<values=string", "dictionary<values=large_string")
+    return kind in ("CategoricalDtype", "StringDtype") or (kind == "ArrowDtype" and str(dtype).startswith(texts))
 
 
 def read_categories(

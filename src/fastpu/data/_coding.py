@@ -135,17 +135,16 @@ def apply_codes(
     """
     result = np.zeros(values.shape, dtype=np.int8)
     is_known = np.zeros(values.shape, dtype=np.bool_)
-    counts: dict[tuple[str, object], int] = {}
-    for (role, code), mask in _masks(values, _complete(codes, name)):
-        count = int(np.count_nonzero(mask))
-        if count:
+    found = set()
+    for role, code in _complete(codes, name):
+        mask = _holds(values, code)
+        if mask.any():
             result[mask] = ROLES[role]
             is_known |= mask
-            counts[role, code] = count
+            found.add((role, code))
     if not is_known.all():
         _raise_unknown(values[~is_known] if codes else values, codes, name)
-    zeros = ("unlabeled", 0) in counts
-    if zeros and ("unlabeled", MISSING) in counts and "unlabeled" not in codes:
+    if {("unlabeled", 0), ("unlabeled", MISSING)} <= found and "unlabeled" not in codes:
         raise ValueError(
             f"{name} holds both 0 and missing entries, and either may mean unlabelled: if both do, pass "
             f"as_labels({variable(name)}, unlabeled=[0, numpy.nan]); if 0 means negative, "
@@ -179,26 +178,15 @@ def _complete(codes: Mapping[str, tuple[object, ...]], name: str) -> list[tuple[
     return pairs
 
 
-def _masks(values: NDArray[Any], pairs: list[tuple[str, object]]) -> Any:
-    """Yield each (role, code) with the mask of the entries that hold that code."""
-    if values.dtype.kind == "O":
-        held: dict[object, list[int]] = {}
-        for position, item in enumerate(values.tolist()):
-            held.setdefault(item, []).append(position)
-    for pair in pairs:
-        code = pair[1]
-        mask: NDArray[np.bool_] | None = None
-        if values.dtype.kind == "O":
-            mask = np.zeros(values.shape, dtype=np.bool_)
-            mask[held.get(code, [])] = True
-        elif code is MISSING:
-            mask = np.isnan(values) if values.dtype.kind == "f" else None
-        elif isinstance(code, str if values.dtype.kind == "U" else bytes):
-            mask = values == code if values.dtype.kind in "US" else None
-        elif values.dtype.kind in "biuf" and not isinstance(code, str | bytes):
-            mask = values == code
-        if mask is not None:
-            yield pair, mask
+def _holds(values: NDArray[Any], code: object) -> NDArray[np.bool_]:
+    """Return which entries hold a code; numbers and words of one kind are compared with their kind alone."""
+    kind, holds = values.dtype.kind, np.zeros(values.shape, dtype=np.bool_)
+    kind_of_code = "U" if isinstance(code, str) else "S" if isinstance(code, bytes) else "biuf"
+    if code is MISSING and kind == "f":
+        holds[:] = np.isnan(values)
+    elif kind == "O" or (code is not MISSING and kind in kind_of_code):
+        holds[:] = values == code
+    return holds
 
 
 def _raise_unknown(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]], name: str) -> None:

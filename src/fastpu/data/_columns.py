@@ -44,7 +44,6 @@ def chosen_columns(
 
 
 def _number(name: str, entry: object, n_features: int, feature_names: tuple[str, ...] | None) -> int:
-    """Return the number of one column."""
     if isinstance(entry, str):
         if feature_names is None:
             raise ValueError(f"{name} must hold numbers of columns where X is no frame with names, got {short(entry)}")

@@ -15,8 +15,6 @@ from fastpu.common._text import short
 from fastpu.data._categories import Categories, Kept, is_categorical, read_categories
 from fastpu.data._matrix import check_whole_numbers
 
-_DAYS = "; make numbers of its times, such as the days from one that is the same for all data"
-
 
 def frame_kind(X: object) -> str | None:
     """Return "pandas" or "polars" if `X` is a DataFrame of that library, else None; a LazyFrame is refused."""
@@ -211,28 +209,19 @@ def _refuse_column(
             f"{dummies}; {methods_that_take('categories')} take categories"
         )
     else:
-        hint = _pandas_line(X.iloc[:, column], title) if kind == "pandas" else _polars_line(X, column, title)
+        hint = _line_of_dates(X, column, kind)
     raise TypeError(f"{name} must have {kinds} columns, got dtype {dtype} in column {short(title)}{hint}")
 
 
-def _pandas_line(series: Any, title: object) -> str:
+def _line_of_dates(X: Any, column: int, kind: str) -> str:
     """Return the line that makes numbers of a column of dates; "" for others."""
-    pandas = sys.modules["pandas"]
-    held = pandas.api.types.infer_dtype(series, skipna=True)
-    if held not in ("date", "datetime", "datetime64") and not str(series.dtype).startswith(("date", "timestamp")):
-        return ""
-    column, start = f"X[{title!r}]", f"pandas.Timestamp({str(pandas.to_datetime(series).min())!r})"
-    times = column if series.dtype.kind == "M" else f"pandas.to_datetime({column})"
-    return f"{_DAYS}: {column} = ({times} - {start}).dt.days"
-
-
-def _polars_line(X: Any, column: int, title: str) -> str:
-    """Return the line that makes numbers of a column of dates; "" for others."""
-    polars = sys.modules["polars"]
-    series = X.get_columns()[column]
-    if series.dtype not in (polars.Date, polars.Datetime):
-        return ""
-    first, zone = series.min(), getattr(series.dtype, "time_zone", None)
-    moment = "" if first is None else f"{first.year}, {first.month}, {first.day}"
-    start = f"polars.datetime({moment}, time_zone={zone!r})" if zone else f"polars.date({moment})"
-    return f"{_DAYS}: X = X.with_columns((polars.col({title!r}) - {start}).dt.total_days())"
+    title, series = X.columns[column], _column(X, column, kind)
+    if kind == "pandas":
+        held = sys.modules["pandas"].api.types.infer_dtype(series, skipna=True)
+        are_dates = held.startswith("date") or str(series.dtype).startswith(("date", "timestamp"))
+        line = f"X[{title!r}] = (pandas.to_datetime(X[{title!r}], utc=True) - pandas.Timestamp(0, tz='UTC')).dt.days"
+    else:
+        polars = sys.modules["polars"]
+        are_dates = series.dtype in (polars.Date, polars.Datetime)
+        line = f"X = X.with_columns(polars.col({title!r}).dt.epoch('d'))"
+    return f"; make numbers of its times, such as the days since 1970: {line}" if are_dates else ""

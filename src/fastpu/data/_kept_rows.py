@@ -16,7 +16,6 @@ def _arrays(model: object, prefix: str) -> list[Any]:
 
 
 def kept_rows(model: object, prefix: str) -> Matrix:
-    """Return the rows that a model keeps."""
     dense, *csr = _arrays(model, prefix)
     if dense is not None:
         return DenseMatrix(dense)

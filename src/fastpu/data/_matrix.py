@@ -214,7 +214,6 @@ def check_whole_numbers(values: NDArray[Any], name: str, where: str) -> None:
 
 
 def refuse_rounded(value: Any, name: str, where: str) -> NoReturn:
-    """Raise ValueError for a whole number that is not exact in float64."""
     raise ValueError(
         f"{name} must hold whole numbers that float64 can hold (all up to 2**53 in size), got {short(int(value))} in "
         f"{where}: rounded, others next to it would be the same; make strings of numbers that are names "

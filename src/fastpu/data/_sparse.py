@@ -19,11 +19,6 @@ from fastpu.data._matrix import CsrMatrix, Floats, first_rounded, native_floats,
 _INDEX_MAX = np.iinfo(np.int32).max
 
 
-def is_sparse(X: object) -> bool:
-    """Tell whether `X` is a SciPy sparse array or matrix."""
-    return bool(sp.issparse(X))
-
-
 def read_sparse(X: Any, name: str) -> CsrMatrix:
     """Return the matrix as CSR with sorted rows and without duplicates.
 

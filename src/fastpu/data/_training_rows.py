@@ -27,7 +27,6 @@ class TrainingRows:
     n_given: int
 
     def mass(self, label: int) -> float:
-        """Return the weight of all rows of a label."""
         chosen = self.labels == label
         return float(np.count_nonzero(chosen) if self.weights is None else self.weights[chosen].sum())
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fastpu.common._methods import methods_that_take, methods_with
@@ -20,7 +21,7 @@ from fastpu.data._categories import Categories, Kept
 from fastpu.data._coding import apply_codes, read_labels, read_series
 from fastpu.data._frames import check_frame, column_names, frame_kind, read_frame
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix, first_rounded, native_floats, refuse_rounded
-from fastpu.data._sparse import is_sparse, read_sparse
+from fastpu.data._sparse import read_sparse
 
 # Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
 _SCAN_BLOCK = 1 << 17
@@ -70,7 +71,7 @@ def check_matrix(
             f"got {describe(X)}"
         )
     matrix: Matrix
-    if is_sparse(source):
+    if sp.issparse(source):
         if not sparse:
             raise TypeError(f"{name} must be dense, got {describe(X)}; use {variable(name)}.toarray()")
         _check_shape(source.shape, source, name)

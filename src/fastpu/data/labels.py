@@ -13,7 +13,6 @@ from fastpu.common._text import describe, short
 from fastpu.data._coding import apply_codes, is_missing, read_labels
 from fastpu.data._frames import check_frame, concat_frames, frame_kind, kind_of_column
 from fastpu.data._matrix import stacked
-from fastpu.data._sparse import is_sparse
 from fastpu.data._validate import check_features, check_matrix
 
 _FRAMES = ("pandas", "polars")
@@ -143,7 +142,7 @@ def stack(*, P: object = None, U: object = None, N: object = None) -> tuple[Any,
     parts = {name: part for name, part in (("P", P), ("U", U), ("N", N)) if part is not None}
     if len(parts) < 2:
         raise ValueError(f"at least two of P, U and N must be given, got {list(parts) or 'none'}")
-    kinds = {name: frame_kind(part) or ("sparse" if is_sparse(part) else "dense") for name, part in parts.items()}
+    kinds = {name: frame_kind(part) or ("sparse" if sp.issparse(part) else "dense") for name, part in parts.items()}
     if len(set(kinds.values())) > 1:
         listed = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
         raise TypeError(f"P, U and N must be of one kind, got {listed}")

@@ -47,9 +47,6 @@ Where no row is unlabelled all rows are taken for a sample of the population, an
 and columns of categories (strings too) are taken by boosting and forests alone. ``kernel="precomputed"`` makes `X` the
 kernel matrix, which scikit-learn's searches then cut on both sides.
 
-**Callbacks** of scikit-learn >= 1.9 (`set_callbacks`) see a task for each round where the function has a callback, and
-can end the fit. The parameters `callback` and `progress` are those of the functions.
-
 **Around any classifier.** `PUBaggingClassifier`, `ElkanNotoClassifier`, `TwoStepClassifier`,
 `WeightedUnlabeledClassifier` and `SARClassifier` learn from positive and unlabelled rows by fits of another classifier,
 `estimator`: one of scikit-learn's, LightGBM's, XGBoost's or of those here, a Pipeline or a search, which see the labels

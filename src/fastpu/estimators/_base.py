@@ -15,7 +15,6 @@ from fastpu.common._text import describe
 from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._calibration import calibrated
-from fastpu.estimators._callbacks import CallbackSupport, FitTask, with_callbacks
 from fastpu.estimators._pu_classifier import Labels, PUClassifier, require_classes, require_distinct_names
 
 try:
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 _Model = TypeVar("_Model", bound="Model")
 
 _LARGEST_SEED = 2**31 - 1
-_ROUNDS = ("n_rounds", "n_trees", "n_epochs")  # parameters that say how many rounds there are
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -46,7 +44,7 @@ def _has_probabilities(estimator: Any) -> bool:
     return True
 
 
-class FastpuClassifier(CallbackSupport, PUClassifier):  # type: ignore[misc]  # scikit-learn has no types
+class FastpuClassifier(PUClassifier):
     """A fit function as a classifier; `fastpu.estimators._classes` makes the public classes from it.
 
     Annotations here and in subclasses are those of the parameters, in place of what the function says. An attribute
@@ -75,11 +73,8 @@ class FastpuClassifier(CallbackSupport, PUClassifier):  # type: ignore[misc]  # 
 
     # ------------------------------------------------------------------------------------------------- the fit
 
-    @with_callbacks  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def _fit(self, X: Any, y: Any, **data: Any) -> Self:
         """Fit to `X` and `y`; `data` are the further arguments of the function that speak of the rows."""
-        metadata = {name: value for name, value in data.items() if value is not None}
-        task = FitTask(self, self._n_rounds(), {"X": X, "y": y, "metadata": metadata})
         rows = self._read_rows(X, reset=True)
         labels, codes = self._read_labels(y, rows.shape[0])
         if "sample_weight" in data:
@@ -87,10 +82,7 @@ class FastpuClassifier(CallbackSupport, PUClassifier):  # type: ignore[misc]  # 
             require_classes(labels, codes, data["sample_weight"])
         if data.get("eval_set") is not None:
             data["eval_set"] = self._read_eval_set(data["eval_set"], labels)
-        arguments = self._arguments(rows, codes, data)
-        if "callback" in arguments:
-            arguments["callback"] = task.hook(arguments["callback"])
-        arguments |= data
+        arguments = self._arguments(rows, codes, data) | data
         fitted = self._call(rows, codes, dict(arguments))
         fitted["model_"] = self._named(fitted["model_"])
         if self.calibration is not None:
@@ -99,7 +91,6 @@ class FastpuClassifier(CallbackSupport, PUClassifier):  # type: ignore[misc]  # 
         fitted["classes_"] = labels.classes
         for name, value in fitted.items():
             setattr(self, name, value)
-        task.finish(fitted)
         return self
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
@@ -133,14 +124,6 @@ class FastpuClassifier(CallbackSupport, PUClassifier):  # type: ignore[misc]  # 
 
     def _learns_from_unlabeled(self) -> bool:
         return "U" in DECLARED[type(self)._function.__name__].groups
-
-    def _n_rounds(self) -> int | None:
-        """Return the most rounds that the fit may have, or None where that is not known."""
-        keywords = inspect.signature(type(self)._function).parameters
-        if "callback" not in keywords:
-            return 0
-        rounds = next((getattr(self, name) for name in _ROUNDS if name in keywords), None)
-        return rounds if isinstance(rounds, int) and rounds > 0 else None
 
     # ------------------------------------------------------------------------------------------------ the input
 

@@ -57,7 +57,6 @@ array(['other', 'yes'], dtype='<U5')
 
 
 def _made(function: Callable[..., Any], method: Method, name: str) -> type[FastpuClassifier]:
-    """Return the classifier of a fit function."""
     model = str(inspect.signature(function).return_annotation).partition(" ")[0]
     base = _BASES.get(function.__name__) or _BASES.get(model, FastpuClassifier)
     parameters = _parameters(function, base)

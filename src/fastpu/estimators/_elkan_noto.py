@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from fastpu.estimators._meta import Training, WithProbabilities, folds_of
 from fastpu.exceptions import EstimateWarning
 
 
+@answers_unknown_keywords
+@dataclass(eq=False, repr=False)
 class ElkanNotoClassifier(WithProbabilities):
     """Elkan and Noto's classifier: the probability of being labelled, divided by the label frequency.
 
@@ -80,10 +83,9 @@ class ElkanNotoClassifier(WithProbabilities):
     array([False,  True])
     """
 
-    @answers_unknown_keywords
-    def __init__(self, estimator: Any, *, cv: Any = 5) -> None:
-        self.estimator = estimator
-        self.cv = cv
+    estimator: Any
+    _: KW_ONLY
+    cv: Any = 5
 
     def _fit(self, training: Training) -> None:
         rows = np.flatnonzero(training.mass > 0)

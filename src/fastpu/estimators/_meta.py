@@ -153,7 +153,6 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         raise NotImplementedError
 
     def _begin(self, X: Any, y: Any, sample_weight: Any, params: Mapping[str, Any]) -> Training:
-        """Check the arguments of `fit`."""
         check_estimator_of(self, self.estimator)
         self._read_columns(X, reset=True)
         (X,) = indexable(X)
@@ -224,7 +223,6 @@ class WithProbabilities(MetaClassifier):
         return np.column_stack([1.0 - positive, positive])
 
     def _probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probabilities for these scores."""
         return scores
 
 
@@ -293,7 +291,6 @@ def weight_name(estimator: Any) -> str | None:
 
 
 def check_takes_weights(owner: Any, estimator: Any, name: str = "estimator") -> None:
-    """Raise TypeError unless the fit of an estimator takes weights."""
     if weight_name(estimator) is None:
         raise TypeError(
             f"{name} of {type(owner).__name__} must take sample_weight in its fit, which {describe(estimator)} does not"

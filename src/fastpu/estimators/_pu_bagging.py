@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from fastpu.estimators._meta import MetaClassifier, Training, scores_of
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 
 
+@answers_unknown_keywords
+@dataclass(eq=False, repr=False)
 class PUBaggingClassifier(MetaClassifier):
     """PU bagging: the mean of many fits of a classifier, each to all positives against a few unlabelled rows.
 
@@ -91,23 +94,13 @@ class PUBaggingClassifier(MetaClassifier):
     True
     """
 
-    @answers_unknown_keywords
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        n_bags: int = 50,
-        bag_ratio: float = 1.0,
-        response_method: str = "auto",
-        n_jobs: int | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_bags = n_bags
-        self.bag_ratio = bag_ratio
-        self.response_method = response_method
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimator: Any
+    _: KW_ONLY
+    n_bags: int = 50
+    bag_ratio: float = 1.0
+    response_method: str = "auto"
+    n_jobs: int | None = None
+    random_state: int | np.random.Generator | np.random.RandomState | None = None
 
     def _fit(self, training: Training) -> None:
         n_bags = check_int("n_bags", self.n_bags, low=1)

@@ -258,7 +258,6 @@ def label_vector(y: Any, *, warn: bool = False) -> NDArray[Any]:
 
 
 def require_distinct_names(X: Any) -> None:
-    """Raise ValueError if two columns of a frame have the same name."""
     if frame_kind(X) == "pandas" and not X.columns.is_unique:
         name = X.columns[X.columns.duplicated()][0]
         first, second = np.flatnonzero(X.columns == name)[:2]

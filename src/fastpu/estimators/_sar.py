@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, Estima
 _EDGE = 1e-12  # probabilities are kept this far from 0 and 1, where their logarithms are infinite
 
 
+@answers_unknown_keywords
+@dataclass(eq=False, repr=False)
 class SARClassifier(WithProbabilities):
     r"""Learn from labels that are not missing at random, by expectation maximisation around any classifier (SAR-EM).
 
@@ -117,21 +119,12 @@ class SARClassifier(WithProbabilities):
     0.25 of the others are positive, 0.25 in truth
     """
 
-    @answers_unknown_keywords
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        propensity_estimator: Any = None,
-        propensity_columns: Any = None,
-        max_iter: int = 200,
-        tol: float = 1e-4,
-    ) -> None:
-        self.estimator = estimator
-        self.propensity_estimator = propensity_estimator
-        self.propensity_columns = propensity_columns
-        self.max_iter = max_iter
-        self.tol = tol
+    estimator: Any
+    _: KW_ONLY
+    propensity_estimator: Any = None
+    propensity_columns: Any = None
+    max_iter: int = 200
+    tol: float = 1e-4
 
     def _fit(self, classifier: Training) -> None:
         max_iter, tol = check_int("max_iter", self.max_iter, low=1), check_float("tol", self.tol, low=0)
@@ -197,9 +190,7 @@ class SARClassifier(WithProbabilities):
         check_estimator_of(self, estimator, "propensity_estimator")
         response_of(self, estimator, "predict_proba", "propensity_estimator")
         check_takes_weights(self, estimator, "propensity_estimator")
-        rows = dataclasses.replace(
-            classifier, X=X, estimator=estimator, params={}, estimator_weights=classifier.weights
-        )
+        rows = replace(classifier, X=X, estimator=estimator, params={}, estimator_weights=classifier.weights)
         return rows, scaler
 
 
@@ -219,7 +210,7 @@ def _scaled(X: Any, weights: NDArray[np.float64] | None) -> tuple[Any, StandardS
     return scaled, scaler
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class _Fitted:
     """The models of one iteration, and for every row their probabilities f and e, and P(positive | row and label)."""
 
@@ -230,7 +221,7 @@ class _Fitted:
     posterior: NDArray[np.float64]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class _Steps:
     """The fits of the expectation maximisation, to the same rows with the columns of each of the two models."""
 

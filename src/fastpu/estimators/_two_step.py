@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from fastpu.estimators._meta import THRESHOLDS, MetaClassifier, Training
 from fastpu.exceptions import ConvergenceWarning, EstimateWarning
 
 
+@answers_unknown_keywords
+@dataclass(eq=False, repr=False)
 class TwoStepClassifier(MetaClassifier):
     """The two-step method: find reliable negatives by spies, then tell positives from them.
 
@@ -99,23 +102,13 @@ class TwoStepClassifier(MetaClassifier):
     True
     """
 
-    @answers_unknown_keywords
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        spy_share: float = 0.15,
-        spy_quantile: float = 0.05,
-        max_iter: int = 1,
-        response_method: str = "auto",
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.spy_share = spy_share
-        self.spy_quantile = spy_quantile
-        self.max_iter = max_iter
-        self.response_method = response_method
-        self.random_state = random_state
+    estimator: Any
+    _: KW_ONLY
+    spy_share: float = 0.15
+    spy_quantile: float = 0.05
+    max_iter: int = 1
+    response_method: str = "auto"
+    random_state: int | np.random.Generator | np.random.RandomState | None = None
 
     def _fit(self, training: Training) -> None:
         share = check_float("spy_share", self.spy_share, low=0, high=1, open_low=True, open_high=True)

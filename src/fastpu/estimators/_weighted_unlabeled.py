@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ _MASSES = {"n_pos": 1, "n_unl": 0, "n_neg": -1}
 _SMALLEST = 1e-9  # probabilities of being labelled are kept this far from 0 and 1, where their odds are 0 or infinite
 
 
+@answers_unknown_keywords
+@dataclass(eq=False, repr=False)
 class WeightedUnlabeledClassifier(WithProbabilities):
     r"""A classifier of unlabelled rows that count as positive and as negative, with weights that add up to the prior.
 
@@ -100,15 +103,12 @@ class WeightedUnlabeledClassifier(WithProbabilities):
     0.3
     """
 
-    @answers_unknown_keywords
-    def __init__(
-        self, estimator: Any, *, prior: float, scenario: str = "case_control", cv: Any = 5, n_rounds: int = 1
-    ) -> None:
-        self.estimator = estimator
-        self.prior = prior
-        self.scenario = scenario
-        self.cv = cv
-        self.n_rounds = n_rounds
+    estimator: Any
+    _: KW_ONLY
+    prior: float
+    scenario: str = "case_control"
+    cv: Any = 5
+    n_rounds: int = 1
 
     def _fit(self, training: Training) -> None:
         check_takes_weights(self, self.estimator)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
@@ -16,9 +17,15 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import category_flags
 from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_sample_weight
-from fastpu.data.binned_features import BinnedFeatures
-from fastpu.forest._arguments import FUNCTION, WITH_PRIOR, ForestRound, Growth, check_groups, check_growth
-from fastpu.forest._model import ForestRows, make_model
+from fastpu.forest._fit import (
+    FUNCTION,
+    WITH_PRIOR,
+    ForestRound,
+    ForestRows,
+    check_groups,
+    check_growth,
+    make_model,
+)
 from fastpu.model._prior import needs_prior_where
 from fastpu.tree._fit import (
     as_int,
@@ -192,43 +199,31 @@ def fit_forest(
     given = check_sample_weight(sample_weight, data.n_rows)  # not scaled, as `weights` may be
     known_by = fingerprint_of(features, labels, given, threads)
     check_same_rows(before, known_by)
-    rows = ForestRows(
-        features,
-        labels,
-        weights,
-        among_unlabelled,
-        known_by,
-        lambda model: model.decision_function(features, n_threads=threads),
-    )
+
+    def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
+        return model.decision_function(features, n_threads=threads)
+
+    rows = ForestRows(labels, weights, score_all, features, among_unlabelled, known_by)
     n_all = n_new if before is None else before.n_trees + n_new
     with make_callback(callback, progress, total=n_new, description="forest") as hook:
-        on_tree = of_rounds(hook, lambda tree, *rest: ForestRound(tree + 1, n_all, *rest))
-        grown = _grow(rows, features, growth, seed, n_new, before, on_tree, threads)
+        options = _core.ForestOptions(
+            n_trees=min(n_new, MANY),
+            first_tree=0 if before is None else before.n_trees,
+            first_set=0 if before is None else len(before.category_sets),
+            seed=seed,
+            **bag_options(growth.bag_ratio, labels, weights),
+            **growth.of_trees(features.n_features, among_unlabelled, is_sparse=features.is_sparse),
+        )
+        grown = _core.grow_forest(
+            features._native,
+            labels,
+            weights,
+            category_flags(features.categories, features.n_features),
+            options,
+            oob_sum=None if before is None else before.oob_sum,
+            oob_count=None if before is None else before.oob_count,
+            callback=of_rounds(hook, lambda tree, *rest: ForestRound(tree + 1, n_all, *rest)),
+            n_threads=threads,
+        )
     params |= {"n_trees": n_all, "random_state": as_int(random_state, before)}
     return make_model(grown, rows, growth, seed, before, params)
-
-
-def _grow(
-    rows: ForestRows, features: BinnedFeatures, growth: Growth, seed: int, n_trees: int, before: TreeEnsemble | None,
-    callback: Any, n_threads: int,
-) -> _core.ForestResult:  # fmt: skip
-    """Grow `n_trees` trees, to follow those of `before`."""
-    options = _core.ForestOptions(
-        n_trees=min(n_trees, MANY),
-        first_tree=0 if before is None else before.n_trees,
-        first_set=0 if before is None else len(before.category_sets),
-        seed=seed,
-        **bag_options(growth.bag_ratio, rows.labels, rows.weights),
-        **growth.of_trees(features.n_features, rows.prior, is_sparse=features.is_sparse),
-    )
-    return _core.grow_forest(
-        features._native,
-        rows.labels,
-        rows.weights,
-        category_flags(features.categories, features.n_features),
-        options,
-        oob_sum=None if before is None else before.oob_sum,
-        oob_count=None if before is None else before.oob_count,
-        callback=callback,
-        n_threads=n_threads,
-    )

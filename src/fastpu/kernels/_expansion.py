@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
-from fastpu.data._matrix import Matrix
+from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import is_rising
 from fastpu.kernels._kernels import Kernel, call_kernel, check_kernel_fields, check_scored_rows, score_rows, value_dtype
 from fastpu.model._model import Model
@@ -52,7 +52,12 @@ class KernelExpansion(Model, is_base=True):
         if not np.isfinite(self.intercept):
             raise ValueError(f"intercept must be finite, got {self.intercept}")
         check_kernel_fields(Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function))
-        self._check_coef()
+        if (self.kernel == "linear") != (self.coef is not None):
+            raise ValueError("coef must be there for the kernel 'linear', and for no other")
+        if self.coef is not None and (self.coef.size != self.n_features or not np.isfinite(self.coef).all()):
+            raise ValueError(f"coef must have {self.n_features} finite entries")
+        if self.kernel == "precomputed" and self.support.size and self.support[-1] >= self.n_features:
+            raise ValueError(f"support must be < {self.n_features}, the number of training rows")
         check_kept_rows(
             self,
             "support",
@@ -60,14 +65,6 @@ class KernelExpansion(Model, is_base=True):
             wanted=self.kernel in _VECTOR_KERNELS,
             otherwise=f"support vectors must be there in one form for the kernels {', '.join(_VECTOR_KERNELS)}",
         )
-
-    def _check_coef(self) -> None:
-        if (self.kernel == "linear") != (self.coef is not None):
-            raise ValueError("coef must be there for the kernel 'linear', and for no other")
-        if self.coef is not None and (self.coef.size != self.n_features or not np.isfinite(self.coef).all()):
-            raise ValueError(f"coef must have {self.n_features} finite entries")
-        if self.kernel == "precomputed" and self.support.size and self.support[-1] >= self.n_features:
-            raise ValueError(f"support must be < {self.n_features}, the number of training rows")
 
     @property
     def support_vectors(self) -> Any:
@@ -94,30 +91,13 @@ class KernelExpansion(Model, is_base=True):
                 columns[self.support] = self.dual_coef
                 scores = linear_scores(matrix, columns, self.intercept, n_threads)
             else:
-                scores = self._scores_by_kernel(matrix, n_threads)
+                kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)
+                vectors = kept_rows(self, "support")
+                scores = kernel_sums(matrix, vectors, kernel, self.dual_coef, self.intercept, n_threads)
         if np.isnan(scores).any():
             row = int(np.argmax(np.isnan(scores)))
             raise ValueError(f"X has entries so large that kernel values overflow {matrix.dtype}, first in row {row}")
         return scores
-
-    def _scores_by_kernel(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
-        vectors = kept_rows(self, "support")
-        sparse = matrix.is_sparse or vectors.is_sparse
-        dtype = value_dtype(self.kernel, np.result_type(matrix.dtype, vectors.dtype))
-        vectors = vectors.convert(dtype, sparse=sparse)
-        coefs, intercepts = self.dual_coef[:, None], np.array([self.intercept])
-
-        def score(rows: Matrix) -> NDArray[np.float64]:
-            return _core.kernel_scores(
-                vectors,
-                rows,
-                coefs,
-                intercepts,
-                Kernel(self.kernel, self.gamma, self.degree, self.coef0).core_params,
-                n_threads=n_threads,
-            )
-
-        return score_rows(matrix, dtype, score, sparse=sparse)[:, 0]
 
     def _scores_by_function(self, matrix: Matrix, function: Callable[..., Any]) -> NDArray[np.float64]:
         vectors = kept_rows(self, "support")
@@ -133,23 +113,27 @@ class KernelExpansion(Model, is_base=True):
         return scores
 
 
-def linear_scores(matrix: Matrix, coef: NDArray[np.float64], intercept: float, n_threads: int) -> NDArray[np.float64]:
-    """Return x'coef + intercept for each row x, in float64; the same bits for every number of threads."""
+def kernel_sums(
+    matrix: Matrix, vectors: Matrix, kernel: Kernel, coef: NDArray[np.float64], intercept: float, n_threads: int
+) -> NDArray[np.float64]:
+    """Return sum_s coef[s] K(vector s, x) + intercept for each row x, of any form; not of a precomputed kernel."""
+    sparse = matrix.is_sparse or vectors.is_sparse
+    dtype = value_dtype(kernel.name, np.result_type(matrix.dtype, vectors.dtype))
+    vectors = vectors.convert(dtype, sparse=sparse)
+    coefs, intercepts = coef[:, None], np.array([intercept])
 
     def score(rows: Matrix) -> NDArray[np.float64]:
-        # The coefficients are the only support vector.
-        return _core.kernel_scores(
-            coef[None, :],
-            rows,
-            np.ones((1, 1)),
-            np.array([intercept]),
-            _core.KernelParams(kind="linear"),
-            n_threads=n_threads,
-        )[:, 0]
+        return _core.kernel_scores(vectors, rows, coefs, intercepts, kernel.core_params, n_threads=n_threads)[:, 0]
 
+    return score_rows(matrix, dtype, score, sparse=sparse)
+
+
+def linear_scores(matrix: Matrix, coef: NDArray[np.float64], intercept: float, n_threads: int) -> NDArray[np.float64]:
+    """Return x'coef + intercept for each row x, in float64; the same bits for every number of threads."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if not matrix.is_sparse:
-            return score_rows(matrix, np.dtype(np.float64), score, sparse=False)
+        if not matrix.is_sparse:  # the coefficients are the only vector
+            linear = Kernel("linear", None, 0, 0.0)
+            return kernel_sums(matrix, DenseMatrix(coef[None]), linear, np.ones(1), intercept, n_threads)
         # SciPy multiplies by a copy of entries that are not float64, so these are copied a block at a time.
         blocks = matrix.blocks() if matrix.dtype == np.float32 else [slice(None)]
         return np.concatenate([matrix[rows].table() @ coef + intercept for rows in blocks])

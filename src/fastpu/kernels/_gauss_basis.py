@@ -9,15 +9,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from fastpu import _core
 from fastpu.common._params import check_float
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix
-from fastpu.kernels._kernels import score_rows, shifted_csr
+from fastpu.kernels._kernels import Kernel, kernel_values, shifted_csr
 
 _ROWS_FOR_WIDTH = 1000  # rows whose distances to the centres give the default bandwidth, their median
 _ROUNDING = 1e-12  # a squared distance |x|^2 + |z|^2 - 2x'z below this share of |x|^2 + |z|^2 may be 0
-_AT_ONCE = 16  # centres per call, each of which needs n * _AT_ONCE numbers of memory besides the kernel values
 
 
 def draw_centers(
@@ -103,44 +101,16 @@ def _distances(left: Matrix, right: Matrix) -> NDArray[np.float64]:
     return np.sqrt(np.where(squares <= _ROUNDING * np.add.outer(*norms), 0, squares))
 
 
+def gauss_kernel(bandwidth: float) -> Kernel:
+    return Kernel("rbf", 1 / (2 * bandwidth**2), 0, 0.0)
+
+
 def gauss_features(matrix: Matrix, centers: Matrix, bandwidth: float, n_threads: int) -> NDArray[np.float64]:
     """Return the basis functions of each row, a column for each centre."""
-    n_centers = centers.n_rows
-    features: NDArray[np.float64] = np.empty((matrix.n_rows, n_centers))
-    for first in range(0, n_centers, _AT_ONCE):
-        part = centers[first : min(first + _AT_ONCE, n_centers)]
-        size = min(_AT_ONCE, n_centers - first)
-        sums = _sums(matrix, part, np.eye(size), bandwidth, n_threads)
-        # The first centres touch the memory of all rows for the first time, which takes long. In blocks of rows, Ctrl-C
-        # does not have to wait for all of it.
-        for rows in matrix.blocks(n_centers):
-            features[rows, first : first + size] = sums[rows]
+    features: NDArray[np.float64] = np.empty((matrix.n_rows, centers.n_rows))
+    for rows in matrix.blocks(centers.n_rows):
+        features[rows] = kernel_values(gauss_kernel(bandwidth), matrix[rows], centers, n_threads)
     return features
-
-
-def gauss_scores(
-    matrix: Matrix, centers: Matrix, coef: NDArray[np.float64], bandwidth: float, n_threads: int
-) -> NDArray[np.float64]:
-    """Return sum_c coef[c] exp(-|x - c|^2 / (2 bandwidth^2)) for each row x, of any form."""
-    dtype = np.result_type(matrix.dtype, centers.dtype)
-    sparse = matrix.is_sparse or centers.is_sparse
-    vectors = centers.convert(dtype, sparse=sparse)
-    return score_rows(
-        matrix, dtype, lambda rows: _sums(rows, vectors, coef[:, None], bandwidth, n_threads)[:, 0], sparse=sparse
-    )
-
-
-def _sums(
-    matrix: Matrix, centers: Matrix, coefs: NDArray[np.float64], bandwidth: float, n_threads: int
-) -> NDArray[np.float64]:
-    return _core.kernel_scores(
-        centers,
-        matrix,
-        coefs,
-        np.zeros(coefs.shape[1]),
-        _core.KernelParams(kind="rbf", gamma=1 / (2 * bandwidth**2)),
-        n_threads=n_threads,
-    )
 
 
 def check_bandwidth(model: str, centers: object, bandwidth: object) -> float | None:

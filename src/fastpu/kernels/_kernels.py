@@ -18,7 +18,8 @@ from fastpu import _core
 from fastpu.common._params import check_choice, check_float, check_int, check_word_or_number
 from fastpu.common._text import describe
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix, entry_blocks
-from fastpu.data._sparse import is_sparse, read_sparse
+from fastpu.data._moments import column_moments
+from fastpu.data._sparse import read_sparse
 from fastpu.data._validate import as_real_array, check_matrix
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
@@ -60,12 +61,10 @@ class Kernel:
         return _core.KernelParams(kind=self.name, gamma=self.core_gamma, degree=self.degree, coef0=self.coef0)
 
     def params(self) -> dict[str, Any]:
-        """Return the kernel's parameters, for a model."""
         return {"kernel": self.name, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
 
 
 def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -> Kernel:
-    """Check the four arguments that say which kernel is meant."""
     function = kernel if callable(kernel) else None
     other = ", or a function k(A, B) of two matrices of rows"
     return Kernel(
@@ -153,7 +152,8 @@ def resolve_gamma(kernel: Kernel, matrix: Matrix, weights: NDArray[np.float64] |
         return replace(kernel, gamma=1.0 / matrix.n_features)
     if kernel.gamma != "scale":
         return _check_precision(kernel, matrix)
-    variance = _entry_variance(matrix, weights)
+    of = column_moments(matrix, weights)
+    variance = float(of.variances.mean() + (of.means - of.means[0]).var()) * of.unit * of.unit
     gamma = 1.0 / (matrix.n_features * variance) if variance > 0 else 1.0
     if not (0 < gamma < math.inf):
         raise ValueError(
@@ -173,33 +173,6 @@ def _check_precision(kernel: Kernel, matrix: Matrix) -> Kernel:
             f"pass it as float64"
         )
     return kernel
-
-
-def _entry_variance(matrix: Matrix, weights: NDArray[np.float64] | None) -> float:
-    """Return the variance of all entries in float64, in two passes over blocks."""
-    # Scaled, so that sums of weights cannot overflow; the variance does not change.
-    mass = None if weights is None else weights / weights.max()
-    total = matrix.n_features * (float(matrix.n_rows) if mass is None else float(mass.sum()))
-
-    def summed(transform: Callable[[NDArray[Any]], NDArray[np.float64]]) -> tuple[float, float]:
-        """Return the weighted sum of transformed stored entries, and their weight."""
-        result = stored = 0.0
-        for rows in matrix.blocks():
-            block = matrix[rows]
-            kept = block.entries != 0 if block.is_sparse else slice(None)  # zeros count alike, stored or not
-            values = transform(block.entries[kept])
-            if mass is None:
-                result, stored = result + float(values.sum()), stored + values.size
-                continue
-            entries = np.repeat(mass[rows], block.lengths)[kept]
-            result, stored = result + float((values * entries).sum()), stored + float(entries.sum())
-        return result, stored
-
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = summed(lambda values: values.astype(np.float64))[0] / total
-        squares, stored = summed(lambda values: np.square(np.subtract(values, mean, dtype=np.float64)))
-        zeros = total - stored if matrix.is_sparse else 0.0
-        return float((squares + zeros * mean * mean) / total)
 
 
 # ----------------------------------------------------------------------------------------------------- rows
@@ -312,7 +285,7 @@ class FunctionKernel:
             return np.full((1, 1), self._entry(int(left[0])))
         if self._numbers is None or not np.array_equal(self._numbers, right):
             self._columns = self._rows[right]
-            for array in vars(self._columns).values() if is_sparse(self._columns) else (self._columns,):
+            for array in vars(self._columns).values() if sp.issparse(self._columns) else (self._columns,):
                 if isinstance(array, np.ndarray):
                     array.flags.writeable = False
             self._numbers = right.copy()
@@ -361,7 +334,7 @@ def kernel_values(kernel: Kernel, x: Matrix, y: Matrix, n_threads: int) -> NDArr
 def call_kernel(function: Callable[[Any, Any], object], left: Any, right: Any) -> NDArray[np.float64]:
     """Return function(left, right) as a C-contiguous float64 matrix, after checking what it is."""
     result = function(left, right)
-    if is_sparse(result):
+    if sp.issparse(result):
         # What a linear kernel of CSR rows returns. Its indices are checked here, since SciPy would trust them.
         result = read_sparse(result, "the result of kernel").table().toarray()
     values = as_real_array(result, "the result of kernel")

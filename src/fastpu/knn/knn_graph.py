@@ -140,7 +140,9 @@ class KNNGraph:
         return weights, laplacian
 
     def median(self, mode: Mode = "mutual", *, n_threads: int | None = None) -> float:
-        """Return the median squared length of the edges, the sigma of "median"; 1 if that is 0 or there are none.
+        """Return the median squared length of the edges, the sigma of "median".
+
+        Where most edges join equal rows, so that it would be 0, those that do not count alone; 1 if there are none.
 
         Parameters
         ----------
@@ -152,9 +154,10 @@ class KNNGraph:
         -------
         float
         """
-        lengths = self.edges(mode, n_threads=n_threads)
-        middle = float(np.median(lengths.data)) if lengths.nnz else 0.0
-        return middle if middle > 0 else 1.0
+        lengths = self.edges(mode, n_threads=n_threads).data
+        if lengths.size and not np.median(lengths) > 0:
+            lengths = lengths[lengths > 0]
+        return float(np.median(lengths)) if lengths.size else 1.0
 
     def __reduce__(self) -> tuple[Any, ...]:
         return KNNGraph, (self.indices, self.squared_distances)
@@ -255,9 +258,9 @@ def knn_similarity(
     X, n_neighbors, n_threads
         As in `knn_graph`. With K >= n every two rows are neighbours.
     sigma : "median" or float > 0, default "median"
-        A squared length: in the units of X, squared. "median" is the median of the squared lengths of the edges, or 1
-        if that is 0: weights lie around exp(-1) then, whatever the scale of the rows and the number of columns. The
-        paper has 1.0.
+        A squared length: in the units of X, squared. "median" is the median of the squared lengths of the edges (if
+        that is 0, of those that are not 0): weights lie around exp(-1) then, whatever the scale of the rows and the
+        number of columns. The paper has 1.0.
     mode : {"mutual", "union"}, default "mutual"
         Whether an edge joins rows that are neighbours of each other, or rows of which at least one is a neighbour of
         the other.

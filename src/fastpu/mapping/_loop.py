@@ -93,24 +93,27 @@ class Groups:
 class Outcome:
     """The result of the loop. Boundary 0 is that of the mapping; `kept` is the number of the boundary to return."""
 
+    rejected_by: Rows
     boundaries: list[Boundary] = field(default_factory=list)
     log: dict[str, list[float]] = field(default_factory=dict)
     kept: int = 0
     status: str = ""
-    rejected_by: Rows = field(default_factory=lambda: np.empty(0, np.int64))
     used_fallback: bool = False
 
-    def add(self, boundary: Boundary, **entries: float) -> None:
-        """Append a boundary and its line of the log."""
-        self.boundaries.append(boundary)
+    def add(self, boundary: Boundary, start: float, fitted: float, **entries: Any) -> dict[str, Any]:
+        """Append a boundary, whose fit took from `start` to `fitted`, and return its line of the log."""
         line = {
             **entries,
+            "n_left": int(np.count_nonzero(self.rejected_by < 0)),
             "n_support_pos": boundary.n_support_pos,
             "n_support_neg": boundary.n_support_neg,
-            **{name: boundary.solver.get(name, default) for name, default in _SOLVER.items()},
+            "fit_time": fitted - start,
+            "score_time": time.perf_counter() - fitted,
         }
-        for name, value in line.items():
+        self.boundaries.append(boundary)
+        for name, value in {**line, **_SOLVER, **boundary.solver}.items():
             self.log.setdefault(name, []).append(value)
+        return line
 
 
 def converge(
@@ -129,12 +132,9 @@ def converge(
     With `reset` (SVMC), only the support vectors among N stay in N. With `repair`, rejected rows that were dropped from
     N in this way go back into it if the last boundary calls them positive, and from then on no rows are dropped.
     """
-    outcome = Outcome()
     positive, unlabeled = groups.positive, groups.unlabeled
-    outcome.rejected_by = np.full(unlabeled.size, -1, dtype=np.int64)
-    new = _map(outcome, psi1, groups)
-
-    negative: Rows = np.empty(0, dtype=np.int64)
+    outcome = Outcome(rejected_by=np.full(unlabeled.size, -1, dtype=np.int64))
+    new, negative = _map(outcome, psi1, groups), unlabeled[:0]
     kind = CONVERGENCE
     for iteration in range(1, max_iter + 1):
         negative = np.concatenate([negative, new])
@@ -152,23 +152,11 @@ def converge(
                 negative = h.support
             if repair and not new.size:
                 back = _forgotten(outcome, h, unlabeled, negative)
-        scored = time.perf_counter()
-
-        sizes: dict[str, Any] = {"n_neg": n_trained, "n_new": new.size, "n_left": _n_left(outcome), "n_back": back.size}
-        times: dict[str, Any] = {"fit_time": fitted - start, "score_time": scored - fitted}
-        outcome.add(h, kind=kind, **sizes, pos_reject=pos_reject, **times)
+        sizes = {"n_neg": n_trained, "n_new": new.size, "n_back": back.size}
+        line = outcome.add(h, start, fitted, kind=kind, **sizes, pos_reject=pos_reject)
         outcome.kept = iteration - has_gone_too_far
         asked_to_stop = on_iteration is not None and on_iteration(
-            MappingRound(
-                iteration=iteration,
-                max_iter=max_iter,
-                kind=_KINDS[kind],
-                **sizes,
-                n_support_pos=h.n_support_pos,
-                n_support_neg=h.n_support_neg,
-                pos_reject=pos_reject,
-                **times,
-            )
+            MappingRound(iteration=iteration, max_iter=max_iter, **{**line, "kind": _KINDS[kind]})
         )
         if back.size:
             kind, new = REPAIR, back
@@ -192,19 +180,8 @@ def _map(outcome: Outcome, psi1: Stage, groups: Groups) -> Rows:
         rejects = np.zeros(unlabeled.size, dtype=np.bool_)
         rejects[np.argsort(scores, kind="stable")[: math.ceil(_FALLBACK_SHARE * unlabeled.size)]] = True
     outcome.rejected_by[rejects] = 0
-    pos_reject = _pos_reject(h, groups)
-    scored = time.perf_counter()
-    outcome.add(
-        h,
-        kind=MAPPING,
-        n_neg=0,
-        n_new=int(np.count_nonzero(rejects)),
-        n_left=_n_left(outcome),
-        n_back=0,
-        pos_reject=pos_reject,
-        fit_time=fitted - start,
-        score_time=scored - fitted,
-    )
+    n_new = int(np.count_nonzero(rejects))
+    outcome.add(h, start, fitted, kind=MAPPING, n_neg=0, n_new=n_new, n_back=0, pos_reject=_pos_reject(h, groups))
     return unlabeled[rejects]
 
 
@@ -231,7 +208,3 @@ def _pos_reject(h: Boundary, groups: Groups) -> float:
     else:
         scores = h.score(groups.positive) if h.positive_scores is None else h.positive_scores
     return float(np.mean(scores < 0))
-
-
-def _n_left(outcome: Outcome) -> int:
-    return int(np.count_nonzero(outcome.rejected_by < 0))

@@ -17,8 +17,7 @@ from fastpu.data._validate import check_labels
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import check_training_rows
 from fastpu.mapping._loop import Groups, Outcome, converge
-from fastpu.mapping._svm_stages import SvmStages, Variant
-from fastpu.mapping._user_stages import RowForm, user_mapping, user_separation
+from fastpu.mapping._stages import RowForm, SvmStages, Variant, user_mapping, user_separation
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer, StageScorers
 from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._solver import Solved, Training, open_training, warn_of_worst
@@ -28,7 +27,6 @@ _HELD_OUT = 0.2  # share of the labelled positives that is held out by default w
 # every run that ended above this share had lost at least 4 points of F1 by going on for too long, and no run below it
 # had lost any.
 _MUCH = 0.2
-_SOLVER = ("n_steps", "violation", "gap", "objective")  # what the history says of the SVM of an iteration
 _COUNTS = ("kind", "n_neg", "n_new", "n_left", "n_back", "n_support_pos", "n_support_neg", "n_steps")
 
 
@@ -216,7 +214,7 @@ def _warn(variant: Variant, outcome: Outcome, model: MappingMachine | MappingSco
     if training is not None:
         fitted = {i: boundary.fitted for i, boundary in enumerate(outcome.boundaries)}
         statuses = {i: svm.status for i, svm in fitted.items() if isinstance(svm, Solved)}
-        warn_of_worst(f"SVMs of {name}", "of iteration", statuses, {n: history[n] for n in _SOLVER}, training)
+        warn_of_worst(f"SVMs of {name}", "of iteration", statuses, history, training)
     if outcome.status == "max_iter":
         warn(
             f"{name} ran all max_iter = {n_iter} iterations: the last one rejected {history['n_new'][-1]} more "

@@ -10,7 +10,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_bool
 from fastpu.mapping._loop import MappingRound
 from fastpu.mapping._mapping import fit_mapping
-from fastpu.mapping._svm_stages import Variant
+from fastpu.mapping._stages import Variant
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
 
 

@@ -16,7 +16,7 @@ from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import Matrix, stacked
 from fastpu.data._validate import is_rising
 from fastpu.kernels._kernels import fields_of_kernel, linear_coef
-from fastpu.mapping._user_stages import RowForm, UserScorer
+from fastpu.mapping._stages import RowForm, UserScorer
 from fastpu.model._model import Model
 from fastpu.svm.kernel_machine import KernelMachine
 
@@ -145,21 +145,13 @@ class MappingMachine(MappingModel, KernelMachine):
             raise ValueError("boundary_coefs must have a finite entry for each of boundary_support")
         if not np.isfinite(self.boundary_intercepts[1:]).all() or np.isinf(self.boundary_intercepts).any():
             raise ValueError("boundary_intercepts must be finite")
-        self._check_others()
-
-    def _check_others(self) -> None:
-        check_kept_rows(
-            self,
-            "other",
-            (self.other_rows.size, self.n_features),
-            wanted=self.kernel != "precomputed",
-            otherwise="rows of other support vectors must be there in one form, but for a precomputed kernel",
-        )
-        if self.kernel == "precomputed":
-            return
-        if (self.other_dense is None) != (self.support_dense is None) and self.kernel != "linear":
+        is_kept = self.kernel != "precomputed"
+        otherwise = "rows of other support vectors must be there in one form, but for a precomputed kernel"
+        shape = self.other_rows.size, self.n_features
+        check_kept_rows(self, "other", shape, wanted=is_kept, otherwise=otherwise)
+        if is_kept and self.kernel != "linear" and (self.other_dense is None) != (self.support_dense is None):
             raise ValueError("support vectors and the other ones must have the same form")
-        if not np.isin(self.boundary_support, self._pool_rows()).all():
+        if is_kept and not np.isin(self.boundary_support, self._pool_rows()).all():
             raise ValueError("boundary_support must hold support vectors that are kept")
 
     # ------------------------------------------------------------------------------------------- boundaries

@@ -275,7 +275,6 @@ def call_rows(
 
 
 def weights_of(given: object, n_rows: int, name: str) -> NDArray[np.float64]:
-    """Return checked weights, all 1 if none are given."""
     weights = check_sample_weight(given, n_rows, name=name)
     return np.ones(n_rows) if weights is None else weights
 

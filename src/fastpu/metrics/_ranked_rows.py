@@ -42,7 +42,8 @@ def read_scores(*given: tuple[str, object], n: int | None = None) -> list[NDArra
     scores = [check_vector(name, value, n=n, allow_inf=True, of_nan=NO_SCORE) for name, value in given]
     if len(scores) == 2 and _FEWEST_LABELS <= scores[0].size == scores[1].size:
         are_labels = [bool(np.isin(part, (-1, 0, 1)).all() and part.min() < part.max()) for part in scores]
-        if any(are_labels) and not all(are_labels):
+        # Whole numbers in the other group may be counts, which are 0 and 1 in one group and larger in the other.
+        if any(are_labels) and not all(bool((part == np.rint(part)).all()) for part in scores):
             names = [name for name, _ in given]
             labels, other = names if are_labels[0] else names[::-1]
             raise ValueError(
@@ -86,7 +87,6 @@ class Ranked:
         return cls(np.sort(places[: pos.size]), np.sort(places[pos.size :]), values.size)
 
     def counts(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return how many positive and how many unlabelled rows are at each place."""
         return np.bincount(self.pos, minlength=self.n_places), np.bincount(self.unl, minlength=self.n_places)
 
     def redrawn(self, generator: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -14,7 +14,7 @@ import re
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -29,8 +29,6 @@ _SCALARS: dict[object, Kind] = {int: "int", float: "float", bool: "bool", str: "
 
 class FrozenMapping(Mapping[str, Any]):
     """A read-only dict that keeps its order and can be pickled."""
-
-    __slots__ = ("_items",)
 
     def __init__(self, items: Mapping[str, Any]) -> None:
         self._items = dict(items)
@@ -47,9 +45,6 @@ class FrozenMapping(Mapping[str, Any]):
     def __repr__(self) -> str:
         return repr(self._items)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return FrozenMapping, (dict(self._items),)
-
 
 @dataclass(frozen=True)
 class FieldSpec:
@@ -63,7 +58,6 @@ class FieldSpec:
 
 @cache
 def field_specs(cls: Any) -> Mapping[str, FieldSpec]:
-    """Return the specification of each field of a model class, from its annotations."""
     # Names that a module may import for its type checker only.
     names = {"Any": Any, "Callable": Callable, "Mapping": Mapping, "NDArray": NDArray, "np": np}
     hints = typing.get_type_hints(cls, localns=names)
@@ -146,16 +140,11 @@ def freeze(name: str, value: object, spec: FieldSpec) -> object:
     return scalar
 
 
-@lru_cache(maxsize=1024)
-def _is_key(key: str) -> bool:
-    return _KEY.fullmatch(key) is not None
-
-
 def _mapping(name: str, value: object) -> Mapping[str, object]:
     if type(value) is not dict and not isinstance(value, Mapping):
         raise TypeError(f"{name} must be a mapping, got {describe(value)}")
     for key in value:
-        if not isinstance(key, str) or not _is_key(key):
+        if not isinstance(key, str) or not _KEY.fullmatch(key):
             raise ValueError(f"{name} must have plain names as keys, got {short(key)}")
     return value
 

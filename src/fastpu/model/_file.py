@@ -80,7 +80,6 @@ def write_model_file(path: str, header: Mapping[str, Any], arrays: Mapping[str, 
 
 
 def open_model_file(path: str) -> BinaryIO:
-    """Open a file for `read_model_file`."""
     _refuse_devices(path)  # opening a pipe could wait for ever
     with _naming(path):
         return Path(path).open("rb")

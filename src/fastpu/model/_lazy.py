@@ -15,7 +15,6 @@ _LARGE = 1_000_000  # a function of more bytes is sent to the workers once, not 
 
 
 def is_lazy(X: object) -> bool:
-    """Tell whether X is a Dask collection."""
     return hasattr(X, "__dask_graph__")
 
 

@@ -65,16 +65,11 @@ class PathOptions:
     cache_bytes: int
     n_threads: int
 
-    def events(self, n_rows: int) -> int:
-        return min(50 * n_rows + 1000 if self.max_events is None else self.max_events, MANY)
-
     def params(self) -> dict[str, object]:
-        """Return the arguments that influence the path, as they were given."""
         return {**self.kernel.params(), "lam_min": self.lam_min, "max_events": self.max_events}
 
 
 def check_path_options(given: Mapping[str, Any]) -> PathOptions:
-    """Check those of a function's arguments, by their names, that both paths share."""
     most = given["max_events"]
     return PathOptions(
         kernel=check_kernel(given["kernel"], given["gamma"], given["degree"], given["coef0"]),
@@ -88,10 +83,7 @@ def check_path_options(given: Mapping[str, Any]) -> PathOptions:
 def check_costs(costs: object, labels: NDArray[np.int8], name: str) -> NDArray[np.float64]:
     """Return a cost for each row: >= 0, where infinite ones are in one class only and not all of a class are 0."""
     values = check_vector(name, costs, n=labels.size, allow_inf=True)
-    lowest = int(np.argmin(values))
-    if values[lowest] < 0:
-        raise ValueError(f"{name} must be >= 0, got {values[lowest]} at position {lowest}")
-    odd = np.isfinite(values) & (values > 0) & ((values < _LEAST_COST) | (values > _MOST_COST))
+    odd = (values != 0) & (values != np.inf) & ((values < _LEAST_COST) | (values > _MOST_COST))
     if odd.any():
         position = int(np.argmax(odd))
         raise ValueError(
@@ -117,13 +109,16 @@ def follow_path(
     hook: Callable[[PathRound], bool] | None = None,
 ) -> _core.PathSolution:
     """Follow the path of some rows, each with its label and cost > 0; `kernel` has its gamma as a number."""
-    limit = options.events(rows.size)
+    limit = min(50 * rows.size + 1000 if options.max_events is None else options.max_events, MANY)
     if kernel.name == "linear" and matrix.n_features <= _FEW_FEATURES:
         matrix = matrix.convert(np.dtype(np.float64), sparse=False)
     centre = _centre(matrix, rows) if kernel.name == "linear" else None
-    data, function = for_core(kernel, _in_float64(matrix, centre))
+    data = matrix.convert(np.dtype(np.float64), sparse=matrix.is_sparse)
+    if centre is not None and not data.is_sparse:
+        data = DenseMatrix(data.values - centre)
+    given, function = for_core(kernel, data)
     result = _core.svm_path(
-        data,
+        given,
         rows,
         labels,
         costs,
@@ -185,11 +180,6 @@ def _along(result: _core.PathSolution, labels: NDArray[np.int8], values: NDArray
     return sums
 
 
-def _in_float64(matrix: Matrix, centre: NDArray[np.float64] | None) -> Matrix:
-    rows = matrix.convert(np.dtype(np.float64), sparse=matrix.is_sparse)
-    return rows if centre is None or rows.is_sparse else DenseMatrix(rows.values - centre)
-
-
 @contextmanager
 def precision_forgiven() -> Iterator[None]:
     """Suppress, in this thread, the warning of a path that ends because rounding errors hide the margin."""
@@ -201,7 +191,6 @@ def precision_forgiven() -> Iterator[None]:
 
 
 def warn_of_path(function: str, result: _core.PathSolution, heavier: str) -> None:
-    """Warn if the path ended too early, or if it is trivial."""
     status, knots = result["status"], result["knots"]
     if status == "trivial":
         warn(

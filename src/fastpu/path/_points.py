@@ -70,7 +70,41 @@ class PathPoints(Model, is_base=True):
     _ndim: ClassVar[Mapping[str, int]] = {"weights": 2, "train_dense": 2}
 
     def _check_fields(self) -> None:
-        _check_path(self)
+        n, n_knots = self.rows.size, self.knots.size
+        if n < 2 or not is_rising(self.rows, strictly=True) or self.rows[0] < 0:
+            raise ValueError("rows must hold ascending row numbers")
+        if any(array.size != n for array in (self.labels, self.costs, self.start_alpha)):
+            raise ValueError(f"a path of {n} rows must have as many labels, costs and start_alpha")
+        if not np.isin(self.labels, (-1, 1)).all() or self.heavier not in (-1, 0, 1):
+            raise ValueError("labels must be 1 or -1, and heavier 1, 0 or -1")
+        if not (self.costs > 0).all() or not ((self.start_alpha >= 0) & (self.start_alpha <= self.costs)).all():
+            raise ValueError("costs must be > 0 and start_alpha between 0 and them")
+        if self.offsets.size != n_knots or self.change_start.size != n_knots + (n_knots > 0):
+            raise ValueError("offsets and change_start must have an entry for each knot")
+        arrays = (self.knots, self.offsets, self.change_alpha, *(() if self.weights is None else (self.weights,)))
+        if not all(np.isfinite(array).all() for array in arrays):
+            raise ValueError("knots, offsets, weights and change_alpha must be finite")
+        if self.weights is not None and (self.kernel != "linear" or self.weights.shape != (n_knots, self.n_features)):
+            raise ValueError(f"weights must be those of a linear kernel, of shape {(n_knots, self.n_features)}")
+        if n_knots and (not is_rising(-self.knots, strictly=True) or self.knots[-1] < 0 or self.knots[0] <= 0):
+            raise ValueError("knots must fall, and none be below 0")
+        if (n_knots == 0) != (self.status == "trivial") or (n_knots and self.status == "zero") != (
+            n_knots > 0 and self.knots[-1] == 0
+        ):
+            raise ValueError("knots must be there, down to 0, as status says")
+        norm = self.history.get("norm")
+        if norm is None or norm.shape != self.lams.shape:
+            raise ValueError(f"history must have an entry of 'norm' for each of {self.lams.size} breakpoints")
+        lam_min = self.params.get("lam_min")
+        if isinstance(lam_min, bool) or not isinstance(lam_min, float | int) or not 0 <= lam_min <= sys.float_info.max:
+            raise ValueError(f"params must have a finite lam_min >= 0, got {short(lam_min)}")
+        _check_positions(self)
+        check_kernel_fields(Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function))
+        is_kept = self.kernel != "precomputed"
+        otherwise = "training rows must be there in one form, but for the precomputed kernel"
+        check_kept_rows(self, "train", (n, self.n_features), wanted=is_kept, otherwise=otherwise)
+        if not is_kept and self.rows[-1] >= self.n_features:
+            raise ValueError(f"rows must be < {self.n_features}, the number of training rows")
 
     # ------------------------------------------------------------------------------------------------ views
 
@@ -115,11 +149,9 @@ class PathPoints(Model, is_base=True):
         return total
 
     def train(self) -> Matrix:
-        """Return the training rows of the path in the form that the core takes."""
         return kept_rows(self, "train")
 
     def changes(self) -> Any:
-        """Return the change of y a up to each knot from the one before, as a CSR array (number of knots, n)."""
         return knot_changes(self.start_alpha, self.labels, self.change_start, self.change_row, self.change_alpha)
 
     # ---------------------------------------------------------------------------------------- one solution
@@ -236,7 +268,6 @@ class PathPoints(Model, is_base=True):
         return between
 
     def alpha_at(self, knot: int) -> NDArray[np.float64]:
-        """Return a of every training row at a knot."""
         alpha: NDArray[np.float64] = self.start_alpha.copy()
         stop = int(self.change_start[knot + 1])
         alpha[self.change_row[:stop]] = self.change_alpha[:stop]  # if a row is repeated, its last value counts
@@ -331,45 +362,6 @@ class PathPoints(Model, is_base=True):
 # ---------------------------------------------------------------------------------------------- the fields
 
 
-def _check_path(path: PathPoints) -> None:
-    """Raise ValueError if the arrays of a path do not fit each other."""
-    n, n_knots = path.rows.size, path.knots.size
-    if n < 2 or not is_rising(path.rows, strictly=True) or path.rows[0] < 0:
-        raise ValueError("rows must hold ascending row numbers")
-    if any(array.size != n for array in (path.labels, path.costs, path.start_alpha)):
-        raise ValueError(f"a path of {n} rows must have as many labels, costs and start_alpha")
-    if not np.isin(path.labels, (-1, 1)).all() or path.heavier not in (-1, 0, 1):
-        raise ValueError("labels must be 1 or -1, and heavier 1, 0 or -1")
-    if not (path.costs > 0).all() or not ((path.start_alpha >= 0) & (path.start_alpha <= path.costs)).all():
-        raise ValueError("costs must be > 0 and start_alpha between 0 and them")
-    if path.offsets.size != n_knots or path.change_start.size != n_knots + (n_knots > 0):
-        raise ValueError("offsets and change_start must have an entry for each knot")
-    arrays = (path.knots, path.offsets, path.change_alpha, *(() if path.weights is None else (path.weights,)))
-    if not all(np.isfinite(array).all() for array in arrays):
-        raise ValueError("knots, offsets, weights and change_alpha must be finite")
-    if path.weights is not None and (path.kernel != "linear" or path.weights.shape != (n_knots, path.n_features)):
-        raise ValueError(f"weights must be those of a linear kernel, of shape {(n_knots, path.n_features)}")
-    if n_knots and (not is_rising(-path.knots, strictly=True) or path.knots[-1] < 0 or path.knots[0] <= 0):
-        raise ValueError("knots must fall, and none be below 0")
-    if (n_knots == 0) != (path.status == "trivial") or (n_knots and path.status == "zero") != (
-        n_knots > 0 and path.knots[-1] == 0
-    ):
-        raise ValueError("knots must be there, down to 0, as status says")
-    _check_log(path)
-    _check_positions(path)
-    check_kernel_fields(Kernel(path.kernel, path.gamma, path.degree, path.coef0, path.function))
-    _check_train(path)
-
-
-def _check_log(path: PathPoints) -> None:
-    norm = path.history.get("norm")
-    if norm is None or norm.shape != path.lams.shape:
-        raise ValueError(f"history must have an entry of 'norm' for each of {path.lams.size} breakpoints")
-    lam_min = path.params.get("lam_min")
-    if isinstance(lam_min, bool) or not isinstance(lam_min, float | int) or not 0 <= lam_min <= sys.float_info.max:
-        raise ValueError(f"params must have a finite lam_min >= 0, got {short(lam_min)}")
-
-
 def _check_positions(path: PathPoints) -> None:
     starts, n, n_knots = path.change_start, path.rows.size, path.knots.size
     if n_knots and (starts[0] != 0 or not is_rising(starts) or starts[-1] != path.change_row.size):
@@ -390,20 +382,7 @@ def _check_positions(path: PathPoints) -> None:
             raise ValueError(f"{name} must be in [0, {bound})")
 
 
-def _check_train(path: PathPoints) -> None:
-    check_kept_rows(
-        path,
-        "train",
-        (path.rows.size, path.n_features),
-        wanted=path.kernel != "precomputed",
-        otherwise="training rows must be there in one form, but for the precomputed kernel",
-    )
-    if path.kernel == "precomputed" and path.rows[-1] >= path.n_features:
-        raise ValueError(f"rows must be < {path.n_features}, the number of training rows")
-
-
 def path_fields(result: _core.PathSolution) -> dict[str, Any]:
-    """Return the fields of a path from the core's result."""
     lams = result["knots"][result["knots"] > 0]
     n_lams = lams.size
     objective, norm = result["objective"][:n_lams], result["norm"][:n_lams]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_float, check_int, check_random_state
 from fastpu.common._threads import resolve_n_threads
+from fastpu.data._folds import Fold, stratified_folds
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, label_counts
 from fastpu.kernels._kernels import Kernel
@@ -63,7 +64,6 @@ class Curve:
 
 
 def crossings(path: PathPoints, matrix: Matrix, n_threads: int) -> Crossings:
-    """Return where checked rows change sides along a path."""
     if not path.knots.size:
         none: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         return Crossings(np.full(matrix.n_rows, path.heavier > 0), np.empty(0), none, 0.0)
@@ -209,22 +209,24 @@ def _judged_rows(
     fewest = min(int(np.count_nonzero(labels == label)) for label in (0, 1))
     if n_folds > fewest:
         raise ValueError(f"n_folds must be at most the number of rows of the smaller class, {fewest}, got {n_folds}")
-    fold: NDArray[np.int64] = np.empty(labels.size, dtype=np.int64)
-    for label in (0, 1):
-        members = rng.permutation(np.flatnonzero(labels == label))
-        fold[members] = np.arange(members.size) % n_folds
-    merged = _merged([_fold_crossings(path, fold == k, threads) for k in range(n_folds)], labels.size)
+    return labels, _crossings_of_folds(path, stratified_folds(labels, n_folds, rng), threads), None
+
+
+def _crossings_of_folds(path: PathPoints, folds: list[Fold], threads: int) -> Crossings:
+    """Return where the rows change sides that the path of a fold was not made of, in lam of the whole path."""
+    called: NDArray[np.bool_] = np.empty(path.rows.size, dtype=np.bool_)
     # A fold's path can reach further down than that of all rows, which is the one that has a machine to return. Below
     # the end of that path its machine does not change any more, or is not known.
-    return labels, replace(merged, low=max(merged.low, path.end if path.lams.size else 0.0)), None
-
-
-def _fold_crossings(path: PathPoints, held_out: NDArray[np.bool_], threads: int) -> tuple[NDArray[np.intp], Crossings]:
-    """Return the held-out rows of a fold and where they change sides, in lam of the whole path."""
-    kept, judged = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    sides = crossings(path_of_fold(path, kept, threads), path.train()[judged], threads)
-    factor = held_out.size / kept.size
-    return judged, Crossings(sides.called, sides.lam * factor, sides.row, sides.low * factor)
+    lams, rows, low = [], [], path.end if path.lams.size else 0.0
+    for kept, held in folds:
+        sides = crossings(path_of_fold(path, kept, threads), path.train()[held], threads)
+        factor = path.rows.size / kept.size
+        called[held] = sides.called
+        lams.append(sides.lam * factor)
+        rows.append(held[sides.row])
+        low = max(low, sides.low * factor)
+    order = np.argsort(-np.concatenate(lams), kind="stable")
+    return Crossings(called, np.concatenate(lams)[order], np.concatenate(rows)[order], low)
 
 
 def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> PathPoints:
@@ -253,16 +255,6 @@ def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> Pa
         calibration_knots=None,
         calibration_values=None,
     )
-
-
-def _merged(folds: list[tuple[NDArray[np.intp], Crossings]], n_rows: int) -> Crossings:
-    called: NDArray[np.bool_] = np.empty(n_rows, dtype=np.bool_)
-    for judged, sides in folds:
-        called[judged] = sides.called
-    lam = np.concatenate([sides.lam for _, sides in folds])
-    row = np.concatenate([judged[sides.row] for judged, sides in folds])
-    order = np.argsort(-lam, kind="stable")
-    return Crossings(called, lam[order], row[order], max(sides.low for _, sides in folds))
 
 
 def _counted(called: NDArray[np.bool_], parts: Sequence[NDArray[np.bool_]]) -> list[int]:

@@ -37,7 +37,6 @@ GROUPS = (
 
 
 def groups_of(labels: NDArray[np.int8]) -> Iterator[tuple[Group, NDArray[np.intp]]]:
-    """Yield the groups that have rows, with their row numbers."""
     for group in GROUPS:
         rows = np.flatnonzero(labels == group.label)
         if rows.size:

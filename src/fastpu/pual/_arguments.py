@@ -70,7 +70,7 @@ class PualOptions:
     title: str
     kernel: Kernel
     n_components: int | None
-    generator: np.random.Generator | None
+    generator: np.random.Generator
     n_threads: int
     values: Mapping[str, object]
 
@@ -83,13 +83,12 @@ def check_pual_options(function: str, title: str, given: Mapping[str, Any], **mo
         raise ValueError(
             f"n_components must be None for kernel='linear', which needs no approximation, got {components}"
         )
-    generator = check_random_state(given["random_state"])
     return PualOptions(
         function=function,
         title=title,
         kernel=kernel,
         n_components=components,
-        generator=generator if components is not None else None,
+        generator=check_random_state(given["random_state"]),
         n_threads=resolve_n_threads(given["n_threads"]),
         values={**kernel.params(), "n_components": components, **more},
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,20 +18,77 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf
 
+from fastpu import _core
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.data._matrix import CsrMatrix, DenseMatrix
 from fastpu.kernels._kernels import Kernel, shifted_csr
-from fastpu.pual._ordered_factor import ordered_factor
-from fastpu.pual._rows import (
-    PualRows,
-    expansion_rows,
-    gram,
-    kernel_columns,
-    kernel_diagonal,
-    product,
-    quadratic,
-)
+from fastpu.pual._rows import PualRows, expansion_rows, gram, kernel_columns, kernel_diagonal
+
+# Largest difference between K and Z Z', relative to `size`: rounding errors of float32 kernel values are smaller, those
+# of kernels with clearly negative eigenvalues larger.
+_ALIKE = 1e-5
+_MOST_LOST = 1e-3  # largest pivot that may be only rounding, relative to `size`
+_RANK_TOL = 2.0  # a pivot below this times n eps `size` is 0 apart from rounding
+
+
+@dataclass(frozen=True)
+class OrderedFactor:
+    """Z with K = Z Z', whose first rows are zero except in the last `n_last` columns.
+
+    The rows `pivots` of Z, with their columns in reverse order, form the lower triangular matrix `triangle`.
+    """
+
+    Z: NDArray[np.float64]
+    n_last: int
+    pivots: NDArray[np.int64]
+    triangle: NDArray[np.float64]
+
+
+def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int, *, size: float) -> OrderedFactor:
+    """Return Z with as many columns as the rank of `K`, at least one.
+
+    `K` must be positive semidefinite, and its last row must depend on the others, as rows less their mean do. `size` is
+    the largest of the numbers that `K` was computed from: its rounding errors are relative to this. If there is no
+    other dependence between the rows of `K`, factoring takes n^3 / 3 multiplications. Otherwise pivots are chosen,
+    directions that are only rounding are left out, and `n_last` is the number of columns.
+    """
+    n = len(K)
+    tiny = float(np.finfo(float).tiny)  # smaller numbers are subnormal, and limits computed from them may become 0
+    limit = max(_RANK_TOL * n * np.finfo(float).eps * size, tiny)
+    inner = K[:-1, :-1].copy()
+    if n > 1 and _core.tiled_cholesky(inner, n_threads=n_threads) == 0 and np.diagonal(inner).min() ** 2 > limit:
+        triangle = np.tril(inner)
+        last = solve_triangular(triangle, K[:-1, -1], lower=True, check_finite=False)
+        Z = np.vstack([triangle[:, ::-1], last[::-1]])
+        return OrderedFactor(Z, min(n_first, n - 1), np.arange(n - 1), triangle)
+    probe = np.cos(np.arange(n))
+    while True:
+        factor = _by_pivots(K, limit)
+        apart = float(np.abs(K @ probe - factor.Z @ (probe @ factor.Z)).max())
+        if apart <= max(_ALIKE * size * np.sqrt(n), n * tiny):
+            return factor
+        # A pivot was only rounding, as the kernel values have larger rounding errors than those of float64 (they may be
+        # float32): try again with a larger limit.
+        limit *= 1e3
+        if limit > _MOST_LOST * size:
+            break
+    raise ValueError(
+        f"kernel must be positive semidefinite, got one whose matrix differs from the nearest such matrix by "
+        f"{apart:.3g}, where its largest entry is {size:.3g}; n_components leaves out its negative part"
+    )
+
+
+def _by_pivots(K: NDArray[np.float64], limit: float) -> OrderedFactor:
+    if not np.diagonal(K).max() > limit:  # LAPACK accepts the first pivot whatever its size
+        return OrderedFactor(np.zeros((len(K), 1)), 1, np.zeros(1, dtype=np.int64), np.ones((1, 1)))
+    factor, order, rank, _ = dpstrf(K.T, tol=limit, lower=1)
+    Z = np.empty((len(K), rank))
+    Z[order - 1] = np.tril(factor[:, :rank])[:, ::-1]
+    pivots = order[:rank].astype(np.int64) - 1
+    return OrderedFactor(Z, rank, pivots, np.ascontiguousarray(Z[pivots, ::-1]))
+
 
 # Largest entry of X, times the square root of the number of entries: squares must not overflow.
 _LARGEST = 1e153
@@ -38,8 +96,6 @@ _LARGEST_SUM = 1e307  # largest kernel value: sums of a few of them, with either
 
 
 class Features(ABC):
-    """Feature vectors of the training rows."""
-
     def __init__(self, rows: PualRows) -> None:
         self.rows = rows
         self.residual: float | None = None  # of Nystroem's method: the mean of K(x, x) - z'z
@@ -126,7 +182,7 @@ class LinearFeatures(Features):
 
     def quadratic_form(self, R: Any) -> NDArray[np.float64]:
         if not sp.issparse(self.x):  # the form does not depend on a shift of the rows
-            return quadratic(self.x, R, self.rows.n_threads)
+            return _core.tiled_symmetric_product(self.x, R @ self.x, n_threads=self.rows.n_threads)
         form: NDArray[np.float64] = (self.x.T @ (R @ self.x)).toarray()
         symmetric: NDArray[np.float64] = 0.5 * (form + form.T)
         return symmetric
@@ -178,13 +234,14 @@ class DenseFeatures(Features):
         return gram(self.z[rows.unl], rows.weigh(rows.unl), rows.n_threads)
 
     def quadratic_form(self, R: Any) -> NDArray[np.float64]:
-        return quadratic(self.z, R, self.rows.n_threads)
+        return _core.tiled_symmetric_product(self.z, R @ self.z, n_threads=self.rows.n_threads)
 
     def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.ascontiguousarray(product(self.z, np.ascontiguousarray(betas.T), self.rows.n_threads).T)
+        columns = np.ascontiguousarray(betas.T)
+        return np.ascontiguousarray(_core.tiled_product(self.z, columns, n_threads=self.rows.n_threads).T)
 
     def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        return product(on_rows, self.z, self.rows.n_threads) - lam * betas
+        return _core.tiled_product(on_rows, self.z, n_threads=self.rows.n_threads) - lam * betas
 
 
 class KernelFeatures(DenseFeatures):
@@ -276,7 +333,7 @@ class NystroemFeatures(DenseFeatures):
         if not kept.any():
             raise ValueError("X must have rows for which the kernel is not 0, got none among the landmarks")
         self._to_features = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
-        self.z = product(columns, self._to_features, rows.n_threads)
+        self.z = _core.tiled_product(columns, self._to_features, n_threads=rows.n_threads)
         lacks = kernel_diagonal(rows, kernel) - np.einsum("ij,ij->i", self.z, self.z)
         self.residual = max(float(lacks.mean()), 0.0)
         self._centre: NDArray[np.float64] = rows.share_unl @ self.z
@@ -300,15 +357,11 @@ def _check_squares(rows: PualRows) -> None:
         raise ValueError(f"X must have entries so small that their squares do not overflow, got {largest:g}; scale X")
 
 
-def open_features(
-    rows: PualRows, kernel: Kernel, n_components: int | None, generator: np.random.Generator | None
-) -> Features:
+def open_features(rows: PualRows, kernel: Kernel, n_components: int | None, generator: np.random.Generator) -> Features:
     """Return the features for this kernel, shape of X and `n_components` (of Nystroem's method)."""
     if kernel.name == "linear":
         _check_squares(rows)
         return LinearFeatures(rows) if rows.matrix.n_features <= rows.n else WideFeatures(rows, kernel)
     if n_components is None or n_components >= rows.n:
         return KernelFeatures(rows, kernel)
-    if generator is None:
-        raise AssertionError("n_components needs a random generator to draw landmarks with")
     return NystroemFeatures(rows, kernel, np.sort(generator.choice(rows.n, n_components, replace=False)))

@@ -50,17 +50,6 @@ class Solved:
 Solver: TypeAlias = "Callable[[Features, NeighbourTerm, Sequence[Point], Hook], list[Solved]]"
 
 
-def _open_pual_rows(options: PualOptions, given: Mapping[str, Any]) -> tuple[PualRows, Kernel]:
-    """Return the checked rows without those of weight 0, and the kernel with a number for gamma."""
-    matrix = check_training_rows(given["X"], options.kernel, options.function)
-    kept = open_training_rows(matrix, given["y"], given.get("sample_weight"), options.function, is_relative=False)
-    if kept.weights is not None:
-        for group, name in ((1, "positive"), (0, "unlabelled")):
-            total = float(kept.weights[kept.labels == group].sum())
-            check_parameter(f"the sum of sample_weight over {name} rows", total)
-    return PualRows(kept, options.n_threads), resolve_gamma(options.kernel, kept.matrix, kept.weights)
-
-
 def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -> PualMachine | list[PualMachine]:
     """Fit the models of all points, sharing factors between them where possible, and warn of failures.
 
@@ -71,7 +60,13 @@ def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -
         make_callback(given["callback"], given["progress"], total=None, description=options.title) as hook,
         one_blas_thread(options.n_threads),
     ):
-        rows, kernel = _open_pual_rows(options, given)
+        matrix = check_training_rows(given["X"], options.kernel, options.function)
+        kept = open_training_rows(matrix, given["y"], given.get("sample_weight"), options.function, is_relative=False)
+        if kept.weights is not None:
+            for group, name in ((1, "positive"), (0, "unlabelled")):
+                check_parameter(f"the sum of sample_weight over {name} rows", kept.mass(group))
+        rows = PualRows(kept, options.n_threads)
+        kernel = resolve_gamma(options.kernel, kept.matrix, kept.weights)
         neighbours = None
         if "graph" in given:
             neighbours = open_graph(given["graph"], int(given["n_neighbors"]), rows, kernel)

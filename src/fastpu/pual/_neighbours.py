@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu.common._text import describe
-from fastpu.data._sparse import is_sparse, read_sparse
+from fastpu.data._sparse import read_sparse
 from fastpu.kernels._kernels import Kernel
 from fastpu.knn.knn_graph import KNNGraph, search
 from fastpu.pual._rows import PualRows
@@ -65,7 +65,7 @@ def open_graph(graph: object, n_neighbors: int, rows: PualRows, kernel: Kernel) 
 
 def _check_laplacian(R: Any, n: int) -> Any:
     """Return R as CSR of float64 after checking that f'Rf can be a sum of squares of differences."""
-    if not is_sparse(R):
+    if not sp.issparse(R):
         raise TypeError(f"graph must be (W, R) of SciPy sparse matrices, got {describe(R)} for R")
     if R.shape != (n, n):
         raise ValueError(f"graph must be that of the {n} rows of X, got R of shape {tuple(R.shape)}")

@@ -79,16 +79,7 @@ def expansion_rows(rows: PualRows, kernel: Kernel, support: NDArray[np.int64]) -
     return fields
 
 
-def product(a: NDArray[np.float64], b: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
-    return _core.tiled_product(a, b, n_threads=n_threads)
-
-
 def gram(z: NDArray[np.float64], weights: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
     """Return z'z with each row multiplied by its weight; `z` is overwritten."""
     z *= np.sqrt(weights)[:, None]
     return _core.tiled_gram(z, n_threads=n_threads)
-
-
-def quadratic(z: NDArray[np.float64], R: Any, n_threads: int) -> NDArray[np.float64]:
-    """Return z'Rz for a symmetric sparse R."""
-    return _core.tiled_symmetric_product(z, R @ z, n_threads=n_threads)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
@@ -18,7 +17,6 @@ from fastpu.pual._arguments import Point, PualRound, Sigmas, Values, check_pual_
 from fastpu.pual._features import Features
 from fastpu.pual._fit import Hook, Solved, fit_points
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, Residual, SystemFactor, is_right, residuals
-from fastpu.pual._rows import product
 from fastpu.pual.pual_machine import PualMachine
 
 
@@ -71,9 +69,9 @@ def fit_pual(
         Weight > 0 of |w|^2.
     sigma : "median", float or sequence of these, default "median"
         > 0, a squared length, in the units of X squared: the scale of the similarities. "median" is the median of the
-        squared lengths of the graph's edges (1 if that is 0), so that similarities lie around exp(-1) whatever the
-        scale of the rows and the number of columns; `params` has the number. The paper has 1.0. It has no influence if
-        `graph` is a pair.
+        squared lengths of the graph's edges (if that is 0, of those that are not 0), so that similarities lie around
+        exp(-1) whatever the scale of the rows and the number of columns; `params` has the number. The paper has 1.0. It
+        has no influence if `graph` is a pair.
         `C_pos`, `C_unl`, `lam` and `sigma` may be sequences of one length, with an entry for each model. The result is
         then the list of the models that the single values give, and neighbours, kernel values and factors are computed
         once for all models that share them.
@@ -165,8 +163,6 @@ def fit_pual(
 
 @dataclass(frozen=True)
 class _DualSolver:
-    """The solver of the dual with its limits."""
-
     tol: float
     max_iter: int
 
@@ -187,11 +183,11 @@ class _DualSolver:
         costs, callback = [point.C_pos for point in points], of_rounds(hook, info)
         solutions = dual.solve(costs, tol=self.tol, max_iter=self.max_iter, callback=callback)
         alphas = np.array([solution["alpha"] for solution in solutions])
-        betas = system.betas(product(alphas, H, n_threads))
+        betas = system.betas(_core.tiled_product(alphas, H, n_threads=n_threads))
         weights = np.where(features.rows.is_unl, 2 * C_unl, 0.0)
-        quadratics = [
-            Quadratic(features, neighbour_term, points[0].lam, weights, _targets(features, alpha)) for alpha in alphas
-        ]
+        targets = -alphas.sum(axis=1)[:, None] / n_unl * features.rows.is_unl
+        targets[:, features.rows.pos] = alphas
+        quadratics = [Quadratic(features, neighbour_term, points[0].lam, weights, each) for each in targets]
         starts = residuals(quadratics, betas)
         return [  # fewer than points if the callback ended the fit
             self._finish(system, *of_point) for of_point in zip(points, solutions, quadratics, starts, strict=False)
@@ -221,11 +217,3 @@ class _DualSolver:
             "gap": np.append(solution["gaps"], gap),
         }
         return Solved(point, minimum.beta, offset, scores, status, history, alpha)
-
-
-def _targets(features: Features, alpha: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the targets of a `Quadratic` for an alpha of the dual."""
-    rows = features.rows
-    targets = np.full(rows.n, -float(alpha.sum()) / rows.unl.size)
-    targets[rows.pos] = alpha
-    return targets

@@ -1,4 +1,4 @@
-"""How `fit_nnpu` trains by Adam: its arguments, the rows that judge the epochs, and the model that is made."""
+"""How `fit_nnpu` trains by Adam: its arguments, the rows to train on and those that judge the epochs, and the model."""
 
 from __future__ import annotations
 
@@ -17,11 +17,83 @@ from fastpu.common._text import describe
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.kernels._gauss_basis import gauss_features
-from fastpu.risk._arguments import RiskRound, Shape
-from fastpu.risk._fit import RiskRows, make_model, warn_of
-from fastpu.risk._split import split_rows
+from fastpu.risk._fit import RiskRound, RiskRows, Shape, make_model, warn_of
 from fastpu.risk.risk_machine import RiskMachine
 from fastpu.risk.risk_network import RiskNetwork
+
+_LEAST_HELD = 10  # fewest positive rows to hold out: the risk of fewer is too noisy to stop by
+_ROWS_A_BATCH = 1000  # fewest rows in a batch of batch_size="auto"
+_POSITIVES_A_BATCH = 10  # fewest positive rows in such a batch, on average
+# Weighted rows are shuffled as copies of themselves: at most so many in all, or four for each row if that is more. The
+# time of an epoch grows with the copies.
+_MOST_COPIES = 2**17
+
+
+@dataclass(frozen=True)
+class Split:
+    """The numbers of the rows to train on and to hold out. In batches a row of weight 3 is listed three times.
+
+    `chosen` are the rows to train on (None for all), and `weights` are their weights each time they are listed (None
+    for 1). `held` are the rows held out to judge the epochs (None for none).
+    """
+
+    chosen: NDArray[np.int64] | None
+    weights: NDArray[np.float64] | None
+    batch_size: int | None
+    held: NDArray[np.int64] | None
+    held_weights: NDArray[np.float64] | None
+
+
+def n_held_out(n_pos: int, fraction: float) -> int:
+    """Return how many positive rows are held out: 0 if they would be too few for a reliable risk."""
+    count = round(fraction * n_pos)
+    return count if _LEAST_HELD <= count < n_pos else 0
+
+
+def split_rows(
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64] | None,
+    *,
+    fraction: float | None,
+    batch_size: int | str | None,
+    generator: np.random.Generator,
+) -> Split:
+    """Hold out `fraction` of the positive and of the unlabelled rows, unless it is None, and choose batches."""
+    copies = np.ones(labels.size, dtype=np.int64) if weights is None else _copies(weights)
+    held = np.zeros(labels.size, dtype=np.int64)
+    if fraction is not None and n_held_out(int(copies[labels == 1].sum()), fraction):
+        for group in (1, 0):
+            rows = np.repeat(np.flatnonzero(labels == group), copies[labels == group])
+            count = min(max(1, round(fraction * rows.size)), rows.size - 1)
+            held += np.bincount(generator.choice(rows, count, replace=False), minlength=labels.size)
+    left = copies - held
+    each = None if weights is None else weights / copies
+    size = _batch_size(left, labels) if isinstance(batch_size, str) else batch_size
+    if size is None:  # each row is listed once, with all that is left of its weight
+        chosen = np.flatnonzero(left).astype(np.int64) if held.any() else None
+        mass = weights if not held.any() or each is None else each * left
+    else:
+        chosen = np.repeat(np.arange(labels.size), left) if held.any() or weights is not None else None
+        mass = each
+    judges = np.flatnonzero(held).astype(np.int64) if held.any() else None
+    of_judges = None if each is None or judges is None else (each * held)[judges]
+    return Split(chosen, mass, size, judges, of_judges)
+
+
+def _copies(weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the number of copies of each row in the shuffled list: its weight if that is an integer."""
+    most = max(_MOST_COPIES, 4 * weights.size)
+    total = float(weights.sum())
+    scaled = weights * (most / total) if total > most else weights
+    return np.maximum(1, np.rint(scaled)).astype(np.int64)
+
+
+def _batch_size(left: NDArray[np.int64], labels: NDArray[np.int8]) -> int | None:
+    """Return the size of batches with enough rows, and enough positive ones, in each; None for all rows at once."""
+    n, n_pos = int(left.sum()), int(left[labels == 1].sum())
+    n_batches = min(n // _ROWS_A_BATCH, n_pos // _POSITIVES_A_BATCH)
+    return -(-n // n_batches) if n_batches > 1 else None
+
 
 _RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # Adam's learning rates, chosen by measurement
 _PATIENCE = 30  # early_stopping_rounds="auto"
@@ -43,7 +115,6 @@ class Training:
 
 
 def check_training(shape: Shape, given: Mapping[str, Any]) -> Training:
-    """Check those of a function's arguments, by their names, that say how f is trained."""
     batch_size, n_epochs, patience = given["batch_size"], given["n_epochs"], given["early_stopping_rounds"]
     size: int | str | None = None
     if isinstance(batch_size, str):
@@ -91,22 +162,16 @@ def _check_eval_set(eval_set: object, rows: RiskRows) -> tuple[Matrix | None, ND
 
 
 def fit_by_adam(
-    rows: RiskRows,
-    shape: Shape,
-    training: Training,
-    *,
-    eval_set: object,
-    callback: object,
-    progress: object,
+    rows: RiskRows, training: Training, *, eval_set: object, callback: object, progress: object
 ) -> RiskMachine | RiskNetwork:
     eval_rows, eval_labels = _check_eval_set(eval_set, rows)
-    eval_weights, patience = None, training.early_stopping_rounds
+    eval_weights, patience, is_network = None, training.early_stopping_rounds, rows.shape.model == "mlp"
     features = rows.columns.moved(rows.features)
     eval_rows = None if eval_rows is None else rows.columns.moved(eval_rows)
-    start = _start(rows, shape)
+    start = _start(rows)
     seed = int(rows.generator.integers(2**63))
     # A linear model is stopped by the risk that it is fitted to: it has one minimum, and a ridge against overfitting.
-    holds_out = patience is not None and shape.model == "mlp" and eval_rows is None
+    holds_out = patience is not None and is_network and eval_rows is None
     split = split_rows(
         rows.labels,
         rows.weights,
@@ -117,7 +182,7 @@ def fit_by_adam(
     if split.held is not None:
         eval_rows, eval_labels = features[split.held], rows.labels[split.held]
         eval_weights = split.held_weights
-    stops = patience is not None and (eval_rows is not None or shape.model != "mlp")
+    stops = patience is not None and (eval_rows is not None or not is_network)
     n_epochs = training.n_epochs or (_MOST_EPOCHS if stops else _EPOCHS)
     with make_callback(callback, progress, total=n_epochs, description="nnPU") as hook:
 
@@ -125,7 +190,7 @@ def fit_by_adam(
             return RiskRound(epoch, n_epochs, risk, None if eval_rows is None else eval_risk, n_reversed)
 
         options = _core.NnpuOptions(
-            loss=shape.loss,
+            loss=rows.shape.loss,
             prior=rows.prior,
             beta=training.beta,
             gamma_nn=training.gamma_nn,
@@ -157,17 +222,10 @@ def fit_by_adam(
     if eval_rows is not None:
         history["eval_risk"] = result["eval_risk"]
     kept = result["best_epoch"]
-    params = {
-        "method": rows.function,
-        **rows.params(),
-        **shape.params(),
-        **vars(training),
-        "n_epochs": n_epochs,
-    }
     model = _model_of_net(
         rows,
         rows.columns.moved_back(result["net"]),
-        params=params,
+        params={**rows.params(), **vars(training), "n_epochs": n_epochs},
         n_iter=kept,
         # A fit that ran all its epochs is complete, unless a rule should have stopped it earlier.
         converged=result["status"] == ("early_stopping" if stops else "n_epochs"),
@@ -202,15 +260,15 @@ def _model_of_net(rows: RiskRows, net: _core.Net, **fields: Any) -> RiskMachine 
     )
 
 
-def _start(rows: RiskRows, shape: Shape) -> _core.Net:
+def _start(rows: RiskRows) -> _core.Net:
     """Return the parameters that a fit starts from: 0, or for a network LeCun's normal numbers, for rows of size 1."""
     dtype, n_features = rows.features.dtype, rows.features.n_features
-    if shape.model != "mlp":
+    if rows.shape.model != "mlp":
         hidden_coef, coef = np.zeros((n_features, 0)), np.zeros(n_features)
     else:
-        hidden_coef = rows.generator.standard_normal((n_features, shape.n_hidden)) / math.sqrt(n_features)
+        hidden_coef = rows.generator.standard_normal((n_features, rows.shape.n_hidden)) / math.sqrt(n_features)
         hidden_coef /= rows.columns.size
-        coef = rows.generator.standard_normal(shape.n_hidden) / math.sqrt(shape.n_hidden)
+        coef = rows.generator.standard_normal(rows.shape.n_hidden) / math.sqrt(rows.shape.n_hidden)
     return {
         "hidden_coef": hidden_coef.astype(dtype),
         "hidden_intercept": np.zeros(hidden_coef.shape[1], dtype=dtype),

@@ -1,16 +1,16 @@
-"""The code that `fit_upu` and `fit_nnpu` share: rows, basis functions, linear models and warnings."""
+"""What `fit_upu` and `fit_nnpu` share: arguments, what callbacks see, rows, basis functions, models and warnings."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
-from fastpu.common._params import check_float, check_random_state
+from fastpu.common._params import MANY, check_choice, check_float, check_int, check_random_state
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import one_verdict, warn
 from fastpu.data._matrix import DenseMatrix, Matrix
@@ -18,12 +18,83 @@ from fastpu.data._training_rows import TrainingRows, open_training_rows
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.kernels._gauss_basis import gauss_features
+from fastpu.kernels._gauss_basis import check_bandwidth, default_bandwidth, gauss_features, open_centers
 from fastpu.model._model import Model, refuse_nan_scores
 from fastpu.model._prior import check_prior_in, prior_among_unlabeled
-from fastpu.risk._arguments import Shape
 from fastpu.risk._columns import Columns, read_columns
 from fastpu.risk.risk_machine import RiskMachine
+
+_MOST_HIDDEN = 10**6
+
+
+@dataclass(frozen=True)
+class RiskRound:
+    """One epoch of Adam, or one step of Newton's method, as a callback sees it.
+
+    Attributes
+    ----------
+    round, n_rounds : int
+        The number of the epoch or step, from 1, and the most that there may be.
+    risk : float
+        For Adam the mean risk of the batches of the epoch, each before its step; for Newton's method the risk after the
+        step.
+    eval_risk : float, or None
+        The risk of the evaluation set, or of the rows held out, after the epoch; None without these.
+    n_reversed : int
+        Batches of the epoch in which nnPU took a step back.
+    """
+
+    round: int
+    n_rounds: int
+    risk: float
+    eval_risk: float | None
+    n_reversed: int
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The form of f, and the loss in the risk that it minimises ("" for a method that has but one)."""
+
+    model: str
+    loss: str
+    n_hidden: int
+    n_centers: int
+    centers: object
+    bandwidth: float | None
+
+    def params(self) -> dict[str, object]:
+        params: dict[str, object] = {"loss": self.loss} if self.loss else {}
+        params["model"] = self.model
+        if self.model == "mlp":
+            params["n_hidden"] = self.n_hidden
+        if self.model == "gauss":
+            params["n_centers"] = self.n_centers if self.centers is None else None
+            params["bandwidth"] = self.bandwidth
+        return params
+
+    def basis(
+        self, rows: TrainingRows, generator: np.random.Generator, check_room: Callable[[int], None] | None = None
+    ) -> tuple[Matrix | None, float | None]:
+        """Return the centres of basis functions and their bandwidth, or None for both where there are none."""
+        if self.model != "gauss":
+            return None, None
+        centers = open_centers(rows.matrix, self.centers, self.n_centers, rows.weights, generator)
+        if check_room is not None:
+            check_room(centers.n_rows)
+        return centers, self.bandwidth or default_bandwidth(rows.matrix, rows.weights, centers)
+
+
+def check_shape(given: Mapping[str, Any], models: Sequence[str], losses: Sequence[str] = (), other: str = "") -> Shape:
+    kind, centers = check_choice("model", given["model"], models, other), given["centers"]
+    return Shape(
+        model=kind,
+        loss=check_choice("loss", given["loss"], losses, other) if losses else "",
+        n_hidden=check_int("n_hidden", given.get("n_hidden", 1), low=1, high=_MOST_HIDDEN),
+        n_centers=min(check_int("n_centers", given["n_centers"], low=1), MANY),
+        centers=centers,
+        bandwidth=check_bandwidth(kind, centers, given["bandwidth"]),
+    )
+
 
 Machine = TypeVar("Machine", bound=RiskMachine)
 
@@ -47,21 +118,21 @@ class RiskRows(TrainingRows):
     centers: Matrix | None
     bandwidth: float | None
     given_lam: float | None
-    model: str
+    shape: Shape
     generator: np.random.Generator
     n_threads: int
 
     @cached_property
     def columns(self) -> Columns:
         """The columns of `matrix`, or those of basis functions, which have no unit."""
-        return Columns() if self.model == "gauss" else read_columns(self.matrix, self.weights)
+        return Columns() if self.shape.model == "gauss" else read_columns(self.matrix, self.weights)
 
     @cached_property
     def lam(self) -> float:
         """The ridge: of a linear model in the units of `X`, four times as large for columns twice as large."""
         if self.given_lam is not None:
             return self.given_lam
-        if self.model == "mlp":
+        if self.shape.model == "mlp":
             return _NETWORK_LAM
         # The fewer positive rows there are, the less certain are means over them. Weights may stand for repeated rows.
         mass = max(float(np.count_nonzero(self.labels == 1)), self.mass(1))
@@ -71,15 +142,17 @@ class RiskRows(TrainingRows):
                 f"X must be such that squares of its entries neither overflow nor vanish, got columns of the size "
                 f"{size:.3g}, to whose square the default lam is proportional; scale X"
             )
-        return _RIDGE[self.model] * self.prior / math.sqrt(mass) * size * size
+        return _RIDGE[self.shape.model] * self.prior / math.sqrt(mass) * size * size
 
     def params(self) -> dict[str, object]:
-        """Return the arguments about the prior, for the model."""
+        """Return the arguments about the rows and what is minimised on them, for the model."""
         return {
+            "method": self.function,
             "prior": self.given_prior,
             "scenario": self.scenario,
             "prior_among_unlabeled": self.prior,
             "lam": self.lam,
+            **self.shape.params(),
         }
 
 
@@ -105,7 +178,7 @@ def open_risk_rows(function: str, shape: Shape, given: Mapping[str, Any]) -> Ris
         centers=centers,
         bandwidth=bandwidth,
         given_lam=ridge,
-        model=shape.model,
+        shape=shape,
         generator=generator,
         n_threads=threads,
     )

@@ -9,8 +9,7 @@ import numpy as np
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.risk._adam import check_training, fit_by_adam
-from fastpu.risk._arguments import RiskRound, check_shape
-from fastpu.risk._fit import open_risk_rows
+from fastpu.risk._fit import RiskRound, check_shape, open_risk_rows
 from fastpu.risk.risk_machine import RiskMachine
 from fastpu.risk.risk_network import RiskNetwork
 
@@ -164,4 +163,4 @@ def fit_nnpu(
     training = check_training(shape, given)
     rows = open_risk_rows("fit_nnpu", shape, given)
     warn_of_scales(rows.matrix)
-    return fit_by_adam(rows, shape, training, eval_set=eval_set, callback=callback, progress=progress)
+    return fit_by_adam(rows, training, eval_set=eval_set, callback=callback, progress=progress)

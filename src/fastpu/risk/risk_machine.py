@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import Matrix
-from fastpu.kernels._expansion import linear_scores
-from fastpu.kernels._gauss_basis import gauss_scores, is_bandwidth
+from fastpu.kernels._expansion import kernel_sums, linear_scores
+from fastpu.kernels._gauss_basis import gauss_kernel, is_bandwidth
 from fastpu.model._model import Model
 
 
@@ -91,5 +91,5 @@ class RiskMachine(Model):
         with np.errstate(over="ignore", invalid="ignore"):
             if self.bandwidth is None:
                 return linear_scores(matrix, self.coef, self.intercept, n_threads)
-            scores = gauss_scores(matrix, kept_rows(self, "centers"), self.coef, self.bandwidth, n_threads)
-            return scores + self.intercept
+            kernel = gauss_kernel(self.bandwidth)
+            return kernel_sums(matrix, kept_rows(self, "centers"), kernel, self.coef, self.intercept, n_threads)

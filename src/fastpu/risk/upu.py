@@ -12,8 +12,8 @@ from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._text import columns_named
 from fastpu.kernels._scales import warn_of_scales
-from fastpu.risk._arguments import RiskRound, Shape, check_shape
-from fastpu.risk._fit import RiskRows, make_model, open_risk_rows, warn_of
+from fastpu.model._prior import proper_prior
+from fastpu.risk._fit import RiskRound, check_shape, make_model, open_risk_rows, warn_of
 from fastpu.risk.risk_machine import RiskMachine
 
 
@@ -155,51 +155,25 @@ def fit_upu(
     (2,)
     """
     given = locals()
-    _refuse_what_adam_trains(model, loss)
-    shape = check_shape(given, models=("linear", "gauss"), losses=("logistic", "squared"))
+    shape = check_shape(given, ("linear", "gauss"), ("logistic", "squared"), other=" (fit_nnpu trains others)")
     tolerance = check_float("tol", tol, low=0, open_low=True)
     steps = check_int("max_iter", max_iter, low=1)
     rows = open_risk_rows("fit_upu", shape, given)
     if shape.model != "linear" or rows.lam > 0:  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
-    fitted, unfinished = _solve(rows, shape, tolerance, steps, callback, progress)
-    warn_of(fitted, rows, unfinished)
-    return fitted
-
-
-def _refuse_what_adam_trains(model: object, loss: object) -> None:
-    """Raise ValueError for a model and a loss whose risk is not convex, with the function that has them."""
-    for name, value, convex, other in (
-        ("model", model, "'linear' or 'gauss'", "mlp"),
-        ("loss", loss, "'logistic' or 'squared'", "sigmoid"),
-    ):
-        if isinstance(value, str) and value == other:
-            raise ValueError(
-                f"{name} must be {convex}, whose risk Newton's method minimises, got {value!r}; fit_nnpu trains it, "
-                f"and with a large beta by the risk of uPU"
-            )
-
-
-def _solve(
-    rows: RiskRows, shape: Shape, tol: float, max_iter: int, callback: object, progress: object
-) -> tuple[RiskMachine, str]:
-    """Return the minimiser of the convex risk, and a warning, or "", if it was not reached."""
-    if not 0 < rows.prior < 1:  # of scenario="single_set": the best intercept would be infinite
-        raise ValueError(
-            f"prior must leave positive and negative rows among the unlabelled ones, got {rows.given_prior:g} with "
-            f"scenario={rows.scenario!r}, by which {rows.prior:g} of them are positive"
-        )
-    names = rows.matrix.feature_names if shape.model == "linear" else None
+    # At a prior of 0 or 1 the best intercept would be infinite.
+    proper_prior(rows.given_prior, rows.scenario, n_pos=rows.mass(1), n_unl=rows.mass(0))
+    names = rows.matrix.feature_names if rows.centers is None else None
     with make_callback(callback, progress, total=None, description="uPU") as hook, columns_named(names):
         options = _core.UpuOptions(
-            loss=shape.loss, prior=rows.prior, lam=rows.lam, tol=tol, max_iter=min(max_iter, MANY)
+            loss=shape.loss, prior=rows.prior, lam=rows.lam, tol=tolerance, max_iter=min(steps, MANY)
         )
         result = _core.fit_upu(
             rows.features,
             rows.labels,
             rows.weights,
             options,
-            callback=of_rounds(hook, lambda step, risk: RiskRound(step, max_iter, risk, None, 0)),
+            callback=of_rounds(hook, lambda step, risk: RiskRound(step, steps, risk, None, 0)),
             n_threads=rows.n_threads,
         )
     status, risks = result["status"], result["risks"]
@@ -220,23 +194,14 @@ def _solve(
         status=status,
         objective=risks,
         history={"risk": risks},
-        params={
-            "method": rows.function,
-            **rows.params(),
-            **shape.params(),
-            "tol": tol,
-            "max_iter": max_iter,
-        },
+        params={**rows.params(), "tol": tolerance, "max_iter": steps},
     )
-    if status in ("tol", "callback"):
-        return made, ""
-    reason = (
-        f"all max_iter = {max_iter} steps were taken by Newton's method"
-        if status == "max_iter"
-        else f"rounding errors ended Newton's method after {len(risks) - 1} steps"
+    reason, hint = f"all max_iter = {steps} steps were taken by Newton's method", "raise max_iter, "
+    if status == "precision":
+        reason, hint = f"rounding errors ended Newton's method after {len(risks) - 1} steps", ""
+    unfinished = (
+        f"{reason}: its decrement is {result['decrement']:.3g} at the risk {risks[-1]:.6g}, and tol = {tolerance:g} is "
+        f"the largest share of the risk that it may be; {hint}scale the features of X, or raise lam"
     )
-    hint = "raise max_iter, " if status == "max_iter" else ""
-    return made, (
-        f"{reason}: its decrement is {result['decrement']:.3g} at the risk {risks[-1]:.6g}, and tol = {tol:g} is the "
-        f"largest share of the risk that it may be; {hint}scale the features of X, or raise lam"
-    )
+    warn_of(made, rows, unfinished if status in ("max_iter", "precision") else "")
+    return made

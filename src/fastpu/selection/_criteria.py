@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import numbers
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_scores_rows
+from fastpu.common._sharing import bound_arguments
 from fastpu.common._text import describe, short
 from fastpu.data._validate import check_binary, check_labels, check_vector, label_counts
 from fastpu.metrics import auc
@@ -44,7 +44,6 @@ class Criterion:
 
     @property
     def takes_prior(self) -> bool:
-        """Whether it depends on `prior`."""
         return self.name in _WANT_PRIOR and self.function is None
 
     @property
@@ -153,16 +152,8 @@ class _WithPrior:
         return self.fit(X, y, **{**(self.prior if self.applies(arguments) else {}), **arguments})
 
     def applies(self, arguments: Mapping[str, Any]) -> bool:
-        return "prior" not in arguments and not _is_bound(self.fit) and needs_prior(self.fit, arguments)
-
-
-def _is_bound(fit: Any) -> bool:
-    """Return whether a partial function has a prior already."""
-    while isinstance(fit, functools.partial):
-        if "prior" in fit.keywords:
-            return True
-        fit = fit.func
-    return False
+        given = {**bound_arguments(self.fit), **arguments}
+        return "prior" not in given and needs_prior(self.fit, given)
 
 
 def with_prior(

@@ -121,7 +121,6 @@ class Move:
 
 
 def check_grid(grid: object, arguments: Arguments) -> list[Grid]:
-    """Check a dict of lists, or a list of such dicts."""
     dicts = [grid] if isinstance(grid, Mapping) else grid
     if not isinstance(dicts, list | tuple) or not all(isinstance(part, Mapping) for part in dicts):
         raise TypeError(f"grid must be a dict of lists of values, or a list of such dicts, got {describe(grid)}")

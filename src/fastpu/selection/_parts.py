@@ -28,25 +28,20 @@ class Rows:
             X = check_matrix(X, name=name, finite=False).table()
         elif self._kind is not None:
             check_frame(X, self._kind, name)
-        self._X: Any = X
+        self.X: Any = X
         self.n_rows = int(X.shape[0])
 
-    def all(self) -> Any:
-        """Return all rows."""
-        return self._X
-
     def take(self, rows: NDArray[np.intp]) -> Any:
-        """Return the rows of these numbers."""
-        return self._X.iloc[rows] if self._kind == "pandas" else self._X[rows]
+        return self.X.iloc[rows] if self._kind == "pandas" else self.X[rows]
 
     def take_pairs(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
         """Return some columns of some rows: of a kernel matrix, whose columns stand for the rows as well."""
-        if not isinstance(self._X, np.ndarray) or self._X.shape[1] != self.n_rows:
+        if not isinstance(self.X, np.ndarray) or self.X.shape[1] != self.n_rows:
             raise ValueError(
-                f"X must be a square array with kernel='precomputed', got shape {tuple(self._X.shape)} "
-                f"({type(self._X).__name__})"
+                f"X must be a square array with kernel='precomputed', got shape {tuple(self.X.shape)} "
+                f"({type(self.X).__name__})"
             )
-        return self._X[np.ix_(rows, columns)]
+        return self.X[np.ix_(rows, columns)]
 
 
 def check_folds(cv: Sequence[Any], n_rows: int) -> list[Fold]:

@@ -184,7 +184,7 @@ class KernelGrid:
             return None
         threads = {} if n_threads is None else {"n_threads": n_threads}
         try:
-            grid = SvmGrid(work.fit, source.rows.all(), {**work.arguments, **threads})
+            grid = SvmGrid(work.fit, source.rows.X, {**work.arguments, **threads})
         except ValueError:  # the fits that are made one by one raise it again
             return None
         return cls(work, source, grid, wants_models)

@@ -102,7 +102,6 @@ def _token(value: Any) -> Any:
 
 
 def _run_line(work: Work, part: Part, line: Line) -> list[Outcome]:
-    """Fit all candidates of a line to a part and judge them."""
     if line.shared:
         try:
             return _run_shared(work, part, line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_int, check_random_state
-from fastpu.common._sharing import shared_parameters, shares_together
+from fastpu.common._sharing import bound_arguments, shared_parameters, shares_together
 from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._folds import Fold, stratified_folds
@@ -251,7 +250,7 @@ def select(
             wants_models=criterion.function is not None,
         )
     else:
-        source = [Part(rows.all(), labels, by_row, *_validation_rows(validation, criterion), None)]
+        source = [Part(rows.X, labels, by_row, *_validation_rows(validation, criterion), None)]
     search = Search(
         work=work,
         source=source,
@@ -314,10 +313,7 @@ def _is_square(fit: Any, given: Mapping[str, Any], grids: Sequence[Grid]) -> boo
     """Return whether X is a kernel matrix, of which folds select columns as well."""
     if any("precomputed" in part.values.get("kernel", ()) for part in grids):
         raise ValueError("kernel='precomputed' must be an argument of its own, not in grid")
-    while isinstance(fit, functools.partial):
-        given = {**fit.keywords, **given}
-        fit = fit.func
-    kernel = given.get("kernel")
+    kernel = {**bound_arguments(fit), **given}.get("kernel")
     return isinstance(kernel, str) and kernel == "precomputed"
 
 
@@ -345,7 +341,7 @@ def _validation_rows(validation: object, criterion: Criterion) -> tuple[Any, Any
     if not isinstance(validation, tuple | list) or len(validation) != 2:
         raise TypeError(f"validation must be a pair (X, y), got {describe(validation)}")
     held = Rows(validation[0], name="X of validation")
-    return held.all(), criterion.check_validation(validation[1], held.n_rows)
+    return held.X, criterion.check_validation(validation[1], held.n_rows)
 
 
 def _processes(threads: int | None, arguments: Arguments) -> tuple[int, dict[str, int]]:

@@ -39,12 +39,10 @@ class Options:
         return min(max(_LEAST_STEPS, 100 * n_rows) if self.max_iter is None else self.max_iter, MANY)
 
     def params(self) -> dict[str, object]:
-        """Return the arguments that influence the model, as they were given."""
         return {**self.kernel.params(), "tol": self.tol, self.limit: self.max_iter}
 
 
 def check_options(given: Mapping[str, Any], limit: str = "max_iter") -> Options:
-    """Check those of a function's arguments, by their names, that all kernel machines share."""
     return Options(
         kernel=check_kernel(given["kernel"], given["gamma"], given["degree"], given["coef0"]),
         cache_bytes=check_cache(given["cache_mb"]),

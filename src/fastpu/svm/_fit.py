@@ -167,7 +167,6 @@ def _violation(
     alpha: NDArray[np.float64],
     decision: NDArray[np.float64],
 ) -> float:
-    """Return the largest violation of the optimality conditions by a pair of rows."""
     gradient = decision - labels
     may_shrink, may_grow = alpha > 0, alpha < cost
     rising, falling = np.where(labels > 0, may_grow, may_shrink), np.where(labels > 0, may_shrink, may_grow)

@@ -110,11 +110,9 @@ class GridFit:
     training: TrainingRows
 
     def warn(self) -> None:
-        """Warn as the fit function does."""
         warn_of_failures(self.task, self.solved, self.span, self.training)
 
     def model(self) -> KernelMachine:
-        """Return the model that the fit function returns."""
         fields: dict[str, Any] = {"support": self.support}
         if self.training.kernel.name == "precomputed":
             fields["n_features"] = self.fold.train.size
@@ -214,7 +212,6 @@ class _Chain:
         }
 
     def fits(self, results: list[_core.GridFit], held: NDArray[np.float64]) -> dict[int, GridFit]:
-        """Return the fits by the numbers of their points."""
         return {
             number: self._fit(task, options, result, scores)
             for (number, (task, options)), result, scores in zip(self._tasks.items(), results, held.T, strict=True)

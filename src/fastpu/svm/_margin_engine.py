@@ -31,7 +31,6 @@ Request: TypeAlias = (
 Steps: TypeAlias = "Generator[Request | MarginRound, Any, T]"
 
 _SOLVERS = ("auto", "exact", "iadmm")
-_PLUS, _MINUS = np.int8(1), np.int8(-1)
 # Each of the fits that run side by side holds some 40 bytes for every row. As many fits are begun as hold the memory of
 # this many rows together.
 _ROWS_AT_ONCE = 1 << 22
@@ -76,13 +75,11 @@ class MarginOptions:
     n_threads: int
 
     def params(self) -> dict[str, object]:
-        """Return the arguments that influence the model, as they were given."""
         names = ("max_iter", "solver_tol", "solver_max_iter", "solver")
         return {name: getattr(self, name) for name in names}
 
 
 def check_margin_options(given: Mapping[str, Any]) -> MarginOptions:
-    """Check those of a function's arguments, by their names, that all of them share."""
     limit = given["solver_max_iter"]
     return MarginOptions(
         max_iter=check_int("max_iter", given["max_iter"], low=1),
@@ -110,7 +107,7 @@ class MarginRows(TrainingRows):
 
     def signs(self, is_positive: NDArray[np.bool_]) -> NDArray[np.int8]:
         """Return +1 and -1; labelled rows are +1."""
-        signs: NDArray[np.int8] = np.where(is_positive | self.is_labelled, _PLUS, _MINUS)
+        signs: NDArray[np.int8] = np.where(is_positive | self.is_labelled, np.int8(1), np.int8(-1))
         return signs
 
     def given(self, labels: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -157,7 +154,6 @@ class Solved:
     solution: _core.MarginSolution
     decision: NDArray[np.float64]
     half_norm: float  # |w|^2 / 2
-    objective: float
     gap: float
 
     @property
@@ -197,7 +193,7 @@ class Solver:
         if not (math.isfinite(objective) and math.isfinite(solution["intercept"])):
             raise ValueError("X and C must be such that sums of squares and costs do not overflow; scale X, or lower C")
         self.ended.append(Ended(solution["status"], solution["method"], solution["n_iter"], gap, objective))
-        return Solved(labels, slopes, solution, solution["decision"], 0.5 * float((coef * coef).sum()), objective, gap)
+        return Solved(labels, slopes, solution, solution["decision"], 0.5 * float((coef * coef).sum()), gap)
 
     def counts(self) -> tuple[int, int]:
         """Return the numbers of sub-problems, and of the engine's steps in them, since the last call."""

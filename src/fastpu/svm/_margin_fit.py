@@ -1,17 +1,22 @@
-"""The code that the large-margin iterations share around their loops: a fit for each cost, the model, the warnings."""
+"""The code that the large-margin iterations share around their loops: default costs, the models, the warnings."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fastpu.common._binomial import largest_shares, least_shares
 from fastpu.common._params import check_float, entries_of, is_sequence
 from fastpu.common._progress import make_callback
 from fastpu.common._warn import one_verdict, span_of, warn
+from fastpu.data._matrix import Matrix
+from fastpu.data._moments import column_moments
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
-from fastpu.svm._isvm_defaults import default_cost, largest_share
+from fastpu.svm._arguments import MOST_COST
 from fastpu.svm._margin_engine import MarginOptions, MarginRows, Steps, Task, open_margin_rows, solve_side_by_side
 from fastpu.svm._margin_loops import Run
 from fastpu.svm.linear_machine import LinearMachine
@@ -169,3 +174,49 @@ def _excess(run: Run, rows: MarginRows) -> str:
         f"minimised, however few the positives are. Take the scores as a ranking and choose the threshold by a prior "
         f"(with_threshold), or use a method that is given the prior"
     )
+
+
+# The factor in C = _FACTOR n_pos / (s^2 sqrt(max(n_pos, d))). This rule was chosen on ten standardised data sets with
+# 5 and 30 % of the positives labelled, and on text: for both methods its mean AUC was within .001 of the best rule.
+_FACTOR = 80.0
+_LEAST_COST = 1e-100
+
+# Constants of the bound on the share of positives: the error probability of each of its two intervals, the most
+# thresholds to try, and the number of rows that each fitted coefficient may have moved above a threshold.
+_TAIL = 0.05
+_MOST_THRESHOLDS = 1000
+_LIFTED = 0.05
+
+
+def default_cost(matrix: Matrix, is_labelled: NDArray[np.bool_], weights: NDArray[np.float64] | None) -> float:
+    """Return C for n_pos labelled rows and the mean squared distance s^2 of rows from their mean, both weighted."""
+    moments = column_moments(matrix, weights)
+    size = float(moments.variances.sum()) * moments.unit * moments.unit
+    # Weights may stand for repeated rows, but those that sum to 1, say, do not make fewer of them.
+    n_pos = max(float(np.count_nonzero(is_labelled)), 0.0 if weights is None else float(weights[is_labelled].sum()))
+    cost = _FACTOR * n_pos / math.sqrt(max(n_pos, matrix.n_features)) / (size if size > 0 else 1.0)
+    return min(max(cost, _LEAST_COST), MOST_COST)
+
+
+def largest_share(scores: NDArray[np.float64], is_labelled: NDArray[np.bool_], n_coefs: int) -> float:
+    """Return an upper bound on the share of positives among unlabelled rows, from the scores of a linear function.
+
+    Labelled rows are taken to be a sample of the positives. If a share r of the positives and a share q of the
+    unlabelled rows have scores above a threshold, the share of positives is at most q / r: more positives would put
+    more than q above the threshold. The least bound over all thresholds counts. Thresholds are the scores of
+    labelled rows, at most 1,000 of them, evenly spaced by the logarithm of their rank. q is replaced by the upper
+    end of an exact interval and r by the lower end, after subtracting the rows that `n_coefs` coefficients may have
+    gained by being fitted to the labelled rows. With fewer labelled rows than coefficients there is no bound but 1.
+    """
+    labelled = np.sort(scores[is_labelled])[::-1]
+    unlabelled = np.sort(scores[~is_labelled])
+    n_pos, n_unl = labelled.size, unlabelled.size
+    if n_pos < n_coefs:
+        return 1.0
+    ranks = np.arange(1, n_pos + 1)
+    if n_pos > _MOST_THRESHOLDS:
+        ranks = np.unique(np.rint(np.geomspace(1, n_pos, _MOST_THRESHOLDS)).astype(np.int64))
+    above = ranks - _LIFTED * n_coefs
+    ranks, above = ranks[above > 0], above[above > 0]
+    reached = n_unl - np.searchsorted(unlabelled, labelled[ranks - 1], side="left")
+    return min(1.0, float((largest_shares(reached, n_unl, _TAIL) / least_shares(above, n_pos, _TAIL)).min()))

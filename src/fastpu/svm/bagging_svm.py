@@ -305,7 +305,8 @@ class _Bags:
             for bag in range(len(result["status"])):
                 self._add(result, bag, result["decision"][:, bag])
                 n_kept += 1
-                if self._hook is not None and self._hook(self._info(result, bag)):
+                numbers = {name: result[name][bag].item() for name in _HISTORY}
+                if self._hook is not None and self._hook(BagRound(self.n_done, len(self._bags), **numbers)):
                     self.is_stopped = True
                     break
             for name, parts in self._parts.items():
@@ -315,7 +316,6 @@ class _Bags:
         return True
 
     def _solve(self, first: int, stop: int) -> dict[str, Any]:
-        """Solve several bags at a time."""
         training, bags = self.training, self._bags[first:stop]
         n_rows = self._positives.size + bags.shape[1]
         return training.engine.solve_bags(
@@ -362,10 +362,6 @@ class _Bags:
         self._is_support[result["support"][coefs != 0]] = True
         self.statuses.append(result["status"][bag])
         self.n_done += 1
-
-    def _info(self, result: dict[str, Any], bag: int) -> BagRound:
-        numbers = {name: result[name][bag].item() for name in _HISTORY}
-        return BagRound(bag=self.n_done, n_bags=len(self._bags), **numbers)
 
     def model(self, unlabelled: NDArray[np.int64], params: dict[str, object]) -> BaggingSVM:
         """Return the mean of the SVMs of the bags that were kept."""

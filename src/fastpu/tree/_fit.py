@@ -15,7 +15,7 @@ from fastpu import _core
 from fastpu.common._params import MANY, check_choice, check_float, check_int, check_random_state
 from fastpu.common._text import describe
 from fastpu.data._matrix import Matrix
-from fastpu.data._validate import check_matrix
+from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
 from fastpu.model._prior import check_prior_in, check_scenario
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
@@ -23,31 +23,30 @@ from fastpu.tree.tree_ensemble import TreeEnsemble, packed
 _MAX_BINS = 255
 
 
-def open_rows(X: object, max_bins: object, before: TreeEnsemble | None) -> tuple[Matrix | BinnedFeatures, int]:
-    """Return X, checked, and the most cuts of a feature."""
-    cuts = None if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
+def open_rows(
+    X: object, max_bins: object, before: TreeEnsemble | None = None, *, words: tuple[str, ...] = ()
+) -> tuple[Matrix | BinnedFeatures, int | str | None]:
+    """Return X, checked, and `max_bins`: the most cuts of a feature, None, or one of `words`."""
+    cuts: int | str | None = None
+    if isinstance(max_bins, str) and words:
+        cuts = check_choice("max_bins", max_bins, words, f", None or an integer from 1 to {_MAX_CUTS}")
+    elif max_bins is not None:
+        cuts = check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
     if not isinstance(X, BinnedFeatures):
-        kept: Any = "learn" if before is None else before.categories
-        return check_matrix(X, finite=False, categories=kept), cuts or _MAX_BINS
+        return check_matrix(X, finite=False, categories="learn" if before is None else before.categories), cuts
     if cuts is not None and cuts != X.max_bins:
-        raise ValueError(f"max_bins must be None (or {X.max_bins}, as in X) where X is BinnedFeatures, got {cuts}")
+        raise ValueError(f"max_bins must be None (or {X.max_bins}, as in X) where X is BinnedFeatures, got {cuts!r}")
     return X, X.max_bins
 
 
 def bin_rows(
-    data: Matrix | BinnedFeatures, max_bins: int, weights: NDArray[np.float64] | None, n_threads: int
+    data: Matrix | BinnedFeatures, max_bins: Any, weights: NDArray[np.float64] | None, n_threads: int
 ) -> BinnedFeatures:
-    """Return the rows that `open_rows` gave as binned features."""
-    return data if isinstance(data, BinnedFeatures) else binned(data, max_bins, weights, n_threads)
+    """Return the rows that `open_rows` gave as binned features, 255 cuts of each by default."""
+    return data if isinstance(data, BinnedFeatures) else binned(data, max_bins or _MAX_BINS, weights, n_threads)
 
 
 # ---- Bags ----
-
-
-def counted_rows(label: int, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> NDArray[np.bool_]:
-    """Return which rows have this label and a positive weight: only these can be in a bag."""
-    is_there: NDArray[np.bool_] = labels == label
-    return is_there if weights is None else is_there & (weights > 0)
 
 
 def check_bag_ratio(bag_ratio: object) -> float | None:
@@ -59,7 +58,7 @@ def bag_options(
     bag_ratio: float | None, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
 ) -> dict[str, Any]:
     """Return the options of the core that say how bags are drawn from these rows."""
-    n_pos, n_unl = (int(np.count_nonzero(counted_rows(label, labels, weights))) for label in (1, 0))
+    n_pos, n_unl, _ = label_counts(labels if weights is None else labels[weights > 0])  # others are in no bag
     if bag_ratio is None:
         return {"bag_unl": n_unl, "replace_unl": True}
     return {"bag_unl": max(1, round(min(bag_ratio * n_pos, n_unl))), "replace_unl": False}
@@ -144,7 +143,6 @@ def draw_seed(random_state: object, before: TreeEnsemble | None) -> int:
 
 
 def check_init_model(model: object, function: str) -> TreeEnsemble | None:
-    """Return the model that a fit is to go on from, or None."""
     if model is None:
         return None
     if not isinstance(model, TreeEnsemble):
@@ -196,7 +194,6 @@ def fingerprint_of_parts(
 def fingerprint_of(
     features: BinnedFeatures, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, n_threads: int
 ) -> NDArray[np.uint64]:
-    """Return `fingerprint_of_parts` of rows in memory."""
     native = features._native
     whole = fingerprint_of_part(features, labels, weights, first_row=0, n_threads=n_threads)
     return fingerprint_of_parts([whole], native.cut_starts, native.cut_values)

@@ -37,14 +37,7 @@ def make_booster(
     feature_names: Iterable[str],
     categories: Kept,
 ) -> lightgbm.Booster:
-    """Return a LightGBM model with the scores of these trees.
-
-    Parameters
-    ----------
-    nodes, tree_starts, category_sets, divisor, categories
-        As in `TreeEnsemble`.
-    feature_names : iterable of str
-    """
+    """Return a LightGBM model with the scores of these trees, whose arrays are as in `TreeEnsemble`."""
     try:
         library = import_module("lightgbm")
     except ImportError as error:

@@ -1,7 +1,8 @@
-"""The arguments of a forest, checked."""
+"""The arguments of a forest, checked, and the model that is made of its trees, wherever the rows are."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._params import MANY, check_choice, check_int
+from fastpu.common._warn import warn
 from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
+from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model._prior import prior_by_labels
-from fastpu.tree._fit import check_bag_ratio, check_loss, check_max_features, drawn_features
+from fastpu.model._scored_rows import ScoredRows
+from fastpu.tree._fit import check_bag_ratio, check_loss, check_max_features, drawn_features, joined
+from fastpu.tree.tree_ensemble import TreeEnsemble
 
 FUNCTION = "fit_forest"
 LOSSES = ("gini", "nnpu", "upu")
@@ -68,7 +73,6 @@ class Growth:
 
 
 def check_growth(given: Mapping[str, Any]) -> Growth:
-    """Check those of a function's arguments, by their names, that say how trees are grown."""
     kind, prior, scenario = check_loss(given, LOSSES, WITH_PRIOR)
     max_depth, max_leaves = given["max_depth"], given["max_leaves"]
     return Growth(
@@ -96,3 +100,66 @@ def check_groups(
             if not (weights[labels == label] > 0).any():
                 raise ValueError(f"sample_weight must be positive for at least one {what}, got zeros only")
     return labels, weights, prior_by_labels(growth.prior, growth.scenario, labels, weights)
+
+
+@dataclass
+class ForestRows(ScoredRows):
+    """The training rows of a forest, wherever they are.
+
+    `features` has the number of features, their names and their categories. `prior` is the one among the unlabelled
+    rows, any number where there is none.
+    """
+
+    features: Any
+    prior: float
+    fingerprint: NDArray[np.uint64]
+
+
+def make_model(
+    grown: Any,
+    rows: ForestRows,
+    growth: Growth,
+    seed: int,
+    before: TreeEnsemble | None,
+    params: dict[str, object],
+) -> TreeEnsemble:
+    """Return the model of these trees and those of `before`, with its threshold; warn if it tells no rows apart."""
+    trees = joined(before, grown)
+    sizes = np.diff(trees["tree_starts"])
+    n_trees = sizes.size
+    # Tree by tree: reduceat would make all gains float64 at once.
+    gains = [tree.sum(dtype=np.float64) for tree in np.split(grown.nodes["gain"], grown.tree_start[1:-1])]
+    unsplit = 1.0 if growth.loss == "gini" else 4.0 * rows.prior * (1.0 - rows.prior)  # the loss of a bag
+    objective = unsplit - np.array(gains)
+    with np.errstate(invalid="ignore"):
+        held = grown.oob_sum / grown.oob_count
+    make = functools.partial(
+        TreeEnsemble,
+        n_features=rows.features.n_features,
+        feature_names=rows.features.feature_names,
+        n_iter=n_trees,
+        converged=grown.status == "n_trees",
+        status=grown.status,
+        objective=objective if before is None else np.concatenate([before.objective, objective]),
+        history={"n_leaves": (sizes + 1) // 2},
+        params=params,
+        **trees,
+        categories=rows.features.categories,
+        divisor=n_trees,
+        seed=seed,
+        oob_sum=grown.oob_sum,
+        oob_count=grown.oob_count,
+        fingerprint=rows.fingerprint,
+    )
+    threshold, rule = rows.threshold(held, lambda: make(threshold=0.0))
+    model = make(threshold=threshold, threshold_rule=rule)
+    if sizes.max() == 1:
+        warn(
+            f"{FUNCTION}: all {n_trees} trees are single leaves, which give every row the same score: either all "
+            f"columns are constant, or min_leaf_rows = {growth.min_leaf_rows} leaves no split of a bag; give "
+            f"more rows, or lower min_leaf_rows",
+            DegenerateModelWarning,
+        )
+    elif grown.status == "n_trees":
+        rows.warn_if_alike(FUNCTION, model, f"by {rule} no cut tells these apart: give more trees or rows")
+    return model

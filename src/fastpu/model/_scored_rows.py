@@ -1,0 +1,67 @@
+"""Training rows with the scores that a model gives them: where its threshold comes from, and if it tells any apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastpu.common._warn import span_of, warn_if_alike
+from fastpu.model._threshold import balanced_accuracy_threshold
+
+GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
+_FEW = 100  # with more rows on each side of the threshold out of bag, rows in the bags need not be scored
+
+
+@dataclass
+class ScoredRows:
+    """Labels and weights of training rows, wherever these are; `score` returns the scores that a model gives them."""
+
+    labels: NDArray[np.int8]
+    weights: NDArray[np.float64] | None
+    score: Callable[[Any], NDArray[np.float64]]
+    _scores: NDArray[np.float64] | None = field(default=None, init=False)
+
+    def counted(self, label: int) -> NDArray[np.bool_]:
+        """Return which rows have this label and a positive weight."""
+        is_there: NDArray[np.bool_] = self.labels == label
+        return is_there if self.weights is None else is_there & (self.weights > 0)
+
+    def sides(self) -> tuple[int, int]:
+        """Return the labels that a threshold lies between: +1 and -1, or 0 in place of one that no row has."""
+        upper, lower = (label if self.counted(label).any() else 0 for label in (1, -1))
+        return upper, lower
+
+    def scores(self, model: Any) -> NDArray[np.float64]:
+        """Return the scores of all rows by the one model of a fit, whose threshold does not change them."""
+        if self._scores is None:
+            self._scores = self.score(model)
+        return self._scores
+
+    def threshold(self, held: NDArray[np.float64] | None, model: Callable[[], Any]) -> tuple[float, str]:
+        """Return the threshold of the best balanced accuracy between two groups of rows, and how it was chosen.
+
+        They are positive and negative rows, with the unlabelled ones in place of a group without any. `held` are
+        out-of-bag scores, if there are some; where a group has none, all rows are scored by `model()`.
+        """
+        upper, lower = self.sides()
+        groups = [self.counted(label) for label in (upper, lower)]
+        scores, rows = held, "rows by out-of-bag scores"
+        if scores is None:
+            scores, rows = self.scores(model()), "training rows"
+        elif any(np.isnan(scores[group]).all() for group in groups):
+            scores, rows = self.scores(model()), "rows by scores of rows in the bags (a group is in all bags)"
+        above, below = (group & ~np.isnan(scores) for group in groups)
+        weights = (None, None) if self.weights is None else (self.weights[above], self.weights[below])
+        threshold = balanced_accuracy_threshold(scores[above], scores[below], *weights)
+        return threshold, f"best balanced accuracy between {GROUP[upper]} and {GROUP[lower]} {rows}"
+
+    def warn_if_alike(self, function: str, model: Any, advice: str) -> None:
+        """Warn of a model that calls all rows the same."""
+        held, threshold = model._out_of_bag(), model.threshold
+        if held is None or min(np.sum(held > threshold), np.sum(held <= threshold)) <= _FEW:
+            # Else the trees whose bags they are in tell them apart even better.
+            warn_if_alike(function, span_of(self.scores(model), threshold), advice)
