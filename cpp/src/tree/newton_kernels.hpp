@@ -16,6 +16,9 @@ namespace fastpu::detail {
 inline std::int32_t g_of(std::uint64_t word) { return static_cast<std::int32_t>(word >> 32U); }
 inline std::int32_t h_of(std::uint64_t word) { return static_cast<std::int32_t>(word & 0xffffffffU); }
 
+// NewtonKernels::score_bound is at most this share above the largest score.
+inline constexpr double kBoundShare = 4e-6;
+
 // The sums of a node, and what its cuts are judged by. A side with the sums G and H has the score G^2 / (H + lam), and
 // a cut that of its two sides together; a side must not have H below min_hessian, or H + lam = 0.
 struct NewtonNode {
@@ -39,6 +42,14 @@ struct NewtonNode {
     if (left_h < min_hessian || right_h < min_hessian || !(a * b > 0)) return -kInfinity;
     return (left_g * left_g * b + right_g * right_g * a) / (a * b);
   }
+  // score_bound works with the sums as whole numbers: lam in units of h, and the unit of the scores that these give.
+  double whole_lam() const { return lam / h_unit; }
+  double score_unit() const { return g_unit * g_unit / h_unit; }
+  // Whether score_bound can be used: its numbers are within the range of float.
+  bool has_bounds() const {
+    const bool is_moderate = lam == 0 || (whole_lam() >= 0x1p-30 && whole_lam() <= 0x1p40);
+    return is_moderate && score_unit() >= 0x1p-900 && score_unit() <= 0x1p900;
+  }
 };
 
 // The features whose codes are added to a histogram, ascending: the code of the k-th is at place feature[k] of a row,
@@ -59,6 +70,8 @@ struct NewtonKernels {
   AddRows<std::uint16_t> add_pairs;
   // The largest score of the n cuts that have the first 1, ..., n of the bins on the left; -inf if none is allowed.
   double (*best_score)(const std::uint64_t* bins, index_t n, const NewtonNode& node);
+  // An upper bound of best_score, in less time, for a node that has_bounds().
+  double (*score_bound)(const std::uint64_t* bins, index_t n, const NewtonNode& node);
   // bins[k] -= less[k] for n bins.
   void (*subtract)(std::uint64_t* bins, const std::uint64_t* less, index_t n);
   // Writes the words of n rows, in units of 1 / g_scale and 1 / h_scale. With weights (or null), which must be whole

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kLeastGain = 1e-9;   // relative to the score of the node: what rounding could make of a gain of 0
 constexpr index_t kFeatureBlock = 8;  // features of one parallel task
-constexpr index_t kFewCuts = 3;       // so few cuts take no longer one by one than side by side
+constexpr index_t kFewCuts = 3;       // the gains of so few cuts take no longer than a bound of them
 
 struct Category {
   std::uint32_t code = 0;
@@ -40,14 +40,14 @@ void NewtonSearch::start(const std::vector<std::uint32_t>& split_features, const
 void NewtonSearch::search(const Node& node, bool with_counts) {
   set(searches_[0], node);
   set(searches_[1], {});
-  find_gains(nullptr, nullptr);
+  find_bounds(nullptr, nullptr);
   if (node.best != nullptr) choose(searches_[0], with_counts);
 }
 
 void NewtonSearch::search_children(const Node& first, const Node& second) {
   set(searches_[0], first);
   set(searches_[1], second);
-  find_gains(first.bins, second.bins);
+  find_bounds(first.bins, second.bins);
   for (Search& search : searches_) {
     if (search.node.best != nullptr) choose(search, false);
   }
@@ -63,11 +63,11 @@ void NewtonSearch::set(Search& search, const Node& node) const {
                  lam_,
                  min_leaf_hessian_};
   search.most.resize(split_features_.size());
-  search.is_counted.assign(split_features_.size(), 0);
+  search.known.resize(split_features_.size());
 }
 
-// Subtracts one histogram from another, if there are any, and finds the gains of all features, which read the result.
-void NewtonSearch::find_gains(const std::uint64_t* subtracted, std::uint64_t* from) {
+// Subtracts one histogram from another, if there are any, and bounds the gains of all features, which read the result.
+void NewtonSearch::find_bounds(const std::uint64_t* subtracted, std::uint64_t* from) {
   constexpr index_t kBinsPerWorker = 16384;
   const index_t work = 2 * layout_.size();
   const int workers = static_cast<int>(std::min<index_t>(n_workers_, 1 + work / kBinsPerWorker));
@@ -81,14 +81,24 @@ void NewtonSearch::find_gains(const std::uint64_t* subtracted, std::uint64_t* fr
         kernels_.subtract(from + first, subtracted + first, binned_.n_bins(f));
       }
       for (Search& search : searches_) {
-        if (search.node.best != nullptr) find_gain(search, at(k));
+        if (search.node.best != nullptr) bound_gain(search, at(k));
       }
     }
   });
 }
 
-// The largest gain of the k-th feature.
+// Bounds the gains of the k-th feature, or finds the largest where there is no faster bound.
+void NewtonSearch::bound_gain(Search& search, std::size_t k) const {
+  const std::uint32_t f = split_features_[k];
+  if (features_.is_categorical(f) || binned_.n_bins(f) - 1 <= kFewCuts || !search.sums.has_bounds()) {
+    return find_gain(search, k);
+  }
+  search.most[k] = best_cut(search, f, kernels_.score_bound) - search.sums.score();
+  search.known[k] = Known::bound;
+}
+
 void NewtonSearch::find_gain(Search& search, std::size_t k) const {
+  search.known[k] = Known::gain;
   if (!features_.is_categorical(split_features_[k])) {
     const auto best_score = [&](const std::uint64_t* bins, index_t n, const NewtonNode& node) {
       if (n > kFewCuts) return kernels_.best_score(bins, n, node);
@@ -117,17 +127,23 @@ double NewtonSearch::best_cut(const Search& search, std::uint32_t feature, Score
   return std::max(best, score(bins + 1, n - 2, search.sums));
 }
 
+// Finds the best split from bounds of the gains: only features whose bounds reach the top are searched.
 void NewtonSearch::choose(Search& search, bool with_counts) {
   NewtonSplit& chosen = *search.node.best;
   const double least = kLeastGain * search.sums.score();
+  const auto index_of = [&](auto place) { return static_cast<std::size_t>(place - search.most.begin()); };
   while (true) {
-    const double best = std::ranges::max(search.most);
+    const std::size_t top = index_of(std::ranges::max_element(search.most));
+    const double best = search.most[top];
     if (!(best > least)) return;
     const double limit = best - kGainTie * best;
-    const auto first = std::ranges::find_if(search.most, [=](double gain) { return gain >= limit; });
-    const auto k = static_cast<std::size_t>(first - search.most.begin());
+    const std::size_t k = index_of(std::ranges::find_if(search.most, [=](double gain) { return gain >= limit; }));
+    if (search.known[top] == Known::bound || search.known[k] == Known::bound) {
+      find_gain(search, search.known[top] == Known::bound ? top : k);
+      continue;
+    }
     const std::uint32_t feature = split_features_[k];
-    const bool is_counted = search.is_counted[k] != 0;
+    const bool is_counted = search.known[k] == Known::counted;
     counts_.clear();
     if (is_counted) rows_.count_codes(search.node.number, feature, counts_);
     for_splits(search, feature, counts_, [&](const NewtonSplit& split) {
@@ -137,7 +153,7 @@ void NewtonSearch::choose(Search& search, bool with_counts) {
     if (!with_counts || is_counted || has_enough(rows_.count_sides(search.node.number, chosen))) return;
     // The best split of this feature leaves too few rows on a side: its others are compared by counts.
     chosen = {};
-    search.is_counted[k] = 1;
+    search.known[k] = Known::counted;
     rows_.count_codes(search.node.number, feature, counts_);
     search.most[k] = -kInfinity;
     for_splits(search, feature, counts_, [&](const NewtonSplit& split) {

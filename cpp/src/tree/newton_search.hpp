@@ -56,15 +56,19 @@ class NewtonSearch {
   }
 
  private:
+  // What is known of the gains of a feature: a bound of them, the largest one, or the largest one of the splits that
+  // leave enough rows on both sides.
+  enum class Known : std::uint8_t { bound, gain, counted };
   struct Search {
     Node node;
     NewtonNode sums;
-    std::vector<double> most;      // of each feature that may be split: the largest gain
-    std::vector<char> is_counted;  // whether that is of the splits alone that leave enough rows on both sides
+    std::vector<double> most;  // of each feature that may be split, by what is known of it
+    std::vector<Known> known;
   };
 
   void set(Search& search, const Node& node) const;
-  void find_gains(const std::uint64_t* subtracted, std::uint64_t* from);
+  void find_bounds(const std::uint64_t* subtracted, std::uint64_t* from);
+  void bound_gain(Search& search, std::size_t k) const;
   void find_gain(Search& search, std::size_t k) const;
   template <class Score>
   double best_cut(const Search& search, std::uint32_t feature, Score&& score) const;

@@ -75,6 +75,24 @@ void finds_the_best_score(const NewtonKernels& kernels, index_t n, double min_he
   CHECK(kernels.best_score(words.data(), n, node) == expected);
 }
 
+// Of sums as large as they may be, too.
+void bounds_the_best_score(const NewtonKernels& kernels, index_t n, double min_hessian, double lam) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(n));
+  for (const std::uint64_t size : {std::uint64_t{1}, std::uint64_t{2'147'483} / static_cast<std::uint64_t>(n + 1)}) {
+    auto words = random_words(n + 1, random);
+    for (auto& word : words) word *= size;
+    std::uint64_t sum = 0;
+    for (const std::uint64_t word : words) sum += word;
+    const NewtonNode node{
+        fastpu::detail::g_of(sum) * 0.5, fastpu::detail::h_of(sum) * 0.25, 0.5, 0.25, lam, min_hessian};
+    CHECK(node.has_bounds());
+    const double best = kernels.best_score(words.data(), n, node);
+    const double bound = kernels.score_bound(words.data(), n, node);
+    CHECK(bound >= best);
+    CHECK(bound <= best * (1 + fastpu::detail::kBoundShare));
+  }
+}
+
 void subtracts(const NewtonKernels& kernels, index_t n) {
   std::mt19937_64 random(static_cast<std::uint64_t>(n));
   auto bins = random_words(n + 1, random);
@@ -130,6 +148,35 @@ CASE("the best score is that of one of the cuts") {
       finds_the_best_score(kernels, n, 300.0);
     }
   });
+}
+
+CASE("a bound of the best score is hardly above it") {
+  on_every_level([](const NewtonKernels& kernels) {
+    for (const index_t n : {1, 3, 5, 16, 33, 255, 256, 257, 1000}) {
+      for (const double lam : {0.0, 1.0, 1e-9, 1e6}) {
+        bounds_the_best_score(kernels, n, 0.0, lam);
+        bounds_the_best_score(kernels, n, 300.0, lam);
+      }
+    }
+  });
+}
+
+CASE("where no cut is allowed there is no bound either") {
+  const std::vector<std::uint64_t> words{1, 2, 3, 4};
+  on_every_level([&](const NewtonKernels& kernels) {
+    const auto bound = [&](double min_hessian, double lam) {
+      return kernels.score_bound(words.data(), 3, {0.0, 2.5, 0.5, 0.25, lam, min_hessian});
+    };
+    CHECK(bound(5.0, 1.0) == -fastpu::kInfinity);
+    CHECK(bound(1e300, 1.0) == -fastpu::kInfinity);
+    CHECK(kernels.score_bound(words.data(), 0, {0.0, 2.5, 0.5, 0.25, 1.0, 0.0}) == -fastpu::kInfinity);
+  });
+}
+
+CASE("there are no bounds of what floats cannot hold") {
+  CHECK(!(NewtonNode{1.0, 1.0, 0.5, 0.5, 1e30, 0.0}).has_bounds());
+  CHECK(!(NewtonNode{1.0, 1.0, 0.5, 0.5, 1e-30, 0.0}).has_bounds());
+  CHECK(!(NewtonNode{0x1p-600, 1.0, 0x1p-600, 0.5, 0.0, 0.0}).has_bounds());
 }
 
 CASE("histograms are subtracted bin by bin") {
