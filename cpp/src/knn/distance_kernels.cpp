@@ -55,7 +55,18 @@ void of_panel(const double* panel, const double* x, index_t n_features, double* 
       }
       return total;
     };
-    store(squared + v * kDoubles, ((sum(0) + sum(4)) + (sum(2) + sum(6))) + ((sum(1) + sum(5)) + (sum(3) + sum(7))));
+    // Partial sums that no feature is added to are +0 and do not change the total: they can be left out.
+    Doubles total;
+    if (n_features == 1) {
+      total = sum(0);
+    } else if (n_features == 2) {
+      total = sum(0) + sum(1);
+    } else if (n_features == 3) {
+      total = (sum(0) + sum(2)) + sum(1);
+    } else {
+      total = ((sum(0) + sum(4)) + (sum(2) + sum(6))) + ((sum(1) + sum(5)) + (sum(3) + sum(7)));
+    }
+    store(squared + v * kDoubles, total);
   }
 }
 

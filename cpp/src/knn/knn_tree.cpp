@@ -158,7 +158,14 @@ class Tree {
 
   Reach reach(const Node& node, const double* point) const {
     const double* const box = low(node.number);
-    return {kernels_.of_box(box, box + d_, point, d_), lowest_[node.number]};
+    if (d_ > 3) return {kernels_.of_box(box, box + d_, point, d_), lowest_[node.number]};
+    // In few dimensions a call of the kernel would cost more than its work.
+    double squares[3] = {};
+    for (index_t f = 0; f < d_; ++f) {
+      const double gap = std::max({box[f] - point[f], point[f] - box[d_ + f], 0.0});
+      squares[f] = gap * gap;
+    }
+    return {(squares[0] + squares[2]) + squares[1], lowest_[node.number]};
   }
 
   void search_row(index_t row, const double* point, NearestRows& nearest) const {
