@@ -104,7 +104,7 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
     held = check_eval_set(given["eval_set"], data)
     rows = LabelledRows(data, labels, weights)
     if fit.unused == 0 and isinstance(data, Matrix) and not labels.all():
-        rows = rows.take(labels != 0)
+        rows = rows.take(np.flatnonzero(labels))
 
     def run(
         part: LabelledRows, n: int, judged: LabelledRows | None, patience: int = 0, callback: Any = None
