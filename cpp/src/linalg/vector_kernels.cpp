@@ -40,6 +40,36 @@ void add(double* y, double factor, const double* x, index_t n) {
   for (; k < n; ++k) y[k] += factor * x[k];
 }
 
+void add_two(double* a, double* b, const double* const* rows, const double* in_a, const double* in_b, index_t n_rows,
+             index_t n) {
+  constexpr index_t kRows = 4;  // at once, so that sums are loaded and stored less often
+  index_t k = 0;
+  for (; k + kRows <= n_rows; k += kRows) {
+    index_t c = 0;
+    for (; c + kDoubles <= n; c += kDoubles) {
+      Doubles sum_a = load<Doubles>(a + c);
+      Doubles sum_b = load<Doubles>(b + c);
+      for (index_t r = k; r < k + kRows; ++r) {
+        const Doubles values = load<Doubles>(rows[r] + c);
+        sum_a = sum_a + splat<Doubles>(in_a[r]) * values;
+        sum_b = sum_b + splat<Doubles>(in_b[r]) * values;
+      }
+      store(a + c, sum_a);
+      store(b + c, sum_b);
+    }
+    for (; c < n; ++c) {
+      for (index_t r = k; r < k + kRows; ++r) {
+        a[c] += in_a[r] * rows[r][c];
+        b[c] += in_b[r] * rows[r][c];
+      }
+    }
+  }
+  for (; k < n_rows; ++k) {
+    add(a, in_a[k], rows[k], n);
+    add(b, in_b[k], rows[k], n);
+  }
+}
+
 void rotate(double* carried, double* row, double c, double s, index_t n) {
   const Doubles cs = splat<Doubles>(c);
   const Doubles ss = splat<Doubles>(s);
@@ -157,6 +187,6 @@ PathCheck check(const PathSlacks& slacks, const double* label, const double* cos
 
 }  // namespace
 
-const VectorKernels kVectorKernels = {dot, add, rotate, nearest, list_near, check};
+const VectorKernels kVectorKernels = {dot, add, add_two, rotate, nearest, list_near, check};
 
 }  // namespace fastpu::detail::FASTPU_LEVEL

@@ -30,6 +30,9 @@ struct VectorKernels {
   double (*dot)(const double* a, const double* b, index_t n);
   // y += factor x
   void (*add)(double* y, double factor, const double* x, index_t n);
+  // a[c] += sum_k in_a[k] rows[k][c] and b[c] += sum_k in_b[k] rows[k][c], k in order
+  void (*add_two)(double* a, double* b, const double* const* rows, const double* in_a, const double* in_b,
+                  index_t n_rows, index_t n);
   // row, carried = c row + s carried, c carried - s row
   void (*rotate)(double* carried, double* row, double c, double s, index_t n);
   // The least step at which a row reaches the margin: distance p = weight (h + a0) - side lam, at the speed

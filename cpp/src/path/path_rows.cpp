@@ -46,6 +46,12 @@ void PathRows::take(index_t i, const std::vector<index_t>& positions, double* ou
   const index_t number = cache_->columns()[at(i)];
   const double* values = cache_->find(number);
   if (values == nullptr) cache_->get(&number, 1, &values, *team_);
+#if defined(__GNUC__)
+  // The row is probably not in the processor's cache, and its entries are read in irregular order.
+  if (static_cast<index_t>(positions.size()) > n() / 32) {
+    for (index_t c = 0; c < n(); c += 8) __builtin_prefetch(values + c);
+  }
+#endif
   for (std::size_t k = 0; k < positions.size(); ++k) out[k] = values[positions[k]];
 }
 
@@ -114,6 +120,15 @@ void PathRows::add(const std::vector<index_t>& positions, const double* factors,
     const double* shifted[kRowsAtOnce];
     for (index_t k = 0; k < n_now; ++k) shifted[k] = values_[at(k)] + from;
     loops_->f64.add_rows(sums + from, shifted, factors + first, n_now, width);
+  });
+}
+
+void PathRows::add_two(const std::vector<index_t>& positions, const double* in_a, const double* in_b, double* a,
+                       double* b) {
+  for_each_block(positions, [&](index_t first, index_t n_now, index_t from, index_t width) {
+    const double* shifted[kRowsAtOnce];
+    for (index_t k = 0; k < n_now; ++k) shifted[k] = values_[at(k)] + from;
+    vector_loops_->add_two(a + from, b + from, shifted, in_a + first, in_b + first, n_now, width);
   });
 }
 

@@ -47,6 +47,9 @@ class PathRows {
   double largest(index_t feature) const { return largest_[at(feature)]; }  // |x|
   void add_weighted(const double* weights, double* sums);
 
+  // The same as add() for two vectors of factors at once.
+  void add_two(const std::vector<index_t>& positions, const double* in_a, const double* in_b, double* a, double* b);
+
   // Returns max_c sum_k factors[k] |K(positions[k], c)|, or an upper bound of it; factors must be >= 0.
   double reach(const std::vector<index_t>& positions, const double* factors);
   // For a linear K, an upper bound of the terms of scores: sum_f |weights[f]| max_c |x_cf|.

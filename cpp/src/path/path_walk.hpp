@@ -46,7 +46,7 @@ class PathWalk {
   void cross_gap(const Elbow& elbow);
   void find_weak(const Elbow& elbow);
   void find_speed(Elbow& elbow);
-  void look_at_all(const Elbow& elbow);
+  void look_at_all(const Elbow& elbow, bool with_speed);
   PathStep find_step(const Elbow& elbow, index_t& exit);
   bool choose_step(Elbow& elbow, double& step, index_t& exit);
   void move(Elbow& elbow, double step, index_t first_exit);
@@ -115,6 +115,7 @@ class PathWalk {
   double on_margin_ = kOnMargin;
   int n_no_steps_ = 0;
   bool speed_is_known_ = false;  // whether v belongs to the present moving rows
+  bool has_new_speed_ = false;   // whether look_at_all() has just computed v for them
   double work_ = 0;              // kernel rows added to h and v since h was computed anew
   double lam_of_scores_ = 0;     // the lam at which h was computed
   std::vector<index_t> weak_;    // rows on the margin that are not moving

@@ -152,8 +152,9 @@ void PathWalk::find_weak(const Elbow& elbow) {
   }
 }
 
-// Computes the scores of all rows at this point if only some have been watched.
-void PathWalk::look_at_all(const Elbow& elbow) {
+// Computes the scores of all rows at this point if only some have been watched, and their speeds if the slopes are
+// known.
+void PathWalk::look_at_all(const Elbow& elbow, bool with_speed) {
   if (!watch_->is_partial()) return;
   watch_->end();
   if (work_ > kRecompute * static_cast<double>(problem_.n)) {
@@ -162,13 +163,21 @@ void PathWalk::look_at_all(const Elbow& elbow) {
     const auto& before = watch_->first_beta();
     std::vector<index_t> changed;
     std::vector<double> by;
+    std::vector<double> slopes;
     for (index_t i = 0; i < problem_.n; ++i) {
-      if (beta_[at(i)] == before[at(i)]) continue;
+      if (beta_[at(i)] == before[at(i)] && !elbow.is_moving(i)) continue;
       changed.push_back(i);
       by.push_back(beta_[at(i)] - before[at(i)]);
+      slopes.push_back(elbow.slope_of(i));
     }
     h_ = watch_->first_scores();
-    rows_->add(changed, by.data(), h_.data());
+    if (with_speed) {
+      std::ranges::fill(v_, 0.0);
+      rows_->add_two(changed, by.data(), slopes.data(), h_.data(), v_.data());
+      has_new_speed_ = true;
+    } else {
+      rows_->add(changed, by.data(), h_.data());
+    }
     work_ += static_cast<double>(changed.size());
   }
   norm_ = std::max(0.0, loops_.dot(beta_.data(), h_.data(), problem_.n));
@@ -186,8 +195,11 @@ void PathWalk::find_speed(Elbow& elbow) {
   const auto& moving = elbow.moving();
   std::vector<double> residual(moving.size());
   for (int time = 0; time < 3; ++time) {
-    std::ranges::fill(v_, 0.0);
-    add(moving, elbow.slopes(), elbow.slope_weights(), v_);
+    if (!has_new_speed_) {
+      std::ranges::fill(v_, 0.0);
+      add(moving, elbow.slopes(), elbow.slope_weights(), v_);
+    }
+    has_new_speed_ = false;
     double worst = 0;
     for (std::size_t k = 0; k < moving.size(); ++k) {
       residual[k] = v_[at(moving[k])] + elbow.offset_slope() + point_.label[at(moving[k])];
@@ -234,7 +246,7 @@ void PathWalk::move(Elbow& elbow, double step, index_t first_exit) {
 
 // Only a0 can move, within an interval that closes where a row of either class with a = c meets the margin.
 void PathWalk::cross_gap(const Elbow& elbow) {
-  look_at_all(elbow);
+  look_at_all(elbow, false);
   index_t top = -1;
   index_t bottom = -1;
   for (index_t i = 0; i < problem_.n; ++i) {
@@ -298,7 +310,7 @@ bool PathWalk::choose_step(Elbow& elbow, double& step, index_t& exit) {
   PathStep next = find_step(elbow, exit);
   const auto moment = [&] { return PathMoment{lam_, a0_, beta_.data(), h_.data(), v_.data()}; };
   if (watch_->is_partial() && !watch_->covers(moment(), elbow, std::min(next.step, lam_))) {
-    look_at_all(elbow);
+    look_at_all(elbow, true);
     polish(elbow);
   }
   if (!watch_->is_partial()) {
