@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
+#include "common/compiler_hints.hpp"
 #include "linalg/row_products.hpp"
 
 namespace fastpu::detail {
@@ -76,6 +78,7 @@ void CoordinateDescent::go_over(const View& x) {
   const double row_bytes = static_cast<double>(sizeof(Value)) * mean_row_size(x);
   const bool are_grouped = row_bytes <= kShort && static_cast<double>(n_active_) * row_bytes > kCache;
   const index_t n_together = are_grouped ? 8 : 1;
+  const index_t n_ahead = are_grouped ? 4 : 1;
   shuffle(n_together);
   double most = -kInfinity;
   double least = kInfinity;
@@ -90,6 +93,19 @@ void CoordinateDescent::go_over(const View& x) {
     if (k % 1024 == 0) team_.poll();
     const index_t i = order_[at(k)];
     const index_t row = task_.row(i);
+    constexpr index_t kLine = 64;
+    const index_t ahead = task_.row(order_[at(std::min(k + n_ahead, n_active_ - 1))]);  // is prefetched
+    if constexpr (std::is_same_v<View, DenseView<Value>>) {
+      constexpr index_t kMost = 4096;
+      const auto* const bytes = reinterpret_cast<const char*>(x.row(ahead));
+      const index_t end = std::min<index_t>(kMost, x.n_cols * static_cast<index_t>(sizeof(Value)));
+      for (index_t b = 0; b < end; b += kLine) FASTPU_PREFETCH(bytes + b);
+    } else {
+      const index_t end = x.row_start[ahead + 1];
+      constexpr auto kSize = static_cast<index_t>(sizeof(Value));
+      for (index_t e = x.row_start[ahead]; e < end; e += kLine / kSize) FASTPU_PREFETCH(x.values + e);
+      for (index_t e = x.row_start[ahead]; e < end; e += kLine / 4) FASTPU_PREFETCH(x.columns + e);
+    }
     const double side = task_.side()[i];
     const double cost = task_.cost()[i];
     // The score of the centred row without b0, for which intercept_ + gamma sum v_i stands.
