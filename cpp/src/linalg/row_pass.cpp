@@ -5,6 +5,20 @@
 
 #include "linalg/row_products.hpp"
 
+// Prefetches n values from `from` on. Beyond 64 KiB nothing is prefetched: there the processor sees the stream itself.
+// It is a macro because gcc drops it from a function of its own.
+#if defined(__GNUC__)
+#define FASTPU_PREFETCH_VALUES(from, n)                                                            \
+  do {                                                                                             \
+    const auto* const fastpu_at = (from);                                                          \
+    constexpr fastpu::index_t kFastpuLine = 64 / static_cast<fastpu::index_t>(sizeof *fastpu_at);  \
+    const fastpu::index_t fastpu_n = std::min<fastpu::index_t>((n), 1024 * kFastpuLine);           \
+    for (fastpu::index_t k = 0; k < fastpu_n; k += kFastpuLine) __builtin_prefetch(fastpu_at + k); \
+  } while (false)
+#else
+#define FASTPU_PREFETCH_VALUES(from, n) static_cast<void>(0)
+#endif
+
 namespace fastpu::detail {
 
 namespace {
@@ -84,8 +98,7 @@ double* RowPass::room_for_block(AlignedBuffer<double>& buffer) const {
   return buffer.data();
 }
 
-PackedRows RowPass::pack(const RowBlock& block, Scratch& scratch) const {
-  double* const out = room_for_block(scratch.packed);
+void RowPass::pack_into(const RowBlock& block, double* out) const {
   const index_t stride = panel_stride(block_rows_);
   std::visit(
       [&]<class View>(const View& view) {
@@ -95,6 +108,11 @@ PackedRows RowPass::pack(const RowBlock& block, Scratch& scratch) const {
           for (index_t i = 0; i < block.n; ++i) rows[i] = view.row(row_of(block.first + i));
           const T* end = view.row(view.n_rows);
           for_type<T>(kernels_.pack_f32, kernels_.pack_f64)(rows, block.n, n_features_, end, centre_, out, stride);
+          // The next block comes from memory while this one is worked on.
+          const index_t next = block.first + block_rows_;
+          if (rows_ == nullptr && next < n_) {
+            FASTPU_PREFETCH_VALUES(view.row(next), std::min(block_rows_, n_ - next) * n_features_);
+          }
         } else {
           for (index_t i = 0; i < round_up(block.n, kRowLane); ++i) {
             double* row = out + i * kPanelWidth;
@@ -107,11 +125,36 @@ PackedRows RowPass::pack(const RowBlock& block, Scratch& scratch) const {
         }
       },
       x_);
-  return packed_at(block, out);
 }
 
 PackedRows RowPass::packed_at(const RowBlock& block, const double* data) const {
   return {data, round_up(block.n, kRowLane), panel_stride(block_rows_), width_ / kPanelWidth};
+}
+
+PackedRows RowPass::pack(const RowBlock& block, Scratch& scratch) const {
+  if (!kept_.empty()) {
+    const double* data = kept_.data() + block.first / block_rows_ * block_size();
+    constexpr index_t kNear = index_t{1} << 15;  // 256 KiB: so much stays in a cache from one pass to the next
+    const bool is_far = kept_.size() > kNear;
+    if (is_far && block.first + block_rows_ < n_) FASTPU_PREFETCH_VALUES(data + block_size(), block_size());
+    return packed_at(block, data);
+  }
+  double* out = room_for_block(scratch.packed);
+  pack_into(block, out);
+  return packed_at(block, out);
+}
+
+void RowPass::keep_packed() {
+  constexpr index_t kMostKept = index_t{1} << 22;  // 32 MiB
+  const index_t n_blocks = count_blocks(n_, block_rows_);
+  if (!is_packed_ || !kept_.empty() || n_blocks * block_size() > kMostKept) return;
+  AlignedBuffer<double> kept(n_blocks * block_size(), "rows in double");
+  for_groups([&](index_t first, index_t end, index_t group, Scratch& scratch) {
+    for (index_t row = first; row < end; row += block_rows_) {
+      pack_into(block_at(row, end, group, scratch), kept.data() + row / block_rows_ * block_size());
+    }
+  });
+  kept_ = std::move(kept);
 }
 
 void RowPass::multiply(const RowBlock& block, const PackedRows& packed, const double* w, double shift,

@@ -45,6 +45,9 @@ class RowPass {
   bool has_gram() const { return n_features_ <= kMostGramFeatures; }
   Team& team() const { return team_; }
 
+  // For many passes: rows are packed once and kept, if that takes little enough memory.
+  void keep_packed();
+
   // body(block) for every block, which finds products with w (unless that is null) and leaves `n_sums` weights for each
   // row; then sums[s] = sum_i weights[s][i] (x_i - centre, 1).
   template <class Body>
@@ -108,6 +111,7 @@ class RowPass {
   double shift_of(const double* w) const;
   index_t block_size() const { return width_ / kPanelWidth * panel_stride(block_rows_); }
   double* room_for_block(AlignedBuffer<double>& buffer) const;
+  void pack_into(const RowBlock& block, double* out) const;
   PackedRows packed_at(const RowBlock& block, const double* data) const;
   PackedRows pack(const RowBlock& block, Scratch& scratch) const;
   void multiply(const RowBlock& block, const PackedRows& packed, const double* w, double shift, Scratch& scratch) const;
@@ -137,6 +141,7 @@ class RowPass {
   std::vector<Scratch> scratch_;      // one per worker
   AlignedBuffer<double> group_sums_;  // kMostSums for each group
   AlignedBuffer<double> group_grams_;
+  AlignedBuffer<double> kept_;  // all blocks, if they are kept
 };
 
 }  // namespace fastpu::detail

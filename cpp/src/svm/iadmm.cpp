@@ -164,6 +164,7 @@ void Iadmm::factor() {
 }
 
 void Iadmm::start(const double* w0) {
+  pass_.keep_packed();
   double* const sums[] = {at_one_.data(), at_cs_.data(), at_lambda_.data()};
   pass_.run(nullptr, 3, sums, [&](const RowBlock& block) {
     for (index_t k = 0; k < block.n; ++k) {

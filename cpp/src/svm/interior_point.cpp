@@ -39,6 +39,7 @@ InteriorPoint::InteriorPoint(RowPass& pass, const MarginTask& task, double size,
     *of_features = AlignedBuffer<double>::zeros(pass.width(), "the interior point");
   }
   partial_ = AlignedBuffer<double>::zeros(pass.n_groups() * kValues, "the interior point");
+  pass.keep_packed();
   start();
   save();
 }
