@@ -86,10 +86,22 @@ void hidden(const T* const* rows, index_t n, index_t n_features, const T* weight
       if (left >= kTileVectors) {
         hidden_columns<T, kTileVectors>(rows, n, first, last, weights + j, stride, bias + j, out + j);
         j += kTileVectors * kWide<T>;
-      } else {
-        hidden_columns<T, 1>(rows, n, first, last, weights + j, stride, bias + j, out + j);
-        j += kWide<T>;
+        continue;
       }
+#if defined(__AVX512F__)
+      if (left >= 3) {
+        hidden_columns<T, 3>(rows, n, first, last, weights + j, stride, bias + j, out + j);
+        j += 3 * kWide<T>;
+        continue;
+      }
+      if (left >= 2) {
+        hidden_columns<T, 2>(rows, n, first, last, weights + j, stride, bias + j, out + j);
+        j += 2 * kWide<T>;
+        continue;
+      }
+#endif
+      hidden_columns<T, 1>(rows, n, first, last, weights + j, stride, bias + j, out + j);
+      j += kWide<T>;
     }
   }
 }

@@ -246,17 +246,30 @@ inline __m512i places_of(const std::uint8_t* leaves) {
 inline __m512i places_of(const std::uint16_t* leaves) {
   return _mm512_maskz_cvtepu16_epi64(0xff, _mm_loadu_si128(reinterpret_cast<const __m128i*>(leaves)));
 }
+template <class Code, class ValuesAt>
+void add_eight_by_eight(const Code* leaves, double* sums, ValuesAt&& values_at) {
+  FASTPU_UNROLL
+  for (index_t r = 0; r < 64; r += 8) {
+    _mm512_storeu_pd(sums + r, _mm512_add_pd(_mm512_loadu_pd(sums + r), values_at(places_of(leaves + r))));
+  }
+}
 // Adds to 64 sums the values of the leaves with these numbers.
 template <class Code>
 void add_values(const double* values, index_t n_leaves, const Code* leaves, double* sums) {
   if (n_leaves <= 8) {
     const __m512d all = _mm512_loadu_pd(values);
-    FASTPU_UNROLL
-    for (index_t r = 0; r < 64; r += 8) {
-      const __m512d added = _mm512_maskz_permutexvar_pd(0xff, places_of(leaves + r), all);
-      _mm512_storeu_pd(sums + r, _mm512_add_pd(_mm512_loadu_pd(sums + r), added));
-    }
-    return;
+    return add_eight_by_eight(leaves, sums, [&](__m512i at) { return _mm512_maskz_permutexvar_pd(0xff, at, all); });
+  }
+  if (n_leaves <= 32) {
+    const __m512d first = _mm512_loadu_pd(values);
+    const __m512d second = _mm512_loadu_pd(values + 8);
+    const __m512d third = _mm512_loadu_pd(values + 16);
+    const __m512d fourth = _mm512_loadu_pd(values + 24);
+    return add_eight_by_eight(leaves, sums, [&](__m512i at) {
+      const __mmask8 is_high = _mm512_test_epi64_mask(at, _mm512_set1_epi64(16));
+      return _mm512_mask_blend_pd(is_high, _mm512_permutex2var_pd(first, at, second),
+                                  _mm512_permutex2var_pd(third, at, fourth));
+    });
   }
   for (index_t r = 0; r < 64; ++r) sums[r] += values[leaves[r]];
 }

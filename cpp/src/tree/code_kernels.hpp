@@ -43,7 +43,9 @@ inline constexpr index_t kSmallTree = 127;
 struct SmallTree {
   const WalkedNode* nodes = nullptr;
   index_t n_nodes = 0;
-  const double* values = nullptr;  // of its leaves, in the order of their nodes; at least 8 of them can be read
+  const double* values = nullptr;  // of its leaves, in the order of their nodes; n_read() of them can be read
+
+  static index_t n_read(index_t n_leaves) { return n_leaves <= 8 ? 8 : n_leaves <= 32 ? 32 : n_leaves; }
 };
 
 template <class Code>

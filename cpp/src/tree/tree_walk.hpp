@@ -161,7 +161,7 @@ class WalkTrees {
     for (index_t k = 0; k < n; ++k) {
       if (tree[k].left == 0) values_.push_back(tree[k].value);
     }
-    values_.resize(values_.size() + at(std::max<index_t>(8, n_leaves) - n_leaves));
+    values_.resize(values_.size() + at(SmallTree::n_read(n_leaves) - n_leaves));
   }
 
   // Rows that wait at a node, at these places of one of the two lists.
