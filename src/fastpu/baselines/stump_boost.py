@@ -42,6 +42,7 @@ def fit_rankboost_auc(
     Parameters
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
+        Where there are unlabelled rows, the labelled ones are gathered into a copy first, unless `X` is binned.
     y : array-like of shape (n,)
         +1 positive, -1 negative, 0 left out. Both +1 and -1 must be there.
     n_rounds, rho, max_bins, step, eval_set, early_stopping_rounds, n_folds, stop_tol, sample_weight, random_state, \
@@ -65,8 +66,8 @@ n_threads, callback, progress
 
     Notes
     -----
-    Costs as in `fastpu.fit_pnu_auc_boost`. Few labelled rows are often separable by one stump; the fit then ends after
-    it with the status "perfect".
+    Costs as in `fastpu.fit_pnu_auc_boost` with n the number of labelled rows, and the copy of these. Few labelled rows
+    are often separable by one stump; the fit then ends after it with the status "perfect".
 
     References
     ----------
