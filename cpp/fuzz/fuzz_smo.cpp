@@ -89,6 +89,21 @@ struct Attempt {
   bool is_optimal() const { return is_made && result.status == fastpu::SmoStatus::tol; }
 };
 
+// Moves pieces of the box from some variables to others of their group.
+std::vector<double> feasible_end(Input& input, const Box& box) {
+  std::vector<double> end = box.start;
+  const auto n = static_cast<index_t>(end.size());
+  for (index_t k = input.below(6); k > 0; --k) {
+    const std::size_t i = at(input.below(n));
+    const std::size_t j = at(input.below(n));
+    if (i == j || (!box.groups.empty() && box.groups[i] != box.groups[j])) continue;
+    const double piece = input.share() * std::min(box.upper[i] - end[i], end[j] - box.lower[j]);
+    end[i] = std::min(end[i] + piece, box.upper[i]);
+    end[j] = std::max(end[j] - piece, box.lower[j]);
+  }
+  return end;
+}
+
 // The problem, and then others with wider or narrower boxes around its solution.
 template <class T>
 SmoResult run_chain(Input& input, const fastpu::Kernel<T>& kernel, SmoOptions options, Team& team, Box box, double* b) {
@@ -105,7 +120,8 @@ SmoResult run_chain(Input& input, const fastpu::Kernel<T>& kernel, SmoOptions op
       box.lower[i] = box.start[i] - 2 * input.share() * (box.start[i] - box.lower[i]);
       box.upper[i] = box.start[i] + 2 * input.share() * (box.upper[i] - box.start[i]);
     }
-    const SmoStart start{product.data(), last.moved};
+    const std::vector<double> end = feasible_end(input, box);
+    const SmoStart start{product.data(), end.data(), last.moved};
     SmoProblem problem = box.view();
     problem.start = &start;
     std::vector<double> solution = box.start;

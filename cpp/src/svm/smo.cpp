@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "svm/cached_rows.hpp"
+#include "svm/first_step.hpp"
 #include "svm/free_step.hpp"
 #include "svm/pair_solver.hpp"
 #include "svm/smo_state.hpp"
@@ -179,6 +180,10 @@ void Smo<T>::start() {
     const double diagonal = diagonal_[at(i)] = source_.diagonal(i);
     detail::check_diagonal<T>(diagonal, problem_.rows[i]);
     watch_.see_row(diagonal, problem_.linear[i]);
+  }
+  if (problem_.start != nullptr && problem_.start->end != nullptr) {
+    source_.activate(all_);
+    moved_ += detail::take_first_step(source_, problem_, state_, watch_, value_, result_.gradient);
   }
   activate(all_);
   changes_.clear();

@@ -70,6 +70,8 @@ class PrecisionWatch {
     largest_diagonal_ = std::max(largest_diagonal_, std::abs(diagonal));
     largest_linear_ = std::max(largest_linear_, std::abs(linear));
   }
+  double largest_diagonal() const { return largest_diagonal_; }
+  double largest_linear() const { return largest_linear_; }
 
   // Whether steps of this total length leave visible errors in gradients that were updated after each of them.
   bool has_moved_far(double moved, double tol) const {

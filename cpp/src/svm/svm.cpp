@@ -212,7 +212,13 @@ SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
     if (!groups.empty()) groups[at(i)] = label(i) > 0 ? 1 : 0;
   }
   SmoProblem dual{problem.rows, n, linear.data(), lower.data(), upper.data(), groups.empty() ? nullptr : groups.data()};
-  const SmoStart start{problem.start_product, problem.start_moved};
+  SmoStart start{problem.start_product, nullptr, problem.start_moved};
+  std::vector<double> end;
+  if (problem.start_end != nullptr) {
+    end = make_vector<double>(n, "variables");
+    for (index_t i = 0; i < n; ++i) end[at(i)] = label(i) * problem.start_end[i];
+    start.end = end.data();
+  }
   if (problem.start_product != nullptr) dual.start = &start;
   SmoResult smo = solve_dual(dual, solution.data());
   static_cast<SmoEnd&>(result) = smo;

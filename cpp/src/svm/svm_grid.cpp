@@ -116,6 +116,38 @@ class ChainSolver {
     return base_[place] * (labels_[place] > 0 ? at_point.factor_pos : at_point.factor_neg);
   }
 
+  // Sets where a problem starts, which is the solution of the point `solved`, and where its first step leads: variables
+  // at their bounds go towards the new bounds, and the free ones of the other class make up for it as far as they can.
+  void start_from(std::size_t solved) {
+    const GridFit& fit = result_.fits[solved];
+    std::ranges::fill(start_, 0.0);
+    for (std::size_t s = 0; s < fit.support.size(); ++s) start_[place_[at(fit.support[s])]] = fit.alpha[s];
+    end_ = start_;
+    if (chain_.kind != SvmKind::c_svm) return;
+    double growth[2] = {};
+    double room[2] = {};
+    for (const index_t row : fit.support) {
+      const std::size_t i = place_[at(row)];
+      (is_bound(i, solved) ? growth : room)[side_of(i)] += costs_[i] - start_[i];
+    }
+    const int larger = growth[1] > growth[0] ? 1 : 0;
+    const double made_up = std::min(growth[larger] - growth[1 - larger], room[1 - larger]);
+    const double share = growth[larger] > 0 ? (growth[1 - larger] + made_up) / growth[larger] : 0;
+    for (const index_t row : fit.support) {
+      const std::size_t i = place_[at(row)];
+      const double more = costs_[i] - start_[i];
+      if (!is_bound(i, solved)) {
+        if (side_of(i) != larger && made_up > 0) end_[i] += more * (made_up / room[1 - larger]);
+      } else if (side_of(i) != larger || share == 1) {
+        end_[i] = costs_[i];
+      } else {
+        end_[i] += share * more;
+      }
+    }
+  }
+  int side_of(std::size_t place) const { return labels_[place] > 0 ? 1 : 0; }
+  bool is_bound(std::size_t place, std::size_t point) const { return start_[place] >= cost(point, place); }
+
   void solve(std::size_t point, const std::size_t* nearest) {
     for (std::size_t i = 0; i < rows_.size(); ++i) costs_[i] = cost(point, i);
     SvmProblem problem;
@@ -126,13 +158,12 @@ class ChainSolver {
     problem.costs = costs_.data();
     problem.nu = chain_.points[point].nu;
     if (nearest != nullptr) {
-      const GridFit& fit = result_.fits[*nearest];
-      std::ranges::fill(start_, 0.0);
-      for (std::size_t s = 0; s < fit.support.size(); ++s) start_[place_[at(fit.support[s])]] = fit.alpha[s];
+      start_from(*nearest);
       problem.start = start_.data();
       const bool has_grown = std::ranges::equal(start_, costs_, std::ranges::less_equal{});
       if (chain_.kind == SvmKind::c_svm && has_grown) {
         problem.start_product = products_[*nearest].data();
+        problem.start_end = end_.data();
         problem.start_moved = moved_[*nearest];
       }
     }
@@ -171,7 +202,8 @@ class ChainSolver {
   std::vector<std::int8_t> labels_;  // this and what follows is of all rows
   std::vector<double> base_;
   std::vector<double> costs_;
-  std::vector<double> start_;                  // alpha to start from
+  std::vector<double> start_;  // alpha to start from, and the end of the first step
+  std::vector<double> end_;
   std::vector<std::vector<double>> products_;  // of each solved point: f less the intercept
   std::vector<double> moved_;                  // of each solved point: see SmoResult
 };

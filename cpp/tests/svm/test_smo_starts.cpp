@@ -45,10 +45,31 @@ CASE("a problem that starts from another one's solution ends optimal") {
       box.start[i] = std::clamp(factor * last.b[i], box.lower[i], box.upper[i]);
       product[i] *= factor;
     }
-    const SmoStart start{product.data(), last.result.moved};
+    std::vector<double> end = last.b;
+    for (double& b : end) b *= growth;
+    const SmoStart start{product.data(), end.data(), last.result.moved};
     last = solve(points, box, &start);
     check_optimal(last, k, points.n, box, 1e-6, 1e-10);
   }
+}
+
+CASE("where bounds grow by one factor, what is at its bound stays there without a step of its own") {
+  const Points<double> points(400, 3, 605);
+  const std::vector<double> k = kernel_matrix(kRbf, points);
+  Box box = svm_box(400, 0.1, 606);
+  const Solved small = solve(points, box);
+  std::vector<double> product = small.result.gradient;
+  constexpr double kGrowth = 4;
+  for (std::size_t i = 0; i < product.size(); ++i) {
+    product[i] -= box.linear[i];
+    box.lower[i] *= kGrowth;
+    box.upper[i] *= kGrowth;
+  }
+  box.start = small.b;
+  const SmoStart start{product.data(), small.b.data(), small.result.moved};
+  const Solved large = solve(points, box, &start);
+  check_optimal(large, k, points.n, box, 1e-6, 1e-10);
+  CHECK(large.result.n_steps < small.result.n_steps / 10);
 }
 
 CASE("a group whose sum is not 0 keeps it where its bounds grow") {
@@ -67,7 +88,7 @@ CASE("a group whose sum is not 0 keeps it where its bounds grow") {
     box.upper[i] = 8;
   }
   box.start = small.b;
-  const SmoStart start{product.data(), small.result.moved};
+  const SmoStart start{product.data(), small.b.data(), small.result.moved};
   const Solved large = solve(points, box, &start);
   CHECK(std::abs(std::accumulate(large.b.begin(), large.b.end(), 0.0) - 60) < 1e-9);
 }

@@ -21,10 +21,12 @@ struct SmoProblem {
   const SmoStart* start = nullptr;       // null if nothing is known
 };
 
-// What is known of the start: K times it.
+// What is known of the start: K times it, and the end of a step from it that may be worth making: smo() goes to that
+// end, or, if it is no better than the start, to the minimum on the way.
 struct SmoStart {
   const double* product = nullptr;
-  double moved = 0;  // total distance of all steps since the product was computed
+  const double* end = nullptr;  // feasible; null for none; only smo() looks at it
+  double moved = 0;             // total distance of all steps since the product was computed
 };
 
 struct SmoOptions {

@@ -39,9 +39,10 @@ struct SvmProblem {
   const double* costs = nullptr;        // >= 0; rows whose cost is 0 are not fitted to, but get their f
   double nu = 0.5;                      // share of W; for nu-SVM at most twice the share of the smaller class
   const double* start = nullptr;        // alpha to start from, which is made feasible; null starts from zero
-  // For C-SVM, if the start is feasible as it is: h of the start, and the length of all steps since h was computed from
-  // nothing.
+  // For C-SVM, if the start is feasible as it is: h of the start, a feasible alpha to go towards at first, and the
+  // length of all steps since h was computed from nothing.
   const double* start_product = nullptr;
+  const double* start_end = nullptr;
   double start_moved = 0;
 };
 
