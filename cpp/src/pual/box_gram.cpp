@@ -18,15 +18,15 @@ constexpr index_t kDenseRows = 2;
 }  // namespace
 
 BoxGram::BoxGram(BlasMatrix<const double> factor, const Blas& blas, Team& team)
-    : blas_(blas), n_(factor.n_rows), rank_(factor.n_cols) {
+    : blas_(blas), loops_(vector_kernels(team.isa())), n_(factor.n_rows), rank_(factor.n_cols) {
   if (n_ < 1 || rank_ < 1) throw std::invalid_argument("the factor must have at least one row and one column");
   factor_ = AlignedBuffer<double>(n_ * rank_, "the factor of the dual problem");
-  AlignedBuffer<double> diagonal(n_, "the dual problem");
+  diagonal_ = AlignedBuffer<double>(n_, "the dual problem");
   for (index_t i = 0; i < n_; ++i) {
     const double* row = factor.data + i * factor.stride;
     std::copy_n(row, rank_, factor_.data() + i * rank_);
-    diagonal[i] = dot(row, row, rank_);
-    trace_ += diagonal[i];
+    diagonal_[i] = dot(row, row, rank_);
+    trace_ += diagonal_[i];
   }
   if (!std::isfinite(trace_)) {
     throw std::invalid_argument("the squares of the factor must have a finite sum, got " + to_text(trace_));
@@ -35,7 +35,7 @@ BoxGram::BoxGram(BlasMatrix<const double> factor, const Blas& blas, Team& team)
   gram_ = AlignedBuffer<double>(n_ * n_, "the matrix of the dual problem");
   const BlasMatrix<double> gram(gram_.data(), n_, n_);
   TiledBlas(blas_, team).symmetric_product(Op::none, this->factor(), this->factor(), gram);
-  for (index_t i = 0; i < n_; ++i) gram_[i * n_ + i] = diagonal[i];
+  for (index_t i = 0; i < n_; ++i) gram_[i * n_ + i] = diagonal_[i];
 }
 
 void BoxGram::apply(const double* x, double* out) const {
@@ -46,6 +46,24 @@ void BoxGram::apply(const double* x, double* out) const {
   std::vector<double> w(at(rank_));
   blas_.gemv(Op::transpose, 1.0, factor(), x, 0.0, w.data());
   blas_.gemv(Op::none, 1.0, factor(), w.data(), 0.0, out);
+}
+
+void BoxGram::take(const std::vector<index_t>& rows, double* out) const {
+  const std::size_t size = rows.size();
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) out[i * size + j] = gram_[rows[i] * n_ + rows[j]];
+  }
+}
+
+void BoxGram::descend(double cost, double* alpha, double* q_alpha) const {
+  for (index_t i = 0; i < n_; ++i) {
+    if (!(diagonal_[i] > 0)) continue;
+    const double moved = std::clamp(alpha[i] - (q_alpha[i] - 2) / diagonal_[i], 0.0, cost);
+    const double change = moved - alpha[i];
+    if (change == 0) continue;
+    alpha[i] = moved;
+    loops_.add(q_alpha, change, gram_.data() + i * n_, n_);
+  }
 }
 
 BoxValue box_value(double cost, const std::vector<double>& alpha, const std::vector<double>& q_alpha) {

@@ -7,6 +7,7 @@
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/linalg/blas.hpp"
+#include "linalg/vector_kernels.hpp"
 
 namespace fastpu::detail {
 
@@ -21,17 +22,24 @@ class BoxGram {
 
   BlasMatrix<const double> factor() const { return {factor_.data(), n_, rank_}; }
   BlasMatrix<const double> gram() const { return {gram_.data(), n_, n_}; }  // only if is_dense()
+  double diagonal(index_t i) const { return diagonal_[i]; }
   double trace() const { return trace_; }
 
   // out = Q x
   void apply(const double* x, double* out) const;
+  // Only if is_dense(): writes the lower triangle of the block of Q that these rows and columns form, row-major.
+  void take(const std::vector<index_t>& rows, double* out) const;
+  // Only if is_dense(): one round of coordinate descent on alpha in [0, cost], with q_alpha = Q alpha kept up to date.
+  void descend(double cost, double* alpha, double* q_alpha) const;
 
  private:
   const Blas& blas_;
+  const VectorKernels& loops_;
   index_t n_;
   index_t rank_;
   AlignedBuffer<double> factor_;
   AlignedBuffer<double> gram_;
+  AlignedBuffer<double> diagonal_;
   double trace_ = 0;
 };
 

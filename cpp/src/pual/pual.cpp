@@ -8,6 +8,8 @@
 
 #include "common/check_option.hpp"
 #include "common/to_text.hpp"
+#include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/linalg/tiled_blas.hpp"
 #include "pual/box_gram.hpp"
 #include "pual/box_interior_point.hpp"
 
@@ -19,7 +21,19 @@ using detail::BoxPoint;
 using detail::BoxValue;
 using Vector = std::vector<double>;
 
-constexpr index_t kSmall = 1024;  // most rows of a problem whose parts are too small to be dealt out to threads
+constexpr index_t kFirstDescents = 10;  // rounds of coordinate descent before the first system of equations is solved
+constexpr index_t kMoreDescents = 2;    // rounds of coordinate descent between two systems
+constexpr index_t kActiveRounds = 6;    // rounds of the active set; if more are needed, Q is too singular for it
+constexpr index_t kMostFree = 4096;     // most alphas between their bounds for which equations are solved
+constexpr int kMostHalvings = 5;        // of the way to the solution of the equations
+constexpr index_t kSmall = 1024;        // most rows of a problem whose parts are too small to be dealt out to threads
+
+// 1/2 alpha'Q alpha - 2 1'alpha
+double dual_objective(const Vector& alpha, const Vector& q_alpha) {
+  double sum = 0;
+  for (std::size_t i = 0; i < alpha.size(); ++i) sum += alpha[i] * (0.5 * q_alpha[i] - 2);
+  return sum;
+}
 
 // The search for the minimum: the current alpha and Q alpha, and the record of the steps.
 class Search {
@@ -33,7 +47,8 @@ class Search {
         callback_(callback),
         team_(team),
         alpha_(size()),
-        q_alpha_(size()) {}
+        q_alpha_(size()),
+        max_iter_(options.max_iter) {}
 
   PualResult run() {
     if (!at_bounds()) search();
@@ -42,7 +57,7 @@ class Search {
     result_.objective = last.objective;
     result_.gap = last.gap;
     if (result_.status != PualStatus::callback) {
-      const bool is_out = result_.n_iter >= options_.max_iter;
+      const bool is_out = result_.n_iter >= max_iter_;
       result_.status = is_solved(last) ? PualStatus::gap : is_out ? PualStatus::max_iter : PualStatus::precision;
     }
     result_.alpha = std::move(alpha_);
@@ -82,15 +97,122 @@ class Search {
     return true;
   }
 
+  // Called with alpha = C.
   void search() {
+    if (gram_.is_dense()) {
+      move_to_best_multiple();
+      if (active_set()) return;
+      if (result_.status == PualStatus::callback || result_.n_iter >= max_iter_) return;
+    }
+    const index_t before = result_.n_iter;
     BoxPoint point = detail::box_interior_point(
-        gram_, cost_, options_.tol, options_.max_iter,
+        gram_, cost_, options_.tol, max_iter_ - before,
         [&](index_t n_steps, const BoxValue& value) {
-          result_.n_iter = n_steps;
+          result_.n_iter = before + n_steps;
           return record(value);
         },
         team_);
     alpha_ = std::move(point.alpha);
+  }
+
+  // ---- active set
+
+  // Moves from alpha = C to the multiple of the vector of ones that has the least objective.
+  void move_to_best_multiple() {
+    double curvature = 0;
+    for (const double value : q_alpha_) curvature += value / cost_;
+    const double best = std::min(2 * static_cast<double>(size()) / curvature, cost_);
+    for (std::size_t i = 0; i < size(); ++i) {
+      alpha_[i] = best;
+      q_alpha_[i] *= best / cost_;
+    }
+  }
+
+  void descend(index_t n_rounds) {
+    for (index_t k = 0; k < n_rounds; ++k) gram_.descend(cost_, alpha_.data(), q_alpha_.data());
+  }
+
+  // Returns whether the problem is solved; alpha is the best point so far in any case.
+  bool active_set() {
+    for (index_t round = 0; round < std::min(kActiveRounds, max_iter_); ++round) {
+      team_.poll();
+      descend(round == 0 ? kFirstDescents : kMoreDescents);
+      const bool is_better = solve_free();
+      gram_.apply(alpha_.data(), q_alpha_.data());  // computed anew, to remove the rounding of all the updates
+      ++result_.n_iter;
+      const BoxValue reached = value();
+      if (record(reached)) return false;
+      if (is_solved(reached)) return true;
+      if (!is_better) descend(kFirstDescents);
+    }
+    return false;
+  }
+
+  // One round of the active set. Alphas that a step of coordinate descent would leave strictly between their bounds are
+  // free; the others are put at the bound that the step reaches. The free ones are computed from their linear
+  // equations. Returns whether alpha has moved; it has not where these equations have no single solution.
+  bool solve_free() {
+    std::vector<index_t> free;
+    Vector target(size());
+    for (index_t i = 0; i < gram_.n(); ++i) {
+      const double diagonal = gram_.diagonal(i);
+      const double minimum = diagonal > 0 ? alpha_[at(i)] - (q_alpha_[at(i)] - 2) / diagonal : cost_;
+      if (minimum > 0 && minimum < cost_) {
+        free.push_back(i);
+      } else {
+        target[at(i)] = minimum <= 0 ? 0.0 : cost_;
+      }
+    }
+    if (static_cast<index_t>(free.size()) > kMostFree) return false;
+    Vector q_target(size());
+    if (!free.empty()) {
+      gram_.apply(target.data(), q_target.data());
+      Vector right(free.size());
+      for (std::size_t k = 0; k < free.size(); ++k) right[k] = 2 - q_target[at(free[k])];
+      if (!solve(free, right)) return false;
+      for (std::size_t k = 0; k < free.size(); ++k) {
+        target[at(free[k])] = std::isfinite(right[k]) ? std::clamp(right[k], 0.0, cost_) : 0.0;
+      }
+    }
+    gram_.apply(target.data(), q_target.data());
+    return move_towards(target, q_target);
+  }
+
+  // Moves to the target, or only a part of the way as long as the dual objective decreases; returns false if it does
+  // not decrease at all.
+  bool move_towards(const Vector& target, const Vector& q_target) {
+    const double objective = dual_objective(alpha_, q_alpha_);
+    const double gap = value().gap;
+    double length = 1;
+    for (int halvings = 0; halvings <= kMostHalvings; ++halvings, length *= 0.5) {
+      Vector alpha(target);
+      Vector q_alpha(q_target);
+      for (std::size_t i = 0; i < size() && length < 1; ++i) {
+        alpha[i] = alpha_[i] + length * (target[i] - alpha_[i]);
+        q_alpha[i] = q_alpha_[i] + length * (q_target[i] - q_alpha_[i]);
+      }
+      const bool is_lower = dual_objective(alpha, q_alpha) < objective;
+      // Near the solution the objective no longer changes within rounding, while the gap still does.
+      if (is_lower || detail::box_value(cost_, alpha, q_alpha).gap < gap) {
+        alpha_ = std::move(alpha);
+        q_alpha_ = std::move(q_alpha);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Replaces right by the solution x of Q_FF x = right; returns false if Q_FF is singular.
+  bool solve(const std::vector<index_t>& free, Vector& right) {
+    const auto n = static_cast<index_t>(free.size());
+    auto matrix = make_vector<double>(n * n, "the equations of the free alphas");
+    gram_.take(free, matrix.data());
+    const BlasMatrix<double> factor(matrix.data(), n, n);
+    if (TiledBlas(gram_.blas(), team_).cholesky(factor) != 0) return false;
+    const BlasMatrix<double> row(right.data(), 1, n);
+    gram_.blas().trsm(Op::transpose, factor, row);
+    gram_.blas().trsm(Op::none, factor, row);
+    return true;
   }
 
   const BoxGram& gram_;
@@ -101,6 +223,7 @@ class Search {
   Team& team_;
   Vector alpha_;
   Vector q_alpha_;
+  index_t max_iter_;
   PualResult result_;
 };
 

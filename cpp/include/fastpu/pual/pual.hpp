@@ -10,9 +10,11 @@
 // The duality gap P - D = C sum_i (1 - f_i)_+ - alpha'(1 - f) >= 0 bounds the error of any alpha. f is unique; alpha is
 // unique if Q is regular.
 //
-// Two ways are tried in turn:
+// Three ways are tried in turn:
 //
 //     bounds          alpha = C, which is the solution if it leaves all f <= 1, as it does for small C
+//     active set      for Q of few rows: coordinate descent guesses which alpha are at a bound, the equations of the
+//                     others are solved exactly, and the guess is corrected
 //     interior point  Mehrotra's predictor and corrector: O(n r^2) for each of 10 to 20 steps, or O(n^3) if n <= r
 //
 // Source: Wang, Yang, Zhu and Xue, "PUAL: A Classifier on Trifurcate Positive-Unlabeled Data", (7) to (18).
@@ -34,7 +36,7 @@ class BoxGram;
 
 struct PualOptions {
   double tol = 1e-9;       // of P - D, relative to P
-  index_t max_iter = 200;  // most steps
+  index_t max_iter = 200;  // most rounds and steps
 };
 
 enum class PualStatus {
@@ -50,13 +52,13 @@ struct PualResult {
   double gap = 0;        // P - D
   index_t n_iter = 0;
   PualStatus status = PualStatus::gap;
-  // After every step.
+  // After every round of the active set and every step of the interior point.
   std::vector<index_t> iterations;
   std::vector<double> objectives;
   std::vector<double> gaps;
 };
 
-// What a callback is given after every step; it returns true to stop.
+// What a callback is given after every round or step; it returns true to stop.
 struct PualRound {
   index_t cost;  // the number of the cost that is solved for
   index_t n_iter;
