@@ -81,12 +81,29 @@ class PuDenseRows {
   // Lists the codes that the rows have of a feature, ascending, with the counts of their rows.
   void count_codes(const PuRange& node, std::uint32_t feature, std::vector<CodeCounts>& codes) {
     const std::uint32_t* rows = rows_of(node);
-    const std::uint32_t n_first = node.middle - node.first;
-    for (std::uint32_t i = 0; i < node.n_rows(); ++i) {
-      PuCounts& counts = histogram_[table_.codes[feature + rows[i] * table_.stride]];
-      (i >= n_first) == (node.unl_first != 0) ? ++counts.p : ++counts.u;
-    }
+    const auto for_rows = [&](auto&& visit) {
+      const std::uint32_t n_first = node.middle - node.first;
+      for (std::uint32_t i = 0; i < node.n_rows(); ++i) {
+        visit(table_.codes[feature + rows[i] * table_.stride], (i >= n_first) == (node.unl_first != 0) ? 0 : 1);
+      }
+    };
     codes.clear();
+    if (node.n_rows() <= kSortedRows) {
+      std::array<std::uint32_t, kSortedRows> keys;
+      std::uint32_t n = 0;
+      for_rows([&](std::uint32_t code, int group) { keys[n++] = 2 * code + static_cast<std::uint32_t>(group); });
+      std::sort(keys.begin(), keys.begin() + n);
+      for (std::uint32_t i = 0; i < n; ++i) {
+        const std::uint32_t code = keys[i] / 2;
+        if (codes.empty() || codes.back().code != code) codes.push_back({code, {}});
+        codes.back().counts += keys[i] % 2 == 0 ? PuCounts{1, 0} : PuCounts{0, 1};
+      }
+      return;
+    }
+    for_rows([&](std::uint32_t code, int group) {
+      PuCounts& counts = histogram_[code];
+      group == 0 ? ++counts.p : ++counts.u;
+    });
     const auto move_out = [&](std::uint32_t code) {
       if (histogram_[code].rows() == 0) return;
       codes.push_back({code, histogram_[code]});
@@ -106,6 +123,7 @@ class PuDenseRows {
   }
 
  private:
+  static constexpr std::uint32_t kSortedRows = 64;  // codes of at most so many rows are sorted, not put in a histogram
   static constexpr index_t kHistogramCodes = sizeof(Code) == 1 ? 256 : 65536;
 
   const std::uint32_t* rows_of(const PuRange& node) const { return lists_[node.list].data() + node.first; }
