@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.boosting._folds import (
@@ -200,14 +201,17 @@ _MOST_DISTINCT = 20_000  # max_bins=None searches all values of features with at
 
 def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> StumpEnsemble:
     """Return the model with the threshold of the best balanced accuracy on its training rows."""
-    features, labelled = rows.features, np.flatnonzero(rows.labels)
-    scored = ScoredRows(rows.labels, rows.weights, lambda _: scores)
-    if 0 in scored.sides() or not isinstance(features, DenseMatrix) or 2 * labelled.size >= rows.labels.size:
-        scores = model._decision_function(features, n_threads)
-    else:
+
+    def score(model: StumpEnsemble) -> NDArray[np.float64]:
+        features, labelled = rows.features, np.flatnonzero(rows.labels)
+        if 0 in scored.sides() or not isinstance(features, DenseMatrix) or 2 * labelled.size >= rows.labels.size:
+            return model._decision_function(features, n_threads)
         scores = np.full(rows.labels.size, np.nan)  # of unlabelled rows, which do not matter
         for part in features[: labelled.size].blocks():  # so many are copied at a time
             scores[labelled[part]] = model._decision_function(features[labelled[part]], n_threads)
+        return scores
+
+    scored = ScoredRows(rows.labels, rows.weights, score)
     threshold, rule = scored.threshold(None, lambda: model)
     return replace(model, threshold=threshold, threshold_rule=rule)
 

@@ -70,6 +70,7 @@ def answers_unknown_keywords(function: _Function) -> _Function:
     It keeps its name, signature and documentation.
     """
     if isinstance(function, type):
+        # mypy fears the other __init__ of a subclass: this decorates the class itself.
         function.__init__ = answers_unknown_keywords(function.__init__)  # type: ignore[misc]
         return function
     signature = inspect.signature(function)
