@@ -47,15 +47,16 @@ def _of_dense(
         values -= origin  # small where numbers are far from 0, such as years
         return values
 
-    def added(values: NDArray[Any], rows: slice) -> NDArray[Any]:
-        sums: NDArray[Any] = values.sum(axis=0) if mass is None else np.einsum("i,ij->j", mass[rows], values)
+    def added(values: NDArray[np.float64], rows: slice) -> NDArray[Any]:
+        sums: NDArray[Any] = np.einsum("ij->j", values) if mass is None else np.einsum("i,ij->j", mass[rows], values)
         return sums
 
     first = np.divide(matrix.values[0], unit, dtype=np.float64)
     sums, squares, set_ = np.zeros((3, matrix.n_features))
     for rows in matrix.blocks(_WIDTH):
-        sums += added(apart(rows, first), rows)
-        set_ += added(matrix.values[rows] != 0, rows)
+        values = apart(rows, first)
+        sums += added(values, rows)
+        set_ += added(np.not_equal(matrix.values[rows], 0, out=values), rows)
     means = first + sums / total
     for rows in matrix.blocks(_WIDTH):
         values = apart(rows, means)
