@@ -72,8 +72,8 @@ def solve(
     made: _core.LargeMarginEngine, y: Labels, C: float, tol: float, **options: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """Minimise |w|^2 / 2 + C sum of hinge losses, to a relative duality gap, or by so many iterations."""
-    return made.solve(y, np.full(y.size, float(C)), None, _core.MarginOptions(tol=tol, **options),
-                      start=None, callback=None)  # fmt: skip
+    problem = y, np.full(y.size, float(C)), None, None
+    return dict(made.solve_each([problem], _core.MarginOptions(tol=tol, **options))[0])
 
 
 def liblinear_optimum(X: Any, y: Labels, C: float, tol: float) -> float:
