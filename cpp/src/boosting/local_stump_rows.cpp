@@ -261,24 +261,6 @@ AddedRows LocalStumpRows::add(const StumpChange& change) {
   return added;
 }
 
-std::array<ListedRows, 2> LocalStumpRows::list(const StumpChange& change) {
-  const RowBits& rows = changed(change);
-  index_t n_listed = 0;
-  for (const std::uint64_t word : rows) n_listed += std::popcount(word);
-  std::array<ListedRows, 2> lists;
-  for (std::size_t kind = 0; kind < 2; ++kind) {
-    std::vector<std::uint32_t>& list = listed_[kind];
-    if (list.size() < at(n_listed)) list.resize(at(n_listed));
-    std::uint32_t* end = list.data();
-    for (std::size_t w = 0; w < rows.size(); ++w) {
-      const std::uint64_t bits = rows[w] & (kind == 0 ? ~labelled_[w] : labelled_[w]);
-      end = list_bits(bits, static_cast<index_t>(w), end);
-    }
-    lists[kind] = {features_.by_row.data(), states_.data(), list.data(), end - list.data()};
-  }
-  return lists;
-}
-
 PairSums LocalStumpRows::add_list(std::size_t kind, const std::uint32_t* rows, index_t n, const RowChange& change,
                                   std::int64_t* histogram) {
   std::int64_t* bins = histogram + static_cast<index_t>(kind) * histogram_.kind_offset;
@@ -286,7 +268,7 @@ PairSums LocalStumpRows::add_list(std::size_t kind, const std::uint32_t* rows, i
   return with_code_type(features_.width, [&]<class Code>(Code) {
     const DenseCodes<Code> codes{reinterpret_cast<const Code*>(features_.by_row.data()), features_.row_stride,
                                  features_.n_features, histogram_.bin_stride};
-    return kernels_.of<Code>().add_rows(codes, states_.data(), rows, n, change, bins);
+    return kernels_.add_rows<Code>()(codes, states_.data(), rows, n, change, bins);
   });
 }
 

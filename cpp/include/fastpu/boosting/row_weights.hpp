@@ -30,16 +30,14 @@ struct PairSums {
   std::int64_t plus = 0;
 };
 
-// What happens to a row: its weights are added to a histogram, in fixed point times a scale or directly times a factor;
-// then each weight is multiplied by its ratio, and `step` is added to f.
+// What happens to a row: its weights are added to a histogram, in fixed point times a scale; then each weight is
+// multiplied by its ratio, and `step` is added to f.
 struct RowChange {
   double minus_scale = 0;
   double plus_scale = 0;
   double minus_ratio = 1;
   double plus_ratio = 1;
   double step = 0;  // 0: weights and f stay as they are
-  double minus_factor = 1;
-  double plus_factor = 1;
 };
 
 }  // namespace fastpu
