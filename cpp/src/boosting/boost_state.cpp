@@ -90,45 +90,39 @@ void BoostState::set_scale(StumpChange& change) const {
   }
 }
 
-BoostState::SmallSide BoostState::small_side(const StumpBoundary& boundary, const StumpEffect& effect) {
-  SmallSide side;
-  const bool is_above = 2 * rows_.count_above(boundary) <= n_active_;
-  const bool fires = is_above == effect.fires_above;
-  side.height = effect.alpha * (1.0 - effect.low);
-  side.common = effect.alpha * (fires ? effect.low : 1.0);
-  side.change.boundary = boundary;
-  side.change.is_above = is_above;
-  const double step = fires ? side.height : -side.height;
-  side.change.rows.fill({.minus_ratio = std::exp(step), .plus_ratio = std::exp(-step), .step = step});
-  return side;
-}
+PerSlot BoostState::add_stump(const StumpBoundary& boundary, bool fires_above, double alpha, double low) {
+  // The rows of the smaller side alone are changed, beside what is added to f of every row.
+  StumpChange small_side{.boundary = boundary};
+  small_side.is_above = 2 * rows_.count_above(boundary) <= n_active_;
+  const bool fires = small_side.is_above == fires_above;
+  const double height = alpha * (1.0 - low);
+  const double common = alpha * (fires ? low : 1.0);
+  const double step = fires ? height : -height;
+  small_side.rows.fill({.minus_ratio = std::exp(step), .plus_ratio = std::exp(-step), .step = step});
+  set_scale(small_side);
+  added_ = rows_.add(small_side);
 
-PerSlot BoostState::add_stump(const StumpBoundary& boundary, const StumpEffect& effect) {
-  SmallSide side = small_side(boundary, effect);
-  set_scale(side.change);
-  added_ = rows_.add(side.change);
-
-  add_exactly(offset_, offset_low_, side.common);
+  add_exactly(offset_, offset_low_, common);
   PerSlot factor{};
   for (std::size_t k = 0; k < kSlots; ++k) {
     factor[k] = 1.0;
     added_factor_[k] = 0.0;
     if (!(sums_[k] > 0)) continue;
     const bool is_minus = k % 2 == 0;
-    const RowChange& rows = side.change.rows[k / 2];
+    const RowChange& rows = small_side.rows[k / 2];
     const double scale = is_minus ? rows.minus_scale : rows.plus_scale;
     const double change = (is_minus ? rows.minus_ratio : rows.plus_ratio) - 1.0;
     const PairSums& added = added_.sums[k / 2];
     const double small_sum = static_cast<double>(is_minus ? added.minus : added.plus) / scale;
     const double updated = sums_[k] + change * small_sum;
-    factor[k] = updated / sums_[k] * std::exp(is_minus ? side.common : -side.common);
+    factor[k] = updated / sums_[k] * std::exp(is_minus ? common : -common);
     log_totals_[k] += std::log(factor[k]);
     sums_[k] = updated;
     peak_sums_[k] = std::max(peak_sums_[k], updated);
     added_factor_[k] = change / scale;
   }
   ++rounds_since_refresh_;
-  movement_since_refresh_ += std::abs(side.height);
+  movement_since_refresh_ += std::abs(height);
   return factor;
 }
 

@@ -20,21 +20,15 @@
 
 namespace fastpu::detail {
 
-// How rows change when a stump is added: f += alpha * h(x), h(x) = 1 where the stump fires, else `low`.
-struct StumpEffect {
-  bool fires_above = true;  // it fires on the rows above the cut, or on the others
-  double alpha = 0;
-  double low = 0;
-};
-
 class BoostState {
  public:
   // Of the features only the cuts are read. Rows of U take part if use_unlabelled.
   BoostState(const BinnedFeatures& features, StumpRows& rows, bool use_unlabelled, Team& team);
 
-  // Adds a stump, and returns the factors by which the four group totals changed. The histograms are brought up to date
+  // Adds a stump: f += alpha * h(x), h(x) = 1 where it fires, above the boundary or else below it, and `low` on the
+  // other side. Returns the factors by which the four group totals changed. The histograms are brought up to date
   // later, feature by feature, by settle().
-  PerSlot add_stump(const StumpBoundary& boundary, const StumpEffect& effect);
+  PerSlot add_stump(const StumpBoundary& boundary, bool fires_above, double alpha, double low);
 
   // Whether the sums have lost so many bits that refresh() should be called.
   bool is_stale() const;
@@ -58,13 +52,6 @@ class BoostState {
   const BinnedFeatures& features() const { return features_; }
 
  private:
-  // A stump as a change of the rows of its smaller side alone.
-  struct SmallSide {
-    StumpChange change;
-    double height = 0;  // what the stump adds to f on its firing side, minus what it adds on the other
-    double common = 0;  // what it adds to f of every row, beside the change
-  };
-  SmallSide small_side(const StumpBoundary& boundary, const StumpEffect& effect);
   void set_scale(StumpChange& change) const;
   void zero_bin(index_t feature, std::size_t kind, std::int64_t* added) const;
 

@@ -119,7 +119,7 @@ class StumpBooster {
       const double alpha = loss_.step(delta, [&] { return firing_shares(stump, fires_above, search_, state_); });
 
       // The weights of the rows, the groups and the terms after the stump has been added.
-      const double z = loss_.update(state_.add_stump(stump, {fires_above, alpha, loss_.low()}));
+      const double z = loss_.update(state_.add_stump(stump, fires_above, alpha, loss_.low()));
       alpha_sum_ += alpha;
       log_objective_ += loss_.penalty() * alpha + std::log(z);
       if (state_.is_stale()) refresh();

@@ -51,8 +51,8 @@ struct StumpGroups {
 // What happens to the rows on one side of a boundary, or to all rows where there is no boundary.
 struct StumpChange {
   StumpBoundary boundary;
-  bool is_above = true;           // the side
-  std::array<RowChange, 2> rows;  // to unlabelled and to labelled rows
+  bool is_above = true;             // the side
+  std::array<RowChange, 2> rows{};  // to unlabelled and to labelled rows
 };
 
 // Sums over the slots in whole numbers of two digits: a sum is (first + second / kWeightDigit) / kWeightDigit.
