@@ -75,7 +75,7 @@ LocalStumpRows::LocalStumpRows(const BoostTrainingSet& train, Team& team)
   if (features_.is_sparse()) {
     codes_per_row_ = static_cast<double>(features_.row_bins.size()) / static_cast<double>(features_.n_rows);
   }
-  GroupWeights& sums = groups_.weight;
+  PerGroup& sums = groups_.weight;
   for (index_t i = 0; i < features_.n_rows; ++i) {
     const std::int8_t label = train.labels[i];
     if (label < -1 || label > 1) {

@@ -26,7 +26,6 @@ using detail::LossMeans;
 using detail::LossRows;
 using detail::LossScale;
 using detail::LossSlopes;
-using detail::PerGroup;
 
 // A power of two that brings numbers from 0 to `top` into [0, 1].
 double scale_below(double top) { return top > 0 ? std::ldexp(1.0, std::min(-std::ilogb(top) - 1, 1000)) : 1.0; }
@@ -306,7 +305,7 @@ class RowLoss final : public TreeLoss {
     const double p = means.weight.positive;
     const double u = means.weight.unlabelled;
     const std::array<double, kLossSlots> weights =
-        formula_->is_exponential() ? std::array{p, u, u, means.weight.negative} : std::array{p, u, p, 1.0};
+        formula_->is_exponential() ? std::array{u, u, means.weight.negative, p} : std::array{p, u, p, 1.0};
     for (int slot = 0; slot < kLossSlots; ++slot) {
       const double sum = whole_sum(sums, slot);
       const auto k = static_cast<std::size_t>(slot);

@@ -255,6 +255,6 @@ CASE("what is wrong is refused") {
   data.labels[5] = 2;
   CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "labels must be 1, 0 or -1, got 2 in row 5");
   std::ranges::fill(data.labels, std::int8_t{1});
-  CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "at least two of the labels");
+  CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "at least two of positive");
   CHECK_THROWS(std::invalid_argument, derived("logistic"), "rows of the label 0");
 }

@@ -1,4 +1,4 @@
-// The weights that boosted stumps give to rows.
+// The weights that boosted stumps give to rows, and what is told by groups of them.
 //
 // Every row has the pair (exp(f), exp(-f)), each up to a factor common to its group, so that the same code serves all
 // groups: an unlabelled row uses both (b and c in boost_loss.hpp), a labelled positive only exp(-f) (a), a labelled
@@ -15,6 +15,13 @@ namespace fastpu {
 // exp(-f) over P, each row times its sample weight.
 enum Slot : std::size_t { kUnlabelledMinus, kUnlabelledPlus, kLabelledMinus, kLabelledPlus, kSlots };
 using PerSlot = std::array<double, kSlots>;
+
+// A number for each group of rows: N, U and P.
+struct PerGroup {
+  double negative = 0;
+  double unlabelled = 0;
+  double positive = 0;
+};
 
 // Half a cache line per row. f is kept to twice the working precision: f + f_low.
 struct RowState {

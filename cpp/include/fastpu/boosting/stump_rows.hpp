@@ -36,16 +36,9 @@ struct StumpBoundary {
   friend bool operator==(const StumpBoundary&, const StumpBoundary&) = default;
 };
 
-// Sums of sample weights.
-struct GroupWeights {
-  double positive = 0;
-  double unlabelled = 0;
-  double negative = 0;
-};
-
 struct StumpGroups {
   std::array<index_t, 3> n_rows{};  // of positive weight: negative, unlabelled, positive
-  GroupWeights weight;
+  PerGroup weight;                  // sums of sample weights
 };
 
 // What happens to the rows on one side of a boundary, or to all rows where there is no boundary.
