@@ -57,10 +57,9 @@ BinnedFeatures bin_training(const RowsView& view, index_t max_bins, index_t most
 
 // The rows of a member of a fit on several machines; without labels it has none, and the features have the cuts alone.
 std::unique_ptr<StumpRows> rows_of_member(const BoostTrainingSet& train, const py::object& bring, Team& team) {
-  const bool has_rows = train.labels != nullptr;
   std::unique_ptr<StumpRows> own;
-  if (has_rows) own = unlocked([&] { return make_stump_rows(train, team); });
-  return std::make_unique<JoinedStumpRows>(std::move(own), *train.features, Together(bring, has_rows));
+  if (train.labels != nullptr) own = unlocked([&] { return make_stump_rows(train, team); });
+  return std::make_unique<JoinedStumpRows>(std::move(own), *train.features, bring);
 }
 
 // `bring` is None, or the function that brings sums together where the rows are those of a member; then labels may be

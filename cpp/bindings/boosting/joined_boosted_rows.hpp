@@ -18,10 +18,10 @@ namespace fastpu {
 // Answers with the sums over all members. Each of them calls boost_trees on rows like these, and makes the same trees.
 class JoinedBoostedRows final : public BoostedRows {
  public:
-  // `own` are the rows of this member, a shard, or null for none. `features`, of which the cuts are read, must outlive
-  // this.
-  JoinedBoostedRows(std::unique_ptr<BoostedRows> own, const BinnedFeatures& features, Together all)
-      : own_(std::move(own)), features_(features), all_(std::move(all)) {}
+  // `own` are the rows of this member, a shard, or null for none; `bring` is that of Together. `features`, of which the
+  // cuts are read, must outlive this.
+  JoinedBoostedRows(std::unique_ptr<BoostedRows> own, const BinnedFeatures& features, const py::object& bring)
+      : own_(std::move(own)), features_(features), all_(bring, own_ != nullptr) {}
 
   BoostedRowCounts counts() override {
     BoostedRowCounts sum;

@@ -16,9 +16,9 @@ namespace fastpu {
 // Answers with the sums over all members. Each of them calls stump_boost on rows like these, and makes the same stumps.
 class JoinedStumpRows final : public StumpRows {
  public:
-  // `own` are the rows of this member, or null for none.
-  JoinedStumpRows(std::unique_ptr<StumpRows> own, const BinnedFeatures& features, Together all)
-      : own_(std::move(own)), n_numbers_(at(StumpHistogram(features).size)), all_(std::move(all)) {}
+  // `own` are the rows of this member, or null for none; `bring` is that of Together.
+  JoinedStumpRows(std::unique_ptr<StumpRows> own, const BinnedFeatures& features, const py::object& bring)
+      : own_(std::move(own)), n_numbers_(at(StumpHistogram(features).size)), all_(bring, own_ != nullptr) {}
 
   StumpGroups groups() override {
     StumpGroups sum;
