@@ -92,8 +92,7 @@ void BoostState::set_scale(StumpChange& change) const {
 
 PerSlot BoostState::add_stump(const StumpBoundary& boundary, bool fires_above, double alpha, double low) {
   // The rows of the smaller side alone are changed, beside what is added to f of every row.
-  StumpChange small_side{.boundary = boundary};
-  small_side.is_above = 2 * rows_.count_above(boundary) <= n_active_;
+  StumpChange small_side{.is_of_all = false, .is_above = 2 * rows_.count_above(boundary) <= n_active_};
   const bool fires = small_side.is_above == fires_above;
   const double height = alpha * (1.0 - low);
   const double common = alpha * (fires ? low : 1.0);

@@ -194,16 +194,13 @@ void LocalStumpRows::find_above(const StumpBoundary& boundary) {
 
 index_t LocalStumpRows::count_above(const StumpBoundary& boundary) {
   find_above(boundary);
-  counted_ = boundary;
   index_t n_above = 0;
   for (std::size_t w = 0; w < active_.size(); ++w) n_above += std::popcount(above_[w] & active_[w]);
   return n_above;
 }
 
 const RowBits& LocalStumpRows::changed(const StumpChange& change) {
-  if (change.boundary.feature < 0) return active_;
-  if (!(counted_ == change.boundary)) find_above(change.boundary);
-  counted_ = {};
+  if (change.is_of_all) return active_;
   for (std::size_t w = 0; w < active_.size(); ++w) side_[w] = (change.is_above ? above_[w] : ~above_[w]) & active_[w];
   return side_;
 }

@@ -55,9 +55,8 @@ class LocalStumpRows final : public StumpRows {
   StumpGroups groups_;
   RowBits active_;  // the rows that take part
   RowBits labelled_;
-  RowBits above_;
-  StumpBoundary counted_;  // the boundary that above_ belongs to, if it is known
-  RowBits side_;           // the rows that the last change was made to
+  RowBits above_;  // those above the boundary that was counted last
+  RowBits side_;   // the rows that the last change was made to
   AlignedBuffer<RowState> states_;
   AlignedBuffer<std::int8_t> group_;                 // +1, 0, -1 as the labels
   std::vector<AlignedBuffer<std::int64_t>> added_;   // per worker: a histogram of weights in fixed point

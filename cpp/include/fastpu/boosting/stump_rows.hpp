@@ -32,8 +32,6 @@ struct StumpBoundary {
   index_t position = -1;
   bool by_categories = false;
   CategorySet codes{};
-
-  friend bool operator==(const StumpBoundary&, const StumpBoundary&) = default;
 };
 
 struct StumpGroups {
@@ -41,9 +39,9 @@ struct StumpGroups {
   PerGroup weight;                  // sums of sample weights
 };
 
-// What happens to the rows on one side of a boundary, or to all rows where there is no boundary.
+// What happens to all rows, or to those on one side of the boundary that was counted last.
 struct StumpChange {
-  StumpBoundary boundary;
+  bool is_of_all = true;
   bool is_above = true;             // the side
   std::array<RowChange, 2> rows{};  // to unlabelled and to labelled rows
 };
