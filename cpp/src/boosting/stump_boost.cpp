@@ -165,9 +165,7 @@ class StumpBooster {
                     objective,
                     std::numeric_limits<double>::quiet_NaN()};
     if (judge_ == nullptr) return info;
-    info.eval_auc =
-        judge_->add_stump({stump.feature, threshold, stump.cut, stump.by_categories ? &stump.codes : nullptr},
-                          fires_above, alpha, loss_.low());
+    info.eval_auc = judge_->add_stump(stump, threshold, fires_above, alpha, loss_.low());
     result_.eval_auc.push_back(info.eval_auc);
     if (info.eval_auc > best_auc_) {
       best_auc_ = info.eval_auc;
