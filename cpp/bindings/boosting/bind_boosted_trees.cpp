@@ -43,10 +43,7 @@ class MemberRows {
     std::unique_ptr<BoostedRows> own;
     if (train_.labels != nullptr) {
       const TreesView trees = view_init(init, features.n_features);
-      own = unlocked([&] {
-        return make_boosted_rows(train_, options, trees.n_trees > 0 ? &trees : nullptr, &place_, team_,
-                                 team_.n_threads());
-      });
+      own = unlocked([&] { return make_boosted_rows(train_, options, trees, &place_, team_, team_.n_threads()); });
       place_ = {n_unlabelled, checked_numbers(numbers, own->counts().n_unlabelled, n_unlabelled)};
     }
     rows_ = std::make_unique<JoinedBoostedRows>(std::move(own), features, bring);

@@ -35,20 +35,6 @@ struct MadeRound {
   double risk = 0;  // after the round
 };
 
-// Some of the trees of a view, as a view of their own.
-class SomeTrees {
- public:
-  SomeTrees(const TreesView& all, index_t first, index_t n, index_t n_features) {
-    for (index_t t = first; t <= first + n; ++t) start_.push_back(all.tree_start[t] - all.tree_start[first]);
-    view_ = {all.nodes + all.tree_start[first], start_.back(), start_.data(), n, all.sets, all.n_sets, n_features};
-  }
-  const TreesView& view() const { return view_; }
-
- private:
-  std::vector<index_t> start_;
-  TreesView view_;
-};
-
 // The unit that rows are counted in by their weights: weights that are whole numbers are counted exactly, and others to
 // a 2^40th of what a leaf must have, if the sum over all rows does not overflow then. What rounding may take from the
 // count of a leaf that has just enough is forgiven.
