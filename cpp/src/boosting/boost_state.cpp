@@ -141,6 +141,7 @@ void BoostState::zero_bin(index_t feature, std::size_t kind, std::int64_t* added
 void BoostState::settle(index_t feature) {
   const index_t n_bins = features_.n_bins(feature);
   for (std::size_t kind = 0; kind < 2; ++kind) {
+    if (added_.sums[kind].minus == 0 && added_.sums[kind].plus == 0) continue;  // then all bins are 0
     const index_t first = layout_.first_pair(feature) + static_cast<index_t>(kind) * layout_.kind_offset;
     std::int64_t* added = added_.histograms[0] + first;
     for (std::size_t w = 1; w < added_.histograms.size(); ++w) {
