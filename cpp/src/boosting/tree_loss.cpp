@@ -149,14 +149,10 @@ class RowLoss final : public TreeLoss {
   }
 
   void derive_alone(const TreeLossScores& scores, double* g, double* h, Team& team) const override {
-    if (scores.takes_part != nullptr) {
-      TreeLoss::derive(scores, g, h, team);
-    } else if (formula_->is_exponential()) {
-      derive_exponential(scores, g, h, team);
-    } else {
-      check_sizes(most_weight_, 0);
-      derive_by(scores, {}, formula_->slopes(weights_in(weights_of_all_, scale_of_all_)), nullptr, g, h, team);
-    }
+    if (formula_->is_exponential()) return derive_exponential(scores, g, h, team);
+    check_sizes(most_weight_, 0);
+    const TreeLossSums weights = group_weights_of(scores, scale_of_all_, team);
+    derive_by(scores, {}, formula_->slopes(weights_in(weights, scale_of_all_)), nullptr, g, h, team);
   }
 
  private:
@@ -344,13 +340,6 @@ void TreeLossTops::extend(const TreeLossTops& other) {
 
 void TreeLossSums::add(const TreeLossSums& other) {
   for (std::size_t k = 0; k < values.size(); ++k) values[k] += other.values[k];
-}
-
-double TreeLoss::derive(const TreeLossScores& scores, double* g, double* h, Team& team) const {
-  const TreeLossTops all_tops = tops(scores, team);
-  const TreeLossSums all_sums = sums(scores, all_tops, team);
-  derive(scores, all_tops, all_sums, g, h, team);
-  return objective(all_tops, all_sums);
 }
 
 std::vector<std::string> tree_loss_names() {
