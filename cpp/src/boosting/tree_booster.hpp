@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "common/to_text.hpp"
 #include "fastpu/boosting/boosted_rows.hpp"
 #include "fastpu/boosting/tree_inputs.hpp"
 #include "fastpu/common/random.hpp"
@@ -105,9 +105,8 @@ class Booster {
   static BoostedRowCounts checked(const BoostedRowCounts& counts) {
     constexpr double kMostWeight = 1e100;
     if (counts.weight <= kMostWeight) return counts;
-    std::ostringstream text;
-    text << "sample_weight must have a sum of at most " << kMostWeight << ", got " << counts.weight;
-    throw std::invalid_argument(text.str());
+    throw std::invalid_argument("sample_weight must have a sum of at most " + to_text(kMostWeight) + ", got " +
+                                to_text(counts.weight));
   }
 
   static NewtonOptions newton_options(NewtonOptions options, index_t n_rows) {

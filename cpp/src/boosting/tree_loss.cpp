@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -265,9 +264,8 @@ class RowLoss final : public TreeLoss {
     };
     index_t i = start;
     while (std::fabs(score(i)) < kMostSize) ++i;
-    std::ostringstream text;
-    text << "scores must be finite and below 2^900, got " << score(i) << " in row " << i;
-    throw std::invalid_argument(text.str());
+    throw std::invalid_argument("scores must be finite and below 2^900, got " + detail::to_text(score(i)) + " in row " +
+                                std::to_string(i));
   }
 
   static bool has_rows(const TreeLossTops& tops, detail::ExpSlot slot) { return std::isfinite(tops.values[slot]); }
