@@ -111,7 +111,7 @@ void check_first_tree(const Matrix<T>& x, const Problem& problem, const BoostedT
   std::vector<double> g(at(n));
   std::vector<double> h(at(n));
   const fastpu::TreeLossRows rows{problem.labels.data(), problem.train.sample_weight, n};
-  make_tree_loss(rows, options, team)->derive({scores.data(), nullptr}, g.data(), h.data(), team);
+  make_tree_loss(rows, options, team)->derive_alone({scores.data(), nullptr}, g.data(), h.data(), team);
   std::vector<Side> sides(at(result.tree_start[1]));
   double size_g = 0;
   double size_h = 0;

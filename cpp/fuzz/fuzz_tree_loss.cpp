@@ -38,7 +38,11 @@ void run(Input& input) {
   if (!accepted([&] {
         const TreeLossRows rows{labels.data(), from(weights, 0), n};
         const TreeLossScores all{scores.data(), from(takes_part, 0)};
-        objective = make_tree_loss(rows, options, team)->derive(all, g.data(), h.data(), team);
+        const auto loss = make_tree_loss(rows, options, team);
+        const TreeLossTops tops = loss->tops(all, team);
+        const TreeLossSums sums = loss->sums(all, tops, team);
+        loss->derive(all, tops, sums, g.data(), h.data(), team);
+        objective = loss->objective(tops, sums);
       })) {
     return;
   }

@@ -341,7 +341,7 @@ def stump_boost(
     categorical: NDArray[np.uint8] | None, options: StumpBoostOptions, *, max_bins: int, most_distinct: int,
     eval_set: _EvalSet | None,
     callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None, n_threads: int,
-    member: tuple[Callable[[str, bytes], bytes], NDArray[np.int64] | None, NDArray[np.int64] | None] | None,
+    bring: Callable[[str, bytes], bytes] | None,
 ) -> StumpBoostResult: ...  # fmt: skip
 def stump_scores(
     matrix: _Matrix | _Binned, features: NDArray[np.int32], thresholds: NDArray[np.float64],

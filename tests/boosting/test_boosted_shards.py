@@ -56,7 +56,7 @@ def fit_shards(
 
     def member(k, rows):
         weights = None if sample_weight is None else sample_weight[rows]
-        own = Holding(bins[rows], labels[rows], weights, (), None, None, None)
+        own = Holding(bins[rows], labels[rows], weights, (), None)
         make = partial(rounds(1 + k % 2).make, own, numbers[rows][is_unl[rows]])
         return lambda bring: make(of_many(bring) if are_many else bring)
 

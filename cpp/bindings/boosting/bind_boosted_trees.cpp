@@ -37,33 +37,25 @@ class MemberRows {
   // among n_unlabelled in all, where rows are drawn. The scores begin at those of the trees `init`.
   MemberRows(const BinnedFeatures& features, const py::object& labels, const py::object& sample_weight,
              const py::object& categorical, const BoostedTreesOptions& options, const py::object& init,
-             index_t n_unlabelled, const py::object& numbers, py::object bring, int n_threads)
+             index_t n_unlabelled, const py::object& numbers, const py::object& bring, int n_threads)
       : team_(team_of_call(n_threads)),
         train_(view_training_set<BoostedTreesTrainingSet>(features, labels, sample_weight, categorical)) {
-    const bool has_rows = train_.labels != nullptr;
     std::unique_ptr<BoostedRows> own;
-    if (has_rows) {
-      place_ = {n_unlabelled, numbers.is_none() ? nullptr : checked_numbers(numbers, n_unlabelled)};
+    if (train_.labels != nullptr) {
       const TreesView trees = view_init(init, features.n_features);
-      own = unlocked([&] {
-        return make_boosted_rows(train_, options, trees.n_trees > 0 ? &trees : nullptr, &place_, team_,
-                                 team_.n_threads());
-      });
+      own = unlocked([&] { return make_boosted_rows(train_, options, trees, &place_, team_, team_.n_threads()); });
+      place_ = {n_unlabelled, checked_numbers(numbers, own->counts().n_unlabelled, n_unlabelled)};
     }
-    rows_ = std::make_unique<JoinedBoostedRows>(std::move(own), features, Together(std::move(bring), has_rows));
+    rows_ = std::make_unique<JoinedBoostedRows>(std::move(own), features, bring);
   }
 
   BoostedRows& rows() { return *rows_; }
 
  private:
-  const std::uint32_t* checked_numbers(const py::object& array, index_t n_unlabelled) const {
-    index_t n_own = 0;
-    for (index_t i = 0; i < train_.features->n_rows; ++i) {
-      const bool counts = train_.sample_weight == nullptr || train_.sample_weight[i] > 0;
-      if (counts && train_.labels[i] == 0) ++n_own;
-    }
-    const auto* numbers = view_1d<std::uint32_t>(array, "numbers", n_own);
-    if (!std::all_of(numbers, numbers + n_own, [&](index_t number) { return number < n_unlabelled; })) {
+  static const std::uint32_t* checked_numbers(const py::object& array, index_t n_own, index_t n_unlabelled) {
+    const auto* numbers = view_or_null<std::uint32_t>(array, "numbers", n_own);
+    if (numbers != nullptr &&
+        !std::all_of(numbers, numbers + n_own, [&](index_t number) { return number < n_unlabelled; })) {
       throw py::value_error("numbers are out of range");
     }
     return numbers;
@@ -101,12 +93,13 @@ void bind_boosted_trees(py::module_& module) {
   bind_options<BoostedTreesOptions>(module, "BoostedTreesOptions");
   bind_tree_result<BoostedTreesResult>(module, "BoostedTreesResult");
   py::class_<MemberRows>(module, "BoostedRows")
-      .def(py::init<const BinnedFeatures&, const py::object&, const py::object&, const py::object&,
-                    const BoostedTreesOptions&, const py::object&, index_t, const py::object&, py::object, int>(),
-           py::keep_alive<1, 2>(), py::keep_alive<1, 3>(), py::keep_alive<1, 4>(), py::keep_alive<1, 5>(),
-           py::keep_alive<1, 9>(), py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
-           py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("init"), py::arg("n_unlabelled"),
-           py::arg("numbers"), py::arg("bring"), py::arg("n_threads"));
+      .def(
+          py::init<const BinnedFeatures&, const py::object&, const py::object&, const py::object&,
+                   const BoostedTreesOptions&, const py::object&, index_t, const py::object&, const py::object&, int>(),
+          py::keep_alive<1, 2>(), py::keep_alive<1, 3>(), py::keep_alive<1, 4>(), py::keep_alive<1, 5>(),
+          py::keep_alive<1, 9>(), py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
+          py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("init"), py::arg("n_unlabelled"),
+          py::arg("numbers"), py::arg("bring"), py::arg("n_threads"));
   module.def("boost_trees", &fit_trees, py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
              py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("init"), py::arg("init_oob_sum"),
              py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("rows"));

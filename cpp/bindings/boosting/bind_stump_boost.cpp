@@ -3,7 +3,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "boosting/bind_eval_set.hpp"
 #include "boosting/joined_stump_rows.hpp"
@@ -57,29 +56,18 @@ BinnedFeatures bin_training(const RowsView& view, index_t max_bins, index_t most
 }
 
 // The rows of a member of a fit on several machines; without labels it has none, and the features have the cuts alone.
-// `member` is the function that brings sums together, and of each of the member's partitions the first row, and the
-// number of this row among all.
-std::unique_ptr<StumpRows> rows_of_member(const BoostTrainingSet& train, const py::tuple& member, Team& team) {
-  const bool has_rows = train.labels != nullptr;
+std::unique_ptr<StumpRows> rows_of_member(const BoostTrainingSet& train, const py::object& bring, Team& team) {
   std::unique_ptr<StumpRows> own;
-  std::vector<PlaceOfRows> places;
-  if (has_rows) {
-    const auto n = static_cast<index_t>(py::len(member[1]));
-    const auto* firsts = view_1d<index_t>(member[1], "first", n);
-    const auto* numbers = view_1d<index_t>(member[2], "number", n);
-    if (n == 0 || firsts[0] != 0) throw py::value_error("first must begin with 0");
-    for (index_t k = 0; k < n; ++k) places.push_back({firsts[k], numbers[k]});
-    own = unlocked([&] { return make_stump_rows(train, team); });
-  }
-  return std::make_unique<JoinedStumpRows>(std::move(own), std::move(places), *train.features,
-                                           Together(member[0], has_rows));
+  if (train.labels != nullptr) own = unlocked([&] { return make_stump_rows(train, team); });
+  return std::make_unique<JoinedStumpRows>(std::move(own), *train.features, bring);
 }
 
-// Where the rows are those of a `member`, labels may be None.
+// `bring` is None, or the function that brings sums together where the rows are those of a member; then labels may be
+// None.
 Fields<StumpBoostResult> boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
                                const py::object& categorical, StumpBoostOptions options, index_t max_bins,
                                index_t most_distinct, const py::object& eval_set, const py::object& callback,
-                               int n_threads, const py::object& member) {
+                               int n_threads, const py::object& bring) {
   Training training;
   const BinnedFeatures* const binned = binned_features(features);
   const RowsView raw = binned == nullptr ? view_matrix(features) : RowsView();
@@ -87,7 +75,7 @@ Fields<StumpBoostResult> boost(const py::object& features, const py::object& lab
   training.set.features = binned;
   training.set.categorical =
       view_or_null<std::uint8_t>(categorical, "categorical", binned == nullptr ? n_columns(raw) : binned->n_features);
-  const bool is_whole = member.is_none();
+  const bool is_whole = bring.is_none();
   if (is_whole || !labels.is_none()) training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
   training.set.sample_weight = view_or_null<double>(sample_weight, "sample_weight", n_rows);
   const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
@@ -95,7 +83,7 @@ Fields<StumpBoostResult> boost(const py::object& features, const py::object& lab
   Team team = team_of_call(n_threads);
 
   if (!is_whole && binned == nullptr) throw py::value_error("features must be binned where rows are those of a member");
-  const auto rows = is_whole ? nullptr : rows_of_member(training.set, member.cast<py::tuple>(), team);
+  const auto rows = is_whole ? nullptr : rows_of_member(training.set, bring, team);
   const py::gil_scoped_release nogil;
   if (!is_whole) {
     return {stump_boost(*training.set.features, training.set.categorical, *rows, eval ? &*eval : nullptr, options,
@@ -116,7 +104,7 @@ void bind_stump_boost(py::module_& module) {
                              [](const Fields<StumpBoostResult>& result) { return sets_to_array(result.sets); });
   module.def("stump_boost", &boost, py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
              py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("max_bins"), py::arg("most_distinct"),
-             py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("member"));
+             py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("bring"));
 }
 
 }  // namespace fastpu

@@ -18,10 +18,10 @@ namespace fastpu {
 // Answers with the sums over all members. Each of them calls boost_trees on rows like these, and makes the same trees.
 class JoinedBoostedRows final : public BoostedRows {
  public:
-  // `own` are the rows of this member, a shard, or null for none. `features`, of which the cuts are read, must outlive
-  // this.
-  JoinedBoostedRows(std::unique_ptr<BoostedRows> own, const BinnedFeatures& features, Together all)
-      : own_(std::move(own)), features_(features), all_(std::move(all)) {}
+  // `own` are the rows of this member, a shard, or null for none; `bring` is that of Together. `features`, of which the
+  // cuts are read, must outlive this.
+  JoinedBoostedRows(std::unique_ptr<BoostedRows> own, const BinnedFeatures& features, const py::object& bring)
+      : own_(std::move(own)), features_(features), all_(bring, own_ != nullptr) {}
 
   BoostedRowCounts counts() override {
     BoostedRowCounts sum;
@@ -41,7 +41,10 @@ class JoinedBoostedRows final : public BoostedRows {
   }
 
   std::vector<index_t> count_entries(bool of_drawn, const CountUnit& unit) override {
-    return added(own_ ? own_->count_entries(of_drawn, unit) : std::vector<index_t>(at(features_.n_features)));
+    std::vector<index_t> counts(at(features_.n_features));
+    if (own_) counts = own_->count_entries(of_drawn, unit);
+    all_.add(counts);
+    return counts;
   }
 
   TreeLossTops tops(bool of_drawn) override {
@@ -85,8 +88,9 @@ class JoinedBoostedRows final : public BoostedRows {
   SideCounts count_sides(std::uint32_t node, const NodeSplit& split) override {
     SideCounts sides;
     if (own_) sides = own_->count_sides(node, split);
-    const std::vector<index_t> both = added({sides.left, sides.right});
-    return {both[0], both[1]};
+    index_t counts[] = {sides.left, sides.right};
+    all_.add(counts);
+    return {counts[0], counts[1]};
   }
 
   void count_codes(std::uint32_t node, std::uint32_t feature, std::vector<index_t>& counts) override {
@@ -117,11 +121,6 @@ class JoinedBoostedRows final : public BoostedRows {
     const Words words(histogram, at(HistogramLayout(features_).size()));
     std::ranges::fill(words, std::uint64_t{0});
     return words;
-  }
-
-  std::vector<index_t> added(std::vector<index_t> counts) const {
-    all_.add(counts);
-    return counts;
   }
 
   // Adds up counts and words in one call. Where all members together have more rows than a word can sum, the sums of g

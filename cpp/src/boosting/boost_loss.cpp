@@ -10,7 +10,7 @@ namespace fastpu::detail {
 
 namespace {
 
-void check(const BoostLossOptions& options, const GroupWeights& weights) {
+void check(const BoostLossOptions& options, const PerGroup& weights) {
   check_option(options.gamma >= 0 && options.gamma <= 1, "gamma", "in [0, 1]", options.gamma);
   check_option(options.rho >= 0 && options.rho < 1, "rho", "in [0, 1)", options.rho);
   if (options.loss == BoostLossKind::ada && options.step != BoostStep::jensen) {
@@ -24,7 +24,7 @@ void check(const BoostLossOptions& options, const GroupWeights& weights) {
   }
 }
 
-std::vector<RiskTerm> pair_terms(double gamma, const GroupWeights& weights) {
+std::vector<RiskTerm> pair_terms(double gamma, const PerGroup& weights) {
   if (!(weights.unlabelled > 0)) return {{1, kLabelledPlus, kLabelledMinus}};
   if (!(weights.negative > 0)) return {{1, kLabelledPlus, kUnlabelledMinus}};
   if (!(weights.positive > 0)) return {{1, kUnlabelledPlus, kLabelledMinus}};
@@ -33,7 +33,7 @@ std::vector<RiskTerm> pair_terms(double gamma, const GroupWeights& weights) {
           {(1 - gamma) / 2, kUnlabelledPlus, kLabelledMinus}};
 }
 
-std::vector<RiskTerm> class_terms(double gamma, const GroupWeights& weights) {
+std::vector<RiskTerm> class_terms(double gamma, const PerGroup& weights) {
   const bool has_unlabelled = weights.unlabelled > 0;
   const double positive = weights.positive > 0 ? (1 - gamma) / 2 : 0;
   const double unlabelled_plus = has_unlabelled ? gamma / 2 : 0;
@@ -54,7 +54,7 @@ std::vector<RiskTerm> class_terms(double gamma, const GroupWeights& weights) {
 
 }  // namespace
 
-BoostLoss::BoostLoss(const BoostLossOptions& options, const GroupWeights& weights) : options_(options) {
+BoostLoss::BoostLoss(const BoostLossOptions& options, const PerGroup& weights) : options_(options) {
   check(options, weights);
   terms_ =
       options.loss == BoostLossKind::ada ? class_terms(options.gamma, weights) : pair_terms(options.gamma, weights);

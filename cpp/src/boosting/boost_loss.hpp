@@ -1,4 +1,4 @@
-// The losses that stumps are boosted for.
+// The losses that stumps are boosted for. The risk of the first is that of the loss "pnu_auc" for trees, too.
 //
 // The risk R of a loss is a sum of terms, each of which is a weight times the mean of one slot, or times the means of
 // two. A slot is a sum of exponentials, so that a stump multiplies row weights by constants, and a round only changes
@@ -21,7 +21,6 @@
 
 #include "fastpu/boosting/boost_inputs.hpp"
 #include "fastpu/boosting/row_weights.hpp"
-#include "fastpu/boosting/stump_rows.hpp"
 
 namespace fastpu::detail {
 
@@ -38,7 +37,7 @@ struct RiskTerm {
 class BoostLoss {
  public:
   // Throws std::invalid_argument for a parameter out of range, or fewer than two groups that hold weight.
-  BoostLoss(const BoostLossOptions& options, const GroupWeights& weights);
+  BoostLoss(const BoostLossOptions& options, const PerGroup& weights);
 
   // The vote of a stump where it does not fire; it votes 1 where it does.
   double low() const { return options_.loss == BoostLossKind::ada ? -1 : 0; }

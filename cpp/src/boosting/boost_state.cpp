@@ -4,7 +4,6 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "common/add_exactly.hpp"
 #include "common/fill_with_zeros.hpp"
@@ -77,11 +76,11 @@ void BoostState::refresh() {
   movement_since_refresh_ = 0;
 
   fill_with_zeros(histogram_.data(), histogram_.size(), team_);
-  for (std::int64_t* added : pending_) fill_with_zeros(added, layout_.size, team_);
+  for (std::int64_t* added : added_.histograms) fill_with_zeros(added, layout_.size, team_);
   StumpChange all;
   set_scale(all);
-  for (std::size_t k = 0; k < kSlots; ++k) pending_factor_[k] = sums_[k] / kFixedPoint;
-  add_rows(all, n_active_);
+  for (std::size_t k = 0; k < kSlots; ++k) added_factor_[k] = sums_[k] / kFixedPoint;
+  added_ = rows_.add(all);
 }
 
 void BoostState::set_scale(StumpChange& change) const {
@@ -91,83 +90,44 @@ void BoostState::set_scale(StumpChange& change) const {
   }
 }
 
-BoostState::SmallSide BoostState::small_side(const StumpBoundary& boundary, const StumpEffect& effect) {
-  SmallSide side;
-  const index_t n_above = rows_.count_above(boundary);
-  const bool is_above = 2 * n_above <= n_active_;
-  const bool fires = is_above == effect.fires_above;
-  side.n_rows = is_above ? n_above : n_active_ - n_above;
-  side.height = effect.alpha * (1.0 - effect.low);
-  side.common = effect.alpha * (fires ? effect.low : 1.0);
-  side.change.boundary = boundary;
-  side.change.is_above = is_above;
-  const double step = fires ? side.height : -side.height;
-  const double up = std::exp(step);
-  const double down = std::exp(-step);
-  side.change.rows.fill(
-      {.minus_ratio = up, .plus_ratio = down, .step = step, .minus_factor = up - 1.0, .plus_factor = down - 1.0});
-  return side;
-}
+PerSlot BoostState::add_stump(const StumpBoundary& boundary, bool fires_above, double alpha, double low) {
+  // The rows of the smaller side alone are changed, beside what is added to f of every row.
+  StumpChange small_side{.is_of_all = false, .is_above = 2 * rows_.count_above(boundary) <= n_active_};
+  const bool fires = small_side.is_above == fires_above;
+  const double height = alpha * (1.0 - low);
+  const double common = alpha * (fires ? low : 1.0);
+  const double step = fires ? height : -height;
+  small_side.rows.fill({.minus_ratio = std::exp(step), .plus_ratio = std::exp(-step), .step = step});
+  set_scale(small_side);
+  added_ = rows_.add(small_side);
 
-PerSlot BoostState::add_stump(const StumpBoundary& boundary, const StumpEffect& effect) {
-  SmallSide side = small_side(boundary, effect);
-  set_scale(side.change);
-  add_rows(side.change, side.n_rows);
-
-  add_exactly(offset_, offset_low_, side.common);
+  add_exactly(offset_, offset_low_, common);
   PerSlot factor{};
   for (std::size_t k = 0; k < kSlots; ++k) {
     factor[k] = 1.0;
-    pending_factor_[k] = 0.0;
+    added_factor_[k] = 0.0;
     if (!(sums_[k] > 0)) continue;
     const bool is_minus = k % 2 == 0;
-    const RowChange& rows = side.change.rows[k / 2];
+    const RowChange& rows = small_side.rows[k / 2];
     const double scale = is_minus ? rows.minus_scale : rows.plus_scale;
-    const double change = is_minus ? rows.minus_factor : rows.plus_factor;
-    const PairSums& added = pending_sums_[k / 2];
+    const double change = (is_minus ? rows.minus_ratio : rows.plus_ratio) - 1.0;
+    const PairSums& added = added_.sums[k / 2];
     const double small_sum = static_cast<double>(is_minus ? added.minus : added.plus) / scale;
     const double updated = sums_[k] + change * small_sum;
-    factor[k] = updated / sums_[k] * std::exp(is_minus ? side.common : -side.common);
+    factor[k] = updated / sums_[k] * std::exp(is_minus ? common : -common);
     log_totals_[k] += std::log(factor[k]);
     sums_[k] = updated;
     peak_sums_[k] = std::max(peak_sums_[k], updated);
-    pending_factor_[k] = change / scale;
+    added_factor_[k] = change / scale;
   }
   ++rounds_since_refresh_;
-  movement_since_refresh_ += std::abs(side.height);
+  movement_since_refresh_ += std::abs(height);
   return factor;
-}
-
-// Merging histograms in fixed point takes a pass over all bins, which costs more than adding a few rows: these are
-// added to the histogram directly. Rounding then depends on their order, which is that of all rows.
-void BoostState::add_rows(const StumpChange& change, index_t n_listed) {
-  const bool few = static_cast<double>(n_listed) * static_cast<double>(features_.n_features) <
-                   static_cast<double>(histogram_.size());
-  if (!few || features_.is_sparse()) {
-    AddedRows added = rows_.add(change);
-    pending_ = std::move(added.histograms);
-    pending_sums_ = added.sums;
-    return;
-  }
-  pending_.clear();
-  const std::array<ListedRows, 2> listed = rows_.list(change);
-  for (std::size_t kind = 0; kind < 2; ++kind) {
-    double* bins = histogram_.data() + static_cast<index_t>(kind) * layout_.kind_offset;
-    pending_sums_[kind] = add_directly(listed[kind], change.rows[kind], bins);
-  }
-}
-
-PairSums BoostState::add_directly(const ListedRows& listed, const RowChange& change, double* histogram) const {
-  return with_code_type(features_.width, [&]<class Code>(Code) {
-    const DenseCodes<Code> codes{reinterpret_cast<const Code*>(listed.codes), features_.row_stride,
-                                 features_.n_features, layout_.bin_stride};
-    return kernels_.of<Code>().add_rows_directly(codes, listed.states, listed.numbers, listed.n, change, histogram);
-  });
 }
 
 // For sparse data: what rows without an entry add to the bin of zero is the total less what the other rows add.
 void BoostState::zero_bin(index_t feature, std::size_t kind, std::int64_t* added) const {
-  const PairSums& total = pending_sums_[kind];
+  const PairSums& total = added_.sums[kind];
   const index_t zero = features_.zero_code[at(feature)];
   PairSums stored;
   for (index_t b = 0; b < features_.n_bins(feature); ++b) {
@@ -179,24 +139,21 @@ void BoostState::zero_bin(index_t feature, std::size_t kind, std::int64_t* added
 }
 
 void BoostState::settle(index_t feature) {
-  if (pending_.empty()) return;
   const index_t n_bins = features_.n_bins(feature);
   for (std::size_t kind = 0; kind < 2; ++kind) {
+    if (added_.sums[kind].minus == 0 && added_.sums[kind].plus == 0) continue;  // then all bins are 0
     const index_t first = layout_.first_pair(feature) + static_cast<index_t>(kind) * layout_.kind_offset;
-    std::int64_t* added = pending_[0] + first;
-    for (std::size_t w = 1; w < pending_.size(); ++w) {
-      std::int64_t* other = pending_[w] + first;
+    std::int64_t* added = added_.histograms[0] + first;
+    for (std::size_t w = 1; w < added_.histograms.size(); ++w) {
+      std::int64_t* other = added_.histograms[w] + first;
       for (index_t i = 0; i < 2 * n_bins; ++i) {
         added[i] += other[i];
         other[i] = 0;
       }
     }
     if (features_.is_sparse()) zero_bin(feature, kind, added);
-    kernels_.merge_bins(histogram_.data() + first, added, n_bins, pending_factor_[2 * kind],
-                        pending_factor_[2 * kind + 1]);
+    kernels_.merge_bins(histogram_.data() + first, added, n_bins, added_factor_[2 * kind], added_factor_[2 * kind + 1]);
   }
 }
-
-void BoostState::all_settled() { pending_.clear(); }
 
 }  // namespace fastpu::detail

@@ -5,13 +5,11 @@
 // into the logarithm of the group's total. Rounding errors stay small, as weights, sums and histograms are refreshed
 // from f (which is kept to twice the working precision) before any sum has lost more than a few bits.
 //
-// What rows add to the histograms does not depend on where they are held: their weights are added up as whole numbers
-// or, where the rows are few, in the order of all rows.
+// What rows add to the histograms does not depend on where they are held, as their weights are added up as whole
+// numbers.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <vector>
 
 #include "boosting/stump_kernels.hpp"
 #include "fastpu/boosting/row_weights.hpp"
@@ -22,30 +20,23 @@
 
 namespace fastpu::detail {
 
-// How rows change when a stump is added: f += alpha * h(x), h(x) = 1 where the stump fires, else `low`.
-struct StumpEffect {
-  bool fires_above = true;  // it fires on the rows above the cut, or on the others
-  double alpha = 0;
-  double low = 0;
-};
-
 class BoostState {
  public:
   // Of the features only the cuts are read. Rows of U take part if use_unlabelled.
   BoostState(const BinnedFeatures& features, StumpRows& rows, bool use_unlabelled, Team& team);
 
-  // Adds a stump, and returns the factors by which the four group totals changed. The histograms are brought up to date
+  // Adds a stump: f += alpha * h(x), h(x) = 1 where it fires, above the boundary or else below it, and `low` on the
+  // other side. Returns the factors by which the four group totals changed. The histograms are brought up to date
   // later, feature by feature, by settle().
-  PerSlot add_stump(const StumpBoundary& boundary, const StumpEffect& effect);
+  PerSlot add_stump(const StumpBoundary& boundary, bool fires_above, double alpha, double low);
 
   // Whether the sums have lost so many bits that refresh() should be called.
   bool is_stale() const;
   void refresh();
 
-  // Brings the histograms of a feature up to date; to be called once for each feature after add_stump() or refresh(),
-  // and followed by all_settled(). Different threads may do this for different features.
+  // Brings the histograms of a feature up to date; to be called once for each feature after add_stump(), and refresh()
+  // where that follows. Different threads may do this for different features.
   void settle(index_t feature);
-  void all_settled();
 
   const double* unlabelled_bins(index_t feature) const { return histogram_.data() + layout_.first_pair(feature); }
   const double* labelled_bins(index_t feature) const { return unlabelled_bins(feature) + layout_.kind_offset; }
@@ -61,17 +52,7 @@ class BoostState {
   const BinnedFeatures& features() const { return features_; }
 
  private:
-  // A stump as a change of the rows of its smaller side alone.
-  struct SmallSide {
-    StumpChange change;
-    index_t n_rows = 0;
-    double height = 0;  // what the stump adds to f on its firing side, minus what it adds on the other
-    double common = 0;  // what it adds to f of every row, beside the change
-  };
-  SmallSide small_side(const StumpBoundary& boundary, const StumpEffect& effect);
   void set_scale(StumpChange& change) const;
-  void add_rows(const StumpChange& change, index_t n_listed);
-  PairSums add_directly(const ListedRows& listed, const RowChange& change, double* histogram) const;
   void zero_bin(index_t feature, std::size_t kind, std::int64_t* added) const;
 
   const BinnedFeatures& features_;
@@ -81,9 +62,8 @@ class BoostState {
   StumpHistogram layout_;
   index_t n_active_ = 0;
   AlignedBuffer<double> histogram_;
-  std::vector<std::int64_t*> pending_;  // histograms in fixed point that settle() is to add
-  std::array<PairSums, 2> pending_sums_;
-  PerSlot pending_factor_{};  // what their numbers are multiplied by
+  AddedRows added_;         // in fixed point: what settle() is to add
+  PerSlot added_factor_{};  // what its numbers are multiplied by
   PerSlot group_rows_{};
   PerSlot sums_{};
   PerSlot peak_sums_{};

@@ -29,7 +29,6 @@ using detail::check_option;
 using detail::GrownTree;
 using detail::LocalBoostedRows;
 using detail::MadeRound;
-using detail::SomeTrees;
 using detail::TreeFeatures;
 
 // ---- Arguments ----
@@ -82,7 +81,7 @@ class Judge {
         auc_(eval, training, team),
         values_(at(auc_.n_rows())),
         team_(team) {
-    if (options.init.n_trees > 0) add(SomeTrees(options.init, 0, options.init.n_trees, n_features_).view());
+    if (options.init.n_trees > 0) add(options.init);
   }
 
   void add(const GrownTree& tree) {
@@ -183,11 +182,9 @@ class BagBooster {
     rows.features = &bag.features;
     rows.labels = bag.labels.data();
     rows.sample_weight = bag.weights.empty() ? nullptr : bag.weights.data();
-    std::unique_ptr<SomeTrees> init;
-    if (n_before_ > 0) {
-      init = std::make_unique<SomeTrees>(options_.init, number * n_before_, n_before_, train_.features->n_features);
-    }
-    LocalBoostedRows held(rows, options_, init ? &init->view() : nullptr, nullptr, team_, 1);
+    std::vector<index_t> starts;
+    const TreesView init = trees_before(number, starts);
+    LocalBoostedRows held(rows, options_, init, nullptr, team_, 1);
     Booster booster(held.features(), held, options_, Random::derived(seed, 1), team_, 1);
     for (index_t round = 0; round < options_.n_rounds; ++round) {
       MadeRound made = booster.make_round(n_before_ + round);
@@ -199,6 +196,19 @@ class BagBooster {
   }
 
  private:
+  // The trees that a bag has before the fit, whose starts are written to `starts`.
+  TreesView trees_before(index_t number, std::vector<index_t>& starts) const {
+    TreesView trees = options_.init;
+    trees.n_trees = n_before_;
+    if (n_before_ == 0) return trees;
+    const index_t* start = trees.tree_start + number * n_before_;
+    for (index_t t = 0; t <= n_before_; ++t) starts.push_back(start[t] - start[0]);
+    trees.nodes += start[0];
+    trees.n_nodes = starts.back();
+    trees.tree_start = starts.data();
+    return trees;
+  }
+
   // Rounds without a tree, for a bag in which nothing is left to gain.
   void fill(BoostedBag& boosted, double start) const {
     MadeRound nothing;
@@ -320,8 +330,7 @@ BoostedTreesResult boost_trees(const BoostedTreesTrainingSet& train, const Boost
                                const BoostedTreesOptions& options, const BoostedTreesCallback& callback, Team& team) {
   check_options(*train.features, eval, options);
   if (options.n_bags > 0) return boost_bags(train, eval, options, callback, team);
-  LocalBoostedRows rows(train, options, options.init.n_trees > 0 ? &options.init : nullptr, nullptr, team,
-                        team.n_threads());
+  LocalBoostedRows rows(train, options, options.init, nullptr, team, team.n_threads());
   return boost_all_rows(rows.features(), rows, eval, options, callback, team);
 }
 

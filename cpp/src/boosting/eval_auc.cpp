@@ -15,12 +15,12 @@ namespace {
 
 template <class T>
 FindAbove above_in(const DenseView<T>& x, Team& /*team*/) {
-  return [x](const StumpRule& rule, std::vector<char>& above) {
-    const T limit = floor_to<T>(rule.threshold);
+  return [x](const StumpBoundary& stump, double threshold, std::vector<char>& above) {
+    const T limit = floor_to<T>(threshold);
     for (index_t i = 0; i < x.n_rows; ++i) {
-      const T value = x.row(i)[rule.feature];
+      const T value = x.row(i)[stump.feature];
       const bool is_above =
-          rule.codes == nullptr ? value > limit : rule.codes->has(static_cast<std::uint32_t>(category_of(value) + 1));
+          stump.by_categories ? stump.codes.has(static_cast<std::uint32_t>(category_of(value) + 1)) : value > limit;
       above[at(i)] = static_cast<char>(is_above);
     }
   };
@@ -30,30 +30,30 @@ FindAbove above_in(const DenseView<T>& x, Team& /*team*/) {
 template <class T>
 FindAbove above_in(const CsrView<T>& x, Team& team) {
   const auto columns = std::make_shared<EntriesByFeature<T>>(x, Pacer(team));
-  return [columns](const StumpRule& rule, std::vector<char>& above) {
-    const T limit = floor_to<T>(rule.threshold);
+  return [columns](const StumpBoundary& stump, double threshold, std::vector<char>& above) {
+    const T limit = floor_to<T>(threshold);
     above.assign(above.size(), static_cast<char>(T(0) > limit));
-    for (index_t p = columns->start[at(rule.feature)]; p < columns->start[at(rule.feature + 1)]; ++p) {
+    for (index_t p = columns->start[at(stump.feature)]; p < columns->start[at(stump.feature + 1)]; ++p) {
       above[columns->rows[p]] = static_cast<char>(columns->values[p] > limit);
     }
   };
 }
 
 FindAbove above_in(const BinnedFeatures& x, Team& /*team*/) {
-  return [&x](const StumpRule& rule, std::vector<char>& above) {
+  return [&x](const StumpBoundary& stump, double /*threshold*/, std::vector<char>& above) {
     if (x.is_sparse()) {
-      const std::size_t e = at(rule.feature);
-      above.assign(above.size(), static_cast<char>(index_t{x.zero_code[e]} > rule.cut));
+      const std::size_t e = at(stump.feature);
+      above.assign(above.size(), static_cast<char>(index_t{x.zero_code[e]} > stump.cut));
       for (index_t p = x.column_start[e]; p < x.column_start[e + 1]; ++p) {
-        above[x.column_rows[at(p)]] = static_cast<char>(index_t{x.column_codes[at(p)]} > rule.cut);
+        above[x.column_rows[at(p)]] = static_cast<char>(index_t{x.column_codes[at(p)]} > stump.cut);
       }
       return;
     }
     with_code_type(x.width, [&]<class Code>(Code) {
-      const auto* codes = reinterpret_cast<const Code*>(x.by_column.data()) + rule.feature * x.column_stride;
+      const auto* codes = reinterpret_cast<const Code*>(x.by_column.data()) + stump.feature * x.column_stride;
       for (std::size_t i = 0; i < above.size(); ++i) {
-        above[i] = static_cast<char>(rule.codes == nullptr ? static_cast<index_t>(codes[i]) > rule.cut
-                                                           : rule.codes->has(codes[i]));
+        above[i] = static_cast<char>(stump.by_categories ? stump.codes.has(codes[i])
+                                                         : static_cast<index_t>(codes[i]) > stump.cut);
       }
     });
   };
@@ -112,8 +112,8 @@ EvalAuc::EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training, Team&
   }
 }
 
-double EvalAuc::add_stump(const StumpRule& rule, bool fires_above, double alpha, double low) {
-  find_above_(rule, above_);
+double EvalAuc::add_stump(const StumpBoundary& stump, double threshold, bool fires_above, double alpha, double low) {
+  find_above_(stump, threshold, above_);
   firing_.clear();
   others_.clear();
   for (const std::uint32_t row : order_) {

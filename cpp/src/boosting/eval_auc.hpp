@@ -9,28 +9,20 @@
 #include <vector>
 
 #include "fastpu/boosting/boost_inputs.hpp"
+#include "fastpu/boosting/stump_rows.hpp"
 #include "fastpu/common/parallel.hpp"
-#include "fastpu/tree/tree_nodes.hpp"
 
 namespace fastpu::detail {
 
-// Where a stump divides the rows. If there is a set of codes, the rows above are those with a code in it; otherwise
-// those above the threshold, which in binned features is the given cut.
-struct StumpRule {
-  index_t feature = 0;
-  double threshold = 0;
-  index_t cut = 0;
-  const CategorySet* codes = nullptr;
-};
-
-// Writes above[i] = whether row i is above.
-using FindAbove = std::function<void(const StumpRule& rule, std::vector<char>& above)>;
+// Writes above[i] = whether row i is above the boundary of a stump, which is the threshold where the features are not
+// binned.
+using FindAbove = std::function<void(const StumpBoundary& stump, double threshold, std::vector<char>& above)>;
 
 class EvalAuc {
  public:
   EvalAuc(const BoostEvalSet& eval, const BinnedFeatures& training, Team& team);
   // Adds alpha to the rows where the stump fires and alpha * low to the others; returns the AUC.
-  double add_stump(const StumpRule& rule, bool fires_above, double alpha, double low);
+  double add_stump(const StumpBoundary& stump, double threshold, bool fires_above, double alpha, double low);
   index_t n_rows() const { return static_cast<index_t>(score_.size()); }
   // Adds values[row] to every row.
   void add_scores(const double* values);

@@ -20,7 +20,7 @@ constexpr std::uint32_t kForeign = 0xffffffffU;  // stands for a row of another 
 }  // namespace
 
 LocalBoostedRows::LocalBoostedRows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss,
-                                   const TreesView* init, const ShardPlace* place, Team& team, int n_workers)
+                                   const TreesView& init, const ShardPlace* place, Team& team, int n_workers)
     : train_(train),
       place_(place),
       team_(team),
@@ -33,7 +33,7 @@ LocalBoostedRows::LocalBoostedRows(const BoostedTreesTrainingSet& train, const T
                                 (place == nullptr ? "" : " on one worker") + ", got " +
                                 std::to_string(train.features->n_rows));
   }
-  if (init != nullptr) tree_scores(*init, *train.features, scores_.data(), team);
+  if (init.n_trees > 0) tree_scores(init, *train.features, scores_.data(), team);
   for (index_t i = 0; i < train.features->n_rows; ++i) {
     if (train.sample_weight != nullptr && !(train.sample_weight[i] > 0)) continue;
     all_.push_back(static_cast<std::uint32_t>(i));
@@ -212,7 +212,7 @@ double common_divisor(double a, double b) {
 }
 
 std::unique_ptr<BoostedRows> make_boosted_rows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss,
-                                               const TreesView* init, const ShardPlace* place, Team& team,
+                                               const TreesView& init, const ShardPlace* place, Team& team,
                                                int n_workers) {
   return std::make_unique<detail::LocalBoostedRows>(train, loss, init, place, team, n_workers);
 }

@@ -14,7 +14,7 @@ namespace fastpu::detail {
 class LocalBoostedRows final : public BoostedRows {
  public:
   // As make_boosted_rows; at most n_workers are at work at once.
-  LocalBoostedRows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss, const TreesView* init,
+  LocalBoostedRows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss, const TreesView& init,
                    const ShardPlace* place, Team& team, int n_workers);
 
   const TreeFeatures& features() const { return features_; }

@@ -75,7 +75,7 @@ LocalStumpRows::LocalStumpRows(const BoostTrainingSet& train, Team& team)
   if (features_.is_sparse()) {
     codes_per_row_ = static_cast<double>(features_.row_bins.size()) / static_cast<double>(features_.n_rows);
   }
-  GroupWeights& sums = groups_.weight;
+  PerGroup& sums = groups_.weight;
   for (index_t i = 0; i < features_.n_rows; ++i) {
     const std::int8_t label = train.labels[i];
     if (label < -1 || label > 1) {
@@ -194,16 +194,13 @@ void LocalStumpRows::find_above(const StumpBoundary& boundary) {
 
 index_t LocalStumpRows::count_above(const StumpBoundary& boundary) {
   find_above(boundary);
-  counted_ = boundary;
   index_t n_above = 0;
   for (std::size_t w = 0; w < active_.size(); ++w) n_above += std::popcount(above_[w] & active_[w]);
   return n_above;
 }
 
 const RowBits& LocalStumpRows::changed(const StumpChange& change) {
-  if (change.boundary.feature < 0) return active_;
-  if (!(counted_ == change.boundary)) find_above(change.boundary);
-  counted_ = {};
+  if (change.is_of_all) return active_;
   for (std::size_t w = 0; w < active_.size(); ++w) side_[w] = (change.is_above ? above_[w] : ~above_[w]) & active_[w];
   return side_;
 }
@@ -261,24 +258,6 @@ AddedRows LocalStumpRows::add(const StumpChange& change) {
   return added;
 }
 
-std::array<ListedRows, 2> LocalStumpRows::list(const StumpChange& change) {
-  const RowBits& rows = changed(change);
-  index_t n_listed = 0;
-  for (const std::uint64_t word : rows) n_listed += std::popcount(word);
-  std::array<ListedRows, 2> lists;
-  for (std::size_t kind = 0; kind < 2; ++kind) {
-    std::vector<std::uint32_t>& list = listed_[kind];
-    if (list.size() < at(n_listed)) list.resize(at(n_listed));
-    std::uint32_t* end = list.data();
-    for (std::size_t w = 0; w < rows.size(); ++w) {
-      const std::uint64_t bits = rows[w] & (kind == 0 ? ~labelled_[w] : labelled_[w]);
-      end = list_bits(bits, static_cast<index_t>(w), end);
-    }
-    lists[kind] = {features_.by_row.data(), states_.data(), list.data(), end - list.data()};
-  }
-  return lists;
-}
-
 PairSums LocalStumpRows::add_list(std::size_t kind, const std::uint32_t* rows, index_t n, const RowChange& change,
                                   std::int64_t* histogram) {
   std::int64_t* bins = histogram + static_cast<index_t>(kind) * histogram_.kind_offset;
@@ -286,7 +265,7 @@ PairSums LocalStumpRows::add_list(std::size_t kind, const std::uint32_t* rows, i
   return with_code_type(features_.width, [&]<class Code>(Code) {
     const DenseCodes<Code> codes{reinterpret_cast<const Code*>(features_.by_row.data()), features_.row_stride,
                                  features_.n_features, histogram_.bin_stride};
-    return kernels_.of<Code>().add_rows(codes, states_.data(), rows, n, change, bins);
+    return kernels_.add_rows<Code>()(codes, states_.data(), rows, n, change, bins);
   });
 }
 

@@ -27,7 +27,6 @@ class LocalStumpRows final : public StumpRows {
   PerSlot tops() override;
   WeightSums weigh(const PerSlot& tops) override;
   AddedRows add(const StumpChange& change) override;
-  std::array<ListedRows, 2> list(const StumpChange& change) override;
 
   const RowState& row(index_t i) const { return states_[i]; }
   bool is_labelled(index_t i) const { return ((labelled_[at(i / 64)] >> (i % 64)) & 1U) != 0; }
@@ -56,14 +55,12 @@ class LocalStumpRows final : public StumpRows {
   StumpGroups groups_;
   RowBits active_;  // the rows that take part
   RowBits labelled_;
-  RowBits above_;
-  StumpBoundary counted_;  // the boundary that above_ belongs to, if it is known
-  RowBits side_;           // the rows that the last change was made to
+  RowBits above_;  // those above the boundary that was counted last
+  RowBits side_;   // the rows that the last change was made to
   AlignedBuffer<RowState> states_;
-  AlignedBuffer<std::int8_t> group_;                  // +1, 0, -1 as the labels
-  std::vector<AlignedBuffer<std::int64_t>> added_;    // per worker: a histogram of weights in fixed point
-  std::vector<std::array<PairSums, 2>> added_sums_;   // per worker and kind: the sums of these weights
-  std::array<std::vector<std::uint32_t>, 2> listed_;  // the rows that list() returns
+  AlignedBuffer<std::int8_t> group_;                 // +1, 0, -1 as the labels
+  std::vector<AlignedBuffer<std::int64_t>> added_;   // per worker: a histogram of weights in fixed point
+  std::vector<std::array<PairSums, 2>> added_sums_;  // per worker and kind: the sums of these weights
 };
 
 }  // namespace fastpu::detail

@@ -119,7 +119,7 @@ class StumpBooster {
       const double alpha = loss_.step(delta, [&] { return firing_shares(stump, fires_above, search_, state_); });
 
       // The weights of the rows, the groups and the terms after the stump has been added.
-      const double z = loss_.update(state_.add_stump(stump, {fires_above, alpha, loss_.low()}));
+      const double z = loss_.update(state_.add_stump(stump, fires_above, alpha, loss_.low()));
       alpha_sum_ += alpha;
       log_objective_ += loss_.penalty() * alpha + std::log(z);
       if (state_.is_stale()) refresh();
@@ -165,9 +165,7 @@ class StumpBooster {
                     objective,
                     std::numeric_limits<double>::quiet_NaN()};
     if (judge_ == nullptr) return info;
-    info.eval_auc =
-        judge_->add_stump({stump.feature, threshold, stump.cut, stump.by_categories ? &stump.codes : nullptr},
-                          fires_above, alpha, loss_.low());
+    info.eval_auc = judge_->add_stump(stump, threshold, fires_above, alpha, loss_.low());
     result_.eval_auc.push_back(info.eval_auc);
     if (info.eval_auc > best_auc_) {
       best_auc_ = info.eval_auc;

@@ -123,26 +123,6 @@ PairSums add_two_byte_rows(const DenseCodes<std::uint16_t>& codes, RowState* sta
   return sums;
 }
 
-template <class Code>
-PairSums add_rows_directly(const DenseCodes<Code>& codes, RowState* state, const std::uint32_t* rows, index_t n,
-                           const RowChange& change, double* FASTPU_RESTRICT histogram) {
-  PairSums sums;
-  for (index_t i = 0; i < n; ++i) {
-    const double minus = change.minus_factor * state[rows[i]].minus;
-    const double plus = change.plus_factor * state[rows[i]].plus;
-    change_row(state[rows[i]], change, sums);
-    const Code* code = codes.by_row + rows[i] * codes.row_stride;
-    double* bins = histogram;
-    for (index_t e = 0; e < codes.n_features; ++e) {
-      double* bin = bins + 2 * static_cast<index_t>(code[e]);
-      bin[0] += minus;
-      bin[1] += plus;
-      bins += 4 * codes.bin_stride;
-    }
-  }
-  return sums;
-}
-
 void merge_bins(double* FASTPU_RESTRICT histogram, std::int64_t* FASTPU_RESTRICT added, index_t n_bins,
                 double minus_factor, double plus_factor) {
   for (index_t b = 0; b < n_bins; ++b) {
@@ -205,12 +185,7 @@ double largest_score(const double* prefix, index_t first, index_t end, double to
 }  // namespace
 
 const StumpKernels kStumpKernels = {
-    {add_byte_rows, add_rows_directly<std::uint8_t>},
-    {add_two_byte_rows, add_rows_directly<std::uint16_t>},
-    merge_bins,
-    bin_gains,
-    prefix_sums,
-    largest_score,
+    add_byte_rows, add_two_byte_rows, merge_bins, bin_gains, prefix_sums, largest_score,
 };
 
 }  // namespace fastpu::detail::FASTPU_LEVEL

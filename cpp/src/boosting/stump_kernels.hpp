@@ -36,21 +36,15 @@ struct DenseCodes {
 // Most rows in one call of the functions that add rows: their codes stay in the second-level cache.
 inline constexpr index_t kMostRows = 1024;
 
+// Adds the weights of the listed rows to the histogram, and changes the rows. `histogram` points at the first bin of
+// their kind in the layout [feature][kind][bin][pair]. Returns the sums of the weights.
 template <class Code>
-struct StumpKernelsOf {
-  // Adds the weights of the listed rows to the histogram, and changes the rows. `histogram` points at the first bin of
-  // their kind in the layout [feature][kind][bin][pair]. Returns the sums of the weights.
-  PairSums (*add_rows)(const DenseCodes<Code>&, RowState*, const std::uint32_t* rows, index_t n, const RowChange&,
-                       std::int64_t* histogram);
-  // The same for few rows, which are added to the histogram of weights directly, each weight times its factor, so that
-  // rounding depends on their order. Sums in fixed point would need one more pass over all bins.
-  PairSums (*add_rows_directly)(const DenseCodes<Code>&, RowState*, const std::uint32_t* rows, index_t n,
-                                const RowChange&, double* histogram);
-};
+using AddWeights = PairSums (*)(const DenseCodes<Code>&, RowState*, const std::uint32_t* rows, index_t n,
+                                const RowChange&, std::int64_t* histogram);
 
 struct StumpKernels {
-  StumpKernelsOf<std::uint8_t> bytes;
-  StumpKernelsOf<std::uint16_t> pairs;
+  AddWeights<std::uint8_t> add_byte_rows;
+  AddWeights<std::uint16_t> add_two_byte_rows;
   // Adds factor * added to the histogram, pair by pair, and sets `added` to 0.
   void (*merge_bins)(double* histogram, std::int64_t* added, index_t n_bins, double minus_factor, double plus_factor);
   // Writes the gain of each bin.
@@ -62,8 +56,8 @@ struct StumpKernels {
   double (*largest_score)(const double* prefix, index_t first, index_t end, double total, double slope, double center);
 
   template <class Code>
-  const StumpKernelsOf<Code>& of() const {
-    return for_type<Code>(bytes, pairs);
+  AddWeights<Code> add_rows() const {
+    return for_type<Code>(add_byte_rows, add_two_byte_rows);
   }
 };
 

@@ -69,7 +69,6 @@ Boundary StumpSearch::best(const GainCoefs& coefs) {
       if (order_of(e) >= 0) list_promising_bins(e, coefs, scan);
     }
   });
-  state_.all_settled();
   if (order_ != nullptr) look_inside(coefs);
   const double best = std::ranges::max(best_of_feature_);
   if (best < 0) return {};

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "common/to_text.hpp"
 #include "fastpu/boosting/boosted_rows.hpp"
 #include "fastpu/boosting/tree_inputs.hpp"
 #include "fastpu/common/random.hpp"
@@ -33,20 +33,6 @@ inline index_t share_of(double share, index_t n) {
 struct MadeRound {
   GrownTree tree;
   double risk = 0;  // after the round
-};
-
-// Some of the trees of a view, as a view of their own.
-class SomeTrees {
- public:
-  SomeTrees(const TreesView& all, index_t first, index_t n, index_t n_features) {
-    for (index_t t = first; t <= first + n; ++t) start_.push_back(all.tree_start[t] - all.tree_start[first]);
-    view_ = {all.nodes + all.tree_start[first], start_.back(), start_.data(), n, all.sets, all.n_sets, n_features};
-  }
-  const TreesView& view() const { return view_; }
-
- private:
-  std::vector<index_t> start_;
-  TreesView view_;
 };
 
 // The unit that rows are counted in by their weights: weights that are whole numbers are counted exactly, and others to
@@ -119,9 +105,8 @@ class Booster {
   static BoostedRowCounts checked(const BoostedRowCounts& counts) {
     constexpr double kMostWeight = 1e100;
     if (counts.weight <= kMostWeight) return counts;
-    std::ostringstream text;
-    text << "sample_weight must have a sum of at most " << kMostWeight << ", got " << counts.weight;
-    throw std::invalid_argument(text.str());
+    throw std::invalid_argument("sample_weight must have a sum of at most " + to_text(kMostWeight) + ", got " +
+                                to_text(counts.weight));
   }
 
   static NewtonOptions newton_options(NewtonOptions options, index_t n_rows) {

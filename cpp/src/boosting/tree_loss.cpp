@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -26,7 +25,6 @@ using detail::LossMeans;
 using detail::LossRows;
 using detail::LossScale;
 using detail::LossSlopes;
-using detail::PerGroup;
 
 // A power of two that brings numbers from 0 to `top` into [0, 1].
 double scale_below(double top) { return top > 0 ? std::ldexp(1.0, std::min(-std::ilogb(top) - 1, 1000)) : 1.0; }
@@ -150,14 +148,10 @@ class RowLoss final : public TreeLoss {
   }
 
   void derive_alone(const TreeLossScores& scores, double* g, double* h, Team& team) const override {
-    if (scores.takes_part != nullptr) {
-      TreeLoss::derive(scores, g, h, team);
-    } else if (formula_->is_exponential()) {
-      derive_exponential(scores, g, h, team);
-    } else {
-      check_sizes(most_weight_, 0);
-      derive_by(scores, {}, formula_->slopes(weights_in(weights_of_all_, scale_of_all_)), nullptr, g, h, team);
-    }
+    if (formula_->is_exponential()) return derive_exponential(scores, g, h, team);
+    check_sizes(most_weight_, 0);
+    const TreeLossSums weights = group_weights_of(scores, scale_of_all_, team);
+    derive_by(scores, {}, formula_->slopes(weights_in(weights, scale_of_all_)), nullptr, g, h, team);
   }
 
  private:
@@ -270,9 +264,8 @@ class RowLoss final : public TreeLoss {
     };
     index_t i = start;
     while (std::fabs(score(i)) < kMostSize) ++i;
-    std::ostringstream text;
-    text << "scores must be finite and below 2^900, got " << score(i) << " in row " << i;
-    throw std::invalid_argument(text.str());
+    throw std::invalid_argument("scores must be finite and below 2^900, got " + detail::to_text(score(i)) + " in row " +
+                                std::to_string(i));
   }
 
   static bool has_rows(const TreeLossTops& tops, detail::ExpSlot slot) { return std::isfinite(tops.values[slot]); }
@@ -306,7 +299,7 @@ class RowLoss final : public TreeLoss {
     const double p = means.weight.positive;
     const double u = means.weight.unlabelled;
     const std::array<double, kLossSlots> weights =
-        formula_->is_exponential() ? std::array{p, u, u, means.weight.negative} : std::array{p, u, p, 1.0};
+        formula_->is_exponential() ? std::array{u, u, means.weight.negative, p} : std::array{p, u, p, 1.0};
     for (int slot = 0; slot < kLossSlots; ++slot) {
       const double sum = whole_sum(sums, slot);
       const auto k = static_cast<std::size_t>(slot);
@@ -345,13 +338,6 @@ void TreeLossTops::extend(const TreeLossTops& other) {
 
 void TreeLossSums::add(const TreeLossSums& other) {
   for (std::size_t k = 0; k < values.size(); ++k) values[k] += other.values[k];
-}
-
-double TreeLoss::derive(const TreeLossScores& scores, double* g, double* h, Team& team) const {
-  const TreeLossTops all_tops = tops(scores, team);
-  const TreeLossSums all_sums = sums(scores, all_tops, team);
-  derive(scores, all_tops, all_sums, g, h, team);
-  return objective(all_tops, all_sums);
 }
 
 std::vector<std::string> tree_loss_names() {

@@ -5,13 +5,15 @@
 #include <cstdint>
 
 #include "common/kernel_levels.hpp"
+#include "fastpu/boosting/row_weights.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu::detail {
 
 // A row of weight w adds w e^F or w e^-F to the sums over its group (exponential loss), or w log(1 + e^F) and
-// w log(1 + e^-F) (logistic loss). These are the sums, in the order of TreeLossTops and TreeLossSums.
-enum ExpSlot : std::uint8_t { kFallingPositive, kRisingUnlabelled, kFallingUnlabelled, kRisingNegative };
+// w log(1 + e^-F) (logistic loss). These are the sums, in the order of TreeLossTops and TreeLossSums; those of an
+// exponential loss are in the order of Slot, too.
+enum ExpSlot : std::uint8_t { kRisingUnlabelled, kFallingUnlabelled, kRisingNegative, kFallingPositive };
 enum LogSlot : std::uint8_t { kLossPositive, kLossUnlabelled, kLossAsNegative };
 inline constexpr int kLossSlots = 4;
 inline constexpr int kGroups = 3;                // an array by group begins with N, then U, then P
@@ -33,12 +35,6 @@ struct LossRows {
   const double* log_weights = nullptr;  // null: 0; read by the exponential passes only
   const std::uint8_t* takes_part = nullptr;
   index_t n = 0;
-};
-
-struct PerGroup {
-  double negative;
-  double unlabelled;
-  double positive;
 };
 
 // The factors and offsets that bring the summands into [0, 1].

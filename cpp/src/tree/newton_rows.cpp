@@ -5,8 +5,8 @@
 #include <atomic>
 #include <cmath>
 #include <numeric>
-#include <sstream>
 #include <stdexcept>
+#include <string>
 
 #include "common/compiler_hints.hpp"
 #include "tree/grown_tree.hpp"
@@ -88,12 +88,11 @@ void NewtonRows::check_own_sums() const {
     h += of_block[1];
   }
   if (std::max(g, h) <= kMostWordSum) return;
-  std::ostringstream text;
-  text << "X must have its rows spread evenly, in random order, over its partitions, and these over more workers: the "
-          "derivatives of the "
-       << binned_.n_rows << " rows of one worker have a sum of " << std::max(g, h) << " units, and it can sum "
-       << kMostWordSum;
-  throw std::invalid_argument(text.str());
+  throw std::invalid_argument(
+      "X must have its rows spread evenly, in random order, over its partitions, and these over more workers: the "
+      "derivatives of the " +
+      std::to_string(binned_.n_rows) + " rows of one worker have a sum of " + std::to_string(std::max(g, h)) +
+      " units, and it can sum " + std::to_string(kMostWordSum));
 }
 
 NewtonRange NewtonRows::start(const NewtonGradients& gradients, const std::vector<std::uint32_t>& split_features) {

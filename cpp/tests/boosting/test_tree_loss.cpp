@@ -64,7 +64,11 @@ Derived derive(const TreeLossRows& rows, const TreeLossScores& scores, const Tre
                int n_threads = 1, Isa isa = fastpu::best_isa()) {
   Team team(n_threads, {}, isa);
   Derived found{0, std::vector<double>(at(rows.n_rows)), std::vector<double>(at(rows.n_rows))};
-  found.objective = make_tree_loss(rows, options, team)->derive(scores, found.g.data(), found.h.data(), team);
+  const std::unique_ptr<TreeLoss> loss = make_tree_loss(rows, options, team);
+  const TreeLossTops tops = loss->tops(scores, team);
+  const TreeLossSums sums = loss->sums(scores, tops, team);
+  loss->derive(scores, tops, sums, found.g.data(), found.h.data(), team);
+  found.objective = loss->objective(tops, sums);
   return found;
 }
 
@@ -255,6 +259,6 @@ CASE("what is wrong is refused") {
   data.labels[5] = 2;
   CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "labels must be 1, 0 or -1, got 2 in row 5");
   std::ranges::fill(data.labels, std::int8_t{1});
-  CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "at least two of the labels");
+  CHECK_THROWS(std::invalid_argument, derived("pnu_auc"), "at least two of positive");
   CHECK_THROWS(std::invalid_argument, derived("logistic"), "rows of the label 0");
 }

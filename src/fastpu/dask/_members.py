@@ -157,34 +157,29 @@ def _merged(how: bytes, parts: Sequence[bytes]) -> bytes:
 class Holding:
     """The rows of some partitions, one below the other.
 
-    `partitions` are their numbers. `first` has the first row of each of them, and `number` the number of this row among
-    the rows of all partitions. `fingerprint` is to be added up over all holdings.
+    `partitions` are their numbers. `fingerprint` is to be added up over all holdings.
     """
 
     features: BinnedFeatures
     labels: NDArray[np.int8]
     weights: NDArray[np.float64] | None
     partitions: tuple[int, ...]
-    first: NDArray[np.int64]
-    number: NDArray[np.int64]
     fingerprint: NDArray[np.uint64]
 
 
-def _hold(parts: list[Any], number: NDArray[np.int64]) -> Holding:
+def _hold(parts: list[Any], first: NDArray[np.int64]) -> Holding:
+    """Hold partitions whose first rows have these numbers among all rows."""
     hashes = [
         fingerprint_of_part(part.features, part.labels, part.weights, first_row=int(row), n_threads=1)
-        for part, row in zip(parts, number, strict=True)
+        for part, row in zip(parts, first, strict=True)
         if part.features is not None
     ]
-    labels = [part.labels for part in parts]
     weights = [part.weights for part in parts if part.weights is not None]
     return Holding(
         stacked_bins([part.features for part in parts if part.features is not None]),
-        np.concatenate(labels),
+        np.concatenate([part.labels for part in parts]),
         np.concatenate(weights) if weights else None,
         tuple(part.number for part in parts),
-        np.cumsum([0, *(own.size for own in labels[:-1])], dtype=np.int64),
-        number,
         np.sum(hashes, axis=0, dtype=np.uint64),
     )
 
@@ -196,16 +191,16 @@ def _scores(holding: Holding, model: Any, n_threads: int) -> NDArray[np.float64]
 
 def take_part(holding: Holding, address: Address, place: int, key: bytes, fit: Callable[..., Any], *more: Any) -> None:
     """Run ``fit(holding, bring, *more)`` on the own rows, until it or the meeting has ended."""
-    # Dask leaves arrays in the message that they came in, at any byte; kernels need them aligned.
-    names = [name for name in ("weights", "first", "number") if getattr(holding, name) is not None]
-    aligned: dict[str, Any] = {name: np.require(getattr(holding, name), requirements="A") for name in names}
+    if holding.weights is not None:
+        # Dask leaves arrays in the message that they came in, at any byte; kernels need them aligned.
+        holding = replace(holding, weights=np.require(holding.weights, requirements="A"))
     with _come(address, place, key) as meeting, contextlib.suppress(EOFError, ConnectionError):
 
         def bring(how: str, part: bytes) -> bytes:
             meeting.send_bytes(how[:1].encode() + part)
             return bytes(meeting.recv_bytes())
 
-        fit(replace(holding, **aligned), bring, *more)
+        fit(holding, bring, *more)
 
 
 def _take_part_in_task(*arguments: Any) -> None:

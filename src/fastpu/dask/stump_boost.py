@@ -148,7 +148,7 @@ def _make_rounds(
         eval_set=None if judged is None else (judged.features, judged.labels, None),
         callback=callback,
         n_threads=n_threads,
-        member=(bring, None, None) if rows is None else (bring, rows.first, rows.number),
+        bring=bring,
     )
 
 

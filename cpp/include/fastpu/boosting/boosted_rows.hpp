@@ -67,11 +67,11 @@ struct ShardPlace {
 };
 
 // Rows that are held here: all of them, or a shard if a place is given. The training set and the place are used, not
-// copied. The scores begin at those of the trees `init`, or at 0 if it is null. A shard always writes the histogram of
-// the left child, and splits a node even if it has too few of its rows: together with those of other shards they may be
-// enough.
+// copied. The scores begin at those of the trees `init`, of which there may be none. A shard always writes the
+// histogram of the left child, and splits a node even if it has too few of its rows: together with those of other
+// shards they may be enough.
 std::unique_ptr<BoostedRows> make_boosted_rows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss,
-                                               const TreesView* init, const ShardPlace* place, Team& team,
+                                               const TreesView& init, const ShardPlace* place, Team& team,
                                                int n_workers);
 
 }  // namespace fastpu

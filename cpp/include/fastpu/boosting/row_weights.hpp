@@ -1,4 +1,4 @@
-// The weights that boosted stumps give to rows.
+// The weights that boosted stumps give to rows, and what is told by groups of them.
 //
 // Every row has the pair (exp(f), exp(-f)), each up to a factor common to its group, so that the same code serves all
 // groups: an unlabelled row uses both (b and c in boost_loss.hpp), a labelled positive only exp(-f) (a), a labelled
@@ -16,6 +16,13 @@ namespace fastpu {
 enum Slot : std::size_t { kUnlabelledMinus, kUnlabelledPlus, kLabelledMinus, kLabelledPlus, kSlots };
 using PerSlot = std::array<double, kSlots>;
 
+// A number for each group of rows: N, U and P.
+struct PerGroup {
+  double negative = 0;
+  double unlabelled = 0;
+  double positive = 0;
+};
+
 // Half a cache line per row. f is kept to twice the working precision: f + f_low.
 struct RowState {
   double minus;  // exp(f) up to a factor
@@ -30,16 +37,14 @@ struct PairSums {
   std::int64_t plus = 0;
 };
 
-// What happens to a row: its weights are added to a histogram, in fixed point times a scale or directly times a factor;
-// then each weight is multiplied by its ratio, and `step` is added to f.
+// What happens to a row: its weights are added to a histogram, in fixed point times a scale; then each weight is
+// multiplied by its ratio, and `step` is added to f.
 struct RowChange {
   double minus_scale = 0;
   double plus_scale = 0;
   double minus_ratio = 1;
   double plus_ratio = 1;
   double step = 0;  // 0: weights and f stay as they are
-  double minus_factor = 1;
-  double plus_factor = 1;
 };
 
 }  // namespace fastpu

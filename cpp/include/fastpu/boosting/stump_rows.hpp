@@ -3,11 +3,11 @@
 //     groups, start   once, for their numbers
 //     tops, weigh     to compute their weights afresh from their scores
 //     count_above     for the smaller side of the stump of a round
-//     add or list     for what the rows of this side add to the histograms before the stump changes their weights
+//     add             for what the rows of this side add to the histograms before the stump changes their weights
 //
 // Rows on one machine are held by one object (make_stump_rows). On several machines each holds a shard, and what these
-// answer is added up, or for tops the largest is taken; listed rows are put into one order. Then stump_boost makes the
-// same stumps, bit by bit, as on one machine.
+// answer is added up, or for tops the largest is taken. Then stump_boost makes the same stumps, bit by bit, as on one
+// machine.
 #pragma once
 
 #include <array>
@@ -32,27 +32,18 @@ struct StumpBoundary {
   index_t position = -1;
   bool by_categories = false;
   CategorySet codes{};
-
-  friend bool operator==(const StumpBoundary&, const StumpBoundary&) = default;
-};
-
-// Sums of sample weights.
-struct GroupWeights {
-  double positive = 0;
-  double unlabelled = 0;
-  double negative = 0;
 };
 
 struct StumpGroups {
   std::array<index_t, 3> n_rows{};  // of positive weight: negative, unlabelled, positive
-  GroupWeights weight;
+  PerGroup weight;                  // sums of sample weights
 };
 
-// What happens to the rows on one side of a boundary, or to all rows where there is no boundary.
+// What happens to all rows, or to those on one side of the boundary that was counted last.
 struct StumpChange {
-  StumpBoundary boundary;
-  bool is_above = true;           // the side
-  std::array<RowChange, 2> rows;  // to unlabelled and to labelled rows
+  bool is_of_all = true;
+  bool is_above = true;             // the side
+  std::array<RowChange, 2> rows{};  // to unlabelled and to labelled rows
 };
 
 // Sums over the slots in whole numbers of two digits: a sum is (first + second / kWeightDigit) / kWeightDigit.
@@ -67,16 +58,6 @@ inline constexpr index_t kMostStumpRows = index_t{1} << 34;  // their sums have 
 struct AddedRows {
   std::vector<std::int64_t*> histograms;  // to be added up by the caller, who sets them to 0 again
   std::array<PairSums, 2> sums;           // of unlabelled and labelled rows
-};
-
-// Some rows in their order, before a change: their codes and states are at these numbers. The caller changes the
-// states, which are the rows themselves if they are held here, and copies if they are elsewhere, where they are changed
-// too.
-struct ListedRows {
-  const std::uint8_t* codes = nullptr;  // rows of BinnedFeatures::row_stride codes
-  RowState* states = nullptr;
-  const std::uint32_t* numbers = nullptr;
-  index_t n = 0;
 };
 
 // Where the bins, of two numbers each, are in a histogram: feature by feature, in each feature the bins of unlabelled
@@ -114,9 +95,6 @@ class StumpRows {
   virtual WeightSums weigh(const PerSlot& tops) = 0;
   // Adds up the weights of the rows that a change is made to, and then changes them.
   virtual AddedRows add(const StumpChange& change) = 0;
-  // Lists the rows that a change is made to, unlabelled and labelled ones, where they are few and features dense. The
-  // caller adds up and changes them.
-  virtual std::array<ListedRows, 2> list(const StumpChange& change) = 0;
 };
 
 // Rows that are held here: all of them, or a shard. The training set is used, not copied. Throws std::invalid_argument
