@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
 from fastpu.common._text import describe
 from fastpu.common._warn import span_of
 from fastpu.data._matrix import Matrix
 from fastpu.mapping._loop import Boundary, Rows, Scores, Stage
-from fastpu.svm._solver import Solved, Task, Training
+from fastpu.svm._solver import Solved, Training
 
 _NU_SHARE = 0.999  # nu is cut to this share of the largest nu that has a solution, for at the largest the margin is 0
 # The threshold lies below the lowest score of P by this share of the largest score, so that rounding of kernel values
@@ -22,21 +21,11 @@ _NU_SHARE = 0.999  # nu is cut to this share of the largest nu that has a soluti
 _SLACK = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-6}
 
 
-@dataclass(frozen=True)
-class Variant:
-    """SMC or SVMC: whether N is reset to its support vectors, and whether dropped negatives are put back."""
-
-    function: str
-    title: str
-    reset: bool
-    repair: bool
-
-
 class SvmStages:
     """One-class mapping, and C- or nu-SVM, on a solver whose kernel cache serves the whole loop."""
 
-    def __init__(self, training: Training, variant: Variant, *, nu_map: float, C: float, nu: float | None) -> None:
-        self._training, self._variant = training, variant
+    def __init__(self, training: Training, *, nu_map: float, C: float, nu: float | None) -> None:
+        self._training = training
         self._nu_map, self._C, self._nu = nu_map, C, nu
         self._alpha: Scores | None = None  # of the last C-SVM, for every row
 
@@ -44,7 +33,7 @@ class SvmStages:
         """psi1: the one-class SVM of P, with its threshold lowered until no row of P is rejected."""
         del unlabeled
         nu = max(self._nu_map, 1.0 / positive.size)
-        solved = self._training.solve(self._task("one_class", nu), positive, None, np.ones(positive.size))
+        solved = self._training.solve("one_class", positive, None, np.ones(positive.size), nu=nu)
         support = solved.of_support()
         scores = self._training.engine.scores(support.rows, support.dual_coef, 0.0, positive)
         slack = _SLACK[self._training.dtype] * float(np.abs(scores).max())
@@ -57,20 +46,15 @@ class SvmStages:
         labels = np.repeat(np.array([1, -1], dtype=np.int8), [positive.size, negative.size])
         if self._nu is None:
             start = None if self._alpha is None else self._alpha[rows]
-            solved = self._training.solve(
-                self._task("c_svm", 0.0), rows, labels, np.full(rows.size, self._C), start=start
-            )
+            solved = self._training.solve("c_svm", rows, labels, np.full(rows.size, self._C), start=start)
             self._alpha = np.zeros(self._training.matrix.n_rows)
             self._alpha[rows] = solved.alpha
             nu = np.nan
         else:
             nu = min(self._nu, _NU_SHARE * 2.0 * min(positive.size, negative.size) / rows.size)
-            solved = self._training.solve(self._task("nu_svm", nu), rows, labels, np.ones(rows.size))
+            solved = self._training.solve("nu_svm", rows, labels, np.ones(rows.size), nu=nu)
         scores, is_support = solved.decision[: positive.size].copy(), solved.is_support[positive.size :]
         return self._boundary(solved, solved.of_support(), scores, negative[is_support], nu)
-
-    def _task(self, problem: Any, nu: float) -> Task:
-        return Task(self._variant.function, self._variant.title, problem, {}, nu)
 
     def _boundary(
         self,
@@ -106,24 +90,13 @@ Table: TypeAlias = Any  # rows as users see them: an ndarray, or a CSR matrix or
 _PARTNER = {"psi1": "U", "psi2": "N"}
 
 
-@dataclass(frozen=True)
-class RowForm:
-    """The form in which the user's stages get rows, which is that of `X`: dense, sparse matrix or sparse array."""
-
-    is_sparse: bool
-    is_spmatrix: bool
-
-    @classmethod
-    def of(cls, X: object, matrix: Matrix) -> RowForm:
-        return cls(matrix.is_sparse, isinstance(X, sp.spmatrix))
-
-    def table(self, matrix: Matrix) -> Table:
-        """Return checked rows as users see them; a dense one cannot be written to."""
-        if matrix.is_sparse:
-            return matrix.table(is_spmatrix=self.is_spmatrix)
-        table = matrix.values.view()
-        table.flags.writeable = False  # it may be the caller's own matrix
-        return table
+def users_table(matrix: Matrix, *, is_spmatrix: bool) -> Table:
+    """Return checked rows as users see them: dense, as a sparse matrix, or as a sparse array."""
+    if matrix.is_sparse:
+        return matrix.table(is_spmatrix=is_spmatrix)
+    table = matrix.values.view()
+    table.flags.writeable = False  # it may be the caller's own matrix
+    return table
 
 
 @dataclass(frozen=True)

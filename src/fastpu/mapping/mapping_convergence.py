@@ -7,10 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_bool
 from fastpu.mapping._loop import MappingRound
 from fastpu.mapping._mapping import fit_mapping
-from fastpu.mapping._stages import Variant
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
 
 
@@ -146,7 +144,7 @@ def fit_smc(
     >>> model.predict([[0.0, 0.0], [1.5, 0.0]])
     array([ 1, -1])
     """
-    return fit_mapping(Variant("fit_smc", "SMC", reset=False, repair=False), locals())
+    return fit_mapping("fit_smc", "SMC", locals(), reset=False)
 
 
 @answers_unknown_keywords
@@ -240,4 +238,4 @@ solver_max_iter, random_state, n_threads, callback, progress
     >>> bool(n_neg[1] > 300), bool(n_neg[2] < 50)
     (True, True)
     """
-    return fit_mapping(Variant("fit_svmc", "SVMC", reset=True, repair=check_bool("repair", repair)), locals())
+    return fit_mapping("fit_svmc", "SVMC", locals(), reset=True)

@@ -219,7 +219,7 @@ class LinearFeatures(Features):
 
 
 class DenseFeatures(Features):
-    """Features that are computed and stored, one row of `z` for each row of X; a model of them needs rows `_support`."""
+    """Features that are computed and stored, a row of `z` for each row of X; models keep the rows `_support`."""
 
     z: NDArray[np.float64]
     n_last: int  # rows of positives are 0 except in so many last columns

@@ -21,7 +21,7 @@ from fastpu.kernels._kernels import linear_coef
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._fit import linear_engine, solve_linear
-from fastpu.svm._solver import Task, Training, open_training, warn_if_degenerate, warn_of_worst
+from fastpu.svm._solver import Training, open_training, warn_if_degenerate, warn_of_worst
 from fastpu.svm.kernel_machine import KernelMachine
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
@@ -29,7 +29,6 @@ _CHUNK_BYTES = 1 << 26  # bytes of scores and coefficients of the bags that are 
 _SHARING_BAGS = 3  # fewer bags have no common start
 _SMALL_BAG, _MANY_BAGS, _FEW_BAGS = 20, 35, 11  # 35 bags where they have up to 20 rows, else 11
 _HISTORY = ("n_steps", "objective", "gap", "violation")
-_TASK = Task("fit_bagging_svm", "bagging SVM", "c_svm", {})
 
 
 @dataclass(frozen=True)
@@ -295,7 +294,7 @@ class _Bags:
         alone = open_training(training.matrix, training.options)
         cost = np.where(is_positive, self._C, self._C_unl * size / n_unlabelled)
         rows = np.arange(is_positive.size, dtype=np.int64)
-        return alone.solve(_TASK, rows, self._signs, cost).alpha / cost
+        return alone.solve("c_svm", rows, self._signs, cost).alpha / cost
 
     def fit(self, first: int, stop: int) -> bool:
         """Fit the bags from `first` to before `stop`; return False if the callback stops the fit."""
@@ -333,7 +332,7 @@ class _Bags:
         training, cost = self.training, np.zeros(self._signs.size)
         cost[self._positives] = self._C
         np.add.at(cost, self._bags[bag], self._C_unl)
-        solved = solve_linear(_TASK, training, self._engine, self._signs, cost)
+        solved = solve_linear(training, self._engine, self._signs, cost)
         of_support = solved.of_support()
         support, dual_coef = of_support.rows, of_support.dual_coef
         coef = linear_coef(training.matrix, support, dual_coef) if solved.coef is None else solved.coef
