@@ -63,6 +63,11 @@ class Kernel:
     def params(self) -> dict[str, Any]:
         return {"kernel": self.name, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
 
+    def fields(self, matrix: Matrix) -> dict[str, Any]:
+        """Return the fields of a `KernelModel` of these training rows."""
+        names = {"n_features": matrix.n_features, "feature_names": matrix.feature_names}
+        return {**names, **self.params(), "function": self.function}
+
 
 def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -> Kernel:
     function = kernel if callable(kernel) else None
@@ -76,25 +81,6 @@ def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -
     )
 
 
-def fields_of_kernel(model: Any) -> dict[str, Any]:
-    """Return the fields of a model that say which rows its kernel takes and which kernel it is."""
-    names = ("n_features", "feature_names", "kernel", "gamma", "degree", "coef0", "function")
-    return {name: getattr(model, name) for name in names}
-
-
-def check_kernel_fields(kernel: Kernel) -> None:
-    """Check the kernel of a model, which may come from a damaged or hostile file."""
-    if kernel.name not in (*KERNELS, "callable"):
-        raise ValueError(f"kernel {kernel.name!r} is unknown")
-    gamma = kernel.gamma
-    if kernel.name in KERNELS_WITH_GAMMA and not (isinstance(gamma, int | float) and 0 < gamma < np.inf):
-        raise ValueError(f"gamma must be a positive number for kernel {kernel.name!r}, got {gamma}")
-    if not 0 <= kernel.degree <= np.iinfo(np.int32).max or not np.isfinite(kernel.coef0):
-        raise ValueError(f"degree must be >= 0 and coef0 finite, got {kernel.degree} and {kernel.coef0}")
-    if (kernel.name == "callable") != (kernel.function is not None):
-        raise ValueError("function must be there for the kernel 'callable', and for no other")
-
-
 def check_kernel_matrix(X: object, kernel: Kernel) -> Matrix:
     """Check training rows; a precomputed kernel must be a dense, square and symmetric matrix."""
     if kernel.name != "precomputed":
@@ -106,17 +92,6 @@ def check_kernel_matrix(X: object, kernel: Kernel) -> Matrix:
             f"got shape {(matrix.n_rows, matrix.n_features)}"
         )
     _check_symmetric(matrix.table())
-    return matrix
-
-
-def check_scored_rows(X: object, name: str, *, n_features: int, feature_names: tuple[str, ...] | None) -> Matrix:
-    """Check kernel values of the rows to be scored, for a model of a precomputed kernel."""
-    matrix = check_matrix(X, name=name, sparse=False, feature_names=feature_names)
-    if matrix.n_features != n_features:
-        raise ValueError(
-            f"{name} must have a column for each of the {n_features} training rows for the precomputed kernel, "
-            f"K(x, training row), got {matrix.n_features}"
-        )
     return matrix
 
 

@@ -15,7 +15,7 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import Matrix, stacked
 from fastpu.data._validate import is_rising
-from fastpu.kernels._kernels import fields_of_kernel, linear_coef
+from fastpu.kernels._kernels import linear_coef
 from fastpu.mapping._stages import UserScorer, users_table
 from fastpu.model._model import Model
 from fastpu.svm.kernel_machine import KernelMachine
@@ -183,7 +183,7 @@ class MappingMachine(MappingModel, KernelMachine):
         tol: Any = self.params["tol"]
         is_met = solver["violation"] <= tol
         return KernelMachine(
-            **fields_of_kernel(self),
+            **self._kernel_fields(),
             threshold=0.0,
             n_iter=int(self.history["n_steps"][i]),
             converged=is_met,

@@ -245,15 +245,12 @@ def _fit(
     if kernel.name != "precomputed":
         train = matrix[rows].convert(np.dtype(np.float64), sparse=matrix.is_sparse).fields("train")
     model = SVMPath(
-        n_features=matrix.n_features,
-        feature_names=matrix.feature_names,
+        **kernel.fields(matrix),
         threshold=0.0,
         params={"method": function, **arguments, **options.params()},
         rows=rows,
         labels=labels[rows],
         costs=costs[rows],
-        **kernel.params(),
-        function=kernel.function,
         **train,
         **path_fields(result),
     )

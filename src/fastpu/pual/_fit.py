@@ -168,10 +168,9 @@ def _check_laplacian(R: Any, n: int) -> Any:
 
 
 def _make_model(features: Features, kernel: Kernel, options: PualOptions, solved: Solved) -> Fitted:
-    matrix, status = features.rows.matrix, solved.status
+    status = solved.status
     known: dict[str, Any] = {
-        "n_features": matrix.n_features,
-        "feature_names": matrix.feature_names,
+        **kernel.fields(features.rows.matrix),
         "threshold": 0.0,
         "n_iter": int(solved.history["n_iter"][-1]),
         "converged": status in {"gap", "closed_form"},
@@ -181,8 +180,6 @@ def _make_model(features: Features, kernel: Kernel, options: PualOptions, solved
         "params": {"method": options.function, **vars(solved.point), **options.values},
         "support": np.empty(0, dtype=np.int64),
         "dual_coef": np.empty(0),
-        **kernel.params(),
-        "function": kernel.function,
         "gap": float(solved.history["gap"][-1]),
         "alpha": solved.alpha,
         "nystroem_residual": features.residual,

@@ -118,13 +118,10 @@ class TrainingRows:
         """Return the fields of a `KernelMachine` that depend on the rows and the kernel, with `coef` if it is known."""
         kernel = self.kernel
         fields: dict[str, Any] = {
-            "n_features": self.matrix.n_features,
-            "feature_names": self.matrix.feature_names,
+            **kernel.fields(self.matrix),
             "support": support,
             "dual_coef": dual_coef,
             "alpha": np.abs(dual_coef),
-            **kernel.params(),
-            "function": kernel.function,
         }
         if kernel.name == "linear":
             fields["coef"] = linear_coef(self.matrix, support, dual_coef) if coef is None else coef
