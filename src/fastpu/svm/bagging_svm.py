@@ -237,7 +237,7 @@ def fit_bagging_svm(
     model = work.model(unlabelled, params)
     warn_of_worst("bags of fit_bagging_svm", "bag", dict(enumerate(work.statuses)), model.history, work.training)
     if model.status in {"tol", "gap", "precision"}:
-        warn_if_degenerate("fit_bagging_svm", span_of(work.totals / work.n_done))
+        warn_if_degenerate("fit_bagging_svm", span_of(work.totals / model.n_iter))
     return model
 
 
@@ -269,10 +269,10 @@ class _Bags:
         self._oob_counts: NDArray[np.int64] = np.zeros(n_rows, dtype=np.int64)
         self._dual_coef: NDArray[np.float64] = np.zeros(n_rows)
         self._is_support: NDArray[np.bool_] = np.zeros(n_rows, dtype=np.bool_)
-        self.n_done = 0
         self.statuses: list[str] = []
-        self._parts: dict[str, list[NDArray[Any]]] = {name: [] for name in (*_HISTORY, "intercept")}
-        self.is_stopped = False
+        self._rounds: list[BagRound] = []
+        self._intercepts: list[float] = []
+        self._is_stopped = False
         # Many bags at a time keep several threads busy; with a callback only a few, so that it soon hears of each bag.
         per_bag = 8 * (n_rows + min(n_rows, positives.size + bags.size))
         self.n_at_once = min(n_bags, max(1, _CHUNK_BYTES // per_bag))
@@ -300,18 +300,11 @@ class _Bags:
         """Fit the bags from `first` to before `stop`; return False if the callback stops the fit."""
         results = map(self._solve_linear, range(first, stop)) if self._is_linear else [self._solve(first, stop)]
         for result in results:
-            n_kept = 0
             for bag in range(len(result["status"])):
-                self._add(result, bag, result["decision"][:, bag])
-                n_kept += 1
-                numbers = {name: result[name][bag].item() for name in _HISTORY}
-                if self._hook is not None and self._hook(BagRound(self.n_done, len(self._bags), **numbers)):
-                    self.is_stopped = True
-                    break
-            for name, parts in self._parts.items():
-                parts.append(result[name][:n_kept])
-            if self.is_stopped:
-                return False
+                self._add(result, bag)
+                if self._hook is not None and self._hook(self._rounds[-1]):
+                    self._is_stopped = True
+                    return False
         return True
 
     def _solve(self, first: int, stop: int) -> dict[str, Any]:
@@ -346,47 +339,50 @@ class _Bags:
             **{name: np.array([getattr(solved, name)]) for name in _HISTORY},
         }
 
-    def _add(self, result: dict[str, Any], bag: int, scores: NDArray[np.float64]) -> None:
+    def _add(self, result: dict[str, Any], bag: int) -> None:
         # Bags are added one after the other, so that the sums do not depend on how many are fitted at a time.
-        coefs = result["coefs"][:, bag]
+        scores, coefs = result["decision"][:, bag], result["coefs"][:, bag]
         if not (np.isfinite(scores).all() and np.isfinite(coefs).all()):
             dtype = self.training.dtype
             raise ValueError(f"X must have entries so small that kernel values do not overflow {dtype}; scale X")
         is_out: NDArray[np.bool_] = np.ones(scores.size, dtype=np.bool_)
-        is_out[self._bags[self.n_done]] = False
+        is_out[self._bags[len(self._rounds)]] = False
         self.totals += scores
         self._oob_totals[is_out] += scores[is_out]
         self._oob_counts += is_out
         self._dual_coef[result["support"]] += coefs
         self._is_support[result["support"][coefs != 0]] = True
         self.statuses.append(result["status"][bag])
-        self.n_done += 1
+        self._intercepts.append(result["intercept"][bag].item())
+        numbers = {name: result[name][bag].item() for name in _HISTORY}
+        self._rounds.append(BagRound(len(self._rounds) + 1, len(self._bags), **numbers))
 
     def model(self, unlabelled: NDArray[np.int64], params: dict[str, object]) -> BaggingSVM:
         """Return the mean of the SVMs of the bags that were kept."""
-        parts = {name: np.concatenate(arrays) for name, arrays in self._parts.items()}
+        n_done, intercepts = len(self._rounds), np.array(self._intercepts)
+        history = {name: np.array([getattr(each, name) for each in self._rounds]) for name in _HISTORY}
         out_of_bag = np.full(self.totals.size, np.nan)
         rows = unlabelled[self._oob_counts[unlabelled] > 0]
         out_of_bag[rows] = self._oob_totals[rows] / self._oob_counts[rows]
         support = np.flatnonzero(self._is_support).astype(np.int64)
         others = [status for status in self.statuses if status not in {"tol", "gap"}]
         reached = "gap" if "gap" in self.statuses else "tol"
-        status = "callback" if self.is_stopped else others[0] if others else reached
-        coef = self._coef / self.n_done if self._is_linear else None
+        status = "callback" if self._is_stopped else others[0] if others else reached
+        coef = self._coef / n_done if self._is_linear else None
         return BaggingSVM(
-            **self.training.vectors(support, self._dual_coef[support] / self.n_done, coef),
+            **self.training.vectors(support, self._dual_coef[support] / n_done, coef),
             threshold=0.0,
-            n_iter=self.n_done,
+            n_iter=n_done,
             converged=status in {"tol", "gap"},
             status=status,
-            objective=parts["objective"],
-            history={name: parts[name] for name in _HISTORY},
+            objective=history["objective"],
+            history=history,
             params=params,
-            intercept=float(parts["intercept"].mean()),
-            gap=float(parts["gap"].max()),
-            violation=float(parts["violation"].max()),
+            intercept=float(intercepts.mean()),
+            gap=float(history["gap"].max()),
+            violation=float(history["violation"].max()),
             margin=1.0,
-            bags=self._bags[: self.n_done],
+            bags=self._bags[:n_done],
             oob_decision_function=out_of_bag,
-            bag_intercepts=parts["intercept"],
+            bag_intercepts=intercepts,
         )
