@@ -32,27 +32,21 @@ def make_model(rows: MarginRows, run: Run, task: Task) -> LinearMachine:
     solution = run.last.solution
     # coef of a collapsed loop may hold rounding errors
     coef = solution["coef"] if run.status != "collapsed" else np.zeros_like(solution["coef"])
-    history = run.history()
-    arrays = [coef, *history.values(), objective := np.array(run.objective)]
-    labels = None if run.labels is None else rows.given(run.labels)
-    for array in (*arrays, labels):
-        if array is not None:
-            array.flags.writeable = False  # nobody else holds these arrays, so the model need not copy them
     return LinearMachine(
         n_features=rows.matrix.n_features,
         feature_names=rows.matrix.feature_names,
         threshold=0.0,
-        n_iter=len(objective) - 1,
+        n_iter=len(run.objective) - 1,
         converged=run.status not in {"max_iter", "callback"} and all(each.status == "gap" for each in run.solver.ended),
         status=run.status,
-        objective=objective,
-        history=history,
+        objective=np.array(run.objective),
+        history=run.history(),
         params={"method": task.function, "C": run.C, **task.arguments, **task.options.params()},
         coef=coef,
         intercept=solution["intercept"],
         intercept_low=solution["intercept_low"],
         intercept_high=solution["intercept_high"],
-        pseudo_labels=labels,
+        pseudo_labels=None if run.labels is None else rows.given(run.labels),
         gap=solution["gap"],
     )
 
