@@ -177,15 +177,22 @@ class PathPoints(KernelModel, is_base=True):
             raise ValueError(f"lam must be so large that the machine at it is one of finite numbers, got {lam!r}")
         support = np.flatnonzero(alpha)
         dual_coef = shown[support] * self.labels[support] / seen
-        rows = self._machine_rows(support, dual_coef)
-        # Below the last breakpoint no alpha is smaller than there, but for rounding.
-        rows["alpha"] = np.maximum(alpha[support] / lam, np.abs(dual_coef))
+        fields: dict[str, Any] = {}
         if self.weights is not None:
-            rows["coef"] = self._along(self.weights, seen) / seen
+            fields["coef"] = self._along(self.weights, seen) / seen
+        elif self.kernel == "linear":
+            fields["coef"] = linear_coef(centred(self.train()), support, dual_coef)
+        elif self.kernel != "precomputed":
+            fields = self.train()[support].fields("support")
         objective = np.array([value])
         history = {"objective": objective, "violation": np.array([self.violation])}
         return KernelMachine(
-            **rows,
+            **self._kernel_fields(),
+            **fields,
+            support=self.rows[support],
+            # Below the last breakpoint no alpha is smaller than there, but for rounding.
+            alpha=np.maximum(alpha[support] / lam, np.abs(dual_coef)),
+            dual_coef=dual_coef,
             intercept=offset / seen,
             threshold=self.threshold,
             threshold_rule=self.threshold_rule,
@@ -260,14 +267,6 @@ class PathPoints(KernelModel, is_base=True):
         stop = int(self.change_start[knot + 1])
         alpha[self.change_row[:stop]] = self.change_alpha[:stop]  # if a row is repeated, its last value counts
         return alpha
-
-    def _machine_rows(self, support: NDArray[np.intp], dual_coef: NDArray[np.float64]) -> dict[str, Any]:
-        fields = self._kernel_fields() | {"support": self.rows[support], "dual_coef": dual_coef}
-        if self.kernel == "linear":
-            fields["coef"] = linear_coef(centred(self.train()), support, dual_coef)
-        elif self.kernel != "precomputed":
-            fields |= self.train()[support].fields("support")
-        return fields
 
     @property
     def end(self) -> float:

@@ -347,19 +347,16 @@ class NystroemFeatures(DenseFeatures):
         return {**self._shared, "dual_coef": coef, "intercept": float(offset - self._centre @ beta)}
 
 
-def _check_squares(rows: PualRows) -> None:
-    """Raise ValueError if sums of squares and products of the entries of X overflow."""
-    values = rows.matrix.entries
-    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
-    if largest > _LARGEST / math.sqrt(rows.n * rows.matrix.n_features):
-        raise ValueError(f"X must have entries so small that their squares do not overflow, got {largest:g}; scale X")
-
-
 def open_features(rows: PualRows, kernel: Kernel, n_components: int | None, generator: np.random.Generator) -> Features:
     """Return the features for this kernel, shape of X and `n_components` (of Nystroem's method)."""
     if kernel.name == "linear":
-        _check_squares(rows)
-        return LinearFeatures(rows) if rows.matrix.n_features <= rows.n else WideFeatures(rows, kernel)
+        values, n_features = rows.matrix.entries, rows.matrix.n_features
+        largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+        if largest > _LARGEST / math.sqrt(rows.n * n_features):
+            raise ValueError(
+                f"X must have entries so small that their squares do not overflow, got {largest:g}; scale X"
+            )
+        return LinearFeatures(rows) if n_features <= rows.n else WideFeatures(rows, kernel)
     if n_components is None or n_components >= rows.n:
         return KernelFeatures(rows, kernel)
     return NystroemFeatures(rows, kernel, np.sort(generator.choice(rows.n, n_components, replace=False)))

@@ -212,21 +212,19 @@ class _Chain:
         }
 
     def fits(self, results: list[_core.GridFit], held: NDArray[np.float64]) -> dict[int, GridFit]:
-        return {
-            number: self._fit(task, options, result, scores)
-            for (number, (task, options)), result, scores in zip(self._tasks.items(), results, held.T, strict=True)
-        }
-
-    def _fit(self, task: Task, options: Options, result: _core.GridFit, held: NDArray[np.float64]) -> GridFit:
-        support = self._rows[result["support"]]
-        known: dict[str, Any] = dict(result)
-        last = {**{name: known[name] for name in ("objective", "violation", "n_steps")}, "n_active": self._rows.size}
-        solved = Solved(
-            rows=self._fold.train[support],
-            labels=None if self._labels is None else self._labels[result["support"]],
-            decision=np.empty(0),
-            history={name: np.array([value]) for name, value in last.items()},
-            **{name: known[name] for name in _SOLVED},
-        )
-        span = result["n_positive"], self._rows.size, result["lowest_score"], result["highest_score"]
-        return GridFit(held, support, self._fold, task, solved, span, replace(self._training, options=options))
+        fits = {}
+        for (number, (task, options)), result, scores in zip(self._tasks.items(), results, held.T, strict=True):
+            support, n_rows = self._rows[result["support"]], self._rows.size
+            known: dict[str, Any] = dict(result)
+            last = {**{name: known[name] for name in ("objective", "violation", "n_steps")}, "n_active": n_rows}
+            solved = Solved(
+                rows=self._fold.train[support],
+                labels=None if self._labels is None else self._labels[result["support"]],
+                decision=np.empty(0),
+                history={name: np.array([value]) for name, value in last.items()},
+                **{name: known[name] for name in _SOLVED},
+            )
+            span = result["n_positive"], n_rows, result["lowest_score"], result["highest_score"]
+            training = replace(self._training, options=options)
+            fits[number] = GridFit(scores, support, self._fold, task, solved, span, training)
+        return fits

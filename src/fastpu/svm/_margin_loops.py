@@ -133,7 +133,8 @@ def algorithm_1(rows: MarginRows, C: float, rule: Rule, *, is_heard: bool = True
         elif k == most:
             run.status = "max_iter"
         elif not rule.check_increase:
-            state = _state(relabelled, f, loss)
+            # All that the next step depends on.
+            state = relabelled.labels.tobytes() + (flat_rows(relabelled, f).tobytes() if loss == "psi" else b"")
             if state in seen:
                 run.status, run.cycle = "max_iter", k - seen[state]
             seen[state] = k
@@ -188,12 +189,6 @@ def minimise(solver: Solver, problem: Problem, f: Solved, loss: Loss) -> Steps[S
     if f.labels is problem.labels and f.slopes is None:
         return f
     return (yield from solver.solve(problem.labels, problem.costs, None, f))
-
-
-def _state(problem: Problem, f: Solved, loss: Loss) -> bytes:
-    """Return all that the next step depends on, to detect a repetition."""
-    flat = flat_rows(problem, f).tobytes() if loss == "psi" else b""
-    return problem.labels.tobytes() + flat
 
 
 # --------------------------------------------------------------------------------------------------- psi loss
