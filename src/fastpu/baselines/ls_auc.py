@@ -276,11 +276,8 @@ def fit_pnu_auc(
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled, -1 negative. Positive and negative rows are needed for eta = 0, positive and
         unlabelled ones for eta = 1, negative and unlabelled ones for eta = -1, all three between these.
-    prior : float
-        pi, P(Y = 1) among the unlabelled rows, in (0, 1); among all rows with ``scenario="single_set"``.
-    scenario : {"case_control", "single_set"}, default "case_control"
-        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some were then labelled.
-        `prior` is then converted, (prior n - n_pos) / n_unl.
+    prior, scenario
+        As in `fastpu.fit_upu`: pi is the share of positives among the unlabelled rows.
     eta : float, default 0
         In [-1, 1]; 0 is `fit_ls_auc`. To be chosen on held-out rows.
     model, n_centers, centers, bandwidth, tol, max_iter, sample_weight, random_state, n_threads
