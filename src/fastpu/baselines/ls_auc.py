@@ -395,10 +395,7 @@ def _open(
 def _fit(
     rows: _Rows, terms: list[Term], *, params: dict[str, object] | None = None, advice: str = ""
 ) -> RankMachine | list[RankMachine]:
-    """Return a model for each lam, all from one quadratic, and warn the caller of the fit function.
-
-    `advice` says what helps if the quadratic has no minimum.
-    """
+    """Return a model for each lam, all from one quadratic; `advice` says what helps if that has no minimum."""
     is_linear = rows.shape.model == "linear"
     if not is_linear or any(rows.lams.values()):  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)

@@ -263,10 +263,7 @@ def _counted(called: NDArray[np.bool_], parts: Sequence[NDArray[np.bool_]]) -> l
 def _sweep(
     sides: Crossings, parts: Sequence[NDArray[np.bool_]], judge: Callable[[NDArray[np.bool_], list[int]], float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the distinct lam where rows change sides, and the value of each interval between them.
-
-    `judge` is given which rows are called positive there, and how many of each part are.
-    """
+    """Return the distinct lam where rows change sides, and what `judge` says of each interval between them."""
     usable = sides.lam > sides.low
     cuts, starts = np.unique(-sides.lam[usable], return_index=True)
     row, called = sides.row[usable].tolist(), sides.called.copy()

@@ -56,10 +56,7 @@ Solver: TypeAlias = "Callable[[Features, NeighbourTerm, Sequence[Point], Hook], 
 
 
 def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -> PualMachine | list[PualMachine]:
-    """Fit the models of all points, sharing factors between them where possible, and warn of failures.
-
-    `given` are the arguments of the public function. `solver` is called with points that differ in C_pos alone.
-    """
+    """Fit the models of all points, and warn of failures; `solver` is called with points that differ in C_pos alone."""
     points, is_one = check_points(given)
     with (
         make_callback(given["callback"], given["progress"], total=None, description=options.title) as hook,

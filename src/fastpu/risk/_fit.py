@@ -160,10 +160,7 @@ _NETWORK_LAM = 0.005  # the weight decay in the reference setting of nnPU's auth
 
 @dataclass(frozen=True)
 class RiskRows(TrainingRows):
-    """The training rows, with the prior among the unlabelled ones.
-
-    `features` is what the fit is linear in: `matrix`, or the basis functions around `centers`.
-    """
+    """The training rows; `features` is what the fit is linear in: `matrix`, or basis functions around `centers`."""
 
     function: str
     prior: float

@@ -56,10 +56,7 @@ def _posed(fit: Callable[..., Any], n_rows: int, y: object, arguments: Mapping[s
 
 
 def fit_posed(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> KernelMachine | list[KernelMachine]:
-    """Do the work of a marked fit function, whose arguments are given: return its model.
-
-    Where costs or widths are sequences, which must have one length, return a model for each of their entries.
-    """
+    """Return the model of a marked fit function with these arguments, or one for each entry of their sequences."""
     names = [name for name in unwrapped(fit).takes_many if is_sequence(arguments[name])]
     if not names:
         options = check_options(arguments)
@@ -96,10 +93,7 @@ class FoldData:
 
 @dataclass(frozen=True)
 class GridFit:
-    """A fit of a grid: the scores of the rows held out, and what a model of it is made of.
-
-    `solved` has numbers of rows of the whole matrix, and `support` those among the rows that were fitted to.
-    """
+    """A fit of a grid; `solved` has numbers of rows of the whole matrix, `support` those among the fitted ones."""
 
     held: NDArray[np.float64]
     support: NDArray[np.int64]
@@ -143,10 +137,7 @@ class SvmGrid:
         return check_options({**self._arguments, **point})
 
     def solve(self, points: Sequence[Mapping[str, Any]], folds: Sequence[FoldData]) -> list[list[GridFit]]:
-        """Return, for each fold, the fit of each point.
-
-        Raises ValueError if any of the points is not as the fit function wants it.
-        """
+        """Return, for each fold, the fit of each point; raise ValueError if one is not as the function wants it."""
         chains: dict[tuple[int, float], _Chain] = {}
         for k, fold in enumerate(folds):
             rows = self.matrix[fold.train]

@@ -52,10 +52,7 @@ def make_model(rows: MarginRows, run: Run, task: Task) -> LinearMachine:
 
 
 def fit_each_cost(task: Task, given: Mapping[str, Any], loop: Loop) -> LinearMachine | list[LinearMachine]:
-    """Run the loop for each value of `C` with one engine, until the callback stops one of them.
-
-    `given` are the arguments of the public function.
-    """
+    """Run the loop for each value of `C` with one engine, until the callback stops one of them."""
     has_default, costs = given["C"] is None and task.is_relative, []
     if not has_default:
         costs = [check_float(name, C, low=0, open_low=True) for name, C in entries_of("C", given["C"]).items()]

@@ -170,10 +170,7 @@ class Training(TrainingRows):
         limit: int | None = None,
         hook: Callable[[SvmRound], bool] | None = None,
     ) -> Solved:
-        """Solve the problem of some rows, each with its label (None for one-class) and its box, from alpha `start`.
-
-        `limit` is the most pair updates; by default the options say how many.
-        """
+        """Solve the problem of some rows, each with its label (None for one-class) and box, in `limit` pair updates."""
         limit = self.options.steps(rows.size) if limit is None else limit
         result = self.engine.solve(
             problem,
