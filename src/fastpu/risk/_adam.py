@@ -18,8 +18,7 @@ from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.kernels._gauss_basis import gauss_features
 from fastpu.risk._fit import RiskRound, RiskRows, Shape, make_model, warn_of
-from fastpu.risk.risk_machine import RiskMachine
-from fastpu.risk.risk_network import RiskNetwork
+from fastpu.risk.risk_machine import RiskMachine, RiskNetwork
 
 _LEAST_HELD = 10  # fewest positive rows to hold out: the risk of fewer is too noisy to stop by
 _ROWS_A_BATCH = 1000  # fewest rows in a batch of batch_size="auto"

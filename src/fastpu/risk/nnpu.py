@@ -10,8 +10,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.risk._adam import check_training, fit_by_adam
 from fastpu.risk._fit import RiskRound, check_shape, open_risk_rows
-from fastpu.risk.risk_machine import RiskMachine
-from fastpu.risk.risk_network import RiskNetwork
+from fastpu.risk.risk_machine import RiskMachine, RiskNetwork
 
 
 @answers_unknown_keywords
