@@ -78,7 +78,6 @@ class SvmStages:
             score=score,
             support=negative_support,
             n_support_pos=coefs.size - n_neg,
-            n_support_neg=n_neg,
             fitted=fitted,
             span=span_of(solved.decision),
             positive_scores=positive_scores,
@@ -132,7 +131,7 @@ def user_mapping(psi1: object, table: Table) -> Stage:
     def stage(positive: Rows, unlabeled: Rows) -> Boundary:
         if not is_estimator:
             scorer = _scorer("psi1", users(table[positive], table[unlabeled]))
-            return _boundary(scorer, table, positive.size, 0)
+            return _boundary(scorer, table, positive.size)
         fitted = copy.deepcopy(users)
         fitted.fit(table[positive])
         scorer = _scorer("psi1", fitted)
@@ -144,7 +143,7 @@ def user_mapping(psi1: object, table: Table) -> Stage:
                 "the score function of psi1 must return scores above -inf for the rows of P, because its threshold is "
                 "lowered to the lowest of them, got -inf"
             )
-        return _boundary(UserScorer("psi1", scorer.function, max(0.0, -least)), table, positive.size, 0)
+        return _boundary(UserScorer("psi1", scorer.function, max(0.0, -least)), table, positive.size)
 
     return stage
 
@@ -163,18 +162,15 @@ def user_separation(psi2: object, table: Table) -> Stage:
         scorer = _scorer("psi2", fitted)
         numbers = _support_numbers(fitted, positive.size, negative.size)
         if numbers is None:
-            return _boundary(scorer, table, positive.size, negative.size)
+            return _boundary(scorer, table, positive.size)
         n_pos = int(np.searchsorted(numbers, positive.size))
-        support = negative[numbers[n_pos:] - positive.size]
-        return _boundary(scorer, table, n_pos, support.size, support)
+        return _boundary(scorer, table, n_pos, negative[numbers[n_pos:] - positive.size])
 
     return stage
 
 
-def _boundary(scorer: UserScorer, table: Table, n_pos: int, n_neg: int, support: Rows | None = None) -> Boundary:
-    return Boundary(
-        score=lambda rows: scorer(table[rows]), support=support, n_support_pos=n_pos, n_support_neg=n_neg, fitted=scorer
-    )
+def _boundary(scorer: UserScorer, table: Table, n_pos: int, support: Rows | None = None) -> Boundary:
+    return Boundary(score=lambda rows: scorer(table[rows]), support=support, n_support_pos=n_pos, fitted=scorer)
 
 
 def _is_estimator(name: str, psi: object) -> bool:
