@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,11 @@ _BOTH = ("positive", "negative")
 _ROUNDING = 1e-12  # relative error that rounding may leave in sums of weights
 
 
-def _pose_svm(n_rows: int, y: object, *, C: object, sample_cost: object, sample_weight: object) -> Posed:
-    C = check_float("C", C, low=0, open_low=True)
+def _pose_svm(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
+    C = check_float("C", given["C"], low=0, open_low=True)
     labels = check_supervised(y, n_rows, "fit_svm")
-    weights = check_sample_weight(sample_weight, n_rows)
-    cost = cost_per_row(n_rows, {"C": C}, {"sample_cost": sample_cost, "sample_weight": weights})
+    weights = check_sample_weight(given["sample_weight"], n_rows)
+    cost = cost_per_row(n_rows, {"C": C}, {"sample_cost": given["sample_cost"], "sample_weight": weights})
     require_both(labels, cost, "fit_svm", _BOTH)
     return Posed(Task("fit_svm", "C-SVM", "c_svm", {"C": C}), labels, cost, weights)
 
@@ -160,10 +160,10 @@ def fit_svm(
     return fit_posed(fit_svm, locals())
 
 
-def _pose_nu_svm(n_rows: int, y: object, *, nu: object, sample_weight: object) -> Posed:
-    nu = check_float("nu", nu, low=0, high=1, open_low=True)
+def _pose_nu_svm(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
+    nu = check_float("nu", given["nu"], low=0, high=1, open_low=True)
     labels = check_supervised(y, n_rows, "fit_nu_svm")
-    weights = check_sample_weight(sample_weight, n_rows)
+    weights = check_sample_weight(given["sample_weight"], n_rows)
     cost = cost_per_row(n_rows, {}, {"sample_weight": weights})
     require_both(labels, cost, "fit_nu_svm", _BOTH)
     feasible = _check_feasible(nu, labels, cost)
@@ -258,10 +258,9 @@ def _check_feasible(nu: float, labels: NDArray[np.int8], weights: NDArray[np.flo
     return min(nu, bound)
 
 
-def _pose_one_class_svm(n_rows: int, y: None = None, *, nu: object, sample_weight: object) -> Posed:
-    del y
-    nu = check_float("nu", nu, low=0, high=1, open_low=True)
-    weights = check_sample_weight(sample_weight, n_rows)
+def _pose_one_class_svm(n_rows: int, _: object, given: Mapping[str, Any]) -> Posed:
+    nu = check_float("nu", given["nu"], low=0, high=1, open_low=True)
+    weights = check_sample_weight(given["sample_weight"], n_rows)
     task = Task("fit_one_class_svm", "one-class SVM", "one_class", {"nu": nu}, nu)
     return Posed(task, None, cost_per_row(n_rows, {}, {"sample_weight": weights}), weights)
 

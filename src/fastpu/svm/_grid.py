@@ -26,18 +26,15 @@ _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 _KERNELS = ("rbf", "poly", "precomputed")  # linear has solvers of its own; with sigmoid starts decide what is found
 # What the core says of a fit and `Solved` keeps as it is.
 _SOLVED = ("alpha", "intercept", "objective", "gap", "violation", "margin", "n_steps", "status")
-# The arguments of every fit function that do not pose its problem.
-_SHARED = (
-    *("X", "y", "kernel", "gamma", "degree", "coef0", "cache_mb", "tol", "max_iter", "n_threads"),
-    *("callback", "progress"),
-)
 
 
-def shares_grid(pose: Callable[..., Posed], *costs: str) -> Callable[[_Fit], _Fit]:
+def shares_grid(
+    pose: Callable[[int, object, Mapping[str, Any]], Posed], *costs: str
+) -> Callable[[_Fit], _Fit]:
     """Mark a fit function whose fits with other costs, kernel widths and folds share work, and that takes sequences.
 
-    ``pose(n_rows, y, **arguments)`` checks those of its arguments that are not of the kernel or the solver. The
-    function itself returns what `fit_posed` does.
+    ``pose(n_rows, y, given)`` checks those of its arguments that are not of the kernel or the solver. The function
+    itself returns what `fit_posed` does.
     """
 
     def mark(function: _Fit) -> _Fit:
@@ -48,20 +45,13 @@ def shares_grid(pose: Callable[..., Posed], *costs: str) -> Callable[[_Fit], _Fi
     return mark
 
 
-def _posed(fit: Callable[..., Any], n_rows: int, y: object, arguments: Mapping[str, Any]) -> Posed:
-    posed: Posed = unwrapped(fit).poses_svm(
-        n_rows, y, **{n: value for n, value in arguments.items() if n not in _SHARED}
-    )
-    return posed
-
-
 def fit_posed(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> KernelMachine | list[KernelMachine]:
     """Return the model of a marked fit function with these arguments, or one for each entry of their sequences."""
     names = [name for name in unwrapped(fit).takes_many if is_sequence(arguments[name])]
     if not names:
         options = check_options(arguments)
         matrix = check_training_rows(arguments["X"], options.kernel, fit.__name__)
-        posed = _posed(fit, matrix.n_rows, arguments.get("y"), arguments)
+        posed = unwrapped(fit).poses_svm(matrix.n_rows, arguments.get("y"), arguments)
         callback, progress = arguments["callback"], arguments["progress"]
         return fit_machine(posed, matrix, options, callback=callback, progress=progress)
     for name in names:
@@ -143,7 +133,7 @@ class SvmGrid:
             rows = self.matrix[fold.train]
             for i, point in enumerate(points):
                 given = {**self._arguments, **fold.by_row, **point}
-                posed = _posed(self._fit, fold.train.size, fold.labels, given)
+                posed: Posed = unwrapped(self._fit).poses_svm(fold.train.size, fold.labels, given)
                 options = self._options(point)
                 kernel = resolve_gamma(options.kernel, rows, posed.counts)
                 key = k, kernel.core_gamma

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,10 @@ from fastpu.svm._solver import SvmRound, Task
 from fastpu.svm.kernel_machine import KernelMachine
 
 
-def _pose(n_rows: int, y: object, *, C_pos: object, C_unl: object, C: object, sample_weight: object) -> Posed:
-    costs = {
-        name: check_float(name, value, low=0, open_low=True)
-        for name, value in (("C", C), ("C_pos", C_pos), ("C_unl", C_unl))
-    }
+def _pose(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
+    costs = {name: check_float(name, given[name], low=0, open_low=True) for name in ("C", "C_pos", "C_unl")}
     labels = check_labels(y, n_rows, pu_only="fit_bsvm")
-    weights = check_sample_weight(sample_weight, n_rows)
+    weights = check_sample_weight(given["sample_weight"], n_rows)
     by_group = np.where(labels == 1, costs["C_pos"], costs["C_unl"])
     cost = cost_per_row(n_rows, {"C": costs["C"]}, {"C_pos or C_unl": by_group, "sample_weight": weights})
     signs = np.where(labels == 1, np.int8(1), np.int8(-1))
