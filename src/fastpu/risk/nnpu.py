@@ -162,4 +162,4 @@ def fit_nnpu(
     training = check_training(shape, given)
     rows = open_risk_rows("fit_nnpu", shape, given)
     warn_of_scales(rows.matrix)
-    return fit_by_adam(rows, training, eval_set=eval_set, callback=callback, progress=progress)
+    return fit_by_adam(rows, training, given)

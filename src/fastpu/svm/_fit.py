@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,10 +61,10 @@ class Posed:
         return np.where(self.cost > 0, 1.0 if self.weights is None else self.weights, 0.0)
 
 
-def fit_machine(posed: Posed, matrix: Matrix, options: Options, *, callback: object, progress: object) -> KernelMachine:
+def fit_machine(posed: Posed, matrix: Matrix, options: Options, given: Mapping[str, Any]) -> KernelMachine:
     """Fit one SVM to the rows whose cost is not 0, and warn the caller of the fit function of failures."""
     task, labels, rows = posed.task, posed.labels, posed.rows
-    with make_callback(callback, progress, total=None, description=task.title) as hook:
+    with make_callback(given["callback"], given["progress"], total=None, description=task.title) as hook:
         training = open_training(matrix, options, posed.counts)
         if labels is not None and task.problem == "c_svm" and training.kernel.name == "linear":
             solved = solve_linear(training, linear_engine(training), labels, posed.cost, hook)

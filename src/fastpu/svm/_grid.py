@@ -28,9 +28,7 @@ _KERNELS = ("rbf", "poly", "precomputed")  # linear has solvers of its own; with
 _SOLVED = ("alpha", "intercept", "objective", "gap", "violation", "margin", "n_steps", "status")
 
 
-def shares_grid(
-    pose: Callable[[int, object, Mapping[str, Any]], Posed], *costs: str
-) -> Callable[[_Fit], _Fit]:
+def shares_grid(pose: Callable[[int, object, Mapping[str, Any]], Posed], *costs: str) -> Callable[[_Fit], _Fit]:
     """Mark a fit function whose fits with other costs, kernel widths and folds share work, and that takes sequences.
 
     ``pose(n_rows, y, given)`` checks those of its arguments that are not of the kernel or the solver. The function
@@ -52,8 +50,7 @@ def fit_posed(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> KernelMa
         options = check_options(arguments)
         matrix = check_training_rows(arguments["X"], options.kernel, fit.__name__)
         posed = unwrapped(fit).poses_svm(matrix.n_rows, arguments.get("y"), arguments)
-        callback, progress = arguments["callback"], arguments["progress"]
-        return fit_machine(posed, matrix, options, callback=callback, progress=progress)
+        return fit_machine(posed, matrix, options, arguments)
     for name in names:
         if any(is_sequence(entry) for entry in entries_of(name, arguments[name]).values()):
             raise TypeError(f"{name} must be one value or a sequence of single values, got {describe(arguments[name])}")
