@@ -303,7 +303,7 @@ def pnu_auc(y: object = None, *, gamma: float = 0.5, n_threads: int | None = Non
     Raises
     ------
     TypeError, ValueError
-        As `pnu_auc`.
+        If an argument is not as described. The message names it.
 
     Notes
     -----
@@ -334,7 +334,7 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
     """Return the logistic loss of positive against unlabelled rows, each group of the same total weight.
 
     The loss is mean_P log(1 + e^-F) + mean_U log(1 + e^F), whose minimiser over all functions is the logarithm of the
-    ratio of the two densities.
+    ratio of the two densities. Errors are those of `pnu_auc`.
 
     Parameters
     ----------
@@ -346,11 +346,6 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
     Returns
     -------
     Objective
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `pnu_auc`.
 
     Notes
     -----
@@ -370,7 +365,7 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
 def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_threads: int | None = None) -> Objective:
     """Return the logistic loss of uPU, an unbiased estimate of the risk of a classifier.
 
-    The loss is prior mean_P (-F) + mean_U log(1 + e^F).
+    The loss is prior mean_P (-F) + mean_U log(1 + e^F). Errors are those of `pnu_auc`.
 
     Parameters
     ----------
@@ -388,11 +383,6 @@ def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_thr
     Returns
     -------
     Objective
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `pnu_auc`.
 
     Notes
     -----

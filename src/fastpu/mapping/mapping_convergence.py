@@ -180,7 +180,8 @@ def fit_svmc(
     As `fit_smc`, with one more step in the loop: after each fit N is reset to its negative support vectors (alpha >
     0), so that h_(i+1) is fitted to P, SV(h_i) and N_i alone. That is much faster if U is large, but a later boundary
     may call rows positive that were dropped, because it was not fitted to them. When no new rows are rejected, `repair`
-    puts such rows back into N, and goes on without dropping rows until there are none.
+    puts such rows back into N, and goes on without dropping rows until there are none. Errors and warnings are those of
+    `fit_smc`.
 
     Parameters
     ----------
@@ -200,16 +201,6 @@ solver_max_iter, random_state, n_threads, callback, progress
     -------
     MappingMachine, or MappingScorer where the boundary is one of a user's stage
         As in `fit_smc`; with `repair` no rejected row outside the last N has a score >= 0.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_smc`.
-
-    Warns
-    -----
-    ConvergenceWarning, DegenerateModelWarning
-        As in `fit_smc`.
 
     Notes
     -----
