@@ -44,7 +44,7 @@ def fit_bls_svm(
         lam/2 |w|^2 + C_pos sum_P (1 - f(x_i))^2 + C_unl sum_U (1 + f(x_i))^2
 
     in closed form; with weights, each row's loss counts as often as its weight says. Errors and warnings are those of
-    `fit_pual`, costs those of `fit_gllc`.
+    `fit_pual`, time and memory those of `fit_gllc`.
 
     Parameters
     ----------

@@ -196,7 +196,7 @@ def fit_nu_svm(
 
     The fit minimises the dual alpha'Q alpha / 2 with 0 <= alpha_i <= w_i, y'alpha = 0 and sum alpha = nu W, where w are
     the weights and W their sum; then divides alpha and the intercept by the margin rho that belongs to it, so that free
-    support vectors have f = +1 and -1, as LIBSVM does.
+    support vectors have f = +1 and -1, as LIBSVM does. Time and memory are those of `fit_svm`.
 
     Parameters
     ----------
@@ -226,10 +226,6 @@ def fit_nu_svm(
     ConvergenceWarning, DegenerateModelWarning
         As in `fit_svm`; the latter also if rho is 0 within `tol`, as it is where `nu` is smaller than any share of
         errors that the kernel can reach: the scores then mean nothing.
-
-    Notes
-    -----
-    Costs as in `fit_svm`.
 
     References
     ----------
@@ -289,7 +285,7 @@ def fit_one_class_svm(
     better: `nu` and `gamma` cannot be chosen by positive rows alone.
 
     The fit minimises the dual alpha'K alpha / 2 with 0 <= alpha_i <= w_i and sum alpha = nu W, where w are the weights
-    and W their sum; f(x) = sum_i alpha_i K(x_i, x) - rho.
+    and W their sum; f(x) = sum_i alpha_i K(x_i, x) - rho. Time and memory are those of `fit_svm`.
 
     Parameters
     ----------
@@ -318,10 +314,6 @@ def fit_one_class_svm(
     DegenerateModelWarning
         If the model calls all training rows negative, or if rho is 0 within `tol`, as it is for the linear kernel
         where rows lie on all sides of the origin: the scores then mean nothing.
-
-    Notes
-    -----
-    Costs as in `fit_svm`.
 
     References
     ----------

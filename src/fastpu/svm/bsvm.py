@@ -62,7 +62,7 @@ def fit_bsvm(
         |w|^2 / 2 + C C_pos sum_P max(0, 1 - f(x_i)) + C C_unl sum_U max(0, 1 + f(x_i)),    f(x) = w'phi(x) + b.
 
     The unlabelled rows stand in for negatives, and the smaller `C_unl` is, the less the positives hidden among them
-    matter.
+    matter. Time and memory are those of `fit_svm`.
 
     Parameters
     ----------
@@ -93,10 +93,6 @@ def fit_bsvm(
     -----
     ConvergenceWarning, DegenerateModelWarning
         As in `fit_svm`. A model that calls all rows positive, or none, means that one of the costs is far too large.
-
-    Notes
-    -----
-    Costs as in `fit_svm`.
 
     References
     ----------
