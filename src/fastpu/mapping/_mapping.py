@@ -28,7 +28,6 @@ _HELD_OUT = 0.2  # share of the labelled positives that is held out by default w
 # every run that ended above this share had lost at least 4 points of F1 by going on for too long, and no run below it
 # had lost any.
 _MUCH = 0.2
-_COUNTS = ("kind", "n_neg", "n_new", "n_left", "n_back", "n_support_pos", "n_support_neg", "n_steps")
 
 
 # ------------------------------------------------------------------------------------------------------ fit
@@ -132,7 +131,11 @@ def _make_model(
     *,
     is_spmatrix: bool,
 ) -> MappingMachine | MappingScorer:
-    history = _history(outcome, groups.unlabeled.size, with_nu=params["nu"] is not None)
+    history = {name: np.array(values) for name, values in outcome.log.items()}
+    if params["nu"] is None:
+        del history["nu"]
+    left, recall = history["n_left"], 1.0 - history["pos_reject"]
+    history["puf"] = np.where(left > 0, recall**2 * groups.unlabeled.size / np.maximum(left, 1), 0.0)
     machines = [b.fitted if isinstance(b.fitted, Solved) else None for b in outcome.boundaries]
     is_solved = all(machine is None or machine.status == "tol" for machine in machines)
     fields: dict[str, Any] = {
@@ -163,17 +166,6 @@ def _make_model(
         scorers=StageScorers(matrix.is_sparse, is_spmatrix, stages),
         **fields,
     )
-
-
-def _history(outcome: Outcome, n_unl: int, *, with_nu: bool) -> dict[str, NDArray[Any]]:
-    history: dict[str, NDArray[Any]] = {
-        name: np.array(values, dtype=np.int64 if name in _COUNTS else np.float64)
-        for name, values in outcome.log.items()
-        if name != "nu" or with_nu
-    }
-    left, recall = history["n_left"], 1.0 - history["pos_reject"]
-    history["puf"] = np.where(left > 0, recall**2 * n_unl / np.maximum(left, 1), 0.0)
-    return history
 
 
 def _boundary_fields(machines: list[Solved | None], last: Solved, training: Training) -> dict[str, Any]:
