@@ -124,15 +124,14 @@ class UserScorer:
         return scores + self.shift
 
 
-def user_mapping(psi1: object, table: Table) -> Stage:
+def user_mapping(psi1: Any, table: Table) -> Stage:
     is_estimator = _is_estimator("psi1", psi1)
-    users: Any = psi1
 
     def stage(positive: Rows, unlabeled: Rows) -> Boundary:
         if not is_estimator:
-            scorer = _scorer("psi1", users(table[positive], table[unlabeled]))
+            scorer = _scorer("psi1", psi1(table[positive], table[unlabeled]))
             return _boundary(scorer, table, positive.size)
-        fitted = copy.deepcopy(users)
+        fitted = copy.deepcopy(psi1)
         fitted.fit(table[positive])
         scorer = _scorer("psi1", fitted)
         # The estimator's own threshold is kept, unless it leaves rows of P outside: then it is lowered to the lowest
@@ -148,17 +147,16 @@ def user_mapping(psi1: object, table: Table) -> Stage:
     return stage
 
 
-def user_separation(psi2: object, table: Table) -> Stage:
+def user_separation(psi2: Any, table: Table) -> Stage:
     is_estimator = _is_estimator("psi2", psi2)
-    users: Any = psi2
 
     def stage(positive: Rows, negative: Rows) -> Boundary:
         if is_estimator:
-            fitted = copy.deepcopy(users)
+            fitted = copy.deepcopy(psi2)
             labels = np.repeat(np.array([1, -1]), [positive.size, negative.size])
             fitted.fit(table[np.concatenate([positive, negative])], labels)
         else:
-            fitted = users(table[positive], table[negative])
+            fitted = psi2(table[positive], table[negative])
         scorer = _scorer("psi2", fitted)
         numbers = _support_numbers(fitted, positive.size, negative.size)
         if numbers is None:
