@@ -285,7 +285,8 @@ def fit_one_class_svm(
     better: `nu` and `gamma` cannot be chosen by positive rows alone.
 
     The fit minimises the dual alpha'K alpha / 2 with 0 <= alpha_i <= w_i and sum alpha = nu W, where w are the weights
-    and W their sum; f(x) = sum_i alpha_i K(x_i, x) - rho. Time and memory are those of `fit_svm`.
+    and W their sum; f(x) = sum_i alpha_i K(x_i, x) - rho. Errors, time and memory are those of
+    `fit_svm`.
 
     Parameters
     ----------
@@ -301,11 +302,6 @@ def fit_one_class_svm(
     -------
     KernelMachine, or a list of them if an argument is a sequence
         Its `margin` is rho, and its intercept -rho.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_svm`.
 
     Warns
     -----

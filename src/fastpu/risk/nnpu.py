@@ -58,7 +58,7 @@ def fit_nnpu(
         sigmoid   l(z) = 1 / (1 + e^z)        logistic  log(1 + e^-z)        squared  (1 - z)^2 / 4.
 
     The reference setting of the paper's authors is ``model="mlp", loss="sigmoid", learning_rate=1e-3, batch_size=None,
-    n_epochs=100``, for columns of the size 1.
+    n_epochs=100``, for columns of the size 1. Errors are those of `fit_upu`.
 
     Parameters
     ----------
@@ -116,11 +116,6 @@ def fit_nnpu(
     -------
     RiskMachine or RiskNetwork
         The latter for ``model="mlp"``. The threshold is 0; `history` has R+, R- and the number of steps back.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_upu`.
 
     Warns
     -----
