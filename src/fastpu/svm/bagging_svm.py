@@ -223,9 +223,7 @@ def fit_bagging_svm(
 
     with make_callback(callback, progress, total=n_bags, description="bagging SVM") as hook:
         work = _Bags(open_training(matrix, options), labels == 1, bags, C, hook)
-        for first in range(0, n_bags, work.n_at_once):
-            if not work.fit(first, min(first + work.n_at_once, n_bags)):
-                break
+        work.fit()
     params = {
         "method": "fit_bagging_svm",
         "C": C,
@@ -275,9 +273,9 @@ class _Bags:
         self._is_stopped = False
         # Many bags at a time keep several threads busy; with a callback only a few, so that it soon hears of each bag.
         per_bag = 8 * (n_rows + min(n_rows, positives.size + bags.size))
-        self.n_at_once = min(n_bags, max(1, _CHUNK_BYTES // per_bag))
+        self._n_at_once = 1 if self._is_linear else min(n_bags, max(1, _CHUNK_BYTES // per_bag))
         if hook is not None:
-            self.n_at_once = min(self.n_at_once, 4 * training.options.n_threads)
+            self._n_at_once = min(self._n_at_once, 4 * training.options.n_threads)
         self._start = self._common_start(is_positive)
 
     def _common_start(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64] | None:
@@ -296,19 +294,18 @@ class _Bags:
         rows = np.arange(is_positive.size, dtype=np.int64)
         return alone.solve("c_svm", rows, self._signs, cost).alpha / cost
 
-    def fit(self, first: int, stop: int) -> bool:
-        """Fit the bags from `first` to before `stop`; return False if the callback stops the fit."""
-        results = map(self._solve_linear, range(first, stop)) if self._is_linear else [self._solve(first, stop)]
-        for result in results:
+    def fit(self) -> None:
+        """Fit the bags, until the callback stops the fit."""
+        solve = self._solve_linear if self._is_linear else self._solve
+        for result in map(solve, range(0, len(self._bags), self._n_at_once)):
             for bag in range(len(result["status"])):
                 self._add(result, bag)
                 if self._hook is not None and self._hook(self._rounds[-1]):
                     self._is_stopped = True
-                    return False
-        return True
+                    return
 
-    def _solve(self, first: int, stop: int) -> dict[str, Any]:
-        training, bags = self.training, self._bags[first:stop]
+    def _solve(self, first: int) -> dict[str, Any]:
+        training, bags = self.training, self._bags[first : first + self._n_at_once]
         n_rows = self._positives.size + bags.shape[1]
         return training.engine.solve_bags(
             self._positives,
