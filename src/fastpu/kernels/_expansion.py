@@ -13,7 +13,7 @@ from fastpu import _core
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_matrix, is_rising
-from fastpu.kernels._kernels import KERNELS, KERNELS_WITH_GAMMA, Kernel, call_kernel, score_rows, value_dtype
+from fastpu.kernels._kernels import Kernel, call_kernel, score_rows, users_table, value_dtype
 from fastpu.model._model import Model
 
 _VECTOR_KERNELS = ("poly", "rbf", "sigmoid", "callable")  # kernels that need the support vectors for scores
@@ -39,15 +39,7 @@ class KernelModel(Model, is_base=True):
         return {name: getattr(self, name) for name in names}
 
     def _check_fields(self) -> None:
-        if self.kernel not in (*KERNELS, "callable"):
-            raise ValueError(f"kernel {self.kernel!r} is unknown")
-        gamma = self.gamma
-        if self.kernel in KERNELS_WITH_GAMMA and not (isinstance(gamma, int | float) and 0 < gamma < np.inf):
-            raise ValueError(f"gamma must be a positive number for kernel {self.kernel!r}, got {gamma}")
-        if not 0 <= self.degree <= np.iinfo(np.int32).max or not np.isfinite(self.coef0):
-            raise ValueError(f"degree must be >= 0 and coef0 finite, got {self.degree} and {self.coef0}")
-        if (self.kernel == "callable") != (self.function is not None):
-            raise ValueError("function must be there for the kernel 'callable', and for no other")
+        self._kernel.check()
 
     def _check_input(self, X: object, name: str) -> Any:
         if self.kernel != "precomputed":
@@ -135,10 +127,7 @@ class KernelExpansion(KernelModel, is_base=True):
         support = vectors.table()
         scores: NDArray[np.float64] = np.empty(matrix.n_rows)
         for rows in matrix.blocks(self.support.size):
-            block = matrix[rows].convert(matrix.dtype, sparse=vectors.is_sparse).table()
-            if isinstance(block, np.ndarray):
-                block = block.view()
-                block.flags.writeable = False  # it may be the caller's own matrix
+            block = users_table(matrix[rows].convert(matrix.dtype, sparse=vectors.is_sparse))
             values = call_kernel(function, block, support)
             scores[rows] = np.einsum("ij,j->i", values, self.dual_coef) + self.intercept
         return scores

@@ -16,9 +16,10 @@ from fastpu.common._warn import one_verdict, warn
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
+from fastpu.kernels._kernels import users_table
 from fastpu.kernels._scales import check_training_rows
 from fastpu.mapping._loop import Groups, Outcome, converge
-from fastpu.mapping._stages import SvmStages, user_mapping, user_separation, users_table
+from fastpu.mapping._stages import SvmStages, user_mapping, user_separation
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer, StageScorers
 from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._solver import Solved, Training, open_training, warn_of_worst

@@ -11,7 +11,6 @@ import numpy as np
 
 from fastpu.common._text import describe
 from fastpu.common._warn import span_of
-from fastpu.data._matrix import Matrix
 from fastpu.mapping._loop import Boundary, Rows, Scores, Stage
 from fastpu.svm._solver import Solved, Training
 
@@ -87,15 +86,6 @@ class SvmStages:
 
 Table: TypeAlias = Any  # rows as users see them: an ndarray, or a CSR matrix or array of SciPy
 _PARTNER = {"psi1": "U", "psi2": "N"}
-
-
-def users_table(matrix: Matrix, *, is_spmatrix: bool) -> Table:
-    """Return checked rows as users see them: dense, as a sparse matrix, or as a sparse array."""
-    if matrix.is_sparse:
-        return matrix.table(is_spmatrix=is_spmatrix)
-    table = matrix.values.view()
-    table.flags.writeable = False  # it may be the caller's own matrix
-    return table
 
 
 @dataclass(frozen=True)

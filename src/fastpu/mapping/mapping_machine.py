@@ -15,8 +15,8 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import Matrix, stacked
 from fastpu.data._validate import is_rising
-from fastpu.kernels._kernels import linear_coef
-from fastpu.mapping._stages import UserScorer, users_table
+from fastpu.kernels._kernels import linear_coef, users_table
+from fastpu.mapping._stages import UserScorer
 from fastpu.model._model import Model
 from fastpu.svm.kernel_machine import KernelMachine
 
