@@ -37,7 +37,7 @@ def make_model(rows: MarginRows, run: Run, task: Task) -> LinearMachine:
         feature_names=rows.matrix.feature_names,
         threshold=0.0,
         n_iter=len(run.objective) - 1,
-        converged=run.status not in {"max_iter", "callback"} and all(each.status == "gap" for each in run.solver.ended),
+        converged=run.status not in {"max_iter", "callback"} and all(each.status == "gap" for each in run.ended),
         status=run.status,
         objective=np.array(run.objective),
         history=run.history(),
@@ -121,13 +121,13 @@ def _unfinished(run: Run, options: MarginOptions) -> str:
 
 
 def _unsolved(run: Run, options: MarginOptions, dtype: np.dtype[Any]) -> str:
-    unsolved = [each for each in run.solver.ended if each.status != "gap"]
+    unsolved = [each for each in run.ended if each.status != "gap"]
     if not unsolved:
         return ""
     worst = max(unsolved, key=lambda problem: problem.gap / max(problem.objective, 1e-300))
     share = worst.gap / max(worst.objective, 1e-300)
     state = (
-        f"{len(unsolved)} of {len(run.solver.ended)} sub-problems were not solved to solver_tol = "
+        f"{len(unsolved)} of {len(run.ended)} sub-problems were not solved to solver_tol = "
         f"{options.solver_tol:g}: the worst has the duality gap {worst.gap:.3g} at the objective "
         f"{worst.objective:.6g}, a share of {share:.3g}, after {worst.n_steps} steps ({worst.method})"
     )
