@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastpu.baselines.rank_machine import RankMachine
+from fastpu.baselines.ls_auc import RankMachine
 from fastpu.boosting._boosted_trees import BoostedTreesRound
 from fastpu.boosting._stump_boost import BoostRound
 from fastpu.boosting.stump_ensemble import StumpEnsemble
@@ -16,8 +16,7 @@ from fastpu.path.svm_path_model import SVMPath
 from fastpu.pual._arguments import PualRound
 from fastpu.pual.pual_machine import PualMachine
 from fastpu.risk._fit import RiskRound
-from fastpu.risk.risk_machine import RiskMachine
-from fastpu.risk.risk_network import RiskNetwork
+from fastpu.risk.risk_machine import RiskMachine, RiskNetwork
 from fastpu.selection.select import Selection
 from fastpu.svm._margin_engine import MarginRound
 from fastpu.svm._solver import SvmRound

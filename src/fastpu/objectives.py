@@ -1,20 +1,16 @@
 """Losses for positive and unlabelled rows as custom objectives of LightGBM, XGBoost and CatBoost.
 
-Each function returns an `Objective`, which goes where these libraries take a function of the user's. With F the raw
-scores, means over groups of rows, and l(z) = log(1 + e^-z), what is minimised is
-
-    pnu_auc     log R,  R = gamma A_P B_N + (1 - gamma)/2 (A_P B_U + A_U B_N),  A_G = mean_G e^-F,  B_G = mean_G e^F
-    logistic    mean_P l(F) + mean_U l(-F)
-    upu         prior mean_P (-F) + mean_U l(-F)
-
-The libraries are handed its derivatives times the number of rows (times the sum of the weights, if rows have weights),
-so that their own parameters, such as the least sum of Hessians of a leaf, mean what they mean for other losses.
+Each function returns an `Objective`, which goes where these libraries take a function of the user's; F are their raw
+scores. They are handed the derivatives of the loss times the number of rows (times the sum of the weights, if rows have
+weights), so that their own parameters, such as the least sum of Hessians of a leaf, mean what they do for other losses.
 """
 
 from __future__ import annotations
 
 import sys
 import weakref
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -147,7 +143,7 @@ class Objective:
             raise ValueError(f"{self.name} must be given y for CatBoost, which shows an objective some rows at a time")
         if weights is not None:
             raise ValueError(f"CatBoost must have no weights for {self.name}, which would need all of them at once")
-        tops, sums = self._rows(None, self.y.size, None).of_zeros()
+        tops, sums = self._rows(None, self.y.size, None).of_zeros
         core = self._core((np.asarray(targets) > 0).astype(np.int8), None, self._share(self.y, None), n_threads=1)
         return -np.column_stack(core.derive(np.array(approxes, dtype=np.float64), tops, sums, 1))
 
@@ -207,26 +203,25 @@ class Objective:
         )
 
 
+@dataclass
 class _Rows:
     """The rows of a call in the core, and the labels and weights from which they were made."""
 
-    def __init__(self, core: _core.TreeLoss, n: int, labels: Any, weights: Any):
-        self.core = core
-        self.n = n
-        self.labels, self._weights = labels, weights
-        self._of_zeros: tuple[NDArray[np.float64], NDArray[np.int64]] | None = None
+    core: _core.TreeLoss
+    n: int
+    labels: Any
+    weights: Any
 
     def were_made_from(self, labels: Any, weights: Any) -> bool:
-        pairs = ((self.labels, labels), (self._weights, weights))
+        pairs = ((self.labels, labels), (self.weights, weights))
         return all(a is b if a is None or b is None else np.array_equal(a, b) for a, b in pairs)
 
+    @cached_property
     def of_zeros(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the tops and sums for scores of 0, which are enough for losses that only need the groups' weights."""
-        if self._of_zeros is None:
-            scores = np.zeros(self.n)
-            tops = self.core.tops(scores, 1)
-            self._of_zeros = tops, self.core.sums(scores, tops, 1)
-        return self._of_zeros
+        """The tops and sums for scores of 0, which are enough for losses that only need the groups' weights."""
+        scores = np.zeros(self.n)
+        tops = self.core.tops(scores, 1)
+        return tops, self.core.sums(scores, tops, 1)
 
 
 def _is_of(data: object, package: str) -> bool:
@@ -308,7 +303,7 @@ def pnu_auc(y: object = None, *, gamma: float = 0.5, n_threads: int | None = Non
     Raises
     ------
     TypeError, ValueError
-        As `pnu_auc`.
+        If an argument is not as described. The message names it.
 
     Notes
     -----
@@ -339,7 +334,7 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
     """Return the logistic loss of positive against unlabelled rows, each group of the same total weight.
 
     The loss is mean_P log(1 + e^-F) + mean_U log(1 + e^F), whose minimiser over all functions is the logarithm of the
-    ratio of the two densities.
+    ratio of the two densities. Errors are those of `pnu_auc`.
 
     Parameters
     ----------
@@ -351,11 +346,6 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
     Returns
     -------
     Objective
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `pnu_auc`.
 
     Notes
     -----
@@ -375,7 +365,7 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
 def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_threads: int | None = None) -> Objective:
     """Return the logistic loss of uPU, an unbiased estimate of the risk of a classifier.
 
-    The loss is prior mean_P (-F) + mean_U log(1 + e^F).
+    The loss is prior mean_P (-F) + mean_U log(1 + e^F). Errors are those of `pnu_auc`.
 
     Parameters
     ----------
@@ -393,11 +383,6 @@ def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_thr
     Returns
     -------
     Objective
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `pnu_auc`.
 
     Notes
     -----

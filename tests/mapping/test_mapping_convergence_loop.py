@@ -52,7 +52,6 @@ class Line:
             score=lambda rows: self.x[rows] - place,
             support=support,
             n_support_pos=1,
-            n_support_neg=0 if support is None else support.size,
             fitted=place,
         )
 

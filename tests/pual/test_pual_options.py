@@ -42,6 +42,8 @@ def test_a_kernel_matrix_and_a_function_give_what_the_kernel_does(fit, data):
     expected = fit(X, y, kernel="rbf", gamma=0.4, **options).decision_function(X)
 
     def rbf(A, B):
+        assert not A.flags.writeable  # these may be rows of X itself
+        assert not B.flags.writeable
         return np.exp(-0.4 * ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2))
 
     for rows, kernel in ((K, "precomputed"), (K.astype(np.float32), "precomputed"), (X, rbf)):

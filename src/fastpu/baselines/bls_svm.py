@@ -43,7 +43,8 @@ def fit_bls_svm(
 
         lam/2 |w|^2 + C_pos sum_P (1 - f(x_i))^2 + C_unl sum_U (1 + f(x_i))^2
 
-    in closed form; with weights, each row's loss counts as often as its weight says.
+    in closed form; with weights, each row's loss counts as often as its weight says. Errors and warnings are those of
+    `fit_pual`, time and memory those of `fit_gllc`.
 
     Parameters
     ----------
@@ -59,20 +60,6 @@ def fit_bls_svm(
     -------
     PualMachine, or a list of them if a parameter is a sequence
         Its `gap` is what rounding errors leave of the gradient, and its `alpha` is None.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_pual`.
-
-    Warns
-    -----
-    ConvergenceWarning, DegenerateModelWarning
-        As in `fit_pual`.
-
-    Notes
-    -----
-    Costs as in `fit_gllc`.
 
     References
     ----------

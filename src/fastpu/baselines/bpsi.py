@@ -48,7 +48,7 @@ def fit_bpsi(
     psi(z) = min(1, max(0, 1 - z)) = max(0, 1 - z) + min(z, 0), from the solution for max(0, 1 - z), which is that of
     `fit_bsvm` with the linear kernel: min(z, 0) is replaced by s z, s = 1 where z < 0 at the last classifier and 0
     elsewhere, which is a convex problem, until the set of rows with s = 1 comes back. However wrong a row is, and
-    positives among the unlabelled rows are wrong, it costs no more than 1.
+    positives among the unlabelled rows are wrong, it costs no more than 1. Errors are those of `fit_isvm`.
 
     Parameters
     ----------
@@ -68,11 +68,6 @@ def fit_bpsi(
     -------
     LinearMachine, or a list of them if `C` is a sequence
         Its status is "repeat", "collapsed", "max_iter" or "callback"; it has no `pseudo_labels`.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_isvm`.
 
     Warns
     -----

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.baselines._squared_pairs import PairLoss, ShiftedRows, Solution, Term, solve_by_steps, solve_directly
-from fastpu.baselines.rank_machine import RankMachine
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int, check_random_state, entries_of
@@ -26,8 +25,37 @@ from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.model._scored_rows import GROUP, ScoredRows
 from fastpu.risk._fit import Shape, check_shape, make_model
+from fastpu.risk.risk_machine import RiskMachine
 
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class RankMachine(RiskMachine):
+    """A linear ranking in the features or in Gaussian basis functions; `predict` says +1 where f(x) > threshold.
+
+    f(x) = coef'x, or sum_c coef[c] exp(-|x - centers[c]|^2 / (2 bandwidth^2)). There is no intercept, as it would
+    cancel in every pair of rows. The threshold is the one of the best balanced accuracy on the training rows.
+
+    Attributes
+    ----------
+    basis, coef, intercept, bandwidth, centers, centers_dense, centers_data, centers_indices, centers_indptr
+        As in `RiskMachine`; the intercept is 0.
+    n_iter : int
+        Steps of the conjugate gradients; 0 for a system that was solved directly.
+    status : str
+        "closed_form" (the system was solved directly), "singular" (directly too, and many `coef` have the least
+        objective: this is the shortest), "tol" (conjugate gradients met `tol`), "max_iter", "precision" (rounding kept
+        the residual above `tol`, or above 1e-6 if the system was solved directly) or "indefinite" (the objective has no
+        minimum).
+    converged : bool
+        Whether status is one of the first three.
+    objective : ndarray of float64, shape (n_iter + 1,)
+        What is minimised: at `coef`, or at 0 and after every step of the conjugate gradients.
+    history : mapping
+        "residual": |b - (A + lam) coef| / |b| for every entry of `objective`. For an indefinite system that was solved
+        directly also "smallest_eigenvalue": that of A + lam, which is < 0.
+    """
 
 
 @answers_unknown_keywords
@@ -248,11 +276,8 @@ def fit_pnu_auc(
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled, -1 negative. Positive and negative rows are needed for eta = 0, positive and
         unlabelled ones for eta = 1, negative and unlabelled ones for eta = -1, all three between these.
-    prior : float
-        pi, P(Y = 1) among the unlabelled rows, in (0, 1); among all rows with ``scenario="single_set"``.
-    scenario : {"case_control", "single_set"}, default "case_control"
-        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some were then labelled.
-        `prior` is then converted, (prior n - n_pos) / n_unl.
+    prior, scenario
+        As in `fastpu.fit_upu`: pi is the share of positives among the unlabelled rows.
     eta : float, default 0
         In [-1, 1]; 0 is `fit_ls_auc`. To be chosen on held-out rows.
     model, n_centers, centers, bandwidth, tol, max_iter, sample_weight, random_state, n_threads
@@ -370,10 +395,7 @@ def _open(
 def _fit(
     rows: _Rows, terms: list[Term], *, params: dict[str, object] | None = None, advice: str = ""
 ) -> RankMachine | list[RankMachine]:
-    """Return a model for each lam, all from one quadratic, and warn the caller of the fit function.
-
-    `advice` says what helps if the quadratic has no minimum.
-    """
+    """Return a model for each lam, all from one quadratic; `advice` says what helps if that has no minimum."""
     is_linear = rows.shape.model == "linear"
     if not is_linear or any(rows.lams.values()):  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)

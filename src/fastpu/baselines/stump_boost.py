@@ -38,13 +38,14 @@ def fit_rankboost_auc(
     The fit minimises E_P[e^-f] E_N[e^f] exp(rho sum_t alpha_t), which is `fastpu.fit_pnu_auc_boost` with gamma = 1 on
     the rows with y = +1 and y = -1: fit both to see whether unlabelled rows help. Those are left out here, and their
     values give no thresholds either (binned features keep their cuts). RankBoost as first published has ``rho=0``.
+    Errors and warnings are those of `fastpu.fit_pnu_auc_boost`.
 
     Parameters
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
         Where there are unlabelled rows, the labelled ones are gathered into a copy first, unless `X` is binned.
     y : array-like of shape (n,)
-        +1 positive, -1 negative, 0 left out. Both +1 and -1 must be there.
+        +1 positive, -1 negative, 0 left out. Both +1 and -1 must be there, or a ValueError says so.
     n_rounds, rho, max_bins, step, eval_set, early_stopping_rounds, n_folds, stop_tol, sample_weight, random_state, \
 n_threads, callback, progress
         As in `fastpu.fit_pnu_auc_boost`.
@@ -53,16 +54,6 @@ n_threads, callback, progress
     -------
     StumpEnsemble
         Its threshold maximises the balanced accuracy between labelled P and labelled N.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fastpu.fit_pnu_auc_boost`; also if there is no positive or no negative row.
-
-    Warns
-    -----
-    ConvergenceWarning, DegenerateModelWarning
-        As in `fastpu.fit_pnu_auc_boost`.
 
     Notes
     -----
@@ -109,7 +100,7 @@ def fit_pnu_adaboost(
         (1 - gamma)/2 (E_P[e^-f] + E_U[e^f]) + gamma/2 (E_U[e^-f] + E_N[e^f]),
 
     the exponential loss of P against U and of U against N. Groups that are missing drop out and the rest is
-    scaled to sum 1.
+    scaled to sum 1. Errors, warnings and costs are those of `fastpu.fit_pnu_auc_boost`.
 
     Parameters
     ----------
@@ -128,20 +119,6 @@ progress
     -------
     StumpEnsemble
         With ``low = -1``, as each stump votes -1 or +1, and threshold 0.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fastpu.fit_pnu_auc_boost`.
-
-    Warns
-    -----
-    ConvergenceWarning, DegenerateModelWarning
-        As in `fastpu.fit_pnu_auc_boost`.
-
-    Notes
-    -----
-    Costs as in `fastpu.fit_pnu_auc_boost`.
 
     References
     ----------

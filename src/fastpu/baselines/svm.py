@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,11 @@ _BOTH = ("positive", "negative")
 _ROUNDING = 1e-12  # relative error that rounding may leave in sums of weights
 
 
-def _pose_svm(n_rows: int, y: object, *, C: object, sample_cost: object, sample_weight: object) -> Posed:
-    C = check_float("C", C, low=0, open_low=True)
+def _pose_svm(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
+    C = check_float("C", given["C"], low=0, open_low=True)
     labels = check_supervised(y, n_rows, "fit_svm")
-    weights = check_sample_weight(sample_weight, n_rows)
-    cost = cost_per_row(n_rows, {"C": C}, {"sample_cost": sample_cost, "sample_weight": weights})
+    weights = check_sample_weight(given["sample_weight"], n_rows)
+    cost = cost_per_row(n_rows, {"C": C}, {"sample_cost": given["sample_cost"], "sample_weight": weights})
     require_both(labels, cost, "fit_svm", _BOTH)
     return Posed(Task("fit_svm", "C-SVM", "c_svm", {"C": C}), labels, cost, weights)
 
@@ -160,10 +160,10 @@ def fit_svm(
     return fit_posed(fit_svm, locals())
 
 
-def _pose_nu_svm(n_rows: int, y: object, *, nu: object, sample_weight: object) -> Posed:
-    nu = check_float("nu", nu, low=0, high=1, open_low=True)
+def _pose_nu_svm(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
+    nu = check_float("nu", given["nu"], low=0, high=1, open_low=True)
     labels = check_supervised(y, n_rows, "fit_nu_svm")
-    weights = check_sample_weight(sample_weight, n_rows)
+    weights = check_sample_weight(given["sample_weight"], n_rows)
     cost = cost_per_row(n_rows, {}, {"sample_weight": weights})
     require_both(labels, cost, "fit_nu_svm", _BOTH)
     feasible = _check_feasible(nu, labels, cost)
@@ -196,7 +196,7 @@ def fit_nu_svm(
 
     The fit minimises the dual alpha'Q alpha / 2 with 0 <= alpha_i <= w_i, y'alpha = 0 and sum alpha = nu W, where w are
     the weights and W their sum; then divides alpha and the intercept by the margin rho that belongs to it, so that free
-    support vectors have f = +1 and -1, as LIBSVM does.
+    support vectors have f = +1 and -1, as LIBSVM does. Time and memory are those of `fit_svm`.
 
     Parameters
     ----------
@@ -227,10 +227,6 @@ def fit_nu_svm(
         As in `fit_svm`; the latter also if rho is 0 within `tol`, as it is where `nu` is smaller than any share of
         errors that the kernel can reach: the scores then mean nothing.
 
-    Notes
-    -----
-    Costs as in `fit_svm`.
-
     References
     ----------
     Schölkopf, Smola, Williamson and Bartlett (2000), New support vector algorithms. Chang and Lin (2001), Training
@@ -258,10 +254,9 @@ def _check_feasible(nu: float, labels: NDArray[np.int8], weights: NDArray[np.flo
     return min(nu, bound)
 
 
-def _pose_one_class_svm(n_rows: int, y: None = None, *, nu: object, sample_weight: object) -> Posed:
-    del y
-    nu = check_float("nu", nu, low=0, high=1, open_low=True)
-    weights = check_sample_weight(sample_weight, n_rows)
+def _pose_one_class_svm(n_rows: int, _: object, given: Mapping[str, Any]) -> Posed:
+    nu = check_float("nu", given["nu"], low=0, high=1, open_low=True)
+    weights = check_sample_weight(given["sample_weight"], n_rows)
     task = Task("fit_one_class_svm", "one-class SVM", "one_class", {"nu": nu}, nu)
     return Posed(task, None, cost_per_row(n_rows, {}, {"sample_weight": weights}), weights)
 
@@ -290,7 +285,8 @@ def fit_one_class_svm(
     better: `nu` and `gamma` cannot be chosen by positive rows alone.
 
     The fit minimises the dual alpha'K alpha / 2 with 0 <= alpha_i <= w_i and sum alpha = nu W, where w are the weights
-    and W their sum; f(x) = sum_i alpha_i K(x_i, x) - rho.
+    and W their sum; f(x) = sum_i alpha_i K(x_i, x) - rho. Errors, time and memory are those of
+    `fit_svm`.
 
     Parameters
     ----------
@@ -307,11 +303,6 @@ def fit_one_class_svm(
     KernelMachine, or a list of them if an argument is a sequence
         Its `margin` is rho, and its intercept -rho.
 
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_svm`.
-
     Warns
     -----
     ConvergenceWarning
@@ -319,10 +310,6 @@ def fit_one_class_svm(
     DegenerateModelWarning
         If the model calls all training rows negative, or if rho is 0 within `tol`, as it is for the linear kernel
         where rows lie on all sides of the origin: the scores then mean nothing.
-
-    Notes
-    -----
-    Costs as in `fit_svm`.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Functions that are a weighted sum of kernels between a row and some of the training rows."""
+"""Models with a kernel, and functions that are a weighted sum of kernels between a row and some training rows."""
 
 from __future__ import annotations
 
@@ -12,30 +12,59 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import DenseMatrix, Matrix
-from fastpu.data._validate import is_rising
-from fastpu.kernels._kernels import Kernel, call_kernel, check_kernel_fields, check_scored_rows, score_rows, value_dtype
+from fastpu.data._validate import check_matrix, is_rising
+from fastpu.kernels._kernels import Kernel, call_kernel, score_rows, users_table, value_dtype
 from fastpu.model._model import Model
 
 _VECTOR_KERNELS = ("poly", "rbf", "sigmoid", "callable")  # kernels that need the support vectors for scores
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class KernelExpansion(Model, is_base=True):
+class KernelModel(Model, is_base=True):
+    """A model with a kernel; see `KernelMachine` for what the fields mean."""
+
+    kernel: str
+    gamma: float | None
+    degree: int
+    coef0: float
+    function: Callable[..., Any] | None = None
+
+    @property
+    def _kernel(self) -> Kernel:
+        return Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function)
+
+    def _kernel_fields(self) -> dict[str, Any]:
+        """Return the fields that say which rows the kernel takes and which kernel it is."""
+        names = ("n_features", "feature_names", "kernel", "gamma", "degree", "coef0", "function")
+        return {name: getattr(self, name) for name in names}
+
+    def _check_fields(self) -> None:
+        self._kernel.check()
+
+    def _check_input(self, X: object, name: str) -> Any:
+        if self.kernel != "precomputed":
+            return super()._check_input(X, name)
+        matrix = check_matrix(X, name=name, sparse=False, feature_names=self.feature_names)
+        if matrix.n_features != self.n_features:
+            raise ValueError(
+                f"{name} must have a column for each of the {self.n_features} training rows for the precomputed "
+                f"kernel, K(x, training row), got {matrix.n_features}"
+            )
+        return matrix
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class KernelExpansion(KernelModel, is_base=True):
     """f(x) = sum_s dual_coef[s] K(support vector s, x) + intercept; see `KernelMachine` for what the fields mean."""
 
     support: NDArray[np.int64]
     dual_coef: NDArray[np.float64]
     intercept: float
-    kernel: str
-    gamma: float | None
-    degree: int
-    coef0: float
     coef: NDArray[np.float64] | None = None
     support_dense: NDArray[np.float32] | NDArray[np.float64] | None = None
     support_data: NDArray[np.float32] | NDArray[np.float64] | None = None
     support_indices: NDArray[np.int32] | None = None
     support_indptr: NDArray[np.int64] | None = None
-    function: Callable[..., Any] | None = None
 
     _ndim: ClassVar[Mapping[str, int]] = {"support_dense": 2}
 
@@ -51,7 +80,7 @@ class KernelExpansion(Model, is_base=True):
             raise ValueError("dual_coef must be finite")
         if not np.isfinite(self.intercept):
             raise ValueError(f"intercept must be finite, got {self.intercept}")
-        check_kernel_fields(Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function))
+        super()._check_fields()
         if (self.kernel == "linear") != (self.coef is not None):
             raise ValueError("coef must be there for the kernel 'linear', and for no other")
         if self.coef is not None and (self.coef.size != self.n_features or not np.isfinite(self.coef).all()):
@@ -73,11 +102,6 @@ class KernelExpansion(Model, is_base=True):
 
     # ---------------------------------------------------------------------------------------------- scoring
 
-    def _check_input(self, X: object, name: str) -> Any:
-        if self.kernel != "precomputed":
-            return super()._check_input(X, name)
-        return check_scored_rows(X, name, n_features=self.n_features, feature_names=self.feature_names)
-
     def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.coef is not None:
@@ -91,9 +115,8 @@ class KernelExpansion(Model, is_base=True):
                 columns[self.support] = self.dual_coef
                 scores = linear_scores(matrix, columns, self.intercept, n_threads)
             else:
-                kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0)
                 vectors = kept_rows(self, "support")
-                scores = kernel_sums(matrix, vectors, kernel, self.dual_coef, self.intercept, n_threads)
+                scores = kernel_sums(matrix, vectors, self._kernel, self.dual_coef, self.intercept, n_threads)
         if np.isnan(scores).any():
             row = int(np.argmax(np.isnan(scores)))
             raise ValueError(f"X has entries so large that kernel values overflow {matrix.dtype}, first in row {row}")
@@ -104,10 +127,7 @@ class KernelExpansion(Model, is_base=True):
         support = vectors.table()
         scores: NDArray[np.float64] = np.empty(matrix.n_rows)
         for rows in matrix.blocks(self.support.size):
-            block = matrix[rows].convert(matrix.dtype, sparse=vectors.is_sparse).table()
-            if isinstance(block, np.ndarray):
-                block = block.view()
-                block.flags.writeable = False  # it may be the caller's own matrix
+            block = users_table(matrix[rows].convert(matrix.dtype, sparse=vectors.is_sparse))
             values = call_kernel(function, block, support)
             scores[rows] = np.einsum("ij,j->i", values, self.dual_coef) + self.intercept
         return scores

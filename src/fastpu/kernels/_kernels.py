@@ -60,8 +60,25 @@ class Kernel:
             return None
         return _core.KernelParams(kind=self.name, gamma=self.core_gamma, degree=self.degree, coef0=self.coef0)
 
+    def check(self) -> None:
+        """Raise ValueError if this cannot be the kernel of a model, which may come from a damaged or hostile file."""
+        if self.name not in (*KERNELS, "callable"):
+            raise ValueError(f"kernel {self.name!r} is unknown")
+        gamma = self.gamma
+        if self.name in KERNELS_WITH_GAMMA and not (isinstance(gamma, int | float) and 0 < gamma < np.inf):
+            raise ValueError(f"gamma must be a positive number for kernel {self.name!r}, got {gamma}")
+        if not 0 <= self.degree <= np.iinfo(np.int32).max or not np.isfinite(self.coef0):
+            raise ValueError(f"degree must be >= 0 and coef0 finite, got {self.degree} and {self.coef0}")
+        if (self.name == "callable") != (self.function is not None):
+            raise ValueError("function must be there for the kernel 'callable', and for no other")
+
     def params(self) -> dict[str, Any]:
         return {"kernel": self.name, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+
+    def fields(self, matrix: Matrix) -> dict[str, Any]:
+        """Return the fields of a `KernelModel` of these training rows."""
+        names = {"n_features": matrix.n_features, "feature_names": matrix.feature_names}
+        return {**names, **self.params(), "function": self.function}
 
 
 def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -> Kernel:
@@ -76,25 +93,6 @@ def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -
     )
 
 
-def fields_of_kernel(model: Any) -> dict[str, Any]:
-    """Return the fields of a model that say which rows its kernel takes and which kernel it is."""
-    names = ("n_features", "feature_names", "kernel", "gamma", "degree", "coef0", "function")
-    return {name: getattr(model, name) for name in names}
-
-
-def check_kernel_fields(kernel: Kernel) -> None:
-    """Check the kernel of a model, which may come from a damaged or hostile file."""
-    if kernel.name not in (*KERNELS, "callable"):
-        raise ValueError(f"kernel {kernel.name!r} is unknown")
-    gamma = kernel.gamma
-    if kernel.name in KERNELS_WITH_GAMMA and not (isinstance(gamma, int | float) and 0 < gamma < np.inf):
-        raise ValueError(f"gamma must be a positive number for kernel {kernel.name!r}, got {gamma}")
-    if not 0 <= kernel.degree <= np.iinfo(np.int32).max or not np.isfinite(kernel.coef0):
-        raise ValueError(f"degree must be >= 0 and coef0 finite, got {kernel.degree} and {kernel.coef0}")
-    if (kernel.name == "callable") != (kernel.function is not None):
-        raise ValueError("function must be there for the kernel 'callable', and for no other")
-
-
 def check_kernel_matrix(X: object, kernel: Kernel) -> Matrix:
     """Check training rows; a precomputed kernel must be a dense, square and symmetric matrix."""
     if kernel.name != "precomputed":
@@ -106,17 +104,6 @@ def check_kernel_matrix(X: object, kernel: Kernel) -> Matrix:
             f"got shape {(matrix.n_rows, matrix.n_features)}"
         )
     _check_symmetric(matrix.table())
-    return matrix
-
-
-def check_scored_rows(X: object, name: str, *, n_features: int, feature_names: tuple[str, ...] | None) -> Matrix:
-    """Check kernel values of the rows to be scored, for a model of a precomputed kernel."""
-    matrix = check_matrix(X, name=name, sparse=False, feature_names=feature_names)
-    if matrix.n_features != n_features:
-        raise ValueError(
-            f"{name} must have a column for each of the {n_features} training rows for the precomputed kernel, "
-            f"K(x, training row), got {matrix.n_features}"
-        )
     return matrix
 
 
@@ -325,10 +312,19 @@ def kernel_values(kernel: Kernel, x: Matrix, y: Matrix, n_threads: int) -> NDArr
     if kernel.function is not None:
         values: NDArray[np.float64] = np.empty((x.n_rows, y.n_rows))
         for block in x.blocks(y.n_rows):
-            values[block] = call_kernel(kernel.function, x[block].table(), y.table())
+            values[block] = call_kernel(kernel.function, users_table(x[block]), users_table(y))
         return values
     x, y = (rows.convert(np.dtype(np.float64), sparse=rows.is_sparse) for rows in (x, y))
     return _core.kernel_matrix(x, y, kernel.core_params, n_threads=n_threads)
+
+
+def users_table(matrix: Matrix, *, is_spmatrix: bool = False) -> Any:
+    """Return rows for a function of the user's, which cannot write to dense ones: they may be the caller's own."""
+    if matrix.is_sparse:
+        return matrix.table(is_spmatrix=is_spmatrix)
+    table = matrix.values.view()
+    table.flags.writeable = False
+    return table
 
 
 def call_kernel(function: Callable[[Any, Any], object], left: Any, right: Any) -> NDArray[np.float64]:

@@ -27,10 +27,7 @@ _NAMED = 2  # columns of the smallest and of the largest spread that the message
 
 
 def check_training_rows(X: object, kernel: Kernel, function: str, *, solves: bool = True) -> Matrix:
-    """Check the training rows for the kernel; `function` is the public function that was called.
-
-    `solves` tells whether a machine is fitted to them at all.
-    """
+    """Check the training rows of a public function for the kernel, and their scales if it `solves` for a machine."""
     require_rows(X, function)
     matrix = check_kernel_matrix(X, kernel)
     return warn_of_scales(matrix, kernel) if solves else matrix

@@ -253,6 +253,8 @@ def knn_similarity(
         w_ij = exp(-|x_i - x_j|^2 / sigma)  if {i, j} is an edge, else 0
         R = (diag(W 1) - W) / n,    f'Rf = sum_ij w_ij (f_i - f_j)^2 / (2 n)
 
+    Errors are those of `knn_graph`.
+
     Parameters
     ----------
     X, n_neighbors, n_threads
@@ -270,11 +272,6 @@ def knn_similarity(
     W, R : csr_array of float64 of shape (n, n)
         Symmetric, with sorted indices. Weights that are 0 in float64 (a squared length above about 745 sigma) are not
         stored. A row without an edge is empty in both.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `knn_graph`.
 
     See Also
     --------

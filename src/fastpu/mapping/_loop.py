@@ -70,7 +70,6 @@ class Boundary:
     score: Callable[[Rows], Scores]
     support: Rows | None
     n_support_pos: int
-    n_support_neg: int
     fitted: Any
     span: tuple[int, int, float, float] | None = None
     positive_scores: Scores | None = None
@@ -106,7 +105,7 @@ class Outcome:
             **entries,
             "n_left": int(np.count_nonzero(self.rejected_by < 0)),
             "n_support_pos": boundary.n_support_pos,
-            "n_support_neg": boundary.n_support_neg,
+            "n_support_neg": entries["n_neg"] if boundary.support is None else boundary.support.size,
             "fit_time": fitted - start,
             "score_time": time.perf_counter() - fitted,
         }

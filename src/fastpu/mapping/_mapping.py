@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fastpu.common._params import check_float, check_int, check_random_state
+from fastpu.common._params import check_bool, check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._warn import one_verdict, warn
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
+from fastpu.kernels._kernels import users_table
 from fastpu.kernels._scales import check_training_rows
 from fastpu.mapping._loop import Groups, Outcome, converge
-from fastpu.mapping._stages import RowForm, SvmStages, Variant, user_mapping, user_separation
+from fastpu.mapping._stages import SvmStages, user_mapping, user_separation
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer, StageScorers
 from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._solver import Solved, Training, open_training, warn_of_worst
@@ -27,54 +29,52 @@ _HELD_OUT = 0.2  # share of the labelled positives that is held out by default w
 # every run that ended above this share had lost at least 4 points of F1 by going on for too long, and no run below it
 # had lost any.
 _MUCH = 0.2
-_COUNTS = ("kind", "n_neg", "n_new", "n_left", "n_back", "n_support_pos", "n_support_neg", "n_steps")
 
 
 # ------------------------------------------------------------------------------------------------------ fit
 
 
-def fit_mapping(variant: Variant, given: Mapping[str, Any]) -> MappingMachine | MappingScorer:
+def fit_mapping(function: str, title: str, given: Mapping[str, Any], *, reset: bool) -> MappingMachine | MappingScorer:
     """Check the arguments of `fit_smc` or `fit_svmc`, run the loop, and return the model."""
+    repair = reset and check_bool("repair", given["repair"])
     settings = _check_settings(given)
     options = check_options(given, limit="solver_max_iter")  # max_iter is the limit of the loop
     generator = check_random_state(given["random_state"])
     psi1, psi2 = given["psi1"], given["psi2"]
-    matrix = check_training_rows(given["X"], options.kernel, variant.function, solves=psi1 is None or psi2 is None)
-    labels = check_labels(given["y"], matrix.n_rows, pu_only=variant.function)
+    matrix = check_training_rows(given["X"], options.kernel, function, solves=psi1 is None or psi2 is None)
+    labels = check_labels(given["y"], matrix.n_rows, pu_only=function)
     groups = _groups(labels, settings.hold_out, generator)
 
-    form = RowForm.of(given["X"], matrix)
-    table = None if psi1 is None and psi2 is None else form.table(matrix)
+    is_spmatrix = isinstance(given["X"], sp.spmatrix)
+    table = None if psi1 is None and psi2 is None else users_table(matrix, is_spmatrix=is_spmatrix)
     users_map = None if psi1 is None else user_mapping(psi1, table)
     users_separate = None if psi2 is None else user_separation(psi2, table)
-    with make_callback(
-        given["callback"], given["progress"], total=settings.max_iter, description=variant.title
-    ) as hook:
+    with make_callback(given["callback"], given["progress"], total=settings.max_iter, description=title) as hook:
         training = None
         if users_map is None or users_separate is None:
             training = open_training(matrix, options)
-            stages = SvmStages(training, variant, nu_map=settings.nu_map, C=settings.C, nu=settings.nu)
+            stages = SvmStages(training, nu_map=settings.nu_map, C=settings.C, nu=settings.nu)
         outcome = converge(
             groups,
             users_map or stages.map,
             users_separate or stages.separate,
-            reset=variant.reset,
-            repair=variant.repair,
+            reset=reset,
+            repair=repair,
             max_iter=settings.max_iter,
             max_pos_reject=settings.max_pos_reject,
             on_iteration=hook,
         )
     params = {
-        "method": variant.function,
+        "method": function,
         **vars(settings),
-        **({"repair": variant.repair} if variant.reset else {}),
+        **({"repair": repair} if reset else {}),
         "psi1": None if psi1 is None else type(psi1).__name__,
         "psi2": None if psi2 is None else type(psi2).__name__,
         **options.params(),
         "random_state": seed_param(given["random_state"]),
     }
-    model = _make_model(outcome, groups, matrix, training, form, params)
-    _warn(variant, outcome, model, training)
+    model = _make_model(outcome, groups, matrix, training, params, is_spmatrix=is_spmatrix)
+    _warn(outcome, model, training)
     return model
 
 
@@ -128,10 +128,15 @@ def _make_model(
     groups: Groups,
     matrix: Matrix,
     training: Training | None,
-    form: RowForm,
     params: dict[str, object],
+    *,
+    is_spmatrix: bool,
 ) -> MappingMachine | MappingScorer:
-    history = _history(outcome, groups.unlabeled.size, with_nu=params["nu"] is not None)
+    history = {name: np.array(values) for name, values in outcome.log.items()}
+    if params["nu"] is None:
+        del history["nu"]
+    left, recall = history["n_left"], 1.0 - history["pos_reject"]
+    history["puf"] = np.where(left > 0, recall**2 * groups.unlabeled.size / np.maximum(left, 1), 0.0)
     machines = [b.fitted if isinstance(b.fitted, Solved) else None for b in outcome.boundaries]
     is_solved = all(machine is None or machine.status == "tol" for machine in machines)
     fields: dict[str, Any] = {
@@ -159,20 +164,9 @@ def _make_model(
     return MappingScorer(
         n_features=matrix.n_features,
         feature_names=matrix.feature_names,
-        scorers=StageScorers(form, stages),
+        scorers=StageScorers(matrix.is_sparse, is_spmatrix, stages),
         **fields,
     )
-
-
-def _history(outcome: Outcome, n_unl: int, *, with_nu: bool) -> dict[str, NDArray[Any]]:
-    history: dict[str, NDArray[Any]] = {
-        name: np.array(values, dtype=np.int64 if name in _COUNTS else np.float64)
-        for name, values in outcome.log.items()
-        if name != "nu" or with_nu
-    }
-    left, recall = history["n_left"], 1.0 - history["pos_reject"]
-    history["puf"] = np.where(left > 0, recall**2 * n_unl / np.maximum(left, 1), 0.0)
-    return history
 
 
 def _boundary_fields(machines: list[Solved | None], last: Solved, training: Training) -> dict[str, Any]:
@@ -198,8 +192,8 @@ def _boundary_fields(machines: list[Solved | None], last: Solved, training: Trai
 # ------------------------------------------------------------------------------------------------- warnings
 
 
-def _warn(variant: Variant, outcome: Outcome, model: MappingMachine | MappingScorer, training: Training | None) -> None:
-    name, history, n_iter = variant.function, model.history, model.n_iter
+def _warn(outcome: Outcome, model: MappingMachine | MappingScorer, training: Training | None) -> None:
+    name, history, n_iter = model.params["method"], model.history, model.n_iter
     n_left, pos_reject = int(history["n_left"][-1]), float(history["pos_reject"][n_iter])
 
     def degenerate(text: str) -> None:

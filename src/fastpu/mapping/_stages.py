@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
 from fastpu.common._text import describe
 from fastpu.common._warn import span_of
-from fastpu.data._matrix import Matrix
 from fastpu.mapping._loop import Boundary, Rows, Scores, Stage
-from fastpu.svm._solver import Solved, Task, Training
+from fastpu.svm._solver import Solved, Training
 
 _NU_SHARE = 0.999  # nu is cut to this share of the largest nu that has a solution, for at the largest the margin is 0
 # The threshold lies below the lowest score of P by this share of the largest score, so that rounding of kernel values
@@ -22,21 +20,11 @@ _NU_SHARE = 0.999  # nu is cut to this share of the largest nu that has a soluti
 _SLACK = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-6}
 
 
-@dataclass(frozen=True)
-class Variant:
-    """SMC or SVMC: whether N is reset to its support vectors, and whether dropped negatives are put back."""
-
-    function: str
-    title: str
-    reset: bool
-    repair: bool
-
-
 class SvmStages:
     """One-class mapping, and C- or nu-SVM, on a solver whose kernel cache serves the whole loop."""
 
-    def __init__(self, training: Training, variant: Variant, *, nu_map: float, C: float, nu: float | None) -> None:
-        self._training, self._variant = training, variant
+    def __init__(self, training: Training, *, nu_map: float, C: float, nu: float | None) -> None:
+        self._training = training
         self._nu_map, self._C, self._nu = nu_map, C, nu
         self._alpha: Scores | None = None  # of the last C-SVM, for every row
 
@@ -44,7 +32,7 @@ class SvmStages:
         """psi1: the one-class SVM of P, with its threshold lowered until no row of P is rejected."""
         del unlabeled
         nu = max(self._nu_map, 1.0 / positive.size)
-        solved = self._training.solve(self._task("one_class", nu), positive, None, np.ones(positive.size))
+        solved = self._training.solve("one_class", positive, None, np.ones(positive.size), nu=nu)
         support = solved.of_support()
         scores = self._training.engine.scores(support.rows, support.dual_coef, 0.0, positive)
         slack = _SLACK[self._training.dtype] * float(np.abs(scores).max())
@@ -57,20 +45,15 @@ class SvmStages:
         labels = np.repeat(np.array([1, -1], dtype=np.int8), [positive.size, negative.size])
         if self._nu is None:
             start = None if self._alpha is None else self._alpha[rows]
-            solved = self._training.solve(
-                self._task("c_svm", 0.0), rows, labels, np.full(rows.size, self._C), start=start
-            )
+            solved = self._training.solve("c_svm", rows, labels, np.full(rows.size, self._C), start=start)
             self._alpha = np.zeros(self._training.matrix.n_rows)
             self._alpha[rows] = solved.alpha
             nu = np.nan
         else:
             nu = min(self._nu, _NU_SHARE * 2.0 * min(positive.size, negative.size) / rows.size)
-            solved = self._training.solve(self._task("nu_svm", nu), rows, labels, np.ones(rows.size))
+            solved = self._training.solve("nu_svm", rows, labels, np.ones(rows.size), nu=nu)
         scores, is_support = solved.decision[: positive.size].copy(), solved.is_support[positive.size :]
         return self._boundary(solved, solved.of_support(), scores, negative[is_support], nu)
-
-    def _task(self, problem: Any, nu: float) -> Task:
-        return Task(self._variant.function, self._variant.title, problem, {}, nu)
 
     def _boundary(
         self,
@@ -94,7 +77,6 @@ class SvmStages:
             score=score,
             support=negative_support,
             n_support_pos=coefs.size - n_neg,
-            n_support_neg=n_neg,
             fitted=fitted,
             span=span_of(solved.decision),
             positive_scores=positive_scores,
@@ -104,26 +86,6 @@ class SvmStages:
 
 Table: TypeAlias = Any  # rows as users see them: an ndarray, or a CSR matrix or array of SciPy
 _PARTNER = {"psi1": "U", "psi2": "N"}
-
-
-@dataclass(frozen=True)
-class RowForm:
-    """The form in which the user's stages get rows, which is that of `X`: dense, sparse matrix or sparse array."""
-
-    is_sparse: bool
-    is_spmatrix: bool
-
-    @classmethod
-    def of(cls, X: object, matrix: Matrix) -> RowForm:
-        return cls(matrix.is_sparse, isinstance(X, sp.spmatrix))
-
-    def table(self, matrix: Matrix) -> Table:
-        """Return checked rows as users see them; a dense one cannot be written to."""
-        if matrix.is_sparse:
-            return matrix.table(is_spmatrix=self.is_spmatrix)
-        table = matrix.values.view()
-        table.flags.writeable = False  # it may be the caller's own matrix
-        return table
 
 
 @dataclass(frozen=True)
@@ -152,15 +114,14 @@ class UserScorer:
         return scores + self.shift
 
 
-def user_mapping(psi1: object, table: Table) -> Stage:
+def user_mapping(psi1: Any, table: Table) -> Stage:
     is_estimator = _is_estimator("psi1", psi1)
-    users: Any = psi1
 
     def stage(positive: Rows, unlabeled: Rows) -> Boundary:
         if not is_estimator:
-            scorer = _scorer("psi1", users(table[positive], table[unlabeled]))
-            return _boundary(scorer, table, positive.size, 0)
-        fitted = copy.deepcopy(users)
+            scorer = _scorer("psi1", psi1(table[positive], table[unlabeled]))
+            return _boundary(scorer, table, positive.size)
+        fitted = copy.deepcopy(psi1)
         fitted.fit(table[positive])
         scorer = _scorer("psi1", fitted)
         # The estimator's own threshold is kept, unless it leaves rows of P outside: then it is lowered to the lowest
@@ -171,37 +132,33 @@ def user_mapping(psi1: object, table: Table) -> Stage:
                 "the score function of psi1 must return scores above -inf for the rows of P, because its threshold is "
                 "lowered to the lowest of them, got -inf"
             )
-        return _boundary(UserScorer("psi1", scorer.function, max(0.0, -least)), table, positive.size, 0)
+        return _boundary(UserScorer("psi1", scorer.function, max(0.0, -least)), table, positive.size)
 
     return stage
 
 
-def user_separation(psi2: object, table: Table) -> Stage:
+def user_separation(psi2: Any, table: Table) -> Stage:
     is_estimator = _is_estimator("psi2", psi2)
-    users: Any = psi2
 
     def stage(positive: Rows, negative: Rows) -> Boundary:
         if is_estimator:
-            fitted = copy.deepcopy(users)
+            fitted = copy.deepcopy(psi2)
             labels = np.repeat(np.array([1, -1]), [positive.size, negative.size])
             fitted.fit(table[np.concatenate([positive, negative])], labels)
         else:
-            fitted = users(table[positive], table[negative])
+            fitted = psi2(table[positive], table[negative])
         scorer = _scorer("psi2", fitted)
         numbers = _support_numbers(fitted, positive.size, negative.size)
         if numbers is None:
-            return _boundary(scorer, table, positive.size, negative.size)
+            return _boundary(scorer, table, positive.size)
         n_pos = int(np.searchsorted(numbers, positive.size))
-        support = negative[numbers[n_pos:] - positive.size]
-        return _boundary(scorer, table, n_pos, support.size, support)
+        return _boundary(scorer, table, n_pos, negative[numbers[n_pos:] - positive.size])
 
     return stage
 
 
-def _boundary(scorer: UserScorer, table: Table, n_pos: int, n_neg: int, support: Rows | None = None) -> Boundary:
-    return Boundary(
-        score=lambda rows: scorer(table[rows]), support=support, n_support_pos=n_pos, n_support_neg=n_neg, fitted=scorer
-    )
+def _boundary(scorer: UserScorer, table: Table, n_pos: int, support: Rows | None = None) -> Boundary:
+    return Boundary(score=lambda rows: scorer(table[rows]), support=support, n_support_pos=n_pos, fitted=scorer)
 
 
 def _is_estimator(name: str, psi: object) -> bool:

@@ -7,10 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_bool
 from fastpu.mapping._loop import MappingRound
 from fastpu.mapping._mapping import fit_mapping
-from fastpu.mapping._stages import Variant
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
 
 
@@ -146,7 +144,7 @@ def fit_smc(
     >>> model.predict([[0.0, 0.0], [1.5, 0.0]])
     array([ 1, -1])
     """
-    return fit_mapping(Variant("fit_smc", "SMC", reset=False, repair=False), locals())
+    return fit_mapping("fit_smc", "SMC", locals(), reset=False)
 
 
 @answers_unknown_keywords
@@ -182,7 +180,8 @@ def fit_svmc(
     As `fit_smc`, with one more step in the loop: after each fit N is reset to its negative support vectors (alpha >
     0), so that h_(i+1) is fitted to P, SV(h_i) and N_i alone. That is much faster if U is large, but a later boundary
     may call rows positive that were dropped, because it was not fitted to them. When no new rows are rejected, `repair`
-    puts such rows back into N, and goes on without dropping rows until there are none.
+    puts such rows back into N, and goes on without dropping rows until there are none. Errors and warnings are those of
+    `fit_smc`.
 
     Parameters
     ----------
@@ -202,16 +201,6 @@ solver_max_iter, random_state, n_threads, callback, progress
     -------
     MappingMachine, or MappingScorer where the boundary is one of a user's stage
         As in `fit_smc`; with `repair` no rejected row outside the last N has a score >= 0.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_smc`.
-
-    Warns
-    -----
-    ConvergenceWarning, DegenerateModelWarning
-        As in `fit_smc`.
 
     Notes
     -----
@@ -240,4 +229,4 @@ solver_max_iter, random_state, n_threads, callback, progress
     >>> bool(n_neg[1] > 300), bool(n_neg[2] < 50)
     (True, True)
     """
-    return fit_mapping(Variant("fit_svmc", "SVMC", reset=True, repair=check_bool("repair", repair)), locals())
+    return fit_mapping("fit_svmc", "SVMC", locals(), reset=True)

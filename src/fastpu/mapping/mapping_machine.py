@@ -15,8 +15,8 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import Matrix, stacked
 from fastpu.data._validate import is_rising
-from fastpu.kernels._kernels import fields_of_kernel, linear_coef
-from fastpu.mapping._stages import RowForm, UserScorer
+from fastpu.kernels._kernels import linear_coef, users_table
+from fastpu.mapping._stages import UserScorer
 from fastpu.model._model import Model
 from fastpu.svm.kernel_machine import KernelMachine
 
@@ -183,7 +183,7 @@ class MappingMachine(MappingModel, KernelMachine):
         tol: Any = self.params["tol"]
         is_met = solver["violation"] <= tol
         return KernelMachine(
-            **fields_of_kernel(self),
+            **self._kernel_fields(),
             threshold=0.0,
             n_iter=int(self.history["n_steps"][i]),
             converged=is_met,
@@ -249,9 +249,10 @@ class MappingScorer(MappingModel):
 
 @dataclass(frozen=True)
 class StageScorers:
-    """The score functions of the mapping and of each iteration, for checked rows."""
+    """The score functions of the mapping and of each iteration; those of the user get rows in the form of `X`."""
 
-    form: RowForm
+    is_sparse: bool
+    is_spmatrix: bool
     stages: tuple[UserScorer | KernelMachine, ...]
 
     def __call__(self, matrix: Matrix, iteration: int, n_threads: int) -> NDArray[np.float64]:
@@ -259,10 +260,10 @@ class StageScorers:
         stage = self.stages[iteration]
         if isinstance(stage, KernelMachine):
             return stage._decision_function(matrix, n_threads)
-        sparse = self.form.is_sparse
-        if matrix.is_sparse == sparse:
-            return stage(self.form.table(matrix))
+        if matrix.is_sparse == self.is_sparse:
+            return stage(users_table(matrix, is_spmatrix=self.is_spmatrix))
         scores: NDArray[np.float64] = np.empty(matrix.n_rows)
         for rows in matrix.blocks():  # a block at a time: CSR is never made dense as a whole
-            scores[rows] = stage(self.form.table(matrix[rows].convert(matrix.dtype, sparse=sparse)))
+            block = matrix[rows].convert(matrix.dtype, sparse=self.is_sparse)
+            scores[rows] = stage(users_table(block, is_spmatrix=self.is_spmatrix))
         return scores

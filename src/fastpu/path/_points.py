@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,16 +20,9 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_vector, is_rising
-from fastpu.kernels._kernels import (
-    Kernel,
-    centred,
-    check_kernel_fields,
-    check_scored_rows,
-    fields_of_kernel,
-    kernel_values,
-    linear_coef,
-)
-from fastpu.model._model import Model, refuse_nan_scores
+from fastpu.kernels._expansion import KernelModel
+from fastpu.kernels._kernels import centred, kernel_values, linear_coef
+from fastpu.model._model import refuse_nan_scores
 from fastpu.path._fit import knot_changes
 from fastpu.svm.kernel_machine import KernelMachine
 
@@ -39,7 +32,7 @@ _LEAST_WIDTH = 1 << 14
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class PathPoints(Model, is_base=True):
+class PathPoints(KernelModel, is_base=True):
     """An SVM path, its knots as differences: the machine and the scores at any lam. `SVMPath` says what fields mean."""
 
     rows: NDArray[np.int64]
@@ -55,16 +48,11 @@ class PathPoints(Model, is_base=True):
     event_knot: NDArray[np.int64]
     event_kind: NDArray[np.uint8]
     event_row: NDArray[np.int32]
-    kernel: str
-    gamma: float | None
-    degree: int
-    coef0: float
     weights: NDArray[np.float64] | None = None
     train_dense: NDArray[np.float64] | None = None
     train_data: NDArray[np.float64] | None = None
     train_indices: NDArray[np.int32] | None = None
     train_indptr: NDArray[np.int64] | None = None
-    function: Callable[..., Any] | None = None
     violation: float
 
     _ndim: ClassVar[Mapping[str, int]] = {"weights": 2, "train_dense": 2}
@@ -99,7 +87,7 @@ class PathPoints(Model, is_base=True):
         if isinstance(lam_min, bool) or not isinstance(lam_min, float | int) or not 0 <= lam_min <= sys.float_info.max:
             raise ValueError(f"params must have a finite lam_min >= 0, got {short(lam_min)}")
         _check_positions(self)
-        check_kernel_fields(Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function))
+        super()._check_fields()
         is_kept = self.kernel != "precomputed"
         otherwise = "training rows must be there in one form, but for the precomputed kernel"
         check_kept_rows(self, "train", (n, self.n_features), wanted=is_kept, otherwise=otherwise)
@@ -189,15 +177,22 @@ class PathPoints(Model, is_base=True):
             raise ValueError(f"lam must be so large that the machine at it is one of finite numbers, got {lam!r}")
         support = np.flatnonzero(alpha)
         dual_coef = shown[support] * self.labels[support] / seen
-        rows = self._machine_rows(support, dual_coef)
-        # Below the last breakpoint no alpha is smaller than there, but for rounding.
-        rows["alpha"] = np.maximum(alpha[support] / lam, np.abs(dual_coef))
+        fields: dict[str, Any] = {}
         if self.weights is not None:
-            rows["coef"] = self._along(self.weights, seen) / seen
+            fields["coef"] = self._along(self.weights, seen) / seen
+        elif self.kernel == "linear":
+            fields["coef"] = linear_coef(centred(self.train()), support, dual_coef)
+        elif self.kernel != "precomputed":
+            fields = self.train()[support].fields("support")
         objective = np.array([value])
         history = {"objective": objective, "violation": np.array([self.violation])}
         return KernelMachine(
-            **rows,
+            **self._kernel_fields(),
+            **fields,
+            support=self.rows[support],
+            # Below the last breakpoint no alpha is smaller than there, but for rounding.
+            alpha=np.maximum(alpha[support] / lam, np.abs(dual_coef)),
+            dual_coef=dual_coef,
             intercept=offset / seen,
             threshold=self.threshold,
             threshold_rule=self.threshold_rule,
@@ -273,25 +268,12 @@ class PathPoints(Model, is_base=True):
         alpha[self.change_row[:stop]] = self.change_alpha[:stop]  # if a row is repeated, its last value counts
         return alpha
 
-    def _machine_rows(self, support: NDArray[np.intp], dual_coef: NDArray[np.float64]) -> dict[str, Any]:
-        fields = fields_of_kernel(self) | {"support": self.rows[support], "dual_coef": dual_coef}
-        if self.kernel == "linear":
-            fields["coef"] = linear_coef(centred(self.train()), support, dual_coef)
-        elif self.kernel != "precomputed":
-            fields |= self.train()[support].fields("support")
-        return fields
-
     @property
     def end(self) -> float:
         """The last breakpoint, below which f is constant or unknown; 1 for a trivial path."""
         return float(self.lams[-1]) if self.lams.size else 1.0
 
     # ------------------------------------------------------------------------------------------- scores
-
-    def _check_input(self, X: object, name: str) -> Any:
-        if self.kernel != "precomputed":
-            return super()._check_input(X, name)
-        return check_scored_rows(X, name, n_features=self.n_features, feature_names=self.feature_names)
 
     def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         # The machine is one of our own classes, so that its method for checked matrices can be called.
@@ -348,13 +330,12 @@ class PathPoints(Model, is_base=True):
         train = None if self.kernel == "precomputed" else self.train()
         if train is not None and self.kernel == "linear":
             train = centred(train)
-        kernel = Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function)
         for block in matrix.blocks(max(_LEAST_WIDTH, self.rows.size, self.knots.size)):
             rows = matrix[block]
             if train is None:
                 K = np.ascontiguousarray(rows.table()[:, self.rows].T, dtype=np.float64)
             else:
-                K = kernel_values(kernel, train, rows.convert(train.dtype, sparse=train.is_sparse), n_threads)
+                K = kernel_values(self._kernel, train, rows.convert(train.dtype, sparse=train.is_sparse), n_threads)
             values = np.cumsum(changes @ K, axis=0)
             yield block, values + np.einsum("i,ij->j", first, K) + self.offsets[:, None]
 

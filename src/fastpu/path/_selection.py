@@ -15,7 +15,6 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._folds import Fold, stratified_folds
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, label_counts
-from fastpu.kernels._kernels import Kernel
 from fastpu.metrics._decisions import Called, require_pu
 from fastpu.model._prior import check_prior_in, check_scenario, prior_among_unlabeled
 from fastpu.path._fit import PathOptions, follow_path
@@ -234,7 +233,7 @@ def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> Pa
     if path.kernel == "precomputed":
         raise ValueError("n_folds needs the kernel matrix, which a path of a precomputed kernel does not keep: pass X")
     options = PathOptions(
-        Kernel(path.kernel, path.gamma, path.degree, path.coef0, path.function),
+        path._kernel,
         cast("float", path.params["lam_min"]) * kept.size / path.rows.size,
         None,
         _FOLD_CACHE,
@@ -264,10 +263,7 @@ def _counted(called: NDArray[np.bool_], parts: Sequence[NDArray[np.bool_]]) -> l
 def _sweep(
     sides: Crossings, parts: Sequence[NDArray[np.bool_]], judge: Callable[[NDArray[np.bool_], list[int]], float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the distinct lam where rows change sides, and the value of each interval between them.
-
-    `judge` is given which rows are called positive there, and how many of each part are.
-    """
+    """Return the distinct lam where rows change sides, and what `judge` says of each interval between them."""
     usable = sides.lam > sides.low
     cuts, starts = np.unique(-sides.lam[usable], return_index=True)
     row, called = sides.row[usable].tolist(), sides.called.copy()

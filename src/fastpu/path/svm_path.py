@@ -161,7 +161,7 @@ def fit_pu_svm_path(
 
     or, with a finite `C_pos` for positives that may be wrong, of C_pos sum_P max(0, 1 - f(x_i)) +
     C_unl sum_U max(0, 1 + f(x_i)) + lam |w|^2 / 2. A cost that no dual variable reaches on the path is as good as
-    infinite. Use `SVMPath.select` to choose lam.
+    infinite. Use `SVMPath.select` to choose lam. Time and memory are those of `fit_svm_path`.
 
     Parameters
     ----------
@@ -191,10 +191,6 @@ def fit_pu_svm_path(
     ConvergenceWarning, DegenerateModelWarning
         As in `fit_svm_path`. With an infinite `C_pos` the path is trivial where the mean of the unlabelled rows lies
         in the convex hull of the labelled ones: then all rows are called positive.
-
-    Notes
-    -----
-    Costs as in `fit_svm_path`.
 
     References
     ----------
@@ -245,15 +241,12 @@ def _fit(
     if kernel.name != "precomputed":
         train = matrix[rows].convert(np.dtype(np.float64), sparse=matrix.is_sparse).fields("train")
     model = SVMPath(
-        n_features=matrix.n_features,
-        feature_names=matrix.feature_names,
+        **kernel.fields(matrix),
         threshold=0.0,
         params={"method": function, **arguments, **options.params()},
         rows=rows,
         labels=labels[rows],
         costs=costs[rows],
-        **kernel.params(),
-        function=kernel.function,
         **train,
         **path_fields(result),
     )

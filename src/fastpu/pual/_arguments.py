@@ -95,11 +95,7 @@ def check_pual_options(function: str, title: str, given: Mapping[str, Any], **mo
 
 
 def check_points(given: Mapping[str, object]) -> tuple[list[Point], bool]:
-    """Return one point for each model, and whether there is only one.
-
-    C_pos, C_unl, lam and sigma are > 0, or "median" for sigma. Each is a number or a sequence of numbers; all sequences
-    must have one length, and a number is repeated to that length. A function without sigma has none.
-    """
+    """Return one point for each model, and whether there is only one: numbers are repeated beside sequences."""
     values = {name: given.get(name, 1.0) for name in ("C_pos", "C_unl", "lam", "sigma")}
     columns = {
         name: [_check_entry(*entry) for entry in entries_of(name, value).items()] for name, value in values.items()

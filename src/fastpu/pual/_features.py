@@ -219,10 +219,18 @@ class LinearFeatures(Features):
 
 
 class DenseFeatures(Features):
-    """Features that are computed and stored, one row of `z` for each row of X."""
+    """Features that are computed and stored, a row of `z` for each row of X; models keep the rows `_support`."""
 
     z: NDArray[np.float64]
     n_last: int  # rows of positives are 0 except in so many last columns
+
+    def __init__(self, rows: PualRows, kernel: Kernel, support: NDArray[np.int64]) -> None:
+        super().__init__(rows)
+        self._kernel, self._support = kernel, support
+
+    @cached_property
+    def _shared(self) -> dict[str, Any]:
+        return expansion_rows(self.rows, self._kernel, self._support)
 
     @cached_property
     def pos(self) -> NDArray[np.float64]:
@@ -248,8 +256,7 @@ class KernelFeatures(DenseFeatures):
     """A Cholesky factor of the kernel matrix; the positives are its first rows."""
 
     def __init__(self, rows: PualRows, kernel: Kernel) -> None:
-        super().__init__(rows)
-        self._kernel = kernel
+        super().__init__(rows, kernel, np.arange(rows.n))
         order = np.concatenate([rows.pos, rows.unl])
         K = kernel_columns(rows, kernel, order)[order]
         size = max(float(K.max()), -float(K.min()))
@@ -267,10 +274,6 @@ class KernelFeatures(DenseFeatures):
         self.z = factor.Z[place]
         self._pivots, self._triangle = order[factor.pivots], factor.triangle
         self.n_last = factor.n_last
-
-    @cached_property
-    def _shared(self) -> dict[str, Any]:
-        return expansion_rows(self.rows, self._kernel, np.arange(self.rows.n))
 
     def _coefs(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return coefficients a with Z'a = beta, which are 0 except at the pivots."""
@@ -324,8 +327,7 @@ class NystroemFeatures(DenseFeatures):
     """Features by Nystroem's method: kernel values with the landmarks, for which z'z = K."""
 
     def __init__(self, rows: PualRows, kernel: Kernel, landmarks: NDArray[np.int64]) -> None:
-        super().__init__(rows)
-        self._kernel, self._landmarks = kernel, landmarks
+        super().__init__(rows, kernel, landmarks)
         columns = kernel_columns(rows, kernel, landmarks)
         inner = columns[landmarks]
         values, vectors = symmetric_eigen(0.5 * inner + 0.5 * inner.T)
@@ -340,28 +342,21 @@ class NystroemFeatures(DenseFeatures):
         self.z -= self._centre
         self.n_last = self.z.shape[1]
 
-    @cached_property
-    def _shared(self) -> dict[str, Any]:
-        return expansion_rows(self.rows, self._kernel, self._landmarks)
-
     def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
         coef = self._to_features @ beta
         return {**self._shared, "dual_coef": coef, "intercept": float(offset - self._centre @ beta)}
 
 
-def _check_squares(rows: PualRows) -> None:
-    """Raise ValueError if sums of squares and products of the entries of X overflow."""
-    values = rows.matrix.entries
-    largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
-    if largest > _LARGEST / math.sqrt(rows.n * rows.matrix.n_features):
-        raise ValueError(f"X must have entries so small that their squares do not overflow, got {largest:g}; scale X")
-
-
 def open_features(rows: PualRows, kernel: Kernel, n_components: int | None, generator: np.random.Generator) -> Features:
     """Return the features for this kernel, shape of X and `n_components` (of Nystroem's method)."""
     if kernel.name == "linear":
-        _check_squares(rows)
-        return LinearFeatures(rows) if rows.matrix.n_features <= rows.n else WideFeatures(rows, kernel)
+        values, n_features = rows.matrix.entries, rows.matrix.n_features
+        largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+        if largest > _LARGEST / math.sqrt(rows.n * n_features):
+            raise ValueError(
+                f"X must have entries so small that their squares do not overflow, got {largest:g}; scale X"
+            )
+        return LinearFeatures(rows) if n_features <= rows.n else WideFeatures(rows, kernel)
     if n_components is None or n_components >= rows.n:
         return KernelFeatures(rows, kernel)
     return NystroemFeatures(rows, kernel, np.sort(generator.choice(rows.n, n_components, replace=False)))

@@ -7,24 +7,29 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._progress import make_callback
+from fastpu.common._text import describe
 from fastpu.common._warn import one_verdict, span_of, warn
+from fastpu.data._sparse import read_sparse
 from fastpu.data._training_rows import open_training_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, ScaleWarning
 from fastpu.kernels._kernels import Kernel, resolve_gamma
 from fastpu.kernels._scales import check_training_rows
+from fastpu.knn.knn_graph import KNNGraph, search
 from fastpu.pual._arguments import Point, PualOptions, PualRound, check_parameter, check_points
 from fastpu.pual._features import Features, open_features
-from fastpu.pual._neighbours import open_graph
 from fastpu.pual._quadratic import NeighbourTerm
 from fastpu.pual._rows import PualRows
 from fastpu.pual.pual_machine import PualMachine
 
 Hook: TypeAlias = "Callable[[PualRound], bool] | None"
+Fitted: TypeAlias = tuple[PualMachine, str]  # and what is said of it if it calls all rows the same, else ""
 
+_SYMMETRY = 1e-9  # largest rounding error of R - R' and of R 1, relative to the largest entry
 _NO_NEIGHBOURS = 1e-6  # mean weight of an edge below which the neighbours' term has no influence on the objective
 
 
@@ -51,10 +56,7 @@ Solver: TypeAlias = "Callable[[Features, NeighbourTerm, Sequence[Point], Hook], 
 
 
 def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -> PualMachine | list[PualMachine]:
-    """Fit the models of all points, sharing factors between them where possible, and warn of failures.
-
-    `given` are the arguments of the public function. `solver` is called with points that differ in C_pos alone.
-    """
+    """Fit the models of all points, and warn of failures; `solver` is called with points that differ in C_pos alone."""
     points, is_one = check_points(given)
     with (
         make_callback(given["callback"], given["progress"], total=None, description=options.title) as hook,
@@ -67,19 +69,17 @@ def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -
                 check_parameter(f"the sum of sample_weight over {name} rows", kept.mass(group))
         rows = PualRows(kept, options.n_threads)
         kernel = resolve_gamma(options.kernel, kept.matrix, kept.weights)
-        neighbours = None
-        if "graph" in given:
-            neighbours = open_graph(given["graph"], int(given["n_neighbors"]), rows, kernel)
-        for i, point in enumerate(points):
-            if point.sigma is None:
-                points[i] = replace(point, sigma=1.0 if neighbours is None else neighbours.median)
+        graph, R = _open_graph(given, rows, kernel) if "graph" in given else (None, None)
+        median = 1.0 if graph is None else graph.median()
+        points = [replace(point, sigma=median) if point.sigma is None else point for point in points]
         features = open_features(rows, kernel, options.n_components, options.generator)
-        fitted: dict[int, _Fitted] = {}
+        fitted: dict[int, Fitted] = {}
         vanished: list[float] = []
         for sigma, of_sigma in _groups(points, range(len(points)), "sigma"):
-            R = None if neighbours is None else neighbours.laplacian(sigma)
-            if neighbours is not None and neighbours.strength(R) < _NO_NEIGHBOURS:
-                vanished.append(sigma)
+            if graph is not None:
+                R, n_ends = graph.similarity(sigma)[1], graph.edges().nnz
+                if float(R.diagonal().sum()) * rows.n < _NO_NEIGHBOURS * n_ends:
+                    vanished.append(sigma)
             neighbour_term = NeighbourTerm(R, None if R is None or not R.nnz else features.quadratic_form(R))
             by_unl = _groups(points, of_sigma, "C_unl")
             for numbers in [of_lam for _, of_unl in by_unl for _, of_lam in _groups(points, of_unl, "lam")]:
@@ -88,27 +88,19 @@ def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -
                 fitted |= zip(numbers, made, strict=False)
                 if solved[-1].status == "callback":
                     break
-            if any(one.machine.status == "callback" for one in fitted.values()):
+            if any(machine.status == "callback" for machine, _ in fitted.values()):
                 break
     if vanished:
         warn(
             f"{options.function}: with sigma = {vanished[0]:g} neighbours have no influence, as the mean similarity of "
             f"an edge is below {_NO_NEIGHBOURS:g}; sigma is a squared length, and sigma='median' fits the edges (here "
-            f"{neighbours.median if neighbours else 1.0:g})",
+            f"{median:g})",
             ScaleWarning,
         )
     in_order = [fitted[i] for i in sorted(fitted)]
     _warn(options, in_order)
-    return in_order[0].machine if is_one else [one.machine for one in in_order]
-
-
-@dataclass(frozen=True)
-class _Fitted:
-    """A model with its parameters, and what is said of one that calls all rows the same."""
-
-    point: Point
-    machine: PualMachine
-    verdict: str
+    machines = [machine for machine, _ in in_order]
+    return machines[0] if is_one else machines
 
 
 def _groups(points: Sequence[Point], numbers: Sequence[int], name: str) -> list[tuple[float, list[int]]]:
@@ -119,11 +111,63 @@ def _groups(points: Sequence[Point], numbers: Sequence[int], name: str) -> list[
     return list(groups.items())
 
 
-def _make_model(features: Features, kernel: Kernel, options: PualOptions, solved: Solved) -> _Fitted:
-    matrix, status, scores = features.rows.matrix, solved.status, solved.scores
+# ------------------------------------------------------------------------------------------------ neighbours
+
+
+def _open_graph(given: Mapping[str, Any], rows: PualRows, kernel: Kernel) -> tuple[KNNGraph | None, Any]:
+    """Return the neighbours, which give R for any sigma, or else the R that holds for all, None without neighbours."""
+    graph = given["graph"]
+    if isinstance(graph, tuple) and len(graph) == 2:
+        return None, _check_laplacian(graph[1], rows.n)
+    if isinstance(graph, KNNGraph):
+        if graph.n_rows != rows.n:
+            raise ValueError(f"graph must be that of the {rows.n} rows of X, got one of {graph.n_rows}")
+        return graph, None
+    if graph is not None:
+        raise TypeError(
+            f"graph must be None, a pair (W, R) as knn_similarity gives it, or what knn_graph gives, got "
+            f"{describe(graph)}"
+        )
+    if given["n_neighbors"] == 0:
+        return None, None
+    if kernel.name == "precomputed":
+        raise ValueError(
+            "graph must be given with kernel='precomputed', as there are no rows to find neighbours of, got None; "
+            "n_neighbors=0 does without neighbours"
+        )
+    return search(rows.matrix, int(given["n_neighbors"]), rows.n_threads), None
+
+
+def _check_laplacian(R: Any, n: int) -> Any:
+    """Return R as CSR of float64 after checking that f'Rf can be a sum of squares of differences."""
+    if not sp.issparse(R):
+        raise TypeError(f"graph must be (W, R) of SciPy sparse matrices, got {describe(R)} for R")
+    if R.shape != (n, n):
+        raise ValueError(f"graph must be that of the {n} rows of X, got R of shape {tuple(R.shape)}")
+    # Indices are checked here: SciPy's own routines trust them, and read outside of R's memory if they are wrong.
+    values = read_sparse(R, "R of graph").convert(np.dtype(np.float64), sparse=True).table()
+    if values.nnz == 0:
+        return values
+    if not np.isfinite(values.data).all():
+        raise ValueError("graph must be finite, got NaN or inf in R")
+    limit = _SYMMETRY * float(np.abs(values.data).max())
+    apart = abs(values - values.T)
+    if apart.nnz and float(apart.data.max()) > limit:
+        raise ValueError(f"graph must be symmetric, got R that differs from its transpose by {apart.data.max():g}")
+    sums = np.abs(np.asarray(values.sum(axis=1)).reshape(-1))
+    if float(sums.max()) > limit * max(1, int(np.diff(values.indptr).max())):
+        row = int(np.argmax(sums))
+        raise ValueError(f"graph must be a Laplacian, R 1 = 0, got a sum of {sums[row]:g} in row {row} of R")
+    return values
+
+
+# ------------------------------------------------------------------------------------------------ the models
+
+
+def _make_model(features: Features, kernel: Kernel, options: PualOptions, solved: Solved) -> Fitted:
+    status = solved.status
     known: dict[str, Any] = {
-        "n_features": matrix.n_features,
-        "feature_names": matrix.feature_names,
+        **kernel.fields(features.rows.matrix),
         "threshold": 0.0,
         "n_iter": int(solved.history["n_iter"][-1]),
         "converged": status in {"gap", "closed_form"},
@@ -133,33 +177,31 @@ def _make_model(features: Features, kernel: Kernel, options: PualOptions, solved
         "params": {"method": options.function, **vars(solved.point), **options.values},
         "support": np.empty(0, dtype=np.int64),
         "dual_coef": np.empty(0),
-        **kernel.params(),
-        "function": kernel.function,
         "gap": float(solved.history["gap"][-1]),
         "alpha": solved.alpha,
         "nystroem_residual": features.residual,
     }
     machine = PualMachine(**{**known, **features.fields(solved.beta, solved.offset)})
-    verdict = one_verdict(*span_of(scores))
-    return _Fitted(solved.point, machine, "" if status == "callback" else verdict)
+    return machine, "" if status == "callback" else one_verdict(*span_of(solved.scores))
 
 
 # ---------------------------------------------------------------------------------------------------- warnings
 
 
-def _warn(options: PualOptions, fitted: Sequence[_Fitted]) -> None:
+def _warn(options: PualOptions, fitted: Sequence[Fitted]) -> None:
     """Warn the caller of the fit function of failures, once for all points."""
-    unsolved = [one for one in fitted if one.machine.status in {"max_iter", "precision"}]
+    unsolved = [machine for machine, _ in fitted if machine.status in {"max_iter", "precision"}]
     if unsolved:
-        worst = max(unsolved, key=lambda one: one.machine.gap / max(one.machine.objective[-1], 1e-300))
-        text = _unsolved_text(worst.machine, options.values.get("tol", np.inf))
+        worst = max(unsolved, key=lambda machine: machine.gap / max(machine.objective[-1], 1e-300))
+        text = _unsolved_text(worst, options.values.get("tol", np.inf))
         which = f"{len(unsolved)} of {len(fitted)} models, the worst with " if len(fitted) > 1 else ""
-        _tell(options, which, worst.point, text, ConvergenceWarning)
-    same = [one for one in fitted if one.verdict]
+        _tell(options, which, worst, text, ConvergenceWarning)
+    same = [(machine, verdict) for machine, verdict in fitted if verdict]
     if same:
-        text = f"the model {same[0].verdict}; change C_pos, C_unl or lam, or rank by the scores (with_threshold)"
+        first, verdict = same[0]
+        text = f"the model {verdict}; change C_pos, C_unl or lam, or rank by the scores (with_threshold)"
         which = f"{len(same)} of {len(fitted)} models, the first with " if len(fitted) > 1 else ""
-        _tell(options, which, same[0].point, text, DegenerateModelWarning)
+        _tell(options, which, first, text, DegenerateModelWarning)
 
 
 def _unsolved_text(model: PualMachine, tol: Any) -> str:
@@ -181,7 +223,7 @@ def _unsolved_text(model: PualMachine, tol: Any) -> str:
     )
 
 
-def _tell(options: PualOptions, which: str, point: Point, text: str, category: type[Warning]) -> None:
-    has_graph = "n_neighbors" in options.values
-    values = ", ".join(f"{name} = {value:g}" for name, value in vars(point).items() if has_graph or name != "sigma")
+def _tell(options: PualOptions, which: str, model: PualMachine, text: str, category: type[Warning]) -> None:
+    names = ("C_pos", "C_unl", "lam", *(("sigma",) if "n_neighbors" in options.values else ()))
+    values = ", ".join(f"{name} = {model.params[name]:g}" for name in names)
     warn(f"{options.function}: for {which}{values}: {text}", category)

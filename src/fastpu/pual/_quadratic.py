@@ -84,8 +84,8 @@ class Quadratic:
         number is the square of that of X. Residuals are therefore computed from the training rows. The steps end at an
         excess of at most `enough`.
         """
-        features = self.features
-        beta, best = start.beta, None
+        features, beta = self.features, start.beta
+        minima = []
         for sweep in range(_SWEEPS):
             now = start if sweep == 0 else residuals([self], beta[None])[0]
             f, pull, on_rows, rest = now.f, now.pull, now.on_rows, now.rest
@@ -94,12 +94,10 @@ class Quadratic:
             if not excess <= small:
                 half = system.solve_half(rest)
                 excess = float(half @ half)
-            if best is None or excess < best.excess:
-                weight = float(self.weights.max())
-                parts = (self.targets, pull, _ROUNDING * self.weights)
-                size = sum(float(np.linalg.norm(part)) for part in parts) / math.sqrt(weight)
-                misfit = features.misfit(on_rows, beta, self.lam, weight) / size
-                best = Minimum(beta, f, excess, misfit)
+            weight = float(self.weights.max())
+            parts = (self.targets, pull, _ROUNDING * self.weights)
+            size = sum(float(np.linalg.norm(part)) for part in parts) / math.sqrt(weight)
+            minima.append(Minimum(beta, f, excess, features.misfit(on_rows, beta, self.lam, weight) / size))
             if half is None or not excess > small:
                 break
             step, first = system.solve(rest), excess
@@ -116,9 +114,7 @@ class Quadratic:
                 if not _EXCESS * first < excess < np.inf:
                     break
                 step = ahead + excess / last * step
-        if best is None:
-            raise AssertionError("_SWEEPS must be at least 1")
-        return best
+        return min(minima, key=lambda minimum: minimum.excess)
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,7 @@ _DIAGONAL_ROWS = 64  # rows that are compared at once to find the diagonal of a 
 
 
 class PualRows:
-    """Training rows, with the numbers of the positive and the unlabelled ones.
-
-    `numbers` are the numbers that they have in the caller's X.
-    """
+    """Training rows with the numbers of positive and unlabelled ones; `numbers` are those of all in the caller's X."""
 
     def __init__(self, rows: TrainingRows, n_threads: int) -> None:
         labels, weights = rows.labels, rows.weights

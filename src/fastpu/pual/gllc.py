@@ -48,7 +48,7 @@ def fit_gllc(
 
         lam/2 |w|^2 + C_pos sum_P (1 - f(x_i))^2 + C_unl sum_U (1 + f(x_i))^2 + f'Rf
 
-    in closed form.
+    in closed form. Errors and warnings are those of `fit_pual`.
 
     Parameters
     ----------
@@ -65,16 +65,6 @@ def fit_gllc(
     -------
     PualMachine, or a list of them if a parameter is a sequence
         Its `gap` is what rounding errors leave of the gradient, and its `alpha` is None.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_pual`.
-
-    Warns
-    -----
-    ConvergenceWarning, DegenerateModelWarning, ScaleWarning
-        As in `fit_pual`.
 
     Notes
     -----

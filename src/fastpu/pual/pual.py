@@ -80,13 +80,10 @@ def fit_pual(
     graph : (W, R) or KNNGraph, optional
         What `knn_similarity` or `knn_graph` returned for `X`, in place of a search. Do not pass it to `fastpu.select`,
         whose folds have graphs of their own.
-    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default "linear"
-        A function k(A, B) of two matrices of rows returns the matrix of kernel values.
-    gamma : {"scale", "auto"} or float, default "scale"
-        Of "rbf" exp(-gamma |x - z|^2), "poly" (gamma x'z + coef0)^degree and "sigmoid" tanh(gamma x'z + coef0): "scale"
-        is 1 / (d var(X)), "auto" 1 / d. A kernel has to be positive semidefinite; "sigmoid" is so for some data only.
-    degree : int, default 3
-    coef0 : float, default 0.0
+    kernel : str or callable, default "linear"
+        As in `fit_svm`. It has to be positive semidefinite; "sigmoid" is so for some data only.
+    gamma, degree, coef0
+        As in `fit_svm`.
     tol : float, default 1e-9
         In (0, 1): the largest duality gap at the end, relative to the objective.
     max_iter : int, default 200
@@ -96,13 +93,10 @@ def fit_pual(
         rows drawn by `random_state`, and the kernel is replaced by one of that rank which has the same values among
         them.
     random_state : int or Generator, optional
-    n_threads : int, optional
-        Most threads to use, BLAS's included; by default the CPUs this process may use. The model is bitwise the same
-        for all of them.
+    n_threads, progress
+        As in `fit_svm`; BLAS's threads are included.
     callback : callable, optional
         ``callback(info: PualRound) -> bool`` after every step; True ends the fit, and later models are left out.
-    progress : bool, default False
-        Show a progress bar (tqdm if installed).
 
     Returns
     -------

@@ -18,8 +18,7 @@ from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.kernels._gauss_basis import gauss_features
 from fastpu.risk._fit import RiskRound, RiskRows, Shape, make_model, warn_of
-from fastpu.risk.risk_machine import RiskMachine
-from fastpu.risk.risk_network import RiskNetwork
+from fastpu.risk.risk_machine import RiskMachine, RiskNetwork
 
 _LEAST_HELD = 10  # fewest positive rows to hold out: the risk of fewer is too noisy to stop by
 _ROWS_A_BATCH = 1000  # fewest rows in a batch of batch_size="auto"
@@ -161,10 +160,8 @@ def _check_eval_set(eval_set: object, rows: RiskRows) -> tuple[Matrix | None, ND
     return matrix, labels
 
 
-def fit_by_adam(
-    rows: RiskRows, training: Training, *, eval_set: object, callback: object, progress: object
-) -> RiskMachine | RiskNetwork:
-    eval_rows, eval_labels = _check_eval_set(eval_set, rows)
+def fit_by_adam(rows: RiskRows, training: Training, given: Mapping[str, Any]) -> RiskMachine | RiskNetwork:
+    eval_rows, eval_labels = _check_eval_set(given["eval_set"], rows)
     eval_weights, patience, is_network = None, training.early_stopping_rounds, rows.shape.model == "mlp"
     features = rows.columns.moved(rows.features)
     eval_rows = None if eval_rows is None else rows.columns.moved(eval_rows)
@@ -184,7 +181,7 @@ def fit_by_adam(
         eval_weights = split.held_weights
     stops = patience is not None and (eval_rows is not None or not is_network)
     n_epochs = training.n_epochs or (_MOST_EPOCHS if stops else _EPOCHS)
-    with make_callback(callback, progress, total=n_epochs, description="nnPU") as hook:
+    with make_callback(given["callback"], given["progress"], total=n_epochs, description="nnPU") as hook:
 
         def info(epoch: int, risk: float, _p: float, _n: float, n_reversed: int, eval_risk: float) -> RiskRound:
             return RiskRound(epoch, n_epochs, risk, None if eval_rows is None else eval_risk, n_reversed)

@@ -9,11 +9,14 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fastpu import _core
 from fastpu.common._params import MANY, check_choice, check_float, check_int, check_random_state
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import one_verdict, warn
 from fastpu.data._matrix import DenseMatrix, Matrix
+from fastpu.data._moments import column_moments
 from fastpu.data._training_rows import TrainingRows, open_training_rows
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
@@ -21,10 +24,10 @@ from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import check_bandwidth, default_bandwidth, gauss_features, open_centers
 from fastpu.model._model import Model, refuse_nan_scores
 from fastpu.model._prior import check_prior_in, prior_among_unlabeled
-from fastpu.risk._columns import Columns, read_columns
 from fastpu.risk.risk_machine import RiskMachine
 
 _MOST_HIDDEN = 10**6
+_CONSTANT = 16  # a column that varies by so many rounding errors of its mean does not vary
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,58 @@ def check_shape(given: Mapping[str, Any], models: Sequence[str], losses: Sequenc
     )
 
 
+@dataclass(frozen=True)
+class Columns:
+    """What is subtracted from dense rows for Adam, and the size that its rows are divided by.
+
+    Adam's steps have one length for all parameters, so a fit must not depend on the unit of the columns: the size of
+    standardised columns is 1, and that of text whose rows have the length 1 is near it.
+
+    `centre` holds the means of the columns whose mean is further from 0 than their standard deviation, and 0 for the
+    others, since Adam takes very many steps where a coefficient and the intercept do nearly the same. It is None if
+    there is no such column, or the rows are sparse.
+
+    `size` is the median over the columns of the root mean square of the entries that are not 0, divided by the root of
+    the share of such entries. Of a column far from 0 the standard deviation counts, whatever the form of the rows, and
+    the share 1. Columns without an entry, and constant ones far from 0, do not count.
+    """
+
+    centre: NDArray[np.float64] | None = None
+    size: float = 1.0
+
+    def moved(self, matrix: Matrix) -> Matrix:
+        if self.centre is None or matrix.is_sparse:
+            return matrix
+        return DenseMatrix(matrix.values - self.centre.astype(matrix.dtype))
+
+    def moved_back(self, net: _core.Net) -> _core.Net:
+        """Return a net for rows less the centre as one for rows that are not centred."""
+        centre = self.centre
+        if centre is None:
+            return net
+        if not net["hidden_intercept"].size:
+            return {**net, "intercept": net["intercept"] - float(centre @ net["coef"])}
+        hidden_intercept = net["hidden_intercept"] - centre @ net["hidden_coef"]
+        return {**net, "hidden_intercept": hidden_intercept.astype(net["hidden_intercept"].dtype)}
+
+
+def read_columns(matrix: Matrix, weights: NDArray[np.float64] | None) -> Columns:
+    of = column_moments(matrix, weights)
+    is_far = np.abs(of.means) > np.sqrt(of.variances)
+    shares = np.where(is_far, 1.0, of.shares)
+    around = (of.variances + of.means**2) / np.maximum(shares, np.finfo(float).tiny)
+    squares = np.where(is_far, of.variances, around)
+    rounding = _CONSTANT * float(np.finfo(matrix.dtype).eps)
+    counts = (shares > 0) & (squares > 0) & (np.sqrt(squares) > rounding * np.abs(of.means))
+    centre = None
+    if is_far.any() and not matrix.is_sparse:
+        centre = np.where(is_far, of.means * of.unit, 0.0).astype(matrix.dtype).astype(np.float64)
+    if not counts.any():
+        return Columns(centre)
+    size = float(np.median(np.sqrt(squares[counts]))) / math.sqrt(float(shares[counts].mean()))
+    return Columns(centre, size * of.unit)
+
+
 Machine = TypeVar("Machine", bound=RiskMachine)
 
 #: The default of lam is this times prior / sqrt(positive rows), for rows of the size 1; chosen by measurement.
@@ -105,10 +160,7 @@ _NETWORK_LAM = 0.005  # the weight decay in the reference setting of nnPU's auth
 
 @dataclass(frozen=True)
 class RiskRows(TrainingRows):
-    """The training rows, with the prior among the unlabelled ones.
-
-    `features` is what the fit is linear in: `matrix`, or the basis functions around `centers`.
-    """
+    """The training rows; `features` is what the fit is linear in: `matrix`, or basis functions around `centers`."""
 
     function: str
     prior: float

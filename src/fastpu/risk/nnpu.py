@@ -10,8 +10,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.risk._adam import check_training, fit_by_adam
 from fastpu.risk._fit import RiskRound, check_shape, open_risk_rows
-from fastpu.risk.risk_machine import RiskMachine
-from fastpu.risk.risk_network import RiskNetwork
+from fastpu.risk.risk_machine import RiskMachine, RiskNetwork
 
 
 @answers_unknown_keywords
@@ -59,7 +58,7 @@ def fit_nnpu(
         sigmoid   l(z) = 1 / (1 + e^z)        logistic  log(1 + e^-z)        squared  (1 - z)^2 / 4.
 
     The reference setting of the paper's authors is ``model="mlp", loss="sigmoid", learning_rate=1e-3, batch_size=None,
-    n_epochs=100``, for columns of the size 1.
+    n_epochs=100``, for columns of the size 1. Errors are those of `fit_upu`.
 
     Parameters
     ----------
@@ -118,11 +117,6 @@ def fit_nnpu(
     RiskMachine or RiskNetwork
         The latter for ``model="mlp"``. The threshold is 0; `history` has R+, R- and the number of steps back.
 
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_upu`.
-
     Warns
     -----
     ConvergenceWarning
@@ -163,4 +157,4 @@ def fit_nnpu(
     training = check_training(shape, given)
     rows = open_risk_rows("fit_nnpu", shape, given)
     warn_of_scales(rows.matrix)
-    return fit_by_adam(rows, training, eval_set=eval_set, callback=callback, progress=progress)
+    return fit_by_adam(rows, training, given)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,16 +61,16 @@ class Posed:
         return np.where(self.cost > 0, 1.0 if self.weights is None else self.weights, 0.0)
 
 
-def fit_machine(posed: Posed, matrix: Matrix, options: Options, *, callback: object, progress: object) -> KernelMachine:
+def fit_machine(posed: Posed, matrix: Matrix, options: Options, given: Mapping[str, Any]) -> KernelMachine:
     """Fit one SVM to the rows whose cost is not 0, and warn the caller of the fit function of failures."""
     task, labels, rows = posed.task, posed.labels, posed.rows
-    with make_callback(callback, progress, total=None, description=task.title) as hook:
+    with make_callback(given["callback"], given["progress"], total=None, description=task.title) as hook:
         training = open_training(matrix, options, posed.counts)
         if labels is not None and task.problem == "c_svm" and training.kernel.name == "linear":
-            solved = solve_linear(task, training, linear_engine(training), labels, posed.cost, hook)
+            solved = solve_linear(training, linear_engine(training), labels, posed.cost, hook)
         else:
             of_rows = None if labels is None else labels[rows]
-            solved = training.solve(task, rows, of_rows, posed.cost[rows], hook=hook)
+            solved = training.solve(task.problem, rows, of_rows, posed.cost[rows], nu=task.nu, hook=hook)
     model = training.machine(solved, model_params(task, options))
     warn_of_failures(task, solved, span_of(solved.decision), training)
     return model
@@ -101,7 +102,6 @@ def linear_engine(training: Training) -> _core.LargeMarginEngine | None:
 
 
 def solve_linear(
-    task: Task,
     training: Training,
     engine: _core.LargeMarginEngine | None,
     labels: NDArray[np.int8],
@@ -124,13 +124,13 @@ def solve_linear(
     if engine is not None and options.max_iter is None and cost.max() <= MOST_COST:
         by_engine = _run_engine(engine, training, rows, labels, cost, hook)
     if by_engine is None:
-        return _certified(training, training.solve(task, rows, signs, boxes, hook=hook), signs, boxes)
+        return _certified(training, training.solve("c_svm", rows, signs, boxes, hook=hook), signs, boxes)
     is_optimal = by_engine.violation <= options.tol
     if is_optimal or by_engine.status == "callback":
         return replace(by_engine, status="tol" if is_optimal else "callback")
     has_gap = by_engine.status == "gap"
     limit = few_steps if has_gap else None
-    pairs = training.solve(task, rows, signs, boxes, start=by_engine.alpha, limit=limit, hook=hook)
+    pairs = training.solve("c_svm", rows, signs, boxes, start=by_engine.alpha, limit=limit, hook=hook)
     pairs = _certified(training, pairs, signs, boxes)
     if pairs.status == "tol" or (not has_gap and pairs.gap < by_engine.gap):
         return pairs

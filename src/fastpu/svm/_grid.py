@@ -26,18 +26,13 @@ _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 _KERNELS = ("rbf", "poly", "precomputed")  # linear has solvers of its own; with sigmoid starts decide what is found
 # What the core says of a fit and `Solved` keeps as it is.
 _SOLVED = ("alpha", "intercept", "objective", "gap", "violation", "margin", "n_steps", "status")
-# The arguments of every fit function that do not pose its problem.
-_SHARED = (
-    *("X", "y", "kernel", "gamma", "degree", "coef0", "cache_mb", "tol", "max_iter", "n_threads"),
-    *("callback", "progress"),
-)
 
 
-def shares_grid(pose: Callable[..., Posed], *costs: str) -> Callable[[_Fit], _Fit]:
+def shares_grid(pose: Callable[[int, object, Mapping[str, Any]], Posed], *costs: str) -> Callable[[_Fit], _Fit]:
     """Mark a fit function whose fits with other costs, kernel widths and folds share work, and that takes sequences.
 
-    ``pose(n_rows, y, **arguments)`` checks those of its arguments that are not of the kernel or the solver. The
-    function itself returns what `fit_posed` does.
+    ``pose(n_rows, y, given)`` checks those of its arguments that are not of the kernel or the solver. The function
+    itself returns what `fit_posed` does.
     """
 
     def mark(function: _Fit) -> _Fit:
@@ -48,25 +43,14 @@ def shares_grid(pose: Callable[..., Posed], *costs: str) -> Callable[[_Fit], _Fi
     return mark
 
 
-def _posed(fit: Callable[..., Any], n_rows: int, y: object, arguments: Mapping[str, Any]) -> Posed:
-    posed: Posed = unwrapped(fit).poses_svm(
-        n_rows, y, **{n: value for n, value in arguments.items() if n not in _SHARED}
-    )
-    return posed
-
-
 def fit_posed(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> KernelMachine | list[KernelMachine]:
-    """Do the work of a marked fit function, whose arguments are given: return its model.
-
-    Where costs or widths are sequences, which must have one length, return a model for each of their entries.
-    """
+    """Return the model of a marked fit function with these arguments, or one for each entry of their sequences."""
     names = [name for name in unwrapped(fit).takes_many if is_sequence(arguments[name])]
     if not names:
         options = check_options(arguments)
         matrix = check_training_rows(arguments["X"], options.kernel, fit.__name__)
-        posed = _posed(fit, matrix.n_rows, arguments.get("y"), arguments)
-        callback, progress = arguments["callback"], arguments["progress"]
-        return fit_machine(posed, matrix, options, callback=callback, progress=progress)
+        posed = unwrapped(fit).poses_svm(matrix.n_rows, arguments.get("y"), arguments)
+        return fit_machine(posed, matrix, options, arguments)
     for name in names:
         if any(is_sequence(entry) for entry in entries_of(name, arguments[name]).values()):
             raise TypeError(f"{name} must be one value or a sequence of single values, got {describe(arguments[name])}")
@@ -96,10 +80,7 @@ class FoldData:
 
 @dataclass(frozen=True)
 class GridFit:
-    """A fit of a grid: the scores of the rows held out, and what a model of it is made of.
-
-    `solved` has numbers of rows of the whole matrix, and `support` those among the rows that were fitted to.
-    """
+    """A fit of a grid; `solved` has numbers of rows of the whole matrix, `support` those among the fitted ones."""
 
     held: NDArray[np.float64]
     support: NDArray[np.int64]
@@ -143,16 +124,13 @@ class SvmGrid:
         return check_options({**self._arguments, **point})
 
     def solve(self, points: Sequence[Mapping[str, Any]], folds: Sequence[FoldData]) -> list[list[GridFit]]:
-        """Return, for each fold, the fit of each point.
-
-        Raises ValueError if any of the points is not as the fit function wants it.
-        """
+        """Return, for each fold, the fit of each point; raise ValueError if one is not as the function wants it."""
         chains: dict[tuple[int, float], _Chain] = {}
         for k, fold in enumerate(folds):
             rows = self.matrix[fold.train]
             for i, point in enumerate(points):
                 given = {**self._arguments, **fold.by_row, **point}
-                posed = _posed(self._fit, fold.train.size, fold.labels, given)
+                posed: Posed = unwrapped(self._fit).poses_svm(fold.train.size, fold.labels, given)
                 options = self._options(point)
                 kernel = resolve_gamma(options.kernel, rows, posed.counts)
                 key = k, kernel.core_gamma
@@ -212,21 +190,19 @@ class _Chain:
         }
 
     def fits(self, results: list[_core.GridFit], held: NDArray[np.float64]) -> dict[int, GridFit]:
-        return {
-            number: self._fit(task, options, result, scores)
-            for (number, (task, options)), result, scores in zip(self._tasks.items(), results, held.T, strict=True)
-        }
-
-    def _fit(self, task: Task, options: Options, result: _core.GridFit, held: NDArray[np.float64]) -> GridFit:
-        support = self._rows[result["support"]]
-        known: dict[str, Any] = dict(result)
-        last = {**{name: known[name] for name in ("objective", "violation", "n_steps")}, "n_active": self._rows.size}
-        solved = Solved(
-            rows=self._fold.train[support],
-            labels=None if self._labels is None else self._labels[result["support"]],
-            decision=np.empty(0),
-            history={name: np.array([value]) for name, value in last.items()},
-            **{name: known[name] for name in _SOLVED},
-        )
-        span = result["n_positive"], self._rows.size, result["lowest_score"], result["highest_score"]
-        return GridFit(held, support, self._fold, task, solved, span, replace(self._training, options=options))
+        fits = {}
+        for (number, (task, options)), result, scores in zip(self._tasks.items(), results, held.T, strict=True):
+            support, n_rows = self._rows[result["support"]], self._rows.size
+            known: dict[str, Any] = dict(result)
+            last = {**{name: known[name] for name in ("objective", "violation", "n_steps")}, "n_active": n_rows}
+            solved = Solved(
+                rows=self._fold.train[support],
+                labels=None if self._labels is None else self._labels[result["support"]],
+                decision=np.empty(0),
+                history={name: np.array([value]) for name, value in last.items()},
+                **{name: known[name] for name in _SOLVED},
+            )
+            span = result["n_positive"], n_rows, result["lowest_score"], result["highest_score"]
+            training = replace(self._training, options=options)
+            fits[number] = GridFit(scores, support, self._fold, task, solved, span, training)
+        return fits

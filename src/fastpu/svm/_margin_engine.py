@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -171,34 +170,6 @@ class Ended:
     n_steps: int
     gap: float
     objective: float
-
-
-class Solver:
-    """Yields the sub-problems of one fit to be solved, and keeps how each of them ended."""
-
-    def __init__(self) -> None:
-        self.ended: list[Ended] = []
-        self._n_counted = 0
-
-    def solve(
-        self,
-        labels: NDArray[np.int8],
-        costs: NDArray[np.float64],
-        slopes: NDArray[np.uint8] | None = None,
-        start: Solved | None = None,
-    ) -> Steps[Solved]:
-        """Minimise |w|^2 / 2 + sum_i costs_i [(1 - m_i)_+ + slopes_i m_i], from an earlier optimum if there is one."""
-        solution: _core.MarginSolution = yield labels, costs, slopes, None if start is None else start.solution
-        coef, objective, gap = solution["coef"], solution["objective"], solution["gap"]
-        if not (math.isfinite(objective) and math.isfinite(solution["intercept"])):
-            raise ValueError("X and C must be such that sums of squares and costs do not overflow; scale X, or lower C")
-        self.ended.append(Ended(solution["status"], solution["method"], solution["n_iter"], gap, objective))
-        return Solved(labels, slopes, solution, solution["decision"], 0.5 * float((coef * coef).sum()), gap)
-
-    def counts(self) -> tuple[int, int]:
-        """Return the numbers of sub-problems, and of the engine's steps in them, since the last call."""
-        new, self._n_counted = self.ended[self._n_counted :], len(self.ended)
-        return len(new), sum(each.n_steps for each in new)
 
 
 def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]], hook: Hook) -> list[T]:

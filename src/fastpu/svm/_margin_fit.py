@@ -32,36 +32,27 @@ def make_model(rows: MarginRows, run: Run, task: Task) -> LinearMachine:
     solution = run.last.solution
     # coef of a collapsed loop may hold rounding errors
     coef = solution["coef"] if run.status != "collapsed" else np.zeros_like(solution["coef"])
-    history = run.history()
-    arrays = [coef, *history.values(), objective := np.array(run.objective)]
-    labels = None if run.labels is None else rows.given(run.labels)
-    for array in (*arrays, labels):
-        if array is not None:
-            array.flags.writeable = False  # nobody else holds these arrays, so the model need not copy them
     return LinearMachine(
         n_features=rows.matrix.n_features,
         feature_names=rows.matrix.feature_names,
         threshold=0.0,
-        n_iter=len(objective) - 1,
-        converged=run.status not in {"max_iter", "callback"} and all(each.status == "gap" for each in run.solver.ended),
+        n_iter=len(run.objective) - 1,
+        converged=run.status not in {"max_iter", "callback"} and all(each.status == "gap" for each in run.ended),
         status=run.status,
-        objective=objective,
-        history=history,
+        objective=np.array(run.objective),
+        history=run.history(),
         params={"method": task.function, "C": run.C, **task.arguments, **task.options.params()},
         coef=coef,
         intercept=solution["intercept"],
         intercept_low=solution["intercept_low"],
         intercept_high=solution["intercept_high"],
-        pseudo_labels=labels,
+        pseudo_labels=None if run.labels is None else rows.given(run.labels),
         gap=solution["gap"],
     )
 
 
 def fit_each_cost(task: Task, given: Mapping[str, Any], loop: Loop) -> LinearMachine | list[LinearMachine]:
-    """Run the loop for each value of `C` with one engine, until the callback stops one of them.
-
-    `given` are the arguments of the public function.
-    """
+    """Run the loop for each value of `C` with one engine, until the callback stops one of them."""
     has_default, costs = given["C"] is None and task.is_relative, []
     if not has_default:
         costs = [check_float(name, C, low=0, open_low=True) for name, C in entries_of("C", given["C"]).items()]
@@ -130,13 +121,13 @@ def _unfinished(run: Run, options: MarginOptions) -> str:
 
 
 def _unsolved(run: Run, options: MarginOptions, dtype: np.dtype[Any]) -> str:
-    unsolved = [each for each in run.solver.ended if each.status != "gap"]
+    unsolved = [each for each in run.ended if each.status != "gap"]
     if not unsolved:
         return ""
     worst = max(unsolved, key=lambda problem: problem.gap / max(problem.objective, 1e-300))
     share = worst.gap / max(worst.objective, 1e-300)
     state = (
-        f"{len(unsolved)} of {len(run.solver.ended)} sub-problems were not solved to solver_tol = "
+        f"{len(unsolved)} of {len(run.ended)} sub-problems were not solved to solver_tol = "
         f"{options.solver_tol:g}: the worst has the duality gap {worst.gap:.3g} at the objective "
         f"{worst.objective:.6g}, a share of {share:.3g}, after {worst.n_steps} steps ({worst.method})"
     )

@@ -5,13 +5,15 @@ Liu, Zheng, Shen and Wang, "An iterative algorithm to learn from positive and un
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.svm._margin_engine import MarginRound, MarginRows, Solved, Solver, Steps
+from fastpu import _core
+from fastpu.svm._margin_engine import Ended, MarginRound, MarginRows, Solved, Steps
 
 Loss: TypeAlias = Literal["hinge", "psi"]
 
@@ -53,14 +55,16 @@ _N_SHARED = 6
 class Run:
     """The fit for one C: the record of its classifiers f_0, f_1, ..., the last of them, and the problem it belongs to.
 
-    `cycle` is the number of steps after which the labels repeated, or 0.
+    `ended` says how each of its sub-problems ended, and `cycle` is the number of steps after which the labels repeated,
+    or 0.
     """
 
     C: float
-    last: Solved
-    problem: Problem
-    solver: Solver
     has_labels: bool = True
+    last: Solved = field(init=False)
+    problem: Problem = field(init=False)
+    ended: list[Ended] = field(default_factory=list)
+    n_counted: int = 0
     log: list[Entry] = field(default_factory=list)
     objective: list[float] = field(default_factory=list)
     status: str = ""
@@ -69,6 +73,26 @@ class Run:
     @property
     def labels(self) -> NDArray[np.int8] | None:
         return self.problem.labels if self.has_labels else None
+
+    def solve(
+        self,
+        labels: NDArray[np.int8],
+        costs: NDArray[np.float64],
+        slopes: NDArray[np.uint8] | None = None,
+        start: Solved | None = None,
+    ) -> Steps[Solved]:
+        """Minimise |w|^2 / 2 + sum_i costs_i [(1 - m_i)_+ + slopes_i m_i], from an earlier optimum if there is one."""
+        solution: _core.MarginSolution = yield labels, costs, slopes, None if start is None else start.solution
+        coef, objective, gap = solution["coef"], solution["objective"], solution["gap"]
+        if not (math.isfinite(objective) and math.isfinite(solution["intercept"])):
+            raise ValueError("X and C must be such that sums of squares and costs do not overflow; scale X, or lower C")
+        self.ended.append(Ended(solution["status"], solution["method"], solution["n_iter"], gap, objective))
+        return Solved(labels, slopes, solution, solution["decision"], 0.5 * float((coef * coef).sum()), gap)
+
+    def counts(self) -> tuple[int, int]:
+        """Return the numbers of sub-problems, and of the engine's steps in them, since the last call."""
+        new, self.n_counted = self.ended[self.n_counted :], len(self.ended)
+        return len(new), sum(each.n_steps for each in new)
 
     def add(self, f: Solved, problem: Problem, value: float, entry: Entry) -> None:
         self.last, self.problem = f, problem
@@ -101,9 +125,8 @@ def algorithm_1(rows: MarginRows, C: float, rule: Rule, *, is_heard: bool = True
     only if `is_heard`.
     """
     loss, most = rule.loss, rows.options.max_iter
-    solver = Solver()
-    f, fitted, relabelled = yield from _first(rows, C, rule, solver)
-    run = Run(C, f, fitted, solver)
+    run = Run(C)
+    f, fitted, relabelled = yield from _first(rows, run, rule)
     before = np.nan  # S(f_(k-1), y_(k-1))
     seen: dict[bytes, int] = {}
     for k in range(most + 1):
@@ -118,7 +141,7 @@ def algorithm_1(rows: MarginRows, C: float, rule: Rule, *, is_heard: bool = True
             relabelled = make_problem(rows, C, labels)
         s_fitted = fitted.value(f, loss)
         s_relabelled = np.nan if relabelled is None else relabelled.value(f, loss)
-        entry = Entry(n_changed, *f.interval, f.gap, *solver.counts(), n_negative, s_fitted, s_relabelled)
+        entry = Entry(n_changed, *f.interval, f.gap, *run.counts(), n_negative, s_fitted, s_relabelled)
         is_stopped = is_heard and (yield MarginRound(C, k, most, s_fitted, n_changed, f.gap))
 
         run.status = _end_before(rule, k, f, relabelled, n_changed, s_relabelled > s_fitted)
@@ -133,13 +156,14 @@ def algorithm_1(rows: MarginRows, C: float, rule: Rule, *, is_heard: bool = True
         elif k == most:
             run.status = "max_iter"
         elif not rule.check_increase:
-            state = _state(relabelled, f, loss)
+            # All that the next step depends on.
+            state = relabelled.labels.tobytes() + (flat_rows(relabelled, f).tobytes() if loss == "psi" else b"")
             if state in seen:
                 run.status, run.cycle = "max_iter", k - seen[state]
             seen[state] = k
         if run.status:
             return run
-        f = yield from minimise(solver, relabelled, f, loss)
+        f = yield from minimise(run, relabelled, f, loss)
         fitted, relabelled, before = relabelled, None, s_relabelled
     return run
 
@@ -155,16 +179,17 @@ def _end_before(rule: Rule, k: int, f: Solved, relabelled: Problem | None, n_cha
     return "labels" if k and not n_changed else ""
 
 
-def _first(rows: MarginRows, C: float, rule: Rule, solver: Solver) -> Steps[tuple[Solved, Problem, Problem | None]]:
+def _first(rows: MarginRows, run: Run, rule: Rule) -> Steps[tuple[Solved, Problem, Problem | None]]:
     """Return f_0, the problem that it was fitted to, and that with its labels y_0 if these are not the signs of f_0."""
     if rule.init == "isvm":
-        isvm = yield from algorithm_1(rows, C, Rule("hinge", "hinge", rule.tol, rule.check_increase), is_heard=False)
-        solver.ended += isvm.solver.ended
+        alike = Rule("hinge", "hinge", rule.tol, rule.check_increase)
+        isvm = yield from algorithm_1(rows, run.C, alike, is_heard=False)
+        run.ended += isvm.ended
         return isvm.last, isvm.problem, isvm.problem
-    problem = make_problem(rows, C, rows.signs(rows.is_labelled))
-    f = yield from solver.solve(problem.labels, problem.costs)
+    problem = make_problem(rows, run.C, rows.signs(rows.is_labelled))
+    f = yield from run.solve(problem.labels, problem.costs)
     if rule.init == "psi":
-        f = yield from minimise(solver, problem, f, "psi")
+        f = yield from minimise(run, problem, f, "psi")
     return f, problem, None
 
 
@@ -178,22 +203,16 @@ def make_problem(rows: MarginRows, C: float, labels: NDArray[np.int8]) -> Proble
     return Problem(labels, rows.weights * np.where(is_positive, C / positive, C / negative))
 
 
-def minimise(solver: Solver, problem: Problem, f: Solved, loss: Loss) -> Steps[Solved]:
+def minimise(run: Run, problem: Problem, f: Solved, loss: Loss) -> Steps[Solved]:
     """Return the minimiser of S, or with the psi loss a fixed point that is no worse than f."""
     if loss == "psi":
-        descent = Descent(solver, problem, f)
+        descent = Descent(run, problem, f)
         while not descent.is_over:
             f, _ = yield from descent.step()
         return f
     if f.labels is problem.labels and f.slopes is None:
         return f
-    return (yield from solver.solve(problem.labels, problem.costs, None, f))
-
-
-def _state(problem: Problem, f: Solved, loss: Loss) -> bytes:
-    """Return all that the next step depends on, to detect a repetition."""
-    flat = flat_rows(problem, f).tobytes() if loss == "psi" else b""
-    return problem.labels.tobytes() + flat
+    return (yield from run.solve(problem.labels, problem.costs, None, f))
 
 
 # --------------------------------------------------------------------------------------------------- psi loss
@@ -225,8 +244,8 @@ class Descent:
     is an earlier one, S is the same there, since S never increases. There are finitely many sets.
     """
 
-    def __init__(self, solver: Solver, problem: Problem, f: Solved) -> None:
-        self._solver, self._problem, self._f = solver, problem, f
+    def __init__(self, run: Run, problem: Problem, f: Solved) -> None:
+        self._run, self._problem, self._f = run, problem, f
         self._slopes = flat_rows(problem, f)
         self._seen: set[bytes] = set()
         known = np.zeros_like(self._slopes) if f.slopes is None else f.slopes
@@ -237,7 +256,7 @@ class Descent:
         """Return the next classifier, and the number of rows whose s it changes."""
         problem, last = self._problem, self._slopes
         self._seen.add(last.tobytes())
-        self._f = yield from self._solver.solve(problem.labels, problem.costs, last, self._f)
+        self._f = yield from self._run.solve(problem.labels, problem.costs, last, self._f)
         self._slopes = flat_rows(problem, self._f)
         self.is_over = self._slopes.tobytes() in self._seen
         return self._f, int(np.count_nonzero(self._slopes != last))
@@ -248,15 +267,14 @@ def biased_psi(rows: MarginRows, C: float, costs: NDArray[np.float64]) -> Steps[
 
     Starts from the hinge solution, and ends when a problem occurs again.
     """
-    solver, most = Solver(), rows.options.max_iter
+    run, most = Run(C, has_labels=False), rows.options.max_iter
     problem = Problem(rows.signs(rows.is_labelled), costs)
-    f = yield from solver.solve(problem.labels, problem.costs)
-    descent = Descent(solver, problem, f)
-    run = Run(C, f, problem, solver, has_labels=False)
+    f = yield from run.solve(problem.labels, problem.costs)
+    descent = Descent(run, problem, f)
     n_changed = int(np.count_nonzero(flat_rows(problem, f)))
     for step in range(most + 1):
         value = problem.value(f, "psi")
-        run.add(f, problem, value, Entry(n_changed, *f.interval, f.gap, *solver.counts()))
+        run.add(f, problem, value, Entry(n_changed, *f.interval, f.gap, *run.counts()))
         is_stopped = yield MarginRound(C, step, most, value, n_changed, f.gap)
         if is_collapsed(f):
             run.status = "collapsed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from fastpu.svm._arguments import Options
 from fastpu.svm.kernel_machine import KernelMachine
 
 UNFINISHED = ("max_iter", "precision")  #: the statuses of a solver that stopped early
+Problem: TypeAlias = Literal["c_svm", "nu_svm", "one_class"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Task:
 
     function: str
     title: str
-    problem: Literal["c_svm", "nu_svm", "one_class"]
+    problem: Problem
     arguments: Mapping[str, object]
     nu: float = 0.0
 
@@ -117,13 +118,10 @@ class TrainingRows:
         """Return the fields of a `KernelMachine` that depend on the rows and the kernel, with `coef` if it is known."""
         kernel = self.kernel
         fields: dict[str, Any] = {
-            "n_features": self.matrix.n_features,
-            "feature_names": self.matrix.feature_names,
+            **kernel.fields(self.matrix),
             "support": support,
             "dual_coef": dual_coef,
             "alpha": np.abs(dual_coef),
-            **kernel.params(),
-            "function": kernel.function,
         }
         if kernel.name == "linear":
             fields["coef"] = linear_coef(self.matrix, support, dual_coef) if coef is None else coef
@@ -162,26 +160,24 @@ class Training(TrainingRows):
 
     def solve(
         self,
-        task: Task,
+        problem: Problem,
         rows: NDArray[np.int64],
         labels: NDArray[np.int8] | None,
         cost: NDArray[np.float64],
         *,
+        nu: float = 0.0,
         start: NDArray[np.float64] | None = None,
         limit: int | None = None,
         hook: Callable[[SvmRound], bool] | None = None,
     ) -> Solved:
-        """Solve the problem of some rows, each with its label (None for one-class) and its box, from alpha `start`.
-
-        `limit` is the most pair updates; by default the options say how many.
-        """
+        """Solve the problem of some rows, each with its label (None for one-class) and box, in `limit` pair updates."""
         limit = self.options.steps(rows.size) if limit is None else limit
         result = self.engine.solve(
-            task.problem,
+            problem,
             rows,
             labels,
             cost,
-            nu=task.nu,
+            nu=nu,
             start=start,
             options=_core.SmoOptions(tol=self.options.tol, max_steps=limit),
             callback=of_rounds(hook, lambda n_steps, *rest: SvmRound(n_steps, limit, *rest)),

@@ -21,7 +21,7 @@ from fastpu.kernels._kernels import linear_coef
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._fit import linear_engine, solve_linear
-from fastpu.svm._solver import Task, Training, open_training, warn_if_degenerate, warn_of_worst
+from fastpu.svm._solver import Training, open_training, warn_if_degenerate, warn_of_worst
 from fastpu.svm.kernel_machine import KernelMachine
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
@@ -29,7 +29,6 @@ _CHUNK_BYTES = 1 << 26  # bytes of scores and coefficients of the bags that are 
 _SHARING_BAGS = 3  # fewer bags have no common start
 _SMALL_BAG, _MANY_BAGS, _FEW_BAGS = 20, 35, 11  # 35 bags where they have up to 20 rows, else 11
 _HISTORY = ("n_steps", "objective", "gap", "violation")
-_TASK = Task("fit_bagging_svm", "bagging SVM", "c_svm", {})
 
 
 @dataclass(frozen=True)
@@ -224,9 +223,7 @@ def fit_bagging_svm(
 
     with make_callback(callback, progress, total=n_bags, description="bagging SVM") as hook:
         work = _Bags(open_training(matrix, options), labels == 1, bags, C, hook)
-        for first in range(0, n_bags, work.n_at_once):
-            if not work.fit(first, min(first + work.n_at_once, n_bags)):
-                break
+        work.fit()
     params = {
         "method": "fit_bagging_svm",
         "C": C,
@@ -238,7 +235,7 @@ def fit_bagging_svm(
     model = work.model(unlabelled, params)
     warn_of_worst("bags of fit_bagging_svm", "bag", dict(enumerate(work.statuses)), model.history, work.training)
     if model.status in {"tol", "gap", "precision"}:
-        warn_if_degenerate("fit_bagging_svm", span_of(work.totals / work.n_done))
+        warn_if_degenerate("fit_bagging_svm", span_of(work.totals / model.n_iter))
     return model
 
 
@@ -270,15 +267,15 @@ class _Bags:
         self._oob_counts: NDArray[np.int64] = np.zeros(n_rows, dtype=np.int64)
         self._dual_coef: NDArray[np.float64] = np.zeros(n_rows)
         self._is_support: NDArray[np.bool_] = np.zeros(n_rows, dtype=np.bool_)
-        self.n_done = 0
         self.statuses: list[str] = []
-        self._parts: dict[str, list[NDArray[Any]]] = {name: [] for name in (*_HISTORY, "intercept")}
-        self.is_stopped = False
+        self._rounds: list[BagRound] = []
+        self._intercepts: list[float] = []
+        self._is_stopped = False
         # Many bags at a time keep several threads busy; with a callback only a few, so that it soon hears of each bag.
         per_bag = 8 * (n_rows + min(n_rows, positives.size + bags.size))
-        self.n_at_once = min(n_bags, max(1, _CHUNK_BYTES // per_bag))
+        self._n_at_once = 1 if self._is_linear else min(n_bags, max(1, _CHUNK_BYTES // per_bag))
         if hook is not None:
-            self.n_at_once = min(self.n_at_once, 4 * training.options.n_threads)
+            self._n_at_once = min(self._n_at_once, 4 * training.options.n_threads)
         self._start = self._common_start(is_positive)
 
     def _common_start(self, is_positive: NDArray[np.bool_]) -> NDArray[np.float64] | None:
@@ -295,28 +292,20 @@ class _Bags:
         alone = open_training(training.matrix, training.options)
         cost = np.where(is_positive, self._C, self._C_unl * size / n_unlabelled)
         rows = np.arange(is_positive.size, dtype=np.int64)
-        return alone.solve(_TASK, rows, self._signs, cost).alpha / cost
+        return alone.solve("c_svm", rows, self._signs, cost).alpha / cost
 
-    def fit(self, first: int, stop: int) -> bool:
-        """Fit the bags from `first` to before `stop`; return False if the callback stops the fit."""
-        results = map(self._solve_linear, range(first, stop)) if self._is_linear else [self._solve(first, stop)]
-        for result in results:
-            n_kept = 0
+    def fit(self) -> None:
+        """Fit the bags, until the callback stops the fit."""
+        solve = self._solve_linear if self._is_linear else self._solve
+        for result in map(solve, range(0, len(self._bags), self._n_at_once)):
             for bag in range(len(result["status"])):
-                self._add(result, bag, result["decision"][:, bag])
-                n_kept += 1
-                numbers = {name: result[name][bag].item() for name in _HISTORY}
-                if self._hook is not None and self._hook(BagRound(self.n_done, len(self._bags), **numbers)):
-                    self.is_stopped = True
-                    break
-            for name, parts in self._parts.items():
-                parts.append(result[name][:n_kept])
-            if self.is_stopped:
-                return False
-        return True
+                self._add(result, bag)
+                if self._hook is not None and self._hook(self._rounds[-1]):
+                    self._is_stopped = True
+                    return
 
-    def _solve(self, first: int, stop: int) -> dict[str, Any]:
-        training, bags = self.training, self._bags[first:stop]
+    def _solve(self, first: int) -> dict[str, Any]:
+        training, bags = self.training, self._bags[first : first + self._n_at_once]
         n_rows = self._positives.size + bags.shape[1]
         return training.engine.solve_bags(
             self._positives,
@@ -333,7 +322,7 @@ class _Bags:
         training, cost = self.training, np.zeros(self._signs.size)
         cost[self._positives] = self._C
         np.add.at(cost, self._bags[bag], self._C_unl)
-        solved = solve_linear(_TASK, training, self._engine, self._signs, cost)
+        solved = solve_linear(training, self._engine, self._signs, cost)
         of_support = solved.of_support()
         support, dual_coef = of_support.rows, of_support.dual_coef
         coef = linear_coef(training.matrix, support, dual_coef) if solved.coef is None else solved.coef
@@ -347,47 +336,50 @@ class _Bags:
             **{name: np.array([getattr(solved, name)]) for name in _HISTORY},
         }
 
-    def _add(self, result: dict[str, Any], bag: int, scores: NDArray[np.float64]) -> None:
+    def _add(self, result: dict[str, Any], bag: int) -> None:
         # Bags are added one after the other, so that the sums do not depend on how many are fitted at a time.
-        coefs = result["coefs"][:, bag]
+        scores, coefs = result["decision"][:, bag], result["coefs"][:, bag]
         if not (np.isfinite(scores).all() and np.isfinite(coefs).all()):
             dtype = self.training.dtype
             raise ValueError(f"X must have entries so small that kernel values do not overflow {dtype}; scale X")
         is_out: NDArray[np.bool_] = np.ones(scores.size, dtype=np.bool_)
-        is_out[self._bags[self.n_done]] = False
+        is_out[self._bags[len(self._rounds)]] = False
         self.totals += scores
         self._oob_totals[is_out] += scores[is_out]
         self._oob_counts += is_out
         self._dual_coef[result["support"]] += coefs
         self._is_support[result["support"][coefs != 0]] = True
         self.statuses.append(result["status"][bag])
-        self.n_done += 1
+        self._intercepts.append(result["intercept"][bag].item())
+        numbers = {name: result[name][bag].item() for name in _HISTORY}
+        self._rounds.append(BagRound(len(self._rounds) + 1, len(self._bags), **numbers))
 
     def model(self, unlabelled: NDArray[np.int64], params: dict[str, object]) -> BaggingSVM:
         """Return the mean of the SVMs of the bags that were kept."""
-        parts = {name: np.concatenate(arrays) for name, arrays in self._parts.items()}
+        n_done, intercepts = len(self._rounds), np.array(self._intercepts)
+        history = {name: np.array([getattr(each, name) for each in self._rounds]) for name in _HISTORY}
         out_of_bag = np.full(self.totals.size, np.nan)
         rows = unlabelled[self._oob_counts[unlabelled] > 0]
         out_of_bag[rows] = self._oob_totals[rows] / self._oob_counts[rows]
         support = np.flatnonzero(self._is_support).astype(np.int64)
         others = [status for status in self.statuses if status not in {"tol", "gap"}]
         reached = "gap" if "gap" in self.statuses else "tol"
-        status = "callback" if self.is_stopped else others[0] if others else reached
-        coef = self._coef / self.n_done if self._is_linear else None
+        status = "callback" if self._is_stopped else others[0] if others else reached
+        coef = self._coef / n_done if self._is_linear else None
         return BaggingSVM(
-            **self.training.vectors(support, self._dual_coef[support] / self.n_done, coef),
+            **self.training.vectors(support, self._dual_coef[support] / n_done, coef),
             threshold=0.0,
-            n_iter=self.n_done,
+            n_iter=n_done,
             converged=status in {"tol", "gap"},
             status=status,
-            objective=parts["objective"],
-            history={name: parts[name] for name in _HISTORY},
+            objective=history["objective"],
+            history=history,
             params=params,
-            intercept=float(parts["intercept"].mean()),
-            gap=float(parts["gap"].max()),
-            violation=float(parts["violation"].max()),
+            intercept=float(intercepts.mean()),
+            gap=float(history["gap"].max()),
+            violation=float(history["violation"].max()),
             margin=1.0,
-            bags=self._bags[: self.n_done],
+            bags=self._bags[:n_done],
             oob_decision_function=out_of_bag,
-            bag_intercepts=parts["intercept"],
+            bag_intercepts=intercepts,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,10 @@ from fastpu.svm._solver import SvmRound, Task
 from fastpu.svm.kernel_machine import KernelMachine
 
 
-def _pose(n_rows: int, y: object, *, C_pos: object, C_unl: object, C: object, sample_weight: object) -> Posed:
-    costs = {
-        name: check_float(name, value, low=0, open_low=True)
-        for name, value in (("C", C), ("C_pos", C_pos), ("C_unl", C_unl))
-    }
+def _pose(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
+    costs = {name: check_float(name, given[name], low=0, open_low=True) for name in ("C", "C_pos", "C_unl")}
     labels = check_labels(y, n_rows, pu_only="fit_bsvm")
-    weights = check_sample_weight(sample_weight, n_rows)
+    weights = check_sample_weight(given["sample_weight"], n_rows)
     by_group = np.where(labels == 1, costs["C_pos"], costs["C_unl"])
     cost = cost_per_row(n_rows, {"C": costs["C"]}, {"C_pos or C_unl": by_group, "sample_weight": weights})
     signs = np.where(labels == 1, np.int8(1), np.int8(-1))
@@ -65,7 +62,7 @@ def fit_bsvm(
         |w|^2 / 2 + C C_pos sum_P max(0, 1 - f(x_i)) + C C_unl sum_U max(0, 1 + f(x_i)),    f(x) = w'phi(x) + b.
 
     The unlabelled rows stand in for negatives, and the smaller `C_unl` is, the less the positives hidden among them
-    matter.
+    matter. Time and memory are those of `fit_svm`.
 
     Parameters
     ----------
@@ -96,10 +93,6 @@ def fit_bsvm(
     -----
     ConvergenceWarning, DegenerateModelWarning
         As in `fit_svm`. A model that calls all rows positive, or none, means that one of the costs is far too large.
-
-    Notes
-    -----
-    Costs as in `fit_svm`.
 
     References
     ----------

@@ -173,7 +173,8 @@ def fit_ipsi(
     The loss is L(z) = min(1, max(0, 1 - z)) = max(0, 1 - z) + min(z, 0). A minimiser of S(., y_k) is sought by the
     difference-of-convex iteration from f_k: min(z, 0) is replaced by s z, s = 1 where z < 0 at the last classifier and
     0 elsewhere, which is a convex problem, until the set of rows with s = 1 comes back. S never increases on the way,
-    and what is found is a fixed point of that iteration, not always the least minimum.
+    and what is found is a fixed point of that iteration, not always the least minimum. Errors and warnings are those of
+    `fit_isvm`, and a DegenerateModelWarning if the psi loss has collapsed.
 
     Parameters
     ----------
@@ -189,20 +190,6 @@ progress
     -------
     LinearMachine, or a list of them if `C` is a sequence
         As in `fit_isvm`; the status can be "collapsed" too.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_isvm`.
-
-    Warns
-    -----
-    ConvergenceWarning
-        As in `fit_isvm`.
-    DegenerateModelWarning
-        As in `fit_isvm`, and if the psi loss has collapsed.
-    EstimateWarning
-        As in `fit_isvm`.
 
     Notes
     -----
@@ -232,7 +219,7 @@ progress
 def _fit(
     function: str, title: str, loss: Loss, init: str, given: Mapping[str, Any]
 ) -> LinearMachine | list[LinearMachine]:
-    """Fit by Algorithm 1; `given` are the arguments of the public function."""
+    """Fit by Algorithm 1."""
     increase = check_bool("check_increase", given["check_increase"])
     rule = Rule(loss, init, check_float("tol", given["tol"], low=0), increase)
     own = {name: getattr(rule, name) for name in ("init", "tol", "check_increase") if name in given}
