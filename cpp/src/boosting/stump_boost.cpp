@@ -74,12 +74,12 @@ PerSlot firing_shares(const Boundary& stump, bool fires_above, const StumpSearch
 }  // namespace
 
 index_t exact_search_bins(index_t n_rows, index_t n_features) {
-  constexpr index_t kCutAll = 600;  // with so few rows, cutting everywhere beats looking into bins
-  constexpr index_t kOneByte = 255;
+  constexpr double kOfRoot = 3;  // more bins take longer to sum up, fewer have more rows to be looked into
+  constexpr double kOneByte = 255;
   constexpr index_t kFewest = 15;
   constexpr index_t kMostBins = 1 << 21;  // 64 MB of histograms, and as much for a thread
-  const index_t wanted = n_rows <= kCutAll ? std::max<index_t>(1, n_rows - 1) : kOneByte;
-  return std::min(wanted, std::max(kFewest, kMostBins / n_features));
+  const auto wanted = static_cast<index_t>(std::min(kOneByte, kOfRoot * std::sqrt(static_cast<double>(n_rows))));
+  return std::max(kFewest, std::min(wanted, kMostBins / n_features));
 }
 
 namespace {
