@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <type_traits>
 #include <utility>
@@ -57,14 +58,15 @@ void CoordinateDescent::use_all() {
 void CoordinateDescent::shuffle(index_t n_together) {
   const index_t n_blocks = n_active_ / n_together;
   const auto block = [&](index_t b) { return order_.begin() + b * n_together; };
+  const auto below = [&](index_t n) { return index_t{random_.scaled(static_cast<std::uint32_t>(n))}; };
   for (index_t b = 0; b < n_blocks; ++b) {
-    const index_t other = b + random_.below(n_blocks - b);
+    const index_t other = b + below(n_blocks - b);
     if (other != b) std::swap_ranges(block(b), block(b + 1), block(other));
   }
   if (n_together == 1) return;
   for (index_t k = 0; k < n_active_; ++k) {
     const index_t end = std::min(n_active_, (k / n_together + 1) * n_together);
-    std::swap(order_[at(k)], order_[at(k + random_.below(end - k))]);
+    std::swap(order_[at(k)], order_[at(k + below(end - k))]);
   }
 }
 
