@@ -37,7 +37,7 @@ double DenseKernel<T>::diagonal(index_t row) const {
 
 template <class T>
 void DenseKernel<T>::fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
-                          T* const* out, int /*worker*/) const {
+                          T* const* out) const {
   const auto& packed = static_cast<const DenseColumns<T>&>(columns);
   constexpr index_t kRowsAtOnce = 16;  // few enough that their pointers fit on the stack and a panel stays in the cache
   const T* x[kRowsAtOnce];

@@ -49,8 +49,8 @@ class PrecomputedKernel final : public Kernel<T> {
   std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& /*team*/) const override {
     return std::make_unique<NumberedColumns<T>>(rows, n);
   }
-  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
-            int /*worker*/) const override {
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
+            T* const* out) const override {
     const index_t* chosen = static_cast<const NumberedColumns<T>&>(columns).rows();
     for (index_t k = 0; k < n; ++k) {
       const T* from = view_.row(rows[k]);
@@ -77,7 +77,7 @@ class FunctionKernel final : public Kernel<double> {
     return std::make_unique<NumberedColumns<double>>(rows, n);
   }
   void fill(const index_t* rows, index_t n, const KernelColumns<double>& columns, index_t first, index_t last,
-            double* const* out, int /*worker*/) const override {
+            double* const* out) const override {
     const index_t* chosen = static_cast<const NumberedColumns<double>&>(columns).rows();
     const index_t width = last - first;
     AlignedBuffer<double> values(n * width, "values of a kernel function");
@@ -133,7 +133,7 @@ void scores_of_blocks(const Kernel<T>& kernel, const KernelModels& models, index
     for (index_t s = 0; s < models.n_support; s += kRowsAtOnce) {
       if (s % (16 * kRowsAtOnce) == 0) team.poll();
       const index_t n_rows = std::min(kRowsAtOnce, models.n_support - s);
-      kernel.fill(models.support + s, n_rows, *columns, 0, n_now, rows, worker);
+      kernel.fill(models.support + s, n_rows, *columns, 0, n_now, rows);
       for (index_t m = 0; m < models.n_models; ++m) {
         for (index_t r = 0; r < n_rows; ++r) mine.factors[r] = models.coefs[(s + r) * models.n_models + m];
         loops.add_rows(mine.sums.data() + m * columns_at_once, read, mine.factors.data(), n_rows, n_now);
@@ -160,7 +160,7 @@ void fill_matrix(const Kernel<double>& kernel, const KernelColumns<double>& colu
       numbers[k] = first + k;
       places[k] = values.data() + (worker * kRowsAtOnce + k) * stride;
     }
-    kernel.fill(numbers, size, columns, 0, width, places, worker);
+    kernel.fill(numbers, size, columns, 0, width, places);
     for (index_t k = 0; k < size; ++k) std::copy_n(places[k], width, out + (first + k) * width);
   });
 }
@@ -215,7 +215,7 @@ void kernel_scores_of_support(const Kernel<double>& kernel, const index_t* rows,
     const index_t end = start(left) + size(left);
     for (index_t s = start(left); s < end; s += kRowsAtOnce) {
       const index_t n_rows = std::min(kRowsAtOnce, end - s);
-      kernel.fill(rows + s, n_rows, *columns[at(above)], 0, size(above), places, worker);
+      kernel.fill(rows + s, n_rows, *columns[at(above)], 0, size(above), places);
       add_rows(out + start(above), places, coefs + s, n_rows, size(above));
       if (above == left) continue;
       for (index_t r = 0; r < n_rows; ++r) out[s + r] += dot(places[r], coefs + start(above), size(above));

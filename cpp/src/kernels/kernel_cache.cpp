@@ -238,7 +238,7 @@ void KernelCache<T>::prepare(const index_t* rows, index_t n, index_t n_more, Pen
 }
 
 template <class T>
-void KernelCache<T>::compute(const PendingRows& pending, index_t block, int worker) const {
+void KernelCache<T>::compute(const PendingRows& pending, index_t block) const {
   const index_t first = pending.start_ + block * pending.block_size_;
   const index_t last = std::min(first + pending.block_size_, static_cast<index_t>(columns_.size()));
   std::vector<index_t> numbers;
@@ -248,7 +248,7 @@ void KernelCache<T>::compute(const PendingRows& pending, index_t block, int work
     numbers.push_back(row.row);
     out.push_back(row.values + first);
   }
-  kernel_->fill(numbers.data(), static_cast<index_t>(numbers.size()), *packed_, first, last, out.data(), worker);
+  kernel_->fill(numbers.data(), static_cast<index_t>(numbers.size()), *packed_, first, last, out.data());
 }
 
 template <class T>
@@ -265,7 +265,7 @@ void KernelCache<T>::get(const index_t* rows, index_t n, const T** values, Team&
   prepare(rows, n, 0, missing);
   const index_t n_values = static_cast<index_t>(missing.rows_.size()) * missing.n_blocks_ * missing.block_size_;
   const int max_workers = n_values < kLeastParallel ? 1 : team.n_threads();
-  team.for_each(missing.n_blocks_, max_workers, [&](index_t block, int worker) { compute(missing, block, worker); });
+  team.for_each(missing.n_blocks_, max_workers, [&](index_t block, int) { compute(missing, block); });
   finish(missing);
   for (index_t k = 0; k < n; ++k) values[k] = slot(row_slot_[at(rows[k])]);
 }

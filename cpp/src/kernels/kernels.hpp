@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
@@ -65,8 +67,8 @@ class DenseKernel final : public Kernel<T> {
   std::unique_ptr<KernelColumns<T>> pack(const DenseView<T>& view, const index_t* rows, index_t n, Team& team) const {
     return std::make_unique<DenseColumns<T>>(view, rows, n, loops_.panel_width, team);
   }
-  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
-            int worker) const override;
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
+            T* const* out) const override;
 
  private:
   DenseView<T> view_;
@@ -92,7 +94,8 @@ class SparseColumns final : public KernelColumns<T> {
 template <class T>
 class SparseKernel final : public Kernel<T> {
  public:
-  SparseKernel(const CsrView<T>& view, const KernelParams& params, const Team& team);
+  SparseKernel(const CsrView<T>& view, const KernelParams& params, const Team& team)
+      : view_(view), params_(params), loops_(svm_kernels(team.isa()).of<T>()) {}
 
   index_t n_rows() const override { return view_.n_rows; }
   double diagonal(index_t row) const override;
@@ -100,8 +103,8 @@ class SparseKernel final : public Kernel<T> {
   std::unique_ptr<KernelColumns<T>> pack(const CsrView<T>& view, const index_t* rows, index_t n) const {
     return std::make_unique<SparseColumns<T>>(view, rows, n);
   }
-  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
-            int worker) const override;
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
+            T* const* out) const override;
 
  private:
   // Up to eight rows side by side, feature by feature: entry (f, l) of row l at f * 8 + l, and nothing but zeros
@@ -111,13 +114,21 @@ class SparseKernel final : public Kernel<T> {
     AlignedBuffer<double> sums;
   };
 
+  Scratch take_scratch() const {
+    const std::scoped_lock lock(lock_);
+    if (idle_.empty()) return {};
+    Scratch scratch = std::move(idle_.back());
+    idle_.pop_back();
+    return scratch;
+  }
   void to_distances(const index_t* rows, index_t n, const SparseColumns<T>& columns, index_t first, index_t last,
                     double* sums) const;
 
   CsrView<T> view_;
   KernelParams params_;
   const TypedKernels<T>& loops_;
-  mutable std::vector<Scratch> scratch_;  // one per worker
+  mutable std::mutex lock_;
+  mutable std::vector<Scratch> idle_;  // scratch of calls of fill() that have ended
 };
 
 }  // namespace fastpu::detail

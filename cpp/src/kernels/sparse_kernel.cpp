@@ -2,6 +2,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "kernels/kernels.hpp"
 #include "linalg/row_products.hpp"
@@ -34,10 +35,6 @@ SparseColumns<T>::SparseColumns(const CsrView<T>& view, const index_t* rows, ind
 }
 
 template <class T>
-SparseKernel<T>::SparseKernel(const CsrView<T>& view, const KernelParams& params, const Team& team)
-    : view_(view), params_(params), loops_(svm_kernels(team.isa()).of<T>()), scratch_(at(team.n_threads())) {}
-
-template <class T>
 double SparseKernel<T>::diagonal(index_t row) const {
   if (is_of_distances(params_)) return params_.kind == KernelKind::rbf ? 1.0 : 0.0;
   alignas(64) T value[kKernelPanel] = {};
@@ -53,10 +50,10 @@ std::unique_ptr<KernelColumns<T>> SparseKernel<T>::pack(const index_t* rows, ind
 
 template <class T>
 void SparseKernel<T>::fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
-                           T* const* out, int worker) const {
+                           T* const* out) const {
   const auto& chosen = static_cast<const SparseColumns<T>&>(columns);
   const CsrView<T>& other = chosen.view();
-  Scratch& scratch = scratch_[at(worker)];
+  Scratch scratch = take_scratch();
   if (scratch.work.empty()) {
     scratch.work = AlignedBuffer<T>::zeros(view_.n_cols * kRowsAtOnce, "rows of a sparse kernel side by side");
   }
@@ -90,6 +87,8 @@ void SparseKernel<T>::fill(const index_t* rows, index_t n, const KernelColumns<T
       transform(params_, loops_, out[k + r], round_up(last - first, kKernelPanel));
     }
   }
+  const std::scoped_lock lock(lock_);
+  idle_.push_back(std::move(scratch));
 }
 
 // Squared distances in place of the products of rows with columns.

@@ -36,13 +36,13 @@ class StoredRows final : public Kernel<T> {
     for (index_t c = 0; c < n_columns_; ++c) all[at(c)] = c;
     const auto columns = kernel.pack(all.data(), n_columns_, team);
     const index_t at_once = kernel.is_serial() ? n_columns_ : 4 * kKernelPanel;
-    team.for_each(count_blocks(n_columns_, at_once), kernel.is_serial() ? 1 : team.n_threads(),
-                  [&](index_t block, int worker) {
-                    const index_t first = block * at_once;
-                    std::vector<T*> out(at(n));
-                    for (index_t k = 0; k < n; ++k) out[at(k)] = values_.data() + k * stride_ + first;
-                    kernel.fill(rows, n, *columns, first, std::min(first + at_once, n_columns_), out.data(), worker);
-                  });
+    const int max_workers = kernel.is_serial() ? 1 : team.n_threads();
+    team.for_each(count_blocks(n_columns_, at_once), max_workers, [&](index_t block, int) {
+      const index_t first = block * at_once;
+      std::vector<T*> out(at(n));
+      for (index_t k = 0; k < n; ++k) out[at(k)] = values_.data() + k * stride_ + first;
+      kernel.fill(rows, n, *columns, first, std::min(first + at_once, n_columns_), out.data());
+    });
   }
 
   // The packed columns of the kernel, from which values that are not stored are computed; null if all rows are stored.
@@ -64,8 +64,8 @@ class StoredRows final : public Kernel<T> {
     return std::make_unique<Columns>(rows, n, n_stored_ < n_columns_ ? kernel_.pack(rows, n, team) : nullptr);
   }
   bool is_serial() const override { return kernel_.is_serial(); }
-  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
-            int worker) const override {
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
+            T* const* out) const override {
     const auto& chosen = static_cast<const Columns&>(columns);
     std::vector<index_t> others;
     std::vector<T*> out_others;
@@ -82,8 +82,7 @@ class StoredRows final : public Kernel<T> {
       std::fill(out[k] + (last - first), out[k] + end, T{});
     }
     if (others.empty()) return;
-    kernel_.fill(others.data(), static_cast<index_t>(others.size()), chosen.inner(), first, last, out_others.data(),
-                 worker);
+    kernel_.fill(others.data(), static_cast<index_t>(others.size()), chosen.inner(), first, last, out_others.data());
   }
 
  private:

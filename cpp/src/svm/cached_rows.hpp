@@ -79,7 +79,7 @@ class CachedRows {
     for (const index_t position : positions) asked_.push_back(row_at(position));
     cache_.prepare(asked_.data(), static_cast<index_t>(asked_.size()), n_more, pending);
   }
-  void compute(const PendingRows& pending, index_t block, int worker) const { cache_.compute(pending, block, worker); }
+  void compute(const PendingRows& pending, index_t block) const { cache_.compute(pending, block); }
   void finish(PendingRows& pending) { cache_.finish(pending); }
 
   // Computes the kernel matrix of some active variables.

@@ -378,11 +378,11 @@ void Smo<T>::make_steps_beside_rows(index_t most_steps, index_t n_ahead, detail:
     if (ahead.empty()) {
       solver_->go_on(progress, step_tol_, most_steps, find_row);
     } else {
-      team_.for_each(1 + pending.n_blocks(), [&](index_t block, int worker) {
+      team_.for_each(1 + pending.n_blocks(), [&](index_t block, int) {
         if (block == 0) {
           solver_->go_on(progress, step_tol_, most_steps, find_row);
         } else {
-          source_.compute(pending, block - 1, worker);
+          source_.compute(pending, block - 1);
           n_left.fetch_sub(1, std::memory_order_relaxed);
         }
       });

@@ -288,12 +288,12 @@ void LinearSmo<View>::solve_working_set() {
   const index_t stride = round_up(n, kKernelPanel);
   constexpr index_t kRowsAtOnce = 32;
   const double work = static_cast<double>(n * n) * detail::mean_row_size(x_);
-  team_.for_each(count_blocks(n, kRowsAtOnce), work < 200'000 ? 1 : team_.n_threads(), [&](index_t block, int worker) {
+  team_.for_each(count_blocks(n, kRowsAtOnce), work < 200'000 ? 1 : team_.n_threads(), [&](index_t block, int) {
     double* out[kRowsAtOnce];
     const index_t first = block * kRowsAtOnce;
     const index_t n_now = std::min(kRowsAtOnce, n - first);
     for (index_t k = 0; k < n_now; ++k) out[k] = working_kernel_.data() + (first + k) * stride;
-    kernel.fill(rows.data() + first, n_now, *columns, 0, n, out, worker);
+    kernel.fill(rows.data() + first, n_now, *columns, 0, n, out);
   });
 
   solver_->clear();

@@ -64,7 +64,7 @@ class KernelCache {
     index_t n_blocks_ = 0;
   };
   void prepare(const index_t* rows, index_t n, index_t n_more, PendingRows& pending);
-  void compute(const PendingRows& pending, index_t block, int worker) const;
+  void compute(const PendingRows& pending, index_t block) const;
   void finish(PendingRows& pending);
 
  private:
