@@ -6,7 +6,6 @@
 #include "fastpu/common/aligned_buffer.hpp"
 #include "knn/distance_kernels.hpp"
 #include "knn/knn_searches.hpp"
-#include "knn/row_key.hpp"
 
 namespace fastpu::detail {
 
@@ -23,15 +22,6 @@ struct Node {
   index_t middle() const { return first + (end - first + 1) / 2; }
   Node left() const { return {number + 1, first, middle()}; }
   Node right() const { return {number + 2 * (middle() - first), middle(), end}; }
-};
-
-// A node still to be visited, in the order of visits: by the squared distance of its box, ties by its lowest row index.
-struct Reach {
-  double squared;
-  index_t lowest;
-  bool operator<(const Reach& other) const {
-    return squared < other.squared || (squared == other.squared && lowest < other.lowest);
-  }
 };
 
 // Nodes are split level by level until a level has so many; the subtree below each of these is one block of work.
@@ -156,7 +146,8 @@ class Tree {
     }
   }
 
-  Reach reach(const Node& node, const double* point) const {
+  // Nodes are visited in the order of the squared distances of their boxes, ties by their lowest row.
+  RowKey reach(const Node& node, const double* point) const {
     const double* const box = low(node.number);
     if (d_ > 3) return {kernels_.of_box(box, box + d_, point, d_), lowest_[node.number]};
     // In few dimensions a call of the kernel would cost more than its work.
@@ -171,7 +162,7 @@ class Tree {
   void search_row(index_t row, const double* point, NearestRows& nearest) const {
     struct Open {
       Node node;
-      Reach reach;
+      RowKey reach;
     };
     std::array<Open, kMostDepth> open;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
     std::size_t n_open = 0;
@@ -184,18 +175,16 @@ class Tree {
         far.reach = reach(far.node, point);
         if (far.reach < near.reach) std::swap(near, far);
         assert(n_open < open.size());
-        if (far.reach < worst(row, nearest)) open[n_open++] = far;
+        if (far.reach < nearest.farthest(row)) open[n_open++] = far;
         next = near;
       }
-      if (next.reach < worst(row, nearest)) search_leaf(next.node, row, point, nearest);
+      if (next.reach < nearest.farthest(row)) search_leaf(next.node, row, point, nearest);
       do {
         if (n_open == 0) return;
         next = open[--n_open];
-      } while (!(next.reach < worst(row, nearest)));
+      } while (!(next.reach < nearest.farthest(row)));
     }
   }
-
-  static Reach worst(index_t row, const NearestRows& nearest) { return {nearest.worst(row), nearest.worst_index(row)}; }
 
   void search_leaf(const Node& leaf, index_t row, const double* point, NearestRows& nearest) const {
     const index_t end = std::min(leaf.end * leaf_points_, x_.n_rows);
