@@ -73,8 +73,12 @@ class KernelCache {
   void forget();
   void move_values(const std::vector<index_t>& from, index_t new_slot_size, Team& team);
   void unlink(index_t s);
-  void link_newest(index_t s);
-  void link_oldest(index_t s);
+  void link_after(index_t before, index_t s);
+  void link_newest(index_t s) { link_after(older_[at(capacity())], s); }
+  void touch(index_t s) {
+    unlink(s);
+    link_newest(s);
+  }
   void use_more_slots(index_t n);
 
   const Kernel<T>* kernel_;
