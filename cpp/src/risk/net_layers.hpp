@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <type_traits>
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
@@ -42,7 +41,6 @@ template <class View>
 class NetLayers {
  public:
   using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-  static constexpr bool kIsDense = std::is_same_v<View, DenseView<T>>;
 
   NetLayers(index_t n_features, index_t n_hidden, Team& team)
       : n_features_(n_features),
@@ -104,7 +102,7 @@ class NetLayers {
   void forward(const View& x, const NetBatch& batch, index_t first, index_t n, const NetArrays<T>& net, T* hidden,
                T* scores) const {
     assert(n <= kNetRows);
-    if constexpr (kIsDense) {
+    if constexpr (View::kIsDense) {
       const T* rows[kNetRows];
       row_pointers(x, batch, first, n, rows);
       if (n_hidden_ > 0) {
@@ -138,7 +136,7 @@ class NetLayers {
     for (index_t i = 0; i < batch.n; ++i) intercept += static_cast<double>(g[i]);
     gradient.intercept = static_cast<T>(intercept);
     if (n_hidden_ == 0) {
-      if constexpr (kIsDense) {
+      if constexpr (View::kIsDense) {
         add_dense(x, batch, g, 1, 1, nullptr, gradient.coef.data());
       } else {
         add_sparse_linear(x, batch, g, gradient.coef.data());
@@ -166,7 +164,7 @@ class NetLayers {
     add_blocks(0, gradient.coef.data());
     add_blocks(stride_, gradient.hidden_intercept.data());
     // The derivative of f by hidden value j is coef_j where the value is positive.
-    if constexpr (kIsDense) {
+    if constexpr (View::kIsDense) {
       add_dense(x, batch, hidden, stride_, n_hidden_, net.coef.data(), gradient.hidden_coef.data());
     } else {
       add_sparse(x, batch, hidden, net.coef.data(), gradient.hidden_coef.data());

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
-#include <type_traits>
 #include <utility>
 
 #include "common/compiler_hints.hpp"
@@ -97,7 +96,7 @@ void CoordinateDescent::go_over(const View& x) {
     const index_t row = task_.row(i);
     constexpr index_t kLine = 64;
     const index_t ahead = task_.row(order_[at(std::min(k + n_ahead, n_active_ - 1))]);  // is prefetched
-    if constexpr (std::is_same_v<View, DenseView<Value>>) {
+    if constexpr (View::kIsDense) {
       constexpr index_t kMost = 4096;
       const auto* const bytes = reinterpret_cast<const char*>(x.row(ahead));
       const index_t end = std::min<index_t>(kMost, x.n_cols * static_cast<index_t>(sizeof(Value)));

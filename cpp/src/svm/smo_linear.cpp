@@ -227,7 +227,7 @@ void LinearSmo<View>::choose_origin() {
     sum += value_[i];
     size += std::abs(value_[i]);
   }
-  if constexpr (requires { x_.row(0); }) {
+  if constexpr (View::kIsDense) {
     if (!(std::abs(sum) <= detail::kZeroSum * size)) return;
     const auto* row = x_.row(problem_.rows[0]);
     for (index_t f = 0; f < x_.n_cols; ++f) origin_[f] = static_cast<double>(row[f]);
