@@ -434,7 +434,7 @@ MarginResult Solve::run(const MarginStart* start) {
 
 }  // namespace
 
-LargeMarginEngine::LargeMarginEngine(const MarginRows& x, Team& team) : data_(std::make_unique<MarginData>(x, team)) {}
+LargeMarginEngine::LargeMarginEngine(const RowsView& x, Team& team) : data_(std::make_unique<MarginData>(x, team)) {}
 
 LargeMarginEngine::~LargeMarginEngine() = default;
 

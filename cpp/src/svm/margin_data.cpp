@@ -48,7 +48,7 @@ std::string too_large(index_t column) {
 
 }  // namespace
 
-MarginData::MarginData(const MarginRows& x, Team& team) : x_(x) {
+MarginData::MarginData(const RowsView& x, Team& team) : x_(x) {
   const index_t n = n_rows();
   const index_t p = n_features();
   if (n == 0) throw std::invalid_argument("X must have at least 1 row, got 0");
@@ -99,7 +99,7 @@ const double* MarginData::gram(Team& team) const {
   return gram_.data();
 }
 
-void gather_rows(const MarginRows& x, const index_t* rows, index_t n, const double* centre, double* out) {
+void gather_rows(const RowsView& x, const index_t* rows, index_t n, const double* centre, double* out) {
   std::visit(
       [&](const auto& view) {
         for (index_t k = 0; k < n; ++k) {

@@ -49,7 +49,7 @@ class LargeMarginEngine {
  public:
   // The arrays that x points to must outlive the engine. Throws std::invalid_argument if X has no row, or its squares
   // overflow.
-  LargeMarginEngine(const MarginRows& x, Team& team);
+  LargeMarginEngine(const RowsView& x, Team& team);
   ~LargeMarginEngine();
   LargeMarginEngine(LargeMarginEngine&&) = delete;
   LargeMarginEngine& operator=(LargeMarginEngine&&) = delete;
