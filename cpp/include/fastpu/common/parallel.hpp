@@ -40,7 +40,7 @@ class Team {
   Team& operator=(Team&&) = delete;
 
   // The most workers that a loop may use, the caller (worker 0) included: scratch memory is one piece per worker.
-  [[nodiscard]] int n_threads() const noexcept;
+  [[nodiscard]] int n_threads() const noexcept { return n_threads_; }
 
   [[nodiscard]] Isa isa() const noexcept { return isa_; }
 
