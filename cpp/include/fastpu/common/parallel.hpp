@@ -34,11 +34,6 @@ class Team {
   explicit Team(int n_threads, Poll poll = {}, Isa isa = best_isa());
   ~Team();
 
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
-  Team(Team&&) = delete;
-  Team& operator=(Team&&) = delete;
-
   // The most workers that a loop may use, the caller (worker 0) included: scratch memory is one piece per worker.
   [[nodiscard]] int n_threads() const noexcept { return n_threads_; }
 

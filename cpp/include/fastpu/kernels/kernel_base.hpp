@@ -23,13 +23,7 @@ struct KernelParams {
 inline constexpr index_t kKernelPanel = 64;
 
 template <class T>
-class KernelColumns {
- public:
-  KernelColumns() = default;
-  KernelColumns(const KernelColumns&) = delete;
-  KernelColumns& operator=(const KernelColumns&) = delete;
-  KernelColumns(KernelColumns&&) = delete;
-  KernelColumns& operator=(KernelColumns&&) = delete;
+struct KernelColumns {
   virtual ~KernelColumns() = default;
 };
 
@@ -37,11 +31,6 @@ class KernelColumns {
 template <class T>
 class Kernel {
  public:
-  Kernel() = default;
-  Kernel(const Kernel&) = delete;
-  Kernel& operator=(const Kernel&) = delete;
-  Kernel(Kernel&&) = delete;
-  Kernel& operator=(Kernel&&) = delete;
   virtual ~Kernel() = default;
 
   virtual index_t n_rows() const = 0;

@@ -51,10 +51,6 @@ class LargeMarginEngine {
   // overflow.
   LargeMarginEngine(const RowsView& x, Team& team);
   ~LargeMarginEngine();
-  LargeMarginEngine(LargeMarginEngine&&) = delete;
-  LargeMarginEngine& operator=(LargeMarginEngine&&) = delete;
-  LargeMarginEngine(const LargeMarginEngine&) = delete;
-  LargeMarginEngine& operator=(const LargeMarginEngine&) = delete;
 
   index_t n_rows() const;
 
