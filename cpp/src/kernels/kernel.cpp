@@ -14,30 +14,14 @@ namespace fastpu {
 
 namespace {
 
+using detail::finish_panel;
+using detail::NumberedColumns;
+
 template <class T>
 int workers_for(const Kernel<T>& kernel, index_t n_values, const Team& team) {
   constexpr index_t kLeast = 20'000;  // fewer kernel values are not worth waking a thread
   return kernel.is_serial() || n_values < kLeast ? 1 : team.n_threads();
 }
-
-// Fills the panel with zeros after the last of n values.
-template <class T>
-void finish_panel(T* values, index_t n) {
-  std::fill(values + n, values + round_up(n, kKernelPanel), T{});
-}
-
-// Rows of a matrix or a function by number.
-template <class T>
-class NumberedColumns final : public KernelColumns<T> {
- public:
-  NumberedColumns(const index_t* rows, index_t n) : rows_(make_vector<index_t>(n, "columns of a kernel")) {
-    std::copy_n(rows, n, rows_.begin());
-  }
-  const index_t* rows() const { return rows_.data(); }
-
- private:
-  std::vector<index_t> rows_;
-};
 
 template <class T>
 class PrecomputedKernel final : public Kernel<T> {
@@ -51,7 +35,7 @@ class PrecomputedKernel final : public Kernel<T> {
   }
   void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
             T* const* out) const override {
-    const index_t* chosen = static_cast<const NumberedColumns<T>&>(columns).rows();
+    const index_t* chosen = static_cast<const NumberedColumns<T>&>(columns).rows.data();
     for (index_t k = 0; k < n; ++k) {
       const T* from = view_.row(rows[k]);
       for (index_t c = first; c < last; ++c) out[k][c - first] = from[chosen[c]];
@@ -78,7 +62,7 @@ class FunctionKernel final : public Kernel<double> {
   }
   void fill(const index_t* rows, index_t n, const KernelColumns<double>& columns, index_t first, index_t last,
             double* const* out) const override {
-    const index_t* chosen = static_cast<const NumberedColumns<double>&>(columns).rows();
+    const index_t* chosen = static_cast<const NumberedColumns<double>&>(columns).rows.data();
     const index_t width = last - first;
     AlignedBuffer<double> values(n * width, "values of a kernel function");
     fill_(rows, n, chosen + first, width, values.data());

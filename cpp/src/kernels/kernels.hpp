@@ -1,6 +1,7 @@
 // The kernels of dense and of sparse rows, which make_kernel makes and kernel_scores uses.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <mutex>
@@ -39,6 +40,12 @@ void transform(const KernelParams& params, const TypedKernels<T>& loops, T* valu
   }
 }
 
+// Fills the panel with zeros after the last of n values.
+template <class T>
+void finish_panel(T* values, index_t n) {
+  std::fill(values + n, values + round_up(n, kKernelPanel), T{});
+}
+
 // Panels of panel_width columns, feature by feature within a panel; zeros fill up the last panel.
 template <class T>
 class DenseColumns final : public KernelColumns<T> {
@@ -74,6 +81,15 @@ class DenseKernel final : public Kernel<T> {
   DenseView<T> view_;
   KernelParams params_;
   const TypedKernels<T>& loops_;
+};
+
+// Rows of a matrix or a function by number.
+template <class T>
+struct NumberedColumns : KernelColumns<T> {
+  NumberedColumns(const index_t* numbers, index_t n) : rows(make_vector<index_t>(n, "columns of a kernel")) {
+    std::copy_n(numbers, n, rows.begin());
+  }
+  std::vector<index_t> rows;
 };
 
 template <class T>

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/kernels/kernel.hpp"
+#include "kernels/kernels.hpp"
 #include "linalg/row_products.hpp"
 
 namespace fastpu::detail {
@@ -45,23 +45,18 @@ class StoredRows final : public Kernel<T> {
     });
   }
 
-  // The packed columns of the kernel, from which values that are not stored are computed; null if all rows are stored.
-  class Columns final : public KernelColumns<T> {
-   public:
-    Columns(const index_t* rows, index_t n, std::unique_ptr<KernelColumns<T>> inner)
-        : rows_(rows, rows + n), inner_(std::move(inner)) {}
-    const std::vector<index_t>& rows() const { return rows_; }
-    const KernelColumns<T>& inner() const { return *inner_; }
-
-   private:
-    std::vector<index_t> rows_;
-    std::unique_ptr<KernelColumns<T>> inner_;
+  struct Columns final : NumberedColumns<T> {
+    using NumberedColumns<T>::NumberedColumns;
+    // The packed columns of the kernel, for values that are not stored; null if all rows are stored.
+    std::unique_ptr<KernelColumns<T>> packed;
   };
 
   index_t n_rows() const override { return n_columns_; }
   double diagonal(index_t row) const override { return kernel_.diagonal(row); }
   std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const override {
-    return std::make_unique<Columns>(rows, n, n_stored_ < n_columns_ ? kernel_.pack(rows, n, team) : nullptr);
+    auto columns = std::make_unique<Columns>(rows, n);
+    if (n_stored_ < n_columns_) columns->packed = kernel_.pack(rows, n, team);
+    return columns;
   }
   bool is_serial() const override { return kernel_.is_serial(); }
   void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
@@ -77,12 +72,11 @@ class StoredRows final : public Kernel<T> {
         continue;
       }
       const T* from = values_.data() + place * stride_;
-      for (index_t c = first; c < last; ++c) out[k][c - first] = from[chosen.rows()[at(c)]];
-      const index_t end = round_up(last - first, kKernelPanel);
-      std::fill(out[k] + (last - first), out[k] + end, T{});
+      for (index_t c = first; c < last; ++c) out[k][c - first] = from[chosen.rows[at(c)]];
+      finish_panel(out[k], last - first);
     }
     if (others.empty()) return;
-    kernel_.fill(others.data(), static_cast<index_t>(others.size()), chosen.inner(), first, last, out_others.data());
+    kernel_.fill(others.data(), static_cast<index_t>(others.size()), *chosen.packed, first, last, out_others.data());
   }
 
  private:
