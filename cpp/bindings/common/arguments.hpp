@@ -6,7 +6,6 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -132,14 +131,9 @@ py::array_t<T> to_array(const T* values, index_t n) {
   return array;
 }
 
-template <class T>
-py::array_t<T> to_array(const std::vector<T>& values) {
+template <class Values>
+auto to_array(const Values& values) {
   return to_array(values.data(), static_cast<index_t>(values.size()));
-}
-
-template <class T, std::size_t n>
-py::array_t<T> to_array(const std::array<T, n>& values) {
-  return to_array(values.data(), static_cast<index_t>(n));
 }
 
 // Returns body(), which is called with the GIL released.

@@ -58,15 +58,11 @@ Shared stack(const std::vector<const BinnedFeatures*>& parts, int n_threads) {
   return std::make_shared<BinnedFeatures>(stack_rows(parts, team));
 }
 
-py::array_t<std::uint8_t> bytes_of(const AlignedBuffer<std::uint8_t>& buffer) {
-  return to_array(buffer.data(), buffer.size());
-}
-
 // The state has the codes by row only, since those by column follow from them.
 py::tuple get_state(const BinnedFeatures& b) {
   return py::make_tuple(b.n_rows, b.n_features, static_cast<int>(b.width), to_array(b.cuts->start),
                         to_array(b.cuts->value), to_array(b.cuts->bin_value), b.row_stride, b.column_stride,
-                        bytes_of(b.by_row), to_array(b.row_start), to_array(b.row_bins), to_array(b.zero_code));
+                        to_array(b.by_row), to_array(b.row_start), to_array(b.row_bins), to_array(b.zero_code));
 }
 
 // The members as they stand in the state, whose values are not checked here.
