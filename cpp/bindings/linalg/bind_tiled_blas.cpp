@@ -41,15 +41,10 @@ Array<double> symmetric_product(const py::object& a, const py::object& b, int n_
   const auto right = view(b);
   Array<double> out({left.n_cols, right.n_cols});
   const auto to = mutable_view(out);
-  in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.symmetric_product(Op::transpose, left, right, to); });
-  return out;
-}
-
-Array<double> gram(const py::object& a, int n_threads) {
-  const auto from = view(a);
-  Array<double> out({from.n_cols, from.n_cols});
-  const auto to = mutable_view(out);
-  in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.gram(from, to); });
+  in_tiles(n_threads, [&](const TiledBlas& tiles) {
+    if (a.is(b)) return tiles.gram(left, to);
+    tiles.symmetric_product(Op::transpose, left, right, to);
+  });
   return out;
 }
 
@@ -70,7 +65,6 @@ void bind_tiled_blas(py::module_& module) {
   module.def("tiled_product", &product, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("n_threads"));
   module.def("tiled_symmetric_product", &symmetric_product, py::arg("a"), py::arg("b"), py::kw_only(),
              py::arg("n_threads"));
-  module.def("tiled_gram", &gram, py::arg("a"), py::kw_only(), py::arg("n_threads"));
   module.def("tiled_cholesky", &cholesky, py::arg("a"), py::kw_only(), py::arg("n_threads"));
   module.def("tiled_solve", &solve_rows, py::arg("factor"), py::arg("b"), py::kw_only(), py::arg("n_threads"));
 }
