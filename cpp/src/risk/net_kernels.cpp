@@ -274,10 +274,14 @@ inline T root(T x) {
 #endif
 }
 
-template <class T>
-inline Vec<T> roots(Vec<T> x) {
-  for (int l = 0; l < kLanes<T>; ++l) x[l] = root(x[l]);
-  return x;
+template <class T, class V>
+inline V roots(V x) {
+  if constexpr (std::is_same_v<V, T>) {
+    return root(x);
+  } else {
+    for (int l = 0; l < kLanes<T>; ++l) x[l] = root(x[l]);
+    return x;
+  }
 }
 
 template <class T>
@@ -291,23 +295,17 @@ void adam(const AdamStep& step, const T* gradient, index_t n, T* value, T* mean,
   const T eps = static_cast<T>(step.eps);
   const T decay = static_cast<T>(step.decay);
   const T unit = static_cast<T>(step.unit);
-  index_t k = 0;
-  for (; k + kWide<T> <= n; k += kWide<T>) {
-    const auto all = [](T number) { return splat<Vec<T>>(number); };
-    const Vec<T> x = load<Vec<T>>(value + k);
-    const Vec<T> g = all(unit) * load<Vec<T>>(gradient + k) + all(decay) * x;
-    const Vec<T> m = all(keep) * load<Vec<T>>(mean + k) + all(take) * g;
-    const Vec<T> v = all(keep_square) * load<Vec<T>>(square + k) + all(take_square) * (g * g);
+  in_vectors<T>(n, [&](index_t k, auto zero) {
+    using V = decltype(zero);
+    const auto all = [](T number) { return splat<V>(number); };
+    const V x = load<V>(value + k);
+    const V g = all(unit) * load<V>(gradient + k) + all(decay) * x;
+    const V m = all(keep) * load<V>(mean + k) + all(take) * g;
+    const V v = all(keep_square) * load<V>(square + k) + all(take_square) * (g * g);
     store(mean + k, m);
     store(square + k, v);
     store(value + k, x - all(rate) * m / (roots<T>(v) * all(per_root) + all(eps)));
-  }
-  for (; k < n; ++k) {
-    const T g = unit * gradient[k] + decay * value[k];
-    mean[k] = keep * mean[k] + take * g;
-    square[k] = keep_square * square[k] + take_square * (g * g);
-    value[k] = value[k] - rate * mean[k] / (root(square[k]) * per_root + eps);
-  }
+  });
 }
 
 template <class T>
