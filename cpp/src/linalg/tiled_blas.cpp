@@ -33,9 +33,6 @@ BlasMatrix<T> part(BlasMatrix<T> a, index_t row, index_t n_rows, index_t col, in
 BlasMatrix<const double> op_rows_of(Op op, BlasMatrix<const double> a, index_t first, index_t n) {
   return op == Op::none ? part(a, first, n, 0, a.n_cols) : part(a, 0, a.n_rows, first, n);
 }
-BlasMatrix<const double> op_cols_of(Op op, BlasMatrix<const double> a, index_t first, index_t n) {
-  return op == Op::none ? part(a, 0, a.n_rows, first, n) : part(a, first, n, 0, a.n_cols);
-}
 
 index_t extent(index_t first, index_t end) { return std::min(kTile, end - first); }
 
@@ -87,7 +84,7 @@ void TiledBlas::add_lower(Op op, double alpha, BlasMatrix<const double> a, BlasM
     if (i == j && a.data == b.data) {
       blas_.syrk(op, alpha, left, beta, to);
     } else {
-      blas_.gemm(op, other, alpha, left, op_cols_of(other, b, j, extent(j, n)), beta, to);
+      blas_.gemm(op, other, alpha, left, op_rows_of(op, b, j, extent(j, n)), beta, to);
     }
   });
 }
