@@ -93,18 +93,12 @@ struct NumberedColumns : KernelColumns<T> {
 };
 
 template <class T>
-class SparseColumns final : public KernelColumns<T> {
- public:
-  SparseColumns(const CsrView<T>& view, const index_t* rows, index_t n);
+struct SparseColumns final : KernelColumns<T> {
+  SparseColumns(const CsrView<T>& of, const index_t* numbers, index_t n);
 
-  const CsrView<T>& view() const { return view_; }
-  index_t row(index_t column) const { return rows_[at(column)]; }
-  double squared_norm(index_t column) const { return squared_norms_[at(column)]; }
-
- private:
-  CsrView<T> view_;
-  std::vector<index_t> rows_;
-  std::vector<double> squared_norms_;
+  CsrView<T> view;
+  std::vector<index_t> rows;
+  std::vector<double> squared_norms;
 };
 
 template <class T>
