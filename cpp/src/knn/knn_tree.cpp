@@ -3,6 +3,7 @@
 #include <cassert>
 #include <vector>
 
+#include "common/pacer.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "knn/distance_kernels.hpp"
 #include "knn/knn_searches.hpp"
@@ -27,8 +28,6 @@ struct Node {
 // Nodes are split level by level until a level has so many; the subtree below each of these is one block of work.
 constexpr index_t kNodesPerLevel = 64;
 constexpr index_t kPointsPerBlock = 64;
-// Ctrl-C is polled after every so many rows, some milliseconds.
-constexpr index_t kRowsBetweenPolls = index_t{1} << 16;
 constexpr index_t kFewFeatures = 8;
 constexpr index_t kMostDepth = 64;  // deeper than any tree: every split halves a node's leaves
 
@@ -86,13 +85,14 @@ class Tree {
     const index_t first = node.first * leaf_points_;
     const index_t end = std::min(node.end * leaf_points_, x_.n_rows);
     team.poll();
+    Pacer pacer(team);
     double* const least = low(node.number);
     double* const most = least + d_;
     std::copy_n(x_.row(keys_[first].row), d_, least);
     std::copy_n(least, d_, most);
     index_t lowest = keys_[first].row;
     for (index_t p = first + 1; p < end; ++p) {
-      if (p % kRowsBetweenPolls == 0) team.poll();
+      pacer.add(d_);
       const T* x = x_.row(keys_[p].row);
       lowest = std::min(lowest, keys_[p].row);
       for (index_t f = 0; f < d_; ++f) {
@@ -111,20 +111,12 @@ class Tree {
       if (most[f] - least[f] > most[widest] - least[widest]) widest = f;
     }
     for (index_t p = first; p < end; ++p) {
-      if (p % kRowsBetweenPolls == 0) team.poll();
+      pacer.add(1);
       keys_[p].value = static_cast<double>(x_.row(keys_[p].row)[widest]);
     }
     RowKey* const middle = keys_.data() + node.middle() * leaf_points_;
-    if (end - first < kRowsBetweenPolls) {
-      std::nth_element(keys_.data() + first, middle, keys_.data() + end);
-      return;
-    }
-    index_t until_poll = 16 * kRowsBetweenPolls;
     std::nth_element(keys_.data() + first, middle, keys_.data() + end, [&](const RowKey& a, const RowKey& b) {
-      if (--until_poll == 0) {
-        until_poll = 16 * kRowsBetweenPolls;
-        team.poll();
-      }
+      pacer.add(1);
       return a < b;
     });
   }
