@@ -98,15 +98,14 @@ void scores_of_blocks(const Kernel<T>& kernel, const KernelModels& models, index
   };
   std::vector<Scratch> scratch(at(team.n_threads()));
   const int max_workers = workers_for(kernel, n_x * models.n_support, team);
-  team.for_each(count_blocks(n_x, columns_at_once), max_workers, [&](index_t block, int worker) {
+  team.for_blocks(n_x, columns_at_once, max_workers, [&](index_t start, index_t end, int worker) {
     Scratch& mine = scratch[at(worker)];
     if (mine.values.empty()) {
       mine.values = AlignedBuffer<T>(kRowsAtOnce * columns_at_once, "kernel values of a block");
       mine.sums = AlignedBuffer<double>(models.n_models * columns_at_once, "scores of a block");
       mine.factors = AlignedBuffer<double>(models.n_models * kRowsAtOnce, "factors of a block");
     }
-    const index_t start = block * columns_at_once;
-    const index_t n_now = std::min(columns_at_once, n_x - start);
+    const index_t n_now = end - start;
     const auto columns = pack_block(start, n_now);
     for (index_t m = 0; m < models.n_models; ++m) {
       std::fill_n(mine.sums.data() + m * columns_at_once, n_now, models.intercepts[m]);
@@ -133,13 +132,11 @@ void fill_matrix(const Kernel<double>& kernel, const KernelColumns<double>& colu
                  double* out) {
   constexpr index_t kRowsAtOnce = 32;
   const index_t stride = round_up(width, kKernelPanel);
-  const index_t n = kernel.n_rows();
   AlignedBuffer<double> values(team.n_threads() * kRowsAtOnce * stride, "rows of the kernel matrix");
-  team.for_each(count_blocks(n, kRowsAtOnce), [&](index_t block, int worker) {
+  team.for_blocks(kernel.n_rows(), kRowsAtOnce, team.n_threads(), [&](index_t first, index_t end, int worker) {
     index_t numbers[kRowsAtOnce] = {};
     double* places[kRowsAtOnce] = {};  // NOLINT(misc-const-correctness): what it points to is written
-    const index_t first = block * kRowsAtOnce;
-    const index_t size = std::min(kRowsAtOnce, n - first);
+    const index_t size = end - first;
     for (index_t k = 0; k < size; ++k) {
       numbers[k] = first + k;
       places[k] = values.data() + (worker * kRowsAtOnce + k) * stride;

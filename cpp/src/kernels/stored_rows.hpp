@@ -37,11 +37,10 @@ class StoredRows final : public Kernel<T> {
     const auto columns = kernel.pack(all.data(), n_columns_, team);
     const index_t at_once = kernel.is_serial() ? n_columns_ : 4 * kKernelPanel;
     const int max_workers = kernel.is_serial() ? 1 : team.n_threads();
-    team.for_each(count_blocks(n_columns_, at_once), max_workers, [&](index_t block, int) {
-      const index_t first = block * at_once;
+    team.for_blocks(n_columns_, at_once, max_workers, [&](index_t first, index_t end, int) {
       std::vector<T*> out(at(n));
       for (index_t k = 0; k < n; ++k) out[at(k)] = values_.data() + k * stride_ + first;
-      kernel.fill(rows, n, *columns, first, std::min(first + at_once, n_columns_), out.data());
+      kernel.fill(rows, n, *columns, first, end, out.data());
     });
   }
 

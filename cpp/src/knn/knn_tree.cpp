@@ -60,11 +60,9 @@ class Tree {
   }
 
   void search(Team& team, NearestRows& nearest) const {
-    const index_t n = x_.n_rows;
-    team.for_each(count_blocks(n, kPointsPerBlock), [&](index_t block, int) {
+    team.for_blocks(x_.n_rows, kPointsPerBlock, team.n_threads(), [&](index_t first, index_t end, int) {
       std::vector<double> point(at(d_));
-      const index_t end = std::min((block + 1) * kPointsPerBlock, n);
-      for (index_t p = block * kPointsPerBlock; p < end; ++p) {
+      for (index_t p = first; p < end; ++p) {
         if (d_ > kFewFeatures) team.poll();
         const index_t row = keys_[p].row;
         std::copy_n(x_.row(row), d_, point.begin());

@@ -141,9 +141,8 @@ index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
 
 void TiledBlas::solve(BlasMatrix<const double> l, BlasMatrix<double> b) const {
   constexpr index_t kRows = 64;
-  team_.for_each(count_blocks(b.n_rows, kRows), workers(b.n_rows, l.n_rows, l.n_rows), [&](index_t block, int) {
-    const index_t row = block * kRows;
-    blas_.trsm(Op::transpose, l, part(b, row, std::min(kRows, b.n_rows - row), 0, b.n_cols));
+  team_.for_blocks(b.n_rows, kRows, workers(b.n_rows, l.n_rows, l.n_rows), [&](index_t first, index_t end, int) {
+    blas_.trsm(Op::transpose, l, part(b, first, end - first, 0, b.n_cols));
   });
 }
 

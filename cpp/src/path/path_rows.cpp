@@ -78,11 +78,10 @@ void PathRows::for_each_block(const std::vector<index_t>& positions, const Body&
     values_.resize(at(n_now));
     cache_->get(numbers_.data(), n_now, values_.data(), *team_);
     const int max_workers = n_now * n() < kLeastParallel ? 1 : team_->n_threads();
-    team_->for_each(count_blocks(n(), kColumns), max_workers, [&](index_t block, int) {
-      const index_t from = block * kColumns;
+    team_->for_blocks(n(), kColumns, max_workers, [&](index_t from, index_t end, int) {
       const double* rows[kRowsAtOnce];
       for (index_t k = 0; k < n_now; ++k) rows[k] = values_[at(k)] + from;
-      body(rows, first, n_now, from, std::min(kColumns, n() - from));
+      body(rows, first, n_now, from, end - from);
     });
   }
 }
@@ -102,11 +101,10 @@ void PathRows::add_sizes(const double* factors, double* sizes) const {
 void PathRows::add_weighted(const double* weights, double* sums) {
   const index_t d = linear_->n_cols;
   const int max_workers = d * n() < kLeastParallel ? 1 : team_->n_threads();
-  team_->for_each(count_blocks(n(), kColumns), max_workers, [&](index_t block, int) {
-    const index_t from = block * kColumns;
+  team_->for_blocks(n(), kColumns, max_workers, [&](index_t from, index_t end, int) {
     const double* columns[kMostFeatures];
     for (index_t f = 0; f < d; ++f) columns[f] = by_feature_.data() + f * n() + from;
-    loops_->f64.add_rows(sums + from, columns, weights, d, std::min(kColumns, n() - from));
+    loops_->f64.add_rows(sums + from, columns, weights, d, end - from);
   });
 }
 

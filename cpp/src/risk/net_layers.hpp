@@ -82,9 +82,7 @@ class NetLayers {
     net.intercept = from.intercept;
   }
 
-  // The number of blocks of at most kNetRows rows, and of workers that are worth waking for them.
-  index_t n_blocks(index_t n_rows) const { return count_blocks(n_rows, kNetRows); }
-
+  // The number of workers that are worth waking for so many rows.
   int workers(const View& x, index_t n_rows) const {
     const double entries = mean_row_size(x) * static_cast<double>(n_rows);
     constexpr double kWorthWaking = 200'000;
@@ -143,7 +141,7 @@ class NetLayers {
       }
       return;
     }
-    const index_t blocks = n_blocks(batch.n);
+    const index_t blocks = count_blocks(batch.n, kNetRows);
     if (block_sums_.size() < blocks * 2 * stride_)
       block_sums_ = AlignedBuffer<T>(blocks * 2 * stride_, "sums of blocks");
     team_.for_each(blocks, workers(x, batch.n), [&](index_t block, int) {
@@ -190,15 +188,14 @@ class NetLayers {
   void add_dense(const View& x, const NetBatch& batch, const T* g, index_t g_stride, index_t n_units, const T* scale,
                  T* gradient) {
     constexpr index_t kTile = kNetTile<T>;
-    team_.for_each(count_blocks(n_features_, kTile), workers(x, batch.n), [&](index_t tile, int worker) {
+    team_.for_blocks(n_features_, kTile, workers(x, batch.n), [&](index_t feature, index_t end, int worker) {
       Scratch& scratch = scratch_[at(worker)];
       if (scratch.packed.empty()) {
         scratch.packed = AlignedBuffer<T>(kNetRows * kTile, "a block of rows");
         scratch.sums = AlignedBuffer<T>(n_units * kTile, "a part of the gradient");
       }
       scratch.sums.clear();
-      const index_t feature = tile * kTile;
-      const index_t n_values = std::min(kTile, n_features_ - feature);
+      const index_t n_values = end - feature;
       const T* rows[kNetRows];
       for (index_t block = 0, first = 0; first < batch.n; ++block, first += kNetRows) {
         if (block % kPollBlocks == kPollBlocks - 1) team_.poll();

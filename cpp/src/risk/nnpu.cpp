@@ -131,12 +131,10 @@ class Adam {
   void update(const detail::AdamStep& step, const AlignedBuffer<T>& gradient, AlignedBuffer<T>& value,
               AlignedBuffer<T>& mean, AlignedBuffer<T>& square) {
     constexpr index_t kChunk = 1 << 14;
-    const index_t n = value.size();
-    const index_t chunks = count_blocks(n, kChunk);
-    layers_.team().for_each(chunks, [&](index_t chunk, int) {
-      const index_t first = chunk * kChunk;
-      layers_.kernels().adam(step, gradient.data() + first, std::min(kChunk, n - first), value.data() + first,
-                             mean.data() + first, square.data() + first);
+    Team& team = layers_.team();
+    team.for_blocks(value.size(), kChunk, team.n_threads(), [&](index_t first, index_t end, int) {
+      layers_.kernels().adam(step, gradient.data() + first, end - first, value.data() + first, mean.data() + first,
+                             square.data() + first);
     });
   }
 
@@ -269,12 +267,10 @@ void nnpu_scores(const View& x, const PuNet<typename View::Value>& net, Team& te
   auto arrays = layers.zeros("parameters");
   layers.read(net, arrays);
   const NetBatch batch{nullptr, x.n_rows};
-  team.for_each(layers.n_blocks(batch.n), layers.workers(x, batch.n), [&](index_t block, int worker) {
-    const index_t first = block * kNetRows;
-    const index_t n = std::min(kNetRows, batch.n - first);
+  team.for_blocks(batch.n, kNetRows, layers.workers(x, batch.n), [&](index_t first, index_t end, int worker) {
     T of_block[kNetRows];
-    layers.forward(x, batch, first, n, arrays, layers.hidden_of(worker), of_block);
-    for (index_t i = 0; i < n; ++i) scores[first + i] = static_cast<double>(of_block[i]);
+    layers.forward(x, batch, first, end - first, arrays, layers.hidden_of(worker), of_block);
+    for (index_t i = first; i < end; ++i) scores[i] = static_cast<double>(of_block[i - first]);
   });
 }
 

@@ -111,12 +111,10 @@ class CachedRows {
       cache_.get(rows.data() + start, n, values_.data(), team_);
       constexpr index_t kBlock = 1024;
       const int max_workers = n * n_columns < 200'000 ? 1 : team_.n_threads();
-      team_.for_each(count_blocks(n_columns, kBlock), max_workers, [&](index_t block, int) {
-        const index_t first = block * kBlock;
+      team_.for_blocks(n_columns, kBlock, max_workers, [&](index_t first, index_t end, int) {
         std::vector<const T*> from(values_.begin(), values_.end());
         for (const T*& row : from) row += first;
-        loops.add_rows(gradient + first, from.data(), changes.differences.data() + start, n,
-                       std::min(kBlock, n_columns - first));
+        loops.add_rows(gradient + first, from.data(), changes.differences.data() + start, n, end - first);
       });
     }
   }

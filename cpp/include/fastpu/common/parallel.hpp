@@ -12,6 +12,7 @@
 // own, and add the places up in order; the result then has the same bits for every n_threads.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -22,6 +23,11 @@
 #include "fastpu/common/types.hpp"
 
 namespace fastpu {
+
+// How many blocks of block_size rows cover n_rows (0 for none).
+[[nodiscard]] constexpr index_t count_blocks(index_t n_rows, index_t block_size) noexcept {
+  return n_rows <= 0 ? 0 : (n_rows - 1) / block_size + 1;
+}
 
 class Team {
  public:
@@ -67,6 +73,15 @@ class Team {
             static_cast<const void*>(std::addressof(body))});
   }
 
+  // Runs body(first, end, worker) for blocks of n rows, at most block_size each.
+  template <class Body>
+  void for_blocks(index_t n, index_t block_size, int max_workers, Body&& body) {
+    for_each(count_blocks(n, block_size), max_workers, [&](index_t block, int worker) {
+      const index_t first = block * block_size;
+      body(first, std::min(first + block_size, n), worker);
+    });
+  }
+
   // For blocks that take more than some 10 ms: call it now and then. It throws when another block has failed (the
   // exception is the team's own: let it pass), and on worker 0 it also calls Poll.
   void poll();
@@ -97,10 +112,5 @@ class Team {
   Isa isa_;
   std::unique_ptr<Pool> pool_;
 };
-
-// How many blocks of block_size rows cover n_rows (0 for none).
-[[nodiscard]] constexpr index_t count_blocks(index_t n_rows, index_t block_size) noexcept {
-  return n_rows <= 0 ? 0 : (n_rows - 1) / block_size + 1;
-}
 
 }  // namespace fastpu
