@@ -60,9 +60,13 @@ inline void hidden_tile(const T* const* rows, index_t first, index_t last, const
   }
 }
 
+// Computes V vectors of columns, or all that are left if these are fewer; returns how many.
 template <class T, int V>
-inline void hidden_columns(const T* const* rows, index_t n, index_t first, index_t last, const T* weights,
-                           index_t stride, const T* bias, T* out) {
+inline index_t hidden_columns(index_t left, const T* const* rows, index_t n, index_t first, index_t last,
+                              const T* weights, index_t stride, const T* bias, T* out) {
+  if constexpr (V > 1) {
+    if (left < V) return hidden_columns<T, V - 1>(left, rows, n, first, last, weights, stride, bias, out);
+  }
   // The first block of terms starts from the bias, the others from the sums so far.
   const auto start = [&](index_t i) { return first == 0 ? bias : out + i * stride; };
   const index_t step = first == 0 ? 0 : stride;
@@ -74,6 +78,7 @@ inline void hidden_columns(const T* const* rows, index_t n, index_t first, index
     hidden_tile<T, kTileRows, V>(rows + i, first, last, weights, stride, start(i), step, out + i * stride);
   }
   for (; i < n; ++i) hidden_tile<T, 1, V>(rows + i, first, last, weights, stride, start(i), step, out + i * stride);
+  return V;
 }
 
 template <class T>
@@ -83,25 +88,8 @@ void hidden(const T* const* rows, index_t n, index_t n_features, const T* weight
     const index_t last = first + kDepth < n_features ? first + kDepth : n_features;
     for (index_t j = 0; j < stride;) {
       const index_t left = (stride - j) / kWide<T>;
-      if (left >= kTileVectors) {
-        hidden_columns<T, kTileVectors>(rows, n, first, last, weights + j, stride, bias + j, out + j);
-        j += kTileVectors * kWide<T>;
-        continue;
-      }
-#if defined(__AVX512F__)
-      if (left >= 3) {
-        hidden_columns<T, 3>(rows, n, first, last, weights + j, stride, bias + j, out + j);
-        j += 3 * kWide<T>;
-        continue;
-      }
-      if (left >= 2) {
-        hidden_columns<T, 2>(rows, n, first, last, weights + j, stride, bias + j, out + j);
-        j += 2 * kWide<T>;
-        continue;
-      }
-#endif
-      hidden_columns<T, 1>(rows, n, first, last, weights + j, stride, bias + j, out + j);
-      j += kWide<T>;
+      j += kWide<T> *
+           hidden_columns<T, kTileVectors>(left, rows, n, first, last, weights + j, stride, bias + j, out + j);
     }
   }
 }
