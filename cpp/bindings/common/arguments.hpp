@@ -12,13 +12,18 @@
 #include <variant>
 #include <vector>
 
-#include "common/team_of_call.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu {
 
 namespace py = pybind11;
+
+// The team that a call computes with. On Python's main thread, the only one that runs signal handlers, it checks for
+// signals every 50 ms. Its level is the one that the environment variable FASTPU_ISA names, and without it the best
+// one; raises ValueError for a name that is no level of this machine. Must be called with the GIL held.
+Team team_of_call(int n_threads);
 
 // A C-contiguous array of exactly this type.
 template <class T>
