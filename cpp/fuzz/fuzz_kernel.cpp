@@ -23,7 +23,7 @@ std::vector<T> whole_matrix(const Kernel<T>& kernel, Team& team) {
   std::vector<T> values(at(n * stride));
   std::vector<T*> out;
   for (index_t i = 0; i < n; ++i) out.push_back(values.data() + i * stride);
-  kernel.fill(rows.data(), n, *columns, 0, n, out.data(), 0);
+  kernel.fill(rows.data(), n, *columns, 0, n, out.data());
   std::vector<T> matrix;
   for (index_t i = 0; i < n; ++i) matrix.insert(matrix.end(), out[at(i)], out[at(i)] + n);
   return matrix;

@@ -50,8 +50,7 @@ void run(Input& input) {
   Team team(input.n_threads(), {}, isa);
   const bool is_dense = input.flag();
   accepted([&] {
-    const LargeMarginEngine engine(is_dense ? fastpu::MarginRows(x.dense_view()) : fastpu::MarginRows(x.csr_view()),
-                                   team);
+    const LargeMarginEngine engine(is_dense ? fastpu::RowsView(x.dense_view()) : fastpu::RowsView(x.csr_view()), team);
     const auto labels = labels_of(input, n, {1, -1});
     std::vector<double> costs(at(n));
     const double cost = input.positive();

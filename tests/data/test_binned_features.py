@@ -171,5 +171,7 @@ def test_bins_are_frozen():
     assert bins.codes().max() == 4
     assert bins.codes().dtype == np.uint8
     assert fastpu.bin_features(np.arange(600.0).reshape(300, 2), max_bins=290).codes().dtype == np.uint16
+    with pytest.raises(ValueError, match="hold no dense codes"):
+        fastpu.bin_features(to_csr(np.eye(3))).codes()
     assert (len(bins), bins.shape, bins.nbytes > 0) == (10, (10, 2), True)
     assert "n_rows=10" in repr(bins)

@@ -6,20 +6,24 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "common/team_of_call.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu {
 
 namespace py = pybind11;
+
+// The team that a call computes with. On Python's main thread, the only one that runs signal handlers, it checks for
+// signals every 50 ms. Its level is the one that the environment variable FASTPU_ISA names, and without it the best
+// one; raises ValueError for a name that is no level of this machine. Must be called with the GIL held.
+Team team_of_call(int n_threads);
 
 // A C-contiguous array of exactly this type.
 template <class T>
@@ -132,14 +136,9 @@ py::array_t<T> to_array(const T* values, index_t n) {
   return array;
 }
 
-template <class T>
-py::array_t<T> to_array(const std::vector<T>& values) {
+template <class Values>
+auto to_array(const Values& values) {
   return to_array(values.data(), static_cast<index_t>(values.size()));
-}
-
-template <class T, std::size_t n>
-py::array_t<T> to_array(const std::array<T, n>& values) {
-  return to_array(values.data(), static_cast<index_t>(n));
 }
 
 // Returns body(), which is called with the GIL released.

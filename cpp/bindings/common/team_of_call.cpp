@@ -1,13 +1,9 @@
-#include "common/team_of_call.hpp"
-
-#include <pybind11/pybind11.h>
-
 #include <chrono>
 #include <string>
 
-namespace fastpu {
+#include "common/arguments.hpp"
 
-namespace py = pybind11;
+namespace fastpu {
 
 namespace {
 

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/arguments.hpp"
@@ -58,15 +57,11 @@ Shared stack(const std::vector<const BinnedFeatures*>& parts, int n_threads) {
   return std::make_shared<BinnedFeatures>(stack_rows(parts, team));
 }
 
-py::array_t<std::uint8_t> bytes_of(const AlignedBuffer<std::uint8_t>& buffer) {
-  return to_array(buffer.data(), buffer.size());
-}
-
 // The state has the codes by row only, since those by column follow from them.
 py::tuple get_state(const BinnedFeatures& b) {
   return py::make_tuple(b.n_rows, b.n_features, static_cast<int>(b.width), to_array(b.cuts->start),
                         to_array(b.cuts->value), to_array(b.cuts->bin_value), b.row_stride, b.column_stride,
-                        bytes_of(b.by_row), to_array(b.row_start), to_array(b.row_bins), to_array(b.zero_code));
+                        to_array(b.by_row), to_array(b.row_start), to_array(b.row_bins), to_array(b.zero_code));
 }
 
 // The members as they stand in the state, whose values are not checked here.
@@ -105,19 +100,6 @@ Shared set_state(const py::tuple& state) {
   return b;
 }
 
-// Codes as a dense matrix of the smallest unsigned type, for inspection and tests.
-py::array codes(const BinnedFeatures& b) {
-  if (b.is_sparse()) throw py::value_error("sparse binned features hold no dense codes");
-  return with_code_type(b.width, [&]<class Code>(Code) {
-    py::array_t<Code> out({b.n_rows, b.n_features});
-    const auto* from = reinterpret_cast<const Code*>(b.by_row.data());
-    for (index_t i = 0; i < b.n_rows; ++i) {
-      std::memcpy(out.mutable_data(i, 0), from + i * b.row_stride, at(b.n_features) * sizeof(Code));
-    }
-    return py::array(std::move(out));
-  });
-}
-
 // Codes of one feature, dense whatever the form.
 py::array_t<std::uint32_t> column(const BinnedFeatures& b, index_t feature) {
   if (feature < 0 || feature >= b.n_features) throw py::index_error("feature " + std::to_string(feature));
@@ -147,7 +129,6 @@ void bind_binned_features(py::module_& module) {
       .def_property_readonly("cut_starts", [](const BinnedFeatures& b) { return to_array(b.cuts->start); })
       .def_property_readonly("cut_values", [](const BinnedFeatures& b) { return to_array(b.cuts->value); })
       .def_property_readonly("bin_values", [](const BinnedFeatures& b) { return to_array(b.cuts->bin_value); })
-      .def("codes", &codes)
       .def("column", &column, py::arg("feature"))
       .def("take", &take, py::arg("rows"), py::arg("n_threads"))
       .def("same_cuts", &same_cuts, py::arg("other"))

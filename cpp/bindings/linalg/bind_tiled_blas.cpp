@@ -1,3 +1,4 @@
+#include <pybind11/gil_safe_call_once.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
@@ -6,6 +7,20 @@
 #include "linalg/bind_blas.hpp"
 
 namespace fastpu {
+
+const Blas& blas() {
+  // Not a plain static: its lock and the GIL, which an import can release, could wait for each other.
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<Blas> storage;
+  return storage
+      .call_once_and_store_result([] {
+        const py::object table = py::module_::import("fastpu._blas").attr("table");
+        const void* const pointer = PyCapsule_GetPointer(table.ptr(), kBlasCapsule);
+        if (pointer == nullptr) throw py::error_already_set();
+        return Blas(*static_cast<const BlasTable*>(pointer));
+      })
+      .get_stored();
+}
+
 namespace {
 
 BlasMatrix<const double> view(const py::object& matrix) {
@@ -41,15 +56,10 @@ Array<double> symmetric_product(const py::object& a, const py::object& b, int n_
   const auto right = view(b);
   Array<double> out({left.n_cols, right.n_cols});
   const auto to = mutable_view(out);
-  in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.symmetric_product(Op::transpose, left, right, to); });
-  return out;
-}
-
-Array<double> gram(const py::object& a, int n_threads) {
-  const auto from = view(a);
-  Array<double> out({from.n_cols, from.n_cols});
-  const auto to = mutable_view(out);
-  in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.gram(from, to); });
+  in_tiles(n_threads, [&](const TiledBlas& tiles) {
+    if (a.is(b)) return tiles.gram(left, to);
+    tiles.symmetric_product(Op::transpose, left, right, to);
+  });
   return out;
 }
 
@@ -70,7 +80,6 @@ void bind_tiled_blas(py::module_& module) {
   module.def("tiled_product", &product, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("n_threads"));
   module.def("tiled_symmetric_product", &symmetric_product, py::arg("a"), py::arg("b"), py::kw_only(),
              py::arg("n_threads"));
-  module.def("tiled_gram", &gram, py::arg("a"), py::kw_only(), py::arg("n_threads"));
   module.def("tiled_cholesky", &cholesky, py::arg("a"), py::kw_only(), py::arg("n_threads"));
   module.def("tiled_solve", &solve_rows, py::arg("factor"), py::arg("b"), py::kw_only(), py::arg("n_threads"));
 }

@@ -22,15 +22,9 @@ namespace {
 std::unique_ptr<Kernel<double>> kernel_of(const RowsView& data, const KernelParams* kernel, const py::object& function,
                                           const Team& team) {
   if (!function.is_none()) return make_function_kernel(n_rows(data), kernel_function(function));
-  return std::visit(
-      [&]<class View>(const View& x) -> std::unique_ptr<Kernel<double>> {
-        if constexpr (std::is_same_v<typename View::Value, double>) {
-          return kernel == nullptr ? precomputed_kernel(x) : make_kernel(x, *kernel, team);
-        } else {
-          throw py::type_error("the rows of a path must be float64");
-        }
-      },
-      data);
+  if (kernel == nullptr) return make_precomputed_kernel(std::get<DenseView<double>>(data));
+  if (const auto* dense = std::get_if<DenseView<double>>(&data)) return make_kernel(*dense, *kernel, team);
+  return make_kernel(std::get<CsrView<double>>(data), *kernel, team);
 }
 
 py::dict path(const py::object& data, const py::object& rows, const py::object& labels, const py::object& costs,

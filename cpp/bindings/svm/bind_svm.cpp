@@ -40,10 +40,13 @@ class PyEngine {
       engine_ = std::make_unique<SvmEngine<double>>(std::move(values), cache_bytes);
       return;
     }
-    const auto make_engine = [&]<class View>(const View& x) {
-      using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-      engine_ = kernel == nullptr ? std::make_unique<SvmEngine<T>>(precomputed_kernel(x), cache_bytes)
-                                  : std::make_unique<SvmEngine<T>>(x, *kernel, cache_bytes, team_of_call(n_threads));
+    const auto make_engine = [&]<template <class> class View, class T>(const View<T>& x) {
+      if (kernel == nullptr) {
+        auto values = make_precomputed_kernel(std::get<DenseView<T>>(view));
+        engine_ = std::make_unique<SvmEngine<T>>(std::move(values), cache_bytes);
+      } else {
+        engine_ = std::make_unique<SvmEngine<T>>(x, *kernel, cache_bytes, team_of_call(n_threads));
+      }
     };
     std::visit(make_engine, view);
   }

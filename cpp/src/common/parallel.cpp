@@ -324,8 +324,6 @@ Team::~Team() {
   if (pool_) pool_->quit();
 }
 
-int Team::n_threads() const noexcept { return n_threads_; }
-
 // After fork() the child has the caller's thread alone. The workers it sees in memory do not exist, and their locks may
 // be in any state, so that they can neither be joined nor destroyed: they are left where they are.
 void Team::drop_pool_of_parent() noexcept {

@@ -3,8 +3,11 @@
 // namespace; everything has internal linkage.
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 #include <type_traits>
+
+#include "fastpu/common/types.hpp"
 
 namespace fastpu::detail::FASTPU_LEVEL {
 
@@ -108,14 +111,17 @@ inline Doubles load_doubles(const T* from) {
   }
 }
 
-// The same number in every lane. Compilers know that x - 0 is x, for x = -0 too, and leave the subtraction out.
+// The same number in every lane, or the number itself where V is its type. Compilers know that x - 0 is x, for x = -0
+// too, and leave the subtraction out.
 template <class V, class T>
 inline V splat(T value) {
 #if defined(__GNUC__)
   return value - V{};
 #else
   V v;
-  for (int i = 0; i < static_cast<int>(sizeof(V) / sizeof(T)); ++i) v[i] = value;
+  for (std::size_t i = 0; i < sizeof v; i += sizeof value) {
+    std::memcpy(reinterpret_cast<char*>(&v) + i, &value, sizeof value);
+  }
   return v;
 #endif
 }
@@ -135,6 +141,7 @@ inline W where_less(V x, V y, W a, W b) {
   return x < y ? a : b;
 }
 #else
+inline double more_of(double a, double b) { return a > b ? a : b; }
 template <class T, int N>
 inline Vec<T, N> less_of(Vec<T, N> a, Vec<T, N> b) {
   for (int i = 0; i < N; ++i) a[i] = a[i] < b[i] ? a[i] : b[i];
@@ -151,6 +158,15 @@ inline Vec<U, N> where_less(Vec<T, N> x, Vec<T, N> y, Vec<U, N> a, Vec<U, N> b) 
   return a;
 }
 #endif
+
+// Calls visit(k, zero) for all k < n, for a vector of T at once where possible; the type of zero is the type to compute
+// with, a vector or a number.
+template <class T, class Visit>
+inline void in_vectors(index_t n, Visit&& visit) {
+  index_t k = 0;
+  for (; k + kLanes<T> <= n; k += kLanes<T>) visit(k, Vec<T>{});
+  for (; k < n; ++k) visit(k, T{});
+}
 
 }  // namespace
 

@@ -80,21 +80,19 @@ void columns_to_rows(BinnedFeatures& binned, Team& team) {
                                               "the codes by row");
   const auto* columns = reinterpret_cast<const Code*>(binned.by_column.data());
   auto* rows = reinterpret_cast<Code*>(binned.by_row.data());
-  team.for_each(count_blocks(binned.n_rows, kRowBlock), workers_for(binned.n_rows * binned.n_features, team),
-                [&](index_t block, int) {
-                  const index_t first = block * kRowBlock;
-                  const index_t end = std::min(binned.n_rows, first + kRowBlock);
-                  Pacer pacer(team);
-                  for (index_t r0 = first; r0 < end; r0 += kRowTile) {
-                    const index_t r1 = std::min(end, r0 + kRowTile);
-                    std::memset(rows + r0 * binned.row_stride, 0, at((r1 - r0) * binned.row_stride) * sizeof(Code));
-                    for (index_t e = 0; e < binned.n_features; ++e) {
-                      const Code* column = columns + e * binned.column_stride;
-                      for (index_t r = r0; r < r1; ++r) rows[r * binned.row_stride + e] = column[r];
-                      pacer.add(r1 - r0);
-                    }
-                  }
-                });
+  const int workers = workers_for(binned.n_rows * binned.n_features, team);
+  team.for_blocks(binned.n_rows, kRowBlock, workers, [&](index_t first, index_t end, int) {
+    Pacer pacer(team);
+    for (index_t r0 = first; r0 < end; r0 += kRowTile) {
+      const index_t r1 = std::min(end, r0 + kRowTile);
+      std::memset(rows + r0 * binned.row_stride, 0, at((r1 - r0) * binned.row_stride) * sizeof(Code));
+      for (index_t e = 0; e < binned.n_features; ++e) {
+        const Code* column = columns + e * binned.column_stride;
+        for (index_t r = r0; r < r1; ++r) rows[r * binned.row_stride + e] = column[r];
+        pacer.add(r1 - r0);
+      }
+    }
+  });
 }
 
 // Bins strip after strip. A strip has as many columns as share a cache line of a row, so every line of x is read once.
@@ -116,10 +114,8 @@ void bin_strips(const DenseView<T>& x, const BinOptions& options, Team& team, Bi
   for (index_t first = 0; first < x.n_cols; first += kStripColumns) {
     const index_t width = std::min(kStripColumns, x.n_cols - first);
     const int workers = workers_for(width * x.n_rows, team);
-    team.for_each(count_blocks(x.n_rows, kRowBlock), workers, [&](index_t block, int) {
-      const index_t r0 = block * kRowBlock;
-      detail::transpose_block(x.data + first, x.n_cols, strip.data(), x.n_rows, r0, std::min(x.n_rows, r0 + kRowBlock),
-                              width, Pacer(team));
+    team.for_blocks(x.n_rows, kRowBlock, workers, [&](index_t r0, index_t r1, int) {
+      detail::transpose_block(x.data + first, x.n_cols, strip.data(), x.n_rows, r0, r1, width, Pacer(team));
     });
     team.for_each(width, std::min(workers, n_binners), [&](index_t c, int worker) {
       const index_t e = first + c;

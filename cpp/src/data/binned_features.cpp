@@ -25,12 +25,11 @@ template <class Code>
 void rows_to_columns(BinnedFeatures& binned, Team& team) {
   const auto* rows = reinterpret_cast<const Code*>(binned.by_row.data());
   auto* columns = reinterpret_cast<Code*>(binned.by_column.data());
-  team.for_each(count_blocks(binned.n_rows, kRowBlock), workers_for(binned.n_rows * binned.n_features, team),
-                [&](index_t block, int) {
-                  const index_t first = block * kRowBlock;
-                  detail::transpose_block(rows, binned.row_stride, columns, binned.column_stride, first,
-                                          std::min(binned.n_rows, first + kRowBlock), binned.n_features, Pacer(team));
-                });
+  const int workers = workers_for(binned.n_rows * binned.n_features, team);
+  team.for_blocks(binned.n_rows, kRowBlock, workers, [&](index_t first, index_t end, int) {
+    detail::transpose_block(rows, binned.row_stride, columns, binned.column_stride, first, end, binned.n_features,
+                            Pacer(team));
+  });
   Pacer pacer(team);
   for (index_t e = 0; e < binned.n_features; ++e) {
     std::fill(columns + e * binned.column_stride + binned.n_rows, columns + (e + 1) * binned.column_stride, Code(0));
@@ -100,13 +99,14 @@ void check_codes(const BinnedFeatures& b, Team& team) {
   const auto* codes = reinterpret_cast<const Code*>(b.by_row.data());
   auto largest = make_vector<Code>(b.row_stride, "the checks of the codes");  // 0 for the padding
   for (index_t e = 0; e < b.n_features; ++e) largest[at(e)] = static_cast<Code>(b.cuts->count(e));
-  team.for_each(count_blocks(b.n_rows, kRowBlock), workers_for(b.n_rows * b.n_features, team), [&](index_t block, int) {
+  const int workers = workers_for(b.n_rows * b.n_features, team);
+  team.for_blocks(b.n_rows, kRowBlock, workers, [&](index_t first, index_t end, int) {
     Pacer pacer(team);
-    for (index_t r = block * kRowBlock; r < std::min(b.n_rows, (block + 1) * kRowBlock); ++r) {
+    for (index_t r = first; r < end; ++r) {
       const Code* row = codes + r * b.row_stride;
-      pacer.run(0, b.row_stride, [&](index_t first, index_t end) {
+      pacer.run(0, b.row_stride, [&](index_t from, index_t to) {
         bool is_bad = false;
-        for (index_t c = first; c < end; ++c) is_bad |= row[c] > largest[at(c)];
+        for (index_t c = from; c < to; ++c) is_bad |= row[c] > largest[at(c)];
         if (is_bad) refuse("row " + text(r) + " has a code above the number of cuts");
       });
     }
@@ -318,11 +318,9 @@ BinnedFeatures take_rows(const BinnedFeatures& all, const index_t* rows, index_t
   BinnedFeatures taken = empty_like(all, n, pacer);
   // Calls copy(i, row) for every row i of `taken`, which is that row of `all`; it returns the number of entries copied.
   const auto for_rows = [&](auto&& copy) {
-    team.for_each(count_blocks(n, kRowBlock), workers_for(n * all.n_features, team), [&](index_t block, int) {
+    team.for_blocks(n, kRowBlock, workers_for(n * all.n_features, team), [&](index_t first, index_t end, int) {
       Pacer own_pacer(team);
-      for (index_t i = block * kRowBlock; i < std::min(n, (block + 1) * kRowBlock); ++i) {
-        own_pacer.add(copy(at(i), at(rows[i])));
-      }
+      for (index_t i = first; i < end; ++i) own_pacer.add(copy(at(i), at(rows[i])));
     });
   };
   if (all.is_sparse()) {

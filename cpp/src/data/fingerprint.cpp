@@ -52,9 +52,9 @@ Sums sum_rows(index_t n, const std::int8_t* labels, const double* weights, index
               Team& team, HashOf&& hash_of) {
   const index_t at_once = std::clamp<index_t>(detail::kPollEvery / row_work, 1, detail::kRowBlock);
   std::vector<Sums> sums(at(team.n_threads()));
-  team.for_each(count_blocks(n, at_once), [&](index_t block, int worker) {
+  team.for_blocks(n, at_once, team.n_threads(), [&](index_t first, index_t end, int worker) {
     Sums own{};
-    for (index_t i = block * at_once; i < std::min(n, (block + 1) * at_once); ++i) {
+    for (index_t i = first; i < end; ++i) {
       const auto number = static_cast<std::uint64_t>(first_row + i);
       const double weight = (weights == nullptr ? 1.0 : weights[i]) + 0.0;  // not -0
       own[0] += Random::derived(hash_of(i), number);

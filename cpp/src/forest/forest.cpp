@@ -93,7 +93,7 @@ template <class Rows>
 class Grower {
  public:
   Grower(const detail::TreeFeatures& features, const ForestOptions& options, Team& team)
-      : features_(features), options_(options), team_(team), rows_(make_rows(features, team.isa())) {}
+      : features_(features), options_(options), team_(team), rows_(features, team.isa()) {}
 
   // Draws the bag of tree `number`, and grows the tree on it.
   BaggedTree grow(index_t number, const Groups& groups) {
@@ -113,14 +113,6 @@ class Grower {
   }
 
  private:
-  static Rows make_rows(const detail::TreeFeatures& features, [[maybe_unused]] Isa isa) {
-    if constexpr (std::is_same_v<Rows, detail::PuSparseRows>) {
-      return Rows(features);
-    } else {
-      return Rows(features, isa);
-    }
-  }
-
   void draw_bag(const Groups& groups, std::uint64_t seed) {
     Random random(seed);
     bag_.rows.clear();

@@ -9,11 +9,9 @@ DenseColumns<T>::DenseColumns(const DenseView<T>& view, const index_t* rows, ind
     : n_features_(view.n_cols), packed_(round_up(n, kKernelPanel) * view.n_cols, "columns of a kernel") {
   if (packed_.empty()) return;
   constexpr index_t kColumnsAtOnce = 4 * kKernelPanel;
-  const index_t n_blocks = count_blocks(round_up(n, kKernelPanel), kColumnsAtOnce);
   const int max_workers = n * n_features_ < 100'000 ? 1 : team.n_threads();
-  team.for_each(n_blocks, max_workers, [&](index_t block, int) {
-    const index_t end = std::min((block + 1) * kColumnsAtOnce, round_up(n, kKernelPanel));
-    for (index_t c = block * kColumnsAtOnce; c < end; ++c) {
+  team.for_blocks(round_up(n, kKernelPanel), kColumnsAtOnce, max_workers, [&](index_t first, index_t end, int) {
+    for (index_t c = first; c < end; ++c) {
       T* panel = packed_.data() + c / panel_width * panel_width * n_features_ + c % panel_width;
       if (c < n) {
         const T* from = view.row(rows == nullptr ? c : rows[c]);
@@ -37,7 +35,7 @@ double DenseKernel<T>::diagonal(index_t row) const {
 
 template <class T>
 void DenseKernel<T>::fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
-                          T* const* out, int /*worker*/) const {
+                          T* const* out) const {
   const auto& packed = static_cast<const DenseColumns<T>&>(columns);
   constexpr index_t kRowsAtOnce = 16;  // few enough that their pointers fit on the stack and a panel stays in the cache
   const T* x[kRowsAtOnce];

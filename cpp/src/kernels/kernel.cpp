@@ -14,30 +14,14 @@ namespace fastpu {
 
 namespace {
 
+using detail::finish_panel;
+using detail::NumberedColumns;
+
 template <class T>
 int workers_for(const Kernel<T>& kernel, index_t n_values, const Team& team) {
   constexpr index_t kLeast = 20'000;  // fewer kernel values are not worth waking a thread
   return kernel.is_serial() || n_values < kLeast ? 1 : team.n_threads();
 }
-
-// Fills the panel with zeros after the last of n values.
-template <class T>
-void finish_panel(T* values, index_t n) {
-  std::fill(values + n, values + round_up(n, kKernelPanel), T{});
-}
-
-// Rows of a matrix or a function by number.
-template <class T>
-class NumberedColumns final : public KernelColumns<T> {
- public:
-  NumberedColumns(const index_t* rows, index_t n) : rows_(make_vector<index_t>(n, "columns of a kernel")) {
-    std::copy_n(rows, n, rows_.begin());
-  }
-  const index_t* rows() const { return rows_.data(); }
-
- private:
-  std::vector<index_t> rows_;
-};
 
 template <class T>
 class PrecomputedKernel final : public Kernel<T> {
@@ -49,9 +33,9 @@ class PrecomputedKernel final : public Kernel<T> {
   std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& /*team*/) const override {
     return std::make_unique<NumberedColumns<T>>(rows, n);
   }
-  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
-            int /*worker*/) const override {
-    const index_t* chosen = static_cast<const NumberedColumns<T>&>(columns).rows();
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
+            T* const* out) const override {
+    const index_t* chosen = static_cast<const NumberedColumns<T>&>(columns).rows.data();
     for (index_t k = 0; k < n; ++k) {
       const T* from = view_.row(rows[k]);
       for (index_t c = first; c < last; ++c) out[k][c - first] = from[chosen[c]];
@@ -77,8 +61,8 @@ class FunctionKernel final : public Kernel<double> {
     return std::make_unique<NumberedColumns<double>>(rows, n);
   }
   void fill(const index_t* rows, index_t n, const KernelColumns<double>& columns, index_t first, index_t last,
-            double* const* out, int /*worker*/) const override {
-    const index_t* chosen = static_cast<const NumberedColumns<double>&>(columns).rows();
+            double* const* out) const override {
+    const index_t* chosen = static_cast<const NumberedColumns<double>&>(columns).rows.data();
     const index_t width = last - first;
     AlignedBuffer<double> values(n * width, "values of a kernel function");
     fill_(rows, n, chosen + first, width, values.data());
@@ -114,15 +98,14 @@ void scores_of_blocks(const Kernel<T>& kernel, const KernelModels& models, index
   };
   std::vector<Scratch> scratch(at(team.n_threads()));
   const int max_workers = workers_for(kernel, n_x * models.n_support, team);
-  team.for_each(count_blocks(n_x, columns_at_once), max_workers, [&](index_t block, int worker) {
+  team.for_blocks(n_x, columns_at_once, max_workers, [&](index_t start, index_t end, int worker) {
     Scratch& mine = scratch[at(worker)];
     if (mine.values.empty()) {
       mine.values = AlignedBuffer<T>(kRowsAtOnce * columns_at_once, "kernel values of a block");
       mine.sums = AlignedBuffer<double>(models.n_models * columns_at_once, "scores of a block");
       mine.factors = AlignedBuffer<double>(models.n_models * kRowsAtOnce, "factors of a block");
     }
-    const index_t start = block * columns_at_once;
-    const index_t n_now = std::min(columns_at_once, n_x - start);
+    const index_t n_now = end - start;
     const auto columns = pack_block(start, n_now);
     for (index_t m = 0; m < models.n_models; ++m) {
       std::fill_n(mine.sums.data() + m * columns_at_once, n_now, models.intercepts[m]);
@@ -133,7 +116,7 @@ void scores_of_blocks(const Kernel<T>& kernel, const KernelModels& models, index
     for (index_t s = 0; s < models.n_support; s += kRowsAtOnce) {
       if (s % (16 * kRowsAtOnce) == 0) team.poll();
       const index_t n_rows = std::min(kRowsAtOnce, models.n_support - s);
-      kernel.fill(models.support + s, n_rows, *columns, 0, n_now, rows, worker);
+      kernel.fill(models.support + s, n_rows, *columns, 0, n_now, rows);
       for (index_t m = 0; m < models.n_models; ++m) {
         for (index_t r = 0; r < n_rows; ++r) mine.factors[r] = models.coefs[(s + r) * models.n_models + m];
         loops.add_rows(mine.sums.data() + m * columns_at_once, read, mine.factors.data(), n_rows, n_now);
@@ -149,18 +132,16 @@ void fill_matrix(const Kernel<double>& kernel, const KernelColumns<double>& colu
                  double* out) {
   constexpr index_t kRowsAtOnce = 32;
   const index_t stride = round_up(width, kKernelPanel);
-  const index_t n = kernel.n_rows();
   AlignedBuffer<double> values(team.n_threads() * kRowsAtOnce * stride, "rows of the kernel matrix");
-  team.for_each(count_blocks(n, kRowsAtOnce), [&](index_t block, int worker) {
+  team.for_blocks(kernel.n_rows(), kRowsAtOnce, team.n_threads(), [&](index_t first, index_t end, int worker) {
     index_t numbers[kRowsAtOnce] = {};
     double* places[kRowsAtOnce] = {};  // NOLINT(misc-const-correctness): what it points to is written
-    const index_t first = block * kRowsAtOnce;
-    const index_t size = std::min(kRowsAtOnce, n - first);
+    const index_t size = end - first;
     for (index_t k = 0; k < size; ++k) {
       numbers[k] = first + k;
       places[k] = values.data() + (worker * kRowsAtOnce + k) * stride;
     }
-    kernel.fill(numbers, size, columns, 0, width, places, worker);
+    kernel.fill(numbers, size, columns, 0, width, places);
     for (index_t k = 0; k < size; ++k) std::copy_n(places[k], width, out + (first + k) * width);
   });
 }
@@ -215,7 +196,7 @@ void kernel_scores_of_support(const Kernel<double>& kernel, const index_t* rows,
     const index_t end = start(left) + size(left);
     for (index_t s = start(left); s < end; s += kRowsAtOnce) {
       const index_t n_rows = std::min(kRowsAtOnce, end - s);
-      kernel.fill(rows + s, n_rows, *columns[at(above)], 0, size(above), places, worker);
+      kernel.fill(rows + s, n_rows, *columns[at(above)], 0, size(above), places);
       add_rows(out + start(above), places, coefs + s, n_rows, size(above));
       if (above == left) continue;
       for (index_t r = 0; r < n_rows; ++r) out[s + r] += dot(places[r], coefs + start(above), size(above));

@@ -43,8 +43,7 @@ template <class T>
 const T* KernelCache<T>::find(index_t row) {
   const index_t s = row_slot_[at(row)];
   if (s < 0 || slot_length_[at(s)] < static_cast<index_t>(columns_.size())) return nullptr;
-  unlink(s);
-  link_newest(s);
+  touch(s);
   return slot(s);
 }
 
@@ -55,23 +54,12 @@ void KernelCache<T>::unlink(index_t s) {
 }
 
 template <class T>
-void KernelCache<T>::link_newest(index_t s) {
-  const index_t ring = capacity();
-  const index_t newest = older_[at(ring)];
-  newer_[at(newest)] = s;
-  older_[at(s)] = newest;
-  newer_[at(s)] = ring;
-  older_[at(ring)] = s;
-}
-
-template <class T>
-void KernelCache<T>::link_oldest(index_t s) {
-  const index_t ring = capacity();
-  const index_t oldest = newer_[at(ring)];
-  older_[at(oldest)] = s;
-  newer_[at(s)] = oldest;
-  older_[at(s)] = ring;
-  newer_[at(ring)] = s;
+void KernelCache<T>::link_after(index_t before, index_t s) {
+  const index_t behind = newer_[at(before)];
+  newer_[at(before)] = s;
+  older_[at(s)] = before;
+  newer_[at(s)] = behind;
+  older_[at(behind)] = s;
 }
 
 // Takes slots into use: n of them (or all, if there are fewer), and more if they lie in memory that is in use already.
@@ -79,7 +67,7 @@ template <class T>
 void KernelCache<T>::use_more_slots(index_t n) {
   values_in_use_ = std::max(values_in_use_, std::min(n, capacity()) * slot_size_);
   const index_t n_wanted = std::min(values_in_use_ / slot_size_, capacity());
-  for (; n_linked_ < n_wanted; ++n_linked_) link_oldest(n_linked_);
+  for (; n_linked_ < n_wanted; ++n_linked_) link_after(capacity(), n_linked_);
 }
 
 // The values that rows keep lie at from[0] < from[1] < ... of their old columns. Rows are moved to the first slots, and
@@ -206,9 +194,7 @@ void KernelCache<T>::prepare(const index_t* rows, index_t n, index_t n_more, Pen
   const auto n_columns = static_cast<index_t>(columns_.size());
   for (index_t k = 0; k < n; ++k) {  // done first, or a row that is cached could be evicted for one that is not
     const index_t s = row_slot_[at(rows[k])];
-    if (s < 0) continue;
-    unlink(s);
-    link_newest(s);
+    if (s >= 0) touch(s);
   }
   for (index_t k = 0; k < n; ++k) {
     if (row_slot_[at(rows[k])] < 0 && was_cached_[at(rows[k])]) values_in_use_ += 4 * slot_size_;
@@ -226,8 +212,7 @@ void KernelCache<T>::prepare(const index_t* rows, index_t n, index_t n_more, Pen
       slot_row_[at(s)] = rows[k];
       slot_length_[at(s)] = 0;
       row_slot_[at(rows[k])] = s;
-      unlink(s);
-      link_newest(s);
+      touch(s);
     }
     if (slot_length_[at(s)] == n_columns) continue;
     pending.rows_.push_back({rows[k], slot_length_[at(s)], slot(s)});
@@ -238,7 +223,7 @@ void KernelCache<T>::prepare(const index_t* rows, index_t n, index_t n_more, Pen
 }
 
 template <class T>
-void KernelCache<T>::compute(const PendingRows& pending, index_t block, int worker) const {
+void KernelCache<T>::compute(const PendingRows& pending, index_t block) const {
   const index_t first = pending.start_ + block * pending.block_size_;
   const index_t last = std::min(first + pending.block_size_, static_cast<index_t>(columns_.size()));
   std::vector<index_t> numbers;
@@ -248,7 +233,7 @@ void KernelCache<T>::compute(const PendingRows& pending, index_t block, int work
     numbers.push_back(row.row);
     out.push_back(row.values + first);
   }
-  kernel_->fill(numbers.data(), static_cast<index_t>(numbers.size()), *packed_, first, last, out.data(), worker);
+  kernel_->fill(numbers.data(), static_cast<index_t>(numbers.size()), *packed_, first, last, out.data());
 }
 
 template <class T>
@@ -265,7 +250,7 @@ void KernelCache<T>::get(const index_t* rows, index_t n, const T** values, Team&
   prepare(rows, n, 0, missing);
   const index_t n_values = static_cast<index_t>(missing.rows_.size()) * missing.n_blocks_ * missing.block_size_;
   const int max_workers = n_values < kLeastParallel ? 1 : team.n_threads();
-  team.for_each(missing.n_blocks_, max_workers, [&](index_t block, int worker) { compute(missing, block, worker); });
+  team.for_each(missing.n_blocks_, max_workers, [&](index_t block, int) { compute(missing, block); });
   finish(missing);
   for (index_t k = 0; k < n; ++k) values[k] = slot(row_slot_[at(rows[k])]);
 }

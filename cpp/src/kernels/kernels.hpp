@@ -1,8 +1,11 @@
 // The kernels of dense and of sparse rows, which make_kernel makes and kernel_scores uses.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
@@ -37,6 +40,12 @@ void transform(const KernelParams& params, const TypedKernels<T>& loops, T* valu
   }
 }
 
+// Fills the panel with zeros after the last of n values.
+template <class T>
+void finish_panel(T* values, index_t n) {
+  std::fill(values + n, values + round_up(n, kKernelPanel), T{});
+}
+
 // Panels of panel_width columns, feature by feature within a panel; zeros fill up the last panel.
 template <class T>
 class DenseColumns final : public KernelColumns<T> {
@@ -65,8 +74,8 @@ class DenseKernel final : public Kernel<T> {
   std::unique_ptr<KernelColumns<T>> pack(const DenseView<T>& view, const index_t* rows, index_t n, Team& team) const {
     return std::make_unique<DenseColumns<T>>(view, rows, n, loops_.panel_width, team);
   }
-  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
-            int worker) const override;
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
+            T* const* out) const override;
 
  private:
   DenseView<T> view_;
@@ -74,25 +83,29 @@ class DenseKernel final : public Kernel<T> {
   const TypedKernels<T>& loops_;
 };
 
+// Rows of a matrix or a function by number.
 template <class T>
-class SparseColumns final : public KernelColumns<T> {
- public:
-  SparseColumns(const CsrView<T>& view, const index_t* rows, index_t n);
+struct NumberedColumns : KernelColumns<T> {
+  NumberedColumns(const index_t* numbers, index_t n) : rows(make_vector<index_t>(n, "columns of a kernel")) {
+    std::copy_n(numbers, n, rows.begin());
+  }
+  std::vector<index_t> rows;
+};
 
-  const CsrView<T>& view() const { return view_; }
-  index_t row(index_t column) const { return rows_[at(column)]; }
-  double squared_norm(index_t column) const { return squared_norms_[at(column)]; }
+template <class T>
+struct SparseColumns final : KernelColumns<T> {
+  SparseColumns(const CsrView<T>& of, const index_t* numbers, index_t n);
 
- private:
-  CsrView<T> view_;
-  std::vector<index_t> rows_;
-  std::vector<double> squared_norms_;
+  CsrView<T> view;
+  std::vector<index_t> rows;
+  std::vector<double> squared_norms;
 };
 
 template <class T>
 class SparseKernel final : public Kernel<T> {
  public:
-  SparseKernel(const CsrView<T>& view, const KernelParams& params, const Team& team);
+  SparseKernel(const CsrView<T>& view, const KernelParams& params, const Team& team)
+      : view_(view), params_(params), loops_(svm_kernels(team.isa()).of<T>()) {}
 
   index_t n_rows() const override { return view_.n_rows; }
   double diagonal(index_t row) const override;
@@ -100,8 +113,8 @@ class SparseKernel final : public Kernel<T> {
   std::unique_ptr<KernelColumns<T>> pack(const CsrView<T>& view, const index_t* rows, index_t n) const {
     return std::make_unique<SparseColumns<T>>(view, rows, n);
   }
-  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
-            int worker) const override;
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
+            T* const* out) const override;
 
  private:
   // Up to eight rows side by side, feature by feature: entry (f, l) of row l at f * 8 + l, and nothing but zeros
@@ -111,13 +124,21 @@ class SparseKernel final : public Kernel<T> {
     AlignedBuffer<double> sums;
   };
 
+  Scratch take_scratch() const {
+    const std::scoped_lock lock(lock_);
+    if (idle_.empty()) return {};
+    Scratch scratch = std::move(idle_.back());
+    idle_.pop_back();
+    return scratch;
+  }
   void to_distances(const index_t* rows, index_t n, const SparseColumns<T>& columns, index_t first, index_t last,
                     double* sums) const;
 
   CsrView<T> view_;
   KernelParams params_;
   const TypedKernels<T>& loops_;
-  mutable std::vector<Scratch> scratch_;  // one per worker
+  mutable std::mutex lock_;
+  mutable std::vector<Scratch> idle_;  // scratch of calls of fill() that have ended
 };
 
 }  // namespace fastpu::detail

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "kernels/kernels.hpp"
 #include "linalg/row_products.hpp"
@@ -19,23 +20,19 @@ constexpr double kFar = 65536.0;
 }  // namespace
 
 template <class T>
-SparseColumns<T>::SparseColumns(const CsrView<T>& view, const index_t* rows, index_t n)
-    : view_(view),
-      rows_(make_vector<index_t>(n, "columns of a kernel")),
-      squared_norms_(make_vector<double>(n, "norms of the columns of a kernel")) {
+SparseColumns<T>::SparseColumns(const CsrView<T>& of, const index_t* numbers, index_t n)
+    : view(of),
+      rows(make_vector<index_t>(n, "columns of a kernel")),
+      squared_norms(make_vector<double>(n, "norms of the columns of a kernel")) {
   for (index_t c = 0; c < n; ++c) {
-    const index_t row = rows == nullptr ? c : rows[c];
-    rows_[at(c)] = row;
-    squared_norms_[at(c)] = detail::squared_norm(view, row);
-    if (!std::isfinite(squared_norms_[at(c)])) {
+    const index_t row = numbers == nullptr ? c : numbers[c];
+    rows[at(c)] = row;
+    squared_norms[at(c)] = squared_norm(view, row);
+    if (!std::isfinite(squared_norms[at(c)])) {
       throw std::invalid_argument("row " + std::to_string(row) + " is too large to be squared: scale X");
     }
   }
 }
-
-template <class T>
-SparseKernel<T>::SparseKernel(const CsrView<T>& view, const KernelParams& params, const Team& team)
-    : view_(view), params_(params), loops_(svm_kernels(team.isa()).of<T>()), scratch_(at(team.n_threads())) {}
 
 template <class T>
 double SparseKernel<T>::diagonal(index_t row) const {
@@ -53,10 +50,10 @@ std::unique_ptr<KernelColumns<T>> SparseKernel<T>::pack(const index_t* rows, ind
 
 template <class T>
 void SparseKernel<T>::fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
-                           T* const* out, int worker) const {
+                           T* const* out) const {
   const auto& chosen = static_cast<const SparseColumns<T>&>(columns);
-  const CsrView<T>& other = chosen.view();
-  Scratch& scratch = scratch_[at(worker)];
+  const CsrView<T>& other = chosen.view;
+  Scratch scratch = take_scratch();
   if (scratch.work.empty()) {
     scratch.work = AlignedBuffer<T>::zeros(view_.n_cols * kRowsAtOnce, "rows of a sparse kernel side by side");
   }
@@ -76,8 +73,9 @@ void SparseKernel<T>::fill(const index_t* rows, index_t n, const KernelColumns<T
     const index_t n_now = std::min(kRowsAtOnce, n - k);
     scatter(k, n_now, true);
     for (index_t c = first; c < last; ++c) {
-      const index_t start = other.row_start[chosen.row(c)];
-      loops_.sparse_pairs(work, other.values + start, other.columns + start, other.row_start[chosen.row(c) + 1] - start,
+      const index_t row = chosen.rows[at(c)];
+      const index_t start = other.row_start[row];
+      loops_.sparse_pairs(work, other.values + start, other.columns + start, other.row_start[row + 1] - start,
                           sums + (c - first) * kRowsAtOnce);
     }
     if (is_of_distances(params_)) to_distances(rows + k, n_now, chosen, first, last, sums);
@@ -90,6 +88,8 @@ void SparseKernel<T>::fill(const index_t* rows, index_t n, const KernelColumns<T
       transform(params_, loops_, out[k + r], round_up(last - first, kKernelPanel));
     }
   }
+  const std::scoped_lock lock(lock_);
+  idle_.push_back(std::move(scratch));
 }
 
 // Squared distances in place of the products of rows with columns.
@@ -101,10 +101,10 @@ void SparseKernel<T>::to_distances(const index_t* rows, index_t n, const SparseC
   for (index_t r = 0; r < n; ++r) norms[r] = squared_norm(view_, rows[r]);
   for (index_t c = first; c < last; ++c) {
     double* values = sums + (c - first) * kRowsAtOnce;
-    const double norm = columns.squared_norm(c);
+    const double norm = columns.squared_norms[at(c)];
     for (index_t r = 0; r < n; ++r) {
       const bool are_far = norms[r] > far && norm > far;
-      values[r] = are_far ? squared_distance(view_, rows[r], columns.view(), columns.row(c))
+      values[r] = are_far ? squared_distance(view_, rows[r], columns.view, columns.rows[at(c)])
                           : std::max(0.0, (norms[r] + norm) - 2 * values[r]);
     }
   }

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/kernels/kernel.hpp"
+#include "kernels/kernels.hpp"
 #include "linalg/row_products.hpp"
 
 namespace fastpu::detail {
@@ -36,36 +36,30 @@ class StoredRows final : public Kernel<T> {
     for (index_t c = 0; c < n_columns_; ++c) all[at(c)] = c;
     const auto columns = kernel.pack(all.data(), n_columns_, team);
     const index_t at_once = kernel.is_serial() ? n_columns_ : 4 * kKernelPanel;
-    team.for_each(count_blocks(n_columns_, at_once), kernel.is_serial() ? 1 : team.n_threads(),
-                  [&](index_t block, int worker) {
-                    const index_t first = block * at_once;
-                    std::vector<T*> out(at(n));
-                    for (index_t k = 0; k < n; ++k) out[at(k)] = values_.data() + k * stride_ + first;
-                    kernel.fill(rows, n, *columns, first, std::min(first + at_once, n_columns_), out.data(), worker);
-                  });
+    const int max_workers = kernel.is_serial() ? 1 : team.n_threads();
+    team.for_blocks(n_columns_, at_once, max_workers, [&](index_t first, index_t end, int) {
+      std::vector<T*> out(at(n));
+      for (index_t k = 0; k < n; ++k) out[at(k)] = values_.data() + k * stride_ + first;
+      kernel.fill(rows, n, *columns, first, end, out.data());
+    });
   }
 
-  // The packed columns of the kernel, from which values that are not stored are computed; null if all rows are stored.
-  class Columns final : public KernelColumns<T> {
-   public:
-    Columns(const index_t* rows, index_t n, std::unique_ptr<KernelColumns<T>> inner)
-        : rows_(rows, rows + n), inner_(std::move(inner)) {}
-    const std::vector<index_t>& rows() const { return rows_; }
-    const KernelColumns<T>& inner() const { return *inner_; }
-
-   private:
-    std::vector<index_t> rows_;
-    std::unique_ptr<KernelColumns<T>> inner_;
+  struct Columns final : NumberedColumns<T> {
+    using NumberedColumns<T>::NumberedColumns;
+    // The packed columns of the kernel, for values that are not stored; null if all rows are stored.
+    std::unique_ptr<KernelColumns<T>> packed;
   };
 
   index_t n_rows() const override { return n_columns_; }
   double diagonal(index_t row) const override { return kernel_.diagonal(row); }
   std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const override {
-    return std::make_unique<Columns>(rows, n, n_stored_ < n_columns_ ? kernel_.pack(rows, n, team) : nullptr);
+    auto columns = std::make_unique<Columns>(rows, n);
+    if (n_stored_ < n_columns_) columns->packed = kernel_.pack(rows, n, team);
+    return columns;
   }
   bool is_serial() const override { return kernel_.is_serial(); }
-  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
-            int worker) const override {
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
+            T* const* out) const override {
     const auto& chosen = static_cast<const Columns&>(columns);
     std::vector<index_t> others;
     std::vector<T*> out_others;
@@ -77,13 +71,11 @@ class StoredRows final : public Kernel<T> {
         continue;
       }
       const T* from = values_.data() + place * stride_;
-      for (index_t c = first; c < last; ++c) out[k][c - first] = from[chosen.rows()[at(c)]];
-      const index_t end = round_up(last - first, kKernelPanel);
-      std::fill(out[k] + (last - first), out[k] + end, T{});
+      for (index_t c = first; c < last; ++c) out[k][c - first] = from[chosen.rows[at(c)]];
+      finish_panel(out[k], last - first);
     }
     if (others.empty()) return;
-    kernel_.fill(others.data(), static_cast<index_t>(others.size()), chosen.inner(), first, last, out_others.data(),
-                 worker);
+    kernel_.fill(others.data(), static_cast<index_t>(others.size()), *chosen.packed, first, last, out_others.data());
   }
 
  private:

@@ -134,29 +134,6 @@ void add_rows(double* FASTPU_RESTRICT sums, const T* const* rows, const double* 
   }
 }
 
-// The smallest of the lanes and its position; among equal ones the lowest position.
-struct Least {
-  double value = kInfinity;
-  index_t at = -1;
-};
-inline Least least_lane(Doubles values, Doubles positions) {
-  Least least;
-  for (int l = 0; l < kDoubles; ++l) {
-    const auto at = static_cast<index_t>(positions[l]);
-    if (values[l] < least.value || (values[l] == least.value && at < least.at)) {
-      least.value = values[l];
-      least.at = at;
-    }
-  }
-  return least;
-}
-
-inline Doubles lane_numbers() {
-  Doubles numbers{};
-  for (int l = 0; l < kDoubles; ++l) numbers[l] = l;
-  return numbers;
-}
-
 // Finds the extreme gradients of both sides; `next` returns the gradient vector by vector.
 template <class Next>
 inline SmoFirst extremes(index_t n, const double* up_wall, const double* low_wall, Next&& next) {
@@ -169,7 +146,8 @@ inline SmoFirst extremes(index_t n, const double* up_wall, const double* low_wal
     at[v] = splat<Doubles>(-1.0);
     most[v] = splat<Doubles>(-kInfinity);
   }
-  Doubles position = lane_numbers();
+  Doubles position{};
+  for (int l = 0; l < kDoubles; ++l) position[l] = l;
   const Doubles stride = splat<Doubles>(static_cast<double>(kDoubles));
   for (index_t t = 0; t < n; t += kAtOnce * kDoubles) {
     FASTPU_UNROLL
@@ -185,12 +163,15 @@ inline SmoFirst extremes(index_t n, const double* up_wall, const double* low_wal
   }
   SmoFirst out{kInfinity, -kInfinity, -1};
   for (index_t v = 0; v < kAtOnce; ++v) {
-    const Least here = least_lane(least[v], at[v]);
-    if (here.at >= 0 && (here.value < out.up_min || (here.value == out.up_min && here.at < out.up))) {
-      out.up_min = here.value;
-      out.up = here.at;
+    for (int l = 0; l < kDoubles; ++l) {
+      const double value = least[v][l];
+      const auto where = static_cast<index_t>(at[v][l]);
+      if (where >= 0 && (value < out.up_min || (value == out.up_min && where < out.up))) {
+        out.up_min = value;
+        out.up = where;
+      }
+      out.low_max = most[v][l] > out.low_max ? most[v][l] : out.low_max;
     }
-    for (int l = 0; l < kDoubles; ++l) out.low_max = most[v][l] > out.low_max ? most[v][l] : out.low_max;
   }
   return out;
 }

@@ -10,7 +10,6 @@
 #include "knn/distance_filter.hpp"
 #include "knn/distance_kernels.hpp"
 #include "knn/knn_searches.hpp"
-#include "knn/row_key.hpp"
 
 namespace fastpu::detail {
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "common/pacer.hpp"
 #include "knn/knn_searches.hpp"
 #include "knn/nearest_rows.hpp"
 
@@ -32,48 +32,31 @@ void check_neighbors(index_t n_neighbors, index_t n_rows) {
 // rounded.
 template <class T>
 void check_ranges(const DenseView<T>& x, Team& team) {
-  constexpr index_t kBlockRows = 1024;
-  const index_t n_blocks = count_blocks(x.n_rows, kBlockRows);
-  const auto d = at(x.n_cols);
-  std::vector<std::vector<T>> extremes(at(n_blocks));
-  std::vector<std::uint8_t> has_nan(at(n_blocks));
-  team.for_each(n_blocks, [&](index_t block, int) {
-    const index_t first = block * kBlockRows;
-    std::vector<T>& of_block = extremes[at(block)];
-    of_block.assign(x.row(first), x.row(first) + x.n_cols);
-    of_block.insert(of_block.end(), x.row(first), x.row(first) + x.n_cols);
-    T* const least = of_block.data();
-    T* const most = least + d;
-    int n_nan = 0;  // NaN has to be counted: comparisons with it are false, so that the range would not show it
-    for (index_t i = first + 1; i < std::min(first + kBlockRows, x.n_rows); ++i) {
-      const T* row = x.row(i);
-      for (std::size_t f = 0; f < d; ++f) {
-        least[f] = std::min(least[f], row[f]);
-        most[f] = std::max(most[f], row[f]);
-        n_nan |= static_cast<int>(row[f] != row[f]);
-      }
+  std::vector<T> least(x.row(0), x.row(0) + x.n_cols);
+  std::vector<T> most(least);
+  int n_nan = 0;  // NaN has to be counted: comparisons with it are false, so that the range would not show it
+  detail::Pacer pacer(team);
+  for (index_t i = 0; i < x.n_rows; ++i) {
+    const T* row = x.row(i);
+    for (std::size_t f = 0; f < least.size(); ++f) {
+      least[f] = std::min(least[f], row[f]);
+      most[f] = std::max(most[f], row[f]);
+      n_nan |= static_cast<int>(row[f] != row[f]);
     }
-    has_nan[at(block)] = n_nan != 0 ? 1 : 0;
-  });
+    pacer.add(x.n_cols);
+  }
   double sum = 0;
   double widest = 0;
   std::size_t widest_column = 0;
-  for (std::size_t f = 0; f < d; ++f) {
-    T least = extremes[0][f];
-    T most = extremes[0][d + f];
-    for (const std::vector<T>& of_block : extremes) {
-      least = std::min(least, of_block[f]);
-      most = std::max(most, of_block[d + f]);
-    }
-    const double range = static_cast<double>(most) - static_cast<double>(least);
+  for (std::size_t f = 0; f < least.size(); ++f) {
+    const double range = static_cast<double>(most[f]) - static_cast<double>(least[f]);
     sum += range * range;
     if (range > widest) {
       widest = range;
       widest_column = f;
     }
   }
-  if (std::ranges::find(has_nan, 1) != has_nan.end())
-    throw std::invalid_argument("X must have finite entries, got NaN");
+  if (n_nan != 0) throw std::invalid_argument("X must have finite entries, got NaN");
   if (!std::isfinite(4 * sum)) {
     std::ostringstream message;
     message << "X must have squared distances within the range of float64, got column " << widest_column

@@ -49,14 +49,13 @@ class SparseSearch {
 
   void run() {
     scratch_.resize(at(team_.n_threads()));
-    team_.for_each(count_blocks(x_.n_rows, kRowsPerBlock), [&](index_t block, int worker) {
+    team_.for_blocks(x_.n_rows, kRowsPerBlock, team_.n_threads(), [&](index_t first, index_t end, int worker) {
       Scratch& scratch = scratch_[at(worker)];
       if (scratch.halves.empty()) {
         scratch.halves = AlignedBuffer<double>(x_.n_rows, "the distances of a row");
         scratch.least = make_vector<double>(nearest_.n_neighbors(), "the least distances of a row");
       }
-      const index_t end = std::min((block + 1) * kRowsPerBlock, x_.n_rows);
-      for (index_t i = block * kRowsPerBlock; i < end; ++i) {
+      for (index_t i = first; i < end; ++i) {
         team_.poll();
         search_row(i, scratch);
       }

@@ -3,10 +3,10 @@
 #include <cassert>
 #include <vector>
 
+#include "common/pacer.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "knn/distance_kernels.hpp"
 #include "knn/knn_searches.hpp"
-#include "knn/row_key.hpp"
 
 namespace fastpu::detail {
 
@@ -25,20 +25,9 @@ struct Node {
   Node right() const { return {number + 2 * (middle() - first), middle(), end}; }
 };
 
-// A node still to be visited, in the order of visits: by the squared distance of its box, ties by its lowest row index.
-struct Reach {
-  double squared;
-  index_t lowest;
-  bool operator<(const Reach& other) const {
-    return squared < other.squared || (squared == other.squared && lowest < other.lowest);
-  }
-};
-
 // Nodes are split level by level until a level has so many; the subtree below each of these is one block of work.
 constexpr index_t kNodesPerLevel = 64;
 constexpr index_t kPointsPerBlock = 64;
-// Ctrl-C is polled after every so many rows, some milliseconds.
-constexpr index_t kRowsBetweenPolls = index_t{1} << 16;
 constexpr index_t kFewFeatures = 8;
 constexpr index_t kMostDepth = 64;  // deeper than any tree: every split halves a node's leaves
 
@@ -71,11 +60,9 @@ class Tree {
   }
 
   void search(Team& team, NearestRows& nearest) const {
-    const index_t n = x_.n_rows;
-    team.for_each(count_blocks(n, kPointsPerBlock), [&](index_t block, int) {
+    team.for_blocks(x_.n_rows, kPointsPerBlock, team.n_threads(), [&](index_t first, index_t end, int) {
       std::vector<double> point(at(d_));
-      const index_t end = std::min((block + 1) * kPointsPerBlock, n);
-      for (index_t p = block * kPointsPerBlock; p < end; ++p) {
+      for (index_t p = first; p < end; ++p) {
         if (d_ > kFewFeatures) team.poll();
         const index_t row = keys_[p].row;
         std::copy_n(x_.row(row), d_, point.begin());
@@ -96,13 +83,14 @@ class Tree {
     const index_t first = node.first * leaf_points_;
     const index_t end = std::min(node.end * leaf_points_, x_.n_rows);
     team.poll();
+    Pacer pacer(team);
     double* const least = low(node.number);
     double* const most = least + d_;
     std::copy_n(x_.row(keys_[first].row), d_, least);
     std::copy_n(least, d_, most);
     index_t lowest = keys_[first].row;
     for (index_t p = first + 1; p < end; ++p) {
-      if (p % kRowsBetweenPolls == 0) team.poll();
+      pacer.add(d_);
       const T* x = x_.row(keys_[p].row);
       lowest = std::min(lowest, keys_[p].row);
       for (index_t f = 0; f < d_; ++f) {
@@ -121,20 +109,12 @@ class Tree {
       if (most[f] - least[f] > most[widest] - least[widest]) widest = f;
     }
     for (index_t p = first; p < end; ++p) {
-      if (p % kRowsBetweenPolls == 0) team.poll();
+      pacer.add(1);
       keys_[p].value = static_cast<double>(x_.row(keys_[p].row)[widest]);
     }
     RowKey* const middle = keys_.data() + node.middle() * leaf_points_;
-    if (end - first < kRowsBetweenPolls) {
-      std::nth_element(keys_.data() + first, middle, keys_.data() + end);
-      return;
-    }
-    index_t until_poll = 16 * kRowsBetweenPolls;
     std::nth_element(keys_.data() + first, middle, keys_.data() + end, [&](const RowKey& a, const RowKey& b) {
-      if (--until_poll == 0) {
-        until_poll = 16 * kRowsBetweenPolls;
-        team.poll();
-      }
+      pacer.add(1);
       return a < b;
     });
   }
@@ -156,7 +136,8 @@ class Tree {
     }
   }
 
-  Reach reach(const Node& node, const double* point) const {
+  // Nodes are visited in the order of the squared distances of their boxes, ties by their lowest row.
+  RowKey reach(const Node& node, const double* point) const {
     const double* const box = low(node.number);
     if (d_ > 3) return {kernels_.of_box(box, box + d_, point, d_), lowest_[node.number]};
     // In few dimensions a call of the kernel would cost more than its work.
@@ -171,7 +152,7 @@ class Tree {
   void search_row(index_t row, const double* point, NearestRows& nearest) const {
     struct Open {
       Node node;
-      Reach reach;
+      RowKey reach;
     };
     std::array<Open, kMostDepth> open;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
     std::size_t n_open = 0;
@@ -184,18 +165,16 @@ class Tree {
         far.reach = reach(far.node, point);
         if (far.reach < near.reach) std::swap(near, far);
         assert(n_open < open.size());
-        if (far.reach < worst(row, nearest)) open[n_open++] = far;
+        if (far.reach < nearest.farthest(row)) open[n_open++] = far;
         next = near;
       }
-      if (next.reach < worst(row, nearest)) search_leaf(next.node, row, point, nearest);
+      if (next.reach < nearest.farthest(row)) search_leaf(next.node, row, point, nearest);
       do {
         if (n_open == 0) return;
         next = open[--n_open];
-      } while (!(next.reach < worst(row, nearest)));
+      } while (!(next.reach < nearest.farthest(row)));
     }
   }
-
-  static Reach worst(index_t row, const NearestRows& nearest) { return {nearest.worst(row), nearest.worst_index(row)}; }
 
   void search_leaf(const Node& leaf, index_t row, const double* point, NearestRows& nearest) const {
     const index_t end = std::min(leaf.end * leaf_points_, x_.n_rows);

@@ -8,6 +8,13 @@
 
 namespace fastpu::detail {
 
+// A row with a number by which it is sorted, such as its distance; ties have a fixed order.
+struct RowKey {
+  double value;
+  index_t row;
+  bool operator<(const RowKey& other) const { return value < other.value || (value == other.value && row < other.row); }
+};
+
 class NearestRows {
  public:
   static constexpr index_t kNoRow = std::numeric_limits<index_t>::max();
@@ -25,7 +32,7 @@ class NearestRows {
 
   // The squared distance of the farthest row in the heap; infinity while the heap is not full.
   double worst(index_t row) const { return squared_[row * n_]; }
-  index_t worst_index(index_t row) const { return indices_[row * n_]; }
+  RowKey farthest(index_t row) const { return {worst(row), indices_[row * n_]}; }
 
   // Adds `other` if it is nearer than the farthest row in the heap, or as near with a lower index; returns whether it
   // was added.

@@ -1,7 +1,6 @@
 #include "linalg/row_pass.hpp"
 
 #include <cassert>
-#include <type_traits>
 
 #include "linalg/row_products.hpp"
 
@@ -26,9 +25,6 @@ namespace {
 constexpr index_t kBlockRows = 64;
 constexpr index_t kBlockRowsOfWide = 8;
 constexpr index_t kMostGroups = 32;
-
-template <class View>
-constexpr bool kIsDense = std::is_same_v<View, DenseView<typename View::Value>>;
 
 // The position of a column of row 0.
 index_t panel_offset(index_t column, index_t stride) { return column / kPanelWidth * stride + column % kPanelWidth; }
@@ -102,7 +98,7 @@ void RowPass::pack_into(const RowBlock& block, double* out) const {
   const index_t stride = panel_stride(block_rows_);
   std::visit(
       [&]<class View>(const View& view) {
-        if constexpr (kIsDense<View>) {
+        if constexpr (View::kIsDense) {
           using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
           const T* rows[kBlockRows];
           for (index_t i = 0; i < block.n; ++i) rows[i] = view.row(row_of(block.first + i));

@@ -1,12 +1,10 @@
 #include "fastpu/linalg/tiled_blas.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
 
@@ -34,9 +32,6 @@ BlasMatrix<T> part(BlasMatrix<T> a, index_t row, index_t n_rows, index_t col, in
 // The rows [first, first + n) of op(A).
 BlasMatrix<const double> op_rows_of(Op op, BlasMatrix<const double> a, index_t first, index_t n) {
   return op == Op::none ? part(a, first, n, 0, a.n_cols) : part(a, 0, a.n_rows, first, n);
-}
-BlasMatrix<const double> op_cols_of(Op op, BlasMatrix<const double> a, index_t first, index_t n) {
-  return op == Op::none ? part(a, 0, a.n_rows, first, n) : part(a, first, n, 0, a.n_cols);
 }
 
 index_t extent(index_t first, index_t end) { return std::min(kTile, end - first); }
@@ -73,8 +68,8 @@ void TiledBlas::product(BlasMatrix<const double> a, BlasMatrix<const double> b, 
   });
 }
 
-void TiledBlas::symmetric_product(Op op, BlasMatrix<const double> a, BlasMatrix<const double> b,
-                                  BlasMatrix<double> c) const {
+void TiledBlas::add_lower(Op op, double alpha, BlasMatrix<const double> a, BlasMatrix<const double> b, double beta,
+                          BlasMatrix<double> c) const {
   const Op other = op == Op::none ? Op::transpose : Op::none;
   const index_t depth = op == Op::none ? a.n_cols : a.n_rows;
   const index_t n = c.n_rows;
@@ -87,11 +82,16 @@ void TiledBlas::symmetric_product(Op op, BlasMatrix<const double> a, BlasMatrix<
     const auto left = op_rows_of(op, a, i, extent(i, n));
     const auto to = part(c, i, extent(i, n), j, extent(j, n));
     if (i == j && a.data == b.data) {
-      blas_.syrk(op, 1.0, left, 0.0, to);
+      blas_.syrk(op, alpha, left, beta, to);
     } else {
-      blas_.gemm(op, other, 1.0, left, op_cols_of(other, b, j, extent(j, n)), 0.0, to);
+      blas_.gemm(op, other, alpha, left, op_rows_of(op, b, j, extent(j, n)), beta, to);
     }
   });
+}
+
+void TiledBlas::symmetric_product(Op op, BlasMatrix<const double> a, BlasMatrix<const double> b,
+                                  BlasMatrix<double> c) const {
+  add_lower(op, 1.0, a, b, 0.0, c);
   mirror(c);
 }
 
@@ -123,56 +123,26 @@ void TiledBlas::gram(BlasMatrix<const double> a, BlasMatrix<double> c) const {
   mirror(c);
 }
 
-// A single loop over all tiles leaves no thread idle between one column of tiles and the next. They are dealt out in an
-// order in which each comes after those that it needs, so that a tile that is waited for is in work already.
 index_t TiledBlas::cholesky(BlasMatrix<double> a) const {
   const index_t n = a.n_rows;
   if (a.n_cols != n) throw std::invalid_argument("A must be square");
-  const index_t tiles = count_blocks(n, kTile);
-  const index_t last = tiles * (tiles + 1) / 2 - 1;
-  const auto tile = [&](index_t i, index_t j) {
-    return part(a, i * kTile, extent(i * kTile, n), j * kTile, extent(j * kTile, n));
-  };
-  std::vector<std::atomic<bool>> done(at(tiles * tiles));
-  std::atomic<index_t> failed{0};
-  const auto is_there = [&](index_t i, index_t j) {
-    const std::atomic<bool>& it = done[at(i * tiles + j)];
-    team_.wait_until([&] { return it.load(std::memory_order_acquire) || failed.load(std::memory_order_relaxed) != 0; });
-    return it.load(std::memory_order_acquire);
-  };
-  // More threads than a column has tiles would mostly wait for each other.
-  const int max_workers = static_cast<int>(std::min<index_t>(workers(n, n, n), std::max<index_t>(tiles - 1, 1)));
-  team_.for_each(last + 1, max_workers, [&](index_t block, int) {
-    const auto [from_right, from_below] = pair_of(last - block);  // column by column
-    const index_t i = tiles - 1 - from_below;
-    const index_t j = tiles - 1 - from_right;
-    for (index_t k = 0; k < j; ++k) {
-      if (!is_there(i, k) || !is_there(j, k)) return;
-      if (i == j) {
-        blas_.syrk(Op::none, -1.0, tile(i, k), 1.0, tile(i, i));
-      } else {
-        blas_.gemm(Op::none, Op::transpose, -1.0, tile(i, k), tile(j, k), 1.0, tile(i, j));
-      }
-    }
-    if (i == j) {
-      if (const index_t minor = blas_.potrf(tile(i, i)); minor != 0) {
-        failed = i * kTile + minor;
-        return;
-      }
-    } else {
-      if (!is_there(j, j)) return;
-      blas_.trsm(Op::transpose, tile(j, j), tile(i, j));
-    }
-    done[at(i * tiles + j)].store(true, std::memory_order_release);
-  });
-  return failed;
+  for (index_t first = 0; first < n; first += kTile) {
+    const index_t size = extent(first, n);
+    const index_t end = first + size;
+    const auto pivot = part(a, first, size, first, size);
+    if (const index_t minor = blas_.potrf(pivot); minor != 0) return first + minor;
+    if (end == n) break;
+    const auto below = part(a, end, n - end, first, size);
+    solve(pivot, below);
+    add_lower(Op::none, -1.0, below, below, 1.0, part(a, end, n - end, end, n - end));
+  }
+  return 0;
 }
 
 void TiledBlas::solve(BlasMatrix<const double> l, BlasMatrix<double> b) const {
   constexpr index_t kRows = 64;
-  team_.for_each(count_blocks(b.n_rows, kRows), workers(b.n_rows, l.n_rows, l.n_rows), [&](index_t block, int) {
-    const index_t row = block * kRows;
-    blas_.trsm(Op::transpose, l, part(b, row, std::min(kRows, b.n_rows - row), 0, b.n_cols));
+  team_.for_blocks(b.n_rows, kRows, workers(b.n_rows, l.n_rows, l.n_rows), [&](index_t first, index_t end, int) {
+    blas_.trsm(Op::transpose, l, part(b, first, end - first, 0, b.n_cols));
   });
 }
 

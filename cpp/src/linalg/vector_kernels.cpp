@@ -45,24 +45,18 @@ void add_two(double* a, double* b, const double* const* rows, const double* in_a
   constexpr index_t kRows = 4;  // at once, so that sums are loaded and stored less often
   index_t k = 0;
   for (; k + kRows <= n_rows; k += kRows) {
-    index_t c = 0;
-    for (; c + kDoubles <= n; c += kDoubles) {
-      Doubles sum_a = load<Doubles>(a + c);
-      Doubles sum_b = load<Doubles>(b + c);
+    in_vectors<double>(n, [&](index_t c, auto zero) {
+      using V = decltype(zero);
+      V sum_a = load<V>(a + c);
+      V sum_b = load<V>(b + c);
       for (index_t r = k; r < k + kRows; ++r) {
-        const Doubles values = load<Doubles>(rows[r] + c);
-        sum_a = sum_a + splat<Doubles>(in_a[r]) * values;
-        sum_b = sum_b + splat<Doubles>(in_b[r]) * values;
+        const V values = load<V>(rows[r] + c);
+        sum_a = sum_a + splat<V>(in_a[r]) * values;
+        sum_b = sum_b + splat<V>(in_b[r]) * values;
       }
       store(a + c, sum_a);
       store(b + c, sum_b);
-    }
-    for (; c < n; ++c) {
-      for (index_t r = k; r < k + kRows; ++r) {
-        a[c] += in_a[r] * rows[r][c];
-        b[c] += in_b[r] * rows[r][c];
-      }
-    }
+    });
   }
   for (; k < n_rows; ++k) {
     add(a, in_a[k], rows[k], n);
@@ -71,21 +65,13 @@ void add_two(double* a, double* b, const double* const* rows, const double* in_a
 }
 
 void rotate(double* carried, double* row, double c, double s, index_t n) {
-  const Doubles cs = splat<Doubles>(c);
-  const Doubles ss = splat<Doubles>(s);
-  index_t k = 0;
-  for (; k + kDoubles <= n; k += kDoubles) {
-    const Doubles left = load<Doubles>(carried + k);
-    const Doubles kept = load<Doubles>(row + k);
-    store(row + k, cs * kept + ss * left);
-    store(carried + k, cs * left - ss * kept);
-  }
-  for (; k < n; ++k) {
-    const double left = carried[k];
-    const double kept = row[k];
-    row[k] = c * kept + s * left;
-    carried[k] = c * left - s * kept;
-  }
+  in_vectors<double>(n, [&](index_t k, auto zero) {
+    using V = decltype(zero);
+    const V left = load<V>(carried + k);
+    const V kept = load<V>(row + k);
+    store(row + k, splat<V>(c) * kept + splat<V>(s) * left);
+    store(carried + k, splat<V>(c) * left - splat<V>(s) * kept);
+  });
 }
 
 PathStep nearest(const PathSlacks& slacks, const double* speed, double a0, double d0, double lam) {

@@ -20,17 +20,6 @@ constexpr int kMostUpdates = 100;        // calls of weights_of_alpha() from one
 
 }  // namespace
 
-// Returns the largest violation of the optimality conditions by the scores of this point; all must be known.
-double PathWalk::violation() const {
-  double worst = 0;
-  for (index_t i = 0; i < problem_.n; ++i) {
-    const double slack = point_.label[at(i)] * (h_[at(i)] + a0_) / lam_ - 1;
-    if (point_.bound(i) >= 0) worst = std::max(worst, -slack);
-    if (point_.bound(i) <= 0) worst = std::max(worst, slack);
-  }
-  return worst;
-}
-
 // Corrects a and a0 such that the moving rows are on the margin. A row that meets a bound on the way stops moving.
 void PathWalk::polish(Elbow& elbow) {
   const bool is_linear = rows_->is_linear();

@@ -64,8 +64,8 @@ double PathRows::add_to_factor(ElbowFactor& factor, const std::vector<index_t>& 
   return factor.add(column_.data(), diagonal(i), label);
 }
 
-// Takes a part of the list at a time: its kernel rows are in values_ when body(first, n_now, from, width) is called,
-// for the n_now positions from `first` on and the `width` columns from `from` on.
+// Takes a part of the list at a time: body(rows, first, n_now, from, width) is called with the kernel rows of the n_now
+// positions from `first` on, for the `width` columns from `from` on.
 template <class Body>
 void PathRows::for_each_block(const std::vector<index_t>& positions, const Body& body) {
   const auto n_rows = static_cast<index_t>(positions.size());
@@ -78,9 +78,10 @@ void PathRows::for_each_block(const std::vector<index_t>& positions, const Body&
     values_.resize(at(n_now));
     cache_->get(numbers_.data(), n_now, values_.data(), *team_);
     const int max_workers = n_now * n() < kLeastParallel ? 1 : team_->n_threads();
-    team_->for_each(count_blocks(n(), kColumns), max_workers, [&](index_t block, int) {
-      const index_t from = block * kColumns;
-      body(first, n_now, from, std::min(kColumns, n() - from));
+    team_->for_blocks(n(), kColumns, max_workers, [&](index_t from, index_t end, int) {
+      const double* rows[kRowsAtOnce];
+      for (index_t k = 0; k < n_now; ++k) rows[k] = values_[at(k)] + from;
+      body(rows, first, n_now, from, end - from);
     });
   }
 }
@@ -100,11 +101,10 @@ void PathRows::add_sizes(const double* factors, double* sizes) const {
 void PathRows::add_weighted(const double* weights, double* sums) {
   const index_t d = linear_->n_cols;
   const int max_workers = d * n() < kLeastParallel ? 1 : team_->n_threads();
-  team_->for_each(count_blocks(n(), kColumns), max_workers, [&](index_t block, int) {
-    const index_t from = block * kColumns;
+  team_->for_blocks(n(), kColumns, max_workers, [&](index_t from, index_t end, int) {
     const double* columns[kMostFeatures];
     for (index_t f = 0; f < d; ++f) columns[f] = by_feature_.data() + f * n() + from;
-    loops_->f64.add_rows(sums + from, columns, weights, d, std::min(kColumns, n() - from));
+    loops_->f64.add_rows(sums + from, columns, weights, d, end - from);
   });
 }
 
@@ -116,28 +116,23 @@ void PathRows::add(const std::vector<index_t>& positions, const double* factors,
     add_weighted(weights_.data(), sums);
     return;
   }
-  for_each_block(positions, [&](index_t first, index_t n_now, index_t from, index_t width) {
-    const double* shifted[kRowsAtOnce];
-    for (index_t k = 0; k < n_now; ++k) shifted[k] = values_[at(k)] + from;
-    loops_->f64.add_rows(sums + from, shifted, factors + first, n_now, width);
+  for_each_block(positions, [&](const double** rows, index_t first, index_t n_now, index_t from, index_t width) {
+    loops_->f64.add_rows(sums + from, rows, factors + first, n_now, width);
   });
 }
 
 void PathRows::add_two(const std::vector<index_t>& positions, const double* in_a, const double* in_b, double* a,
                        double* b) {
-  for_each_block(positions, [&](index_t first, index_t n_now, index_t from, index_t width) {
-    const double* shifted[kRowsAtOnce];
-    for (index_t k = 0; k < n_now; ++k) shifted[k] = values_[at(k)] + from;
-    vector_loops_->add_two(a + from, b + from, shifted, in_a + first, in_b + first, n_now, width);
+  for_each_block(positions, [&](const double** rows, index_t first, index_t n_now, index_t from, index_t width) {
+    vector_loops_->add_two(a + from, b + from, rows, in_a + first, in_b + first, n_now, width);
   });
 }
 
 double PathRows::reach(const std::vector<index_t>& positions, const double* factors) {
   std::vector<double> sums(at(n()), 0.0);
-  for_each_block(positions, [&](index_t first, index_t n_now, index_t from, index_t width) {
+  for_each_block(positions, [&](const double** rows, index_t first, index_t n_now, index_t from, index_t width) {
     for (index_t k = 0; k < n_now; ++k) {
-      const double* values = values_[at(k)] + from;
-      for (index_t c = 0; c < width; ++c) sums[at(from + c)] += factors[first + k] * std::abs(values[c]);
+      for (index_t c = 0; c < width; ++c) sums[at(from + c)] += factors[first + k] * std::abs(rows[k][c]);
     }
   });
   return *std::ranges::max_element(sums);

@@ -63,7 +63,6 @@ class PathWalk {
   double room_along(index_t i, double slope) const;
   void release(Elbow& elbow, index_t i);
   bool is_last_segment(const Elbow& elbow) const;
-  double violation() const;
   void set_side(index_t i, bool moves);
   void note_knot(const std::vector<index_t>& changed);
   bool finish(PathStatus status) {

@@ -434,11 +434,12 @@ SvmPathResult PathWalk::run() {
   lam_of_scores_ = lam_;
   if (rows.is_linear()) polish(elbow);
   note_knot({});
-  if (lam_ > 0) result_.violation = violation();
+  if (lam_ > 0) result_.violation = check_rows().worst / lam_;
   while (take_step(elbow)) team_.poll();
   if (result_.knots.back() == lam_ && lam_ > 0) {
     recompute(false);  // the scores of all rows certify the end
-    result_.violation = std::max(result_.violation, violation());
+    for (index_t i = 0; i < problem_.n; ++i) set_side(i, elbow.is_moving(i));
+    result_.violation = std::max(result_.violation, check_rows().worst / lam_);
   }
   return std::move(result_);
 }

@@ -54,8 +54,8 @@ class Newton {
       const double* h = gram_.factor().data;
       const index_t rank = gram_.rank();
       constexpr index_t kRows = 1024;
-      team_.for_each(count_blocks(n, kRows), [&](index_t block, int) {
-        for (index_t i = block * kRows; i < std::min(n, (block + 1) * kRows); ++i) {
+      team_.for_blocks(n, kRows, team_.n_threads(), [&](index_t first, index_t end, int) {
+        for (index_t i = first; i < end; ++i) {
           for (index_t k = 0; k < rank; ++k) scaled_[i * rank + k] = root_[at(i)] * h[i * rank + k];
         }
       });

@@ -8,7 +8,6 @@
 #include <numbers>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -201,7 +200,7 @@ class ConvexRisk {
         [&]<class View>(const View& view) {
           for (index_t i = 0; i < view.n_rows; ++i) {
             if (i % 1024 == 0) team.poll();
-            if constexpr (std::is_same_v<View, DenseView<typename View::Value>>) {
+            if constexpr (View::kIsDense) {
               for (index_t f = 0; f < view.n_cols; ++f) take(f, static_cast<double>(view.row(i)[f]));
             } else {
               for (index_t e = view.row_start[i]; e < view.row_start[i + 1]; ++e) {

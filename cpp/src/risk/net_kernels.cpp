@@ -60,9 +60,13 @@ inline void hidden_tile(const T* const* rows, index_t first, index_t last, const
   }
 }
 
+// Computes V vectors of columns, or all that are left if these are fewer; returns how many.
 template <class T, int V>
-inline void hidden_columns(const T* const* rows, index_t n, index_t first, index_t last, const T* weights,
-                           index_t stride, const T* bias, T* out) {
+inline index_t hidden_columns(index_t left, const T* const* rows, index_t n, index_t first, index_t last,
+                              const T* weights, index_t stride, const T* bias, T* out) {
+  if constexpr (V > 1) {
+    if (left < V) return hidden_columns<T, V - 1>(left, rows, n, first, last, weights, stride, bias, out);
+  }
   // The first block of terms starts from the bias, the others from the sums so far.
   const auto start = [&](index_t i) { return first == 0 ? bias : out + i * stride; };
   const index_t step = first == 0 ? 0 : stride;
@@ -74,6 +78,7 @@ inline void hidden_columns(const T* const* rows, index_t n, index_t first, index
     hidden_tile<T, kTileRows, V>(rows + i, first, last, weights, stride, start(i), step, out + i * stride);
   }
   for (; i < n; ++i) hidden_tile<T, 1, V>(rows + i, first, last, weights, stride, start(i), step, out + i * stride);
+  return V;
 }
 
 template <class T>
@@ -83,25 +88,8 @@ void hidden(const T* const* rows, index_t n, index_t n_features, const T* weight
     const index_t last = first + kDepth < n_features ? first + kDepth : n_features;
     for (index_t j = 0; j < stride;) {
       const index_t left = (stride - j) / kWide<T>;
-      if (left >= kTileVectors) {
-        hidden_columns<T, kTileVectors>(rows, n, first, last, weights + j, stride, bias + j, out + j);
-        j += kTileVectors * kWide<T>;
-        continue;
-      }
-#if defined(__AVX512F__)
-      if (left >= 3) {
-        hidden_columns<T, 3>(rows, n, first, last, weights + j, stride, bias + j, out + j);
-        j += 3 * kWide<T>;
-        continue;
-      }
-      if (left >= 2) {
-        hidden_columns<T, 2>(rows, n, first, last, weights + j, stride, bias + j, out + j);
-        j += 2 * kWide<T>;
-        continue;
-      }
-#endif
-      hidden_columns<T, 1>(rows, n, first, last, weights + j, stride, bias + j, out + j);
-      j += kWide<T>;
+      j += kWide<T> *
+           hidden_columns<T, kTileVectors>(left, rows, n, first, last, weights + j, stride, bias + j, out + j);
     }
   }
 }
@@ -274,10 +262,14 @@ inline T root(T x) {
 #endif
 }
 
-template <class T>
-inline Vec<T> roots(Vec<T> x) {
-  for (int l = 0; l < kLanes<T>; ++l) x[l] = root(x[l]);
-  return x;
+template <class T, class V>
+inline V roots(V x) {
+  if constexpr (std::is_same_v<V, T>) {
+    return root(x);
+  } else {
+    for (int l = 0; l < kLanes<T>; ++l) x[l] = root(x[l]);
+    return x;
+  }
 }
 
 template <class T>
@@ -291,23 +283,17 @@ void adam(const AdamStep& step, const T* gradient, index_t n, T* value, T* mean,
   const T eps = static_cast<T>(step.eps);
   const T decay = static_cast<T>(step.decay);
   const T unit = static_cast<T>(step.unit);
-  index_t k = 0;
-  for (; k + kWide<T> <= n; k += kWide<T>) {
-    const auto all = [](T number) { return splat<Vec<T>>(number); };
-    const Vec<T> x = load<Vec<T>>(value + k);
-    const Vec<T> g = all(unit) * load<Vec<T>>(gradient + k) + all(decay) * x;
-    const Vec<T> m = all(keep) * load<Vec<T>>(mean + k) + all(take) * g;
-    const Vec<T> v = all(keep_square) * load<Vec<T>>(square + k) + all(take_square) * (g * g);
+  in_vectors<T>(n, [&](index_t k, auto zero) {
+    using V = decltype(zero);
+    const auto all = [](T number) { return splat<V>(number); };
+    const V x = load<V>(value + k);
+    const V g = all(unit) * load<V>(gradient + k) + all(decay) * x;
+    const V m = all(keep) * load<V>(mean + k) + all(take) * g;
+    const V v = all(keep_square) * load<V>(square + k) + all(take_square) * (g * g);
     store(mean + k, m);
     store(square + k, v);
     store(value + k, x - all(rate) * m / (roots<T>(v) * all(per_root) + all(eps)));
-  }
-  for (; k < n; ++k) {
-    const T g = unit * gradient[k] + decay * value[k];
-    mean[k] = keep * mean[k] + take * g;
-    square[k] = keep_square * square[k] + take_square * (g * g);
-    value[k] = value[k] - rate * mean[k] / (root(square[k]) * per_root + eps);
-  }
+  });
 }
 
 template <class T>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <type_traits>
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
@@ -42,7 +41,6 @@ template <class View>
 class NetLayers {
  public:
   using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-  static constexpr bool kIsDense = std::is_same_v<View, DenseView<T>>;
 
   NetLayers(index_t n_features, index_t n_hidden, Team& team)
       : n_features_(n_features),
@@ -84,9 +82,7 @@ class NetLayers {
     net.intercept = from.intercept;
   }
 
-  // The number of blocks of at most kNetRows rows, and of workers that are worth waking for them.
-  index_t n_blocks(index_t n_rows) const { return count_blocks(n_rows, kNetRows); }
-
+  // The number of workers that are worth waking for so many rows.
   int workers(const View& x, index_t n_rows) const {
     const double entries = mean_row_size(x) * static_cast<double>(n_rows);
     constexpr double kWorthWaking = 200'000;
@@ -104,7 +100,7 @@ class NetLayers {
   void forward(const View& x, const NetBatch& batch, index_t first, index_t n, const NetArrays<T>& net, T* hidden,
                T* scores) const {
     assert(n <= kNetRows);
-    if constexpr (kIsDense) {
+    if constexpr (View::kIsDense) {
       const T* rows[kNetRows];
       row_pointers(x, batch, first, n, rows);
       if (n_hidden_ > 0) {
@@ -138,14 +134,14 @@ class NetLayers {
     for (index_t i = 0; i < batch.n; ++i) intercept += static_cast<double>(g[i]);
     gradient.intercept = static_cast<T>(intercept);
     if (n_hidden_ == 0) {
-      if constexpr (kIsDense) {
+      if constexpr (View::kIsDense) {
         add_dense(x, batch, g, 1, 1, nullptr, gradient.coef.data());
       } else {
         add_sparse_linear(x, batch, g, gradient.coef.data());
       }
       return;
     }
-    const index_t blocks = n_blocks(batch.n);
+    const index_t blocks = count_blocks(batch.n, kNetRows);
     if (block_sums_.size() < blocks * 2 * stride_)
       block_sums_ = AlignedBuffer<T>(blocks * 2 * stride_, "sums of blocks");
     team_.for_each(blocks, workers(x, batch.n), [&](index_t block, int) {
@@ -166,7 +162,7 @@ class NetLayers {
     add_blocks(0, gradient.coef.data());
     add_blocks(stride_, gradient.hidden_intercept.data());
     // The derivative of f by hidden value j is coef_j where the value is positive.
-    if constexpr (kIsDense) {
+    if constexpr (View::kIsDense) {
       add_dense(x, batch, hidden, stride_, n_hidden_, net.coef.data(), gradient.hidden_coef.data());
     } else {
       add_sparse(x, batch, hidden, net.coef.data(), gradient.hidden_coef.data());
@@ -192,15 +188,14 @@ class NetLayers {
   void add_dense(const View& x, const NetBatch& batch, const T* g, index_t g_stride, index_t n_units, const T* scale,
                  T* gradient) {
     constexpr index_t kTile = kNetTile<T>;
-    team_.for_each(count_blocks(n_features_, kTile), workers(x, batch.n), [&](index_t tile, int worker) {
+    team_.for_blocks(n_features_, kTile, workers(x, batch.n), [&](index_t feature, index_t end, int worker) {
       Scratch& scratch = scratch_[at(worker)];
       if (scratch.packed.empty()) {
         scratch.packed = AlignedBuffer<T>(kNetRows * kTile, "a block of rows");
         scratch.sums = AlignedBuffer<T>(n_units * kTile, "a part of the gradient");
       }
       scratch.sums.clear();
-      const index_t feature = tile * kTile;
-      const index_t n_values = std::min(kTile, n_features_ - feature);
+      const index_t n_values = end - feature;
       const T* rows[kNetRows];
       for (index_t block = 0, first = 0; first < batch.n; ++block, first += kNetRows) {
         if (block % kPollBlocks == kPollBlocks - 1) team_.poll();

@@ -80,19 +80,11 @@ void check(const PuNet<T>& net) {
   if (!fits) throw std::invalid_argument("the parameters must have the sizes of a net");
 }
 
-// Copies parameters into arrays of the same shapes, so that nothing is allocated.
-template <class T>
-void copy(const NetArrays<T>& from, NetArrays<T>& to) {
-  std::copy_n(from.hidden_coef.data(), from.hidden_coef.size(), to.hidden_coef.data());
-  std::copy_n(from.hidden_intercept.data(), from.hidden_intercept.size(), to.hidden_intercept.data());
-  std::copy_n(from.coef.data(), from.coef.size(), to.coef.data());
-  to.intercept = from.intercept;
-}
-
-template <class T>
-bool is_finite(const NetArrays<T>& net) {
-  const auto all_finite = [](const AlignedBuffer<T>& values) {
-    return std::all_of(values.data(), values.data() + values.size(), [](T value) { return std::isfinite(value); });
+// Of a net or its arrays.
+template <class Net>
+bool is_finite(const Net& net) {
+  const auto all_finite = [](const auto& values) {
+    return std::all_of(values.data(), values.data() + values.size(), [](auto value) { return std::isfinite(value); });
   };
   return all_finite(net.hidden_coef) && all_finite(net.hidden_intercept) && all_finite(net.coef) &&
          std::isfinite(net.intercept);
@@ -139,12 +131,10 @@ class Adam {
   void update(const detail::AdamStep& step, const AlignedBuffer<T>& gradient, AlignedBuffer<T>& value,
               AlignedBuffer<T>& mean, AlignedBuffer<T>& square) {
     constexpr index_t kChunk = 1 << 14;
-    const index_t n = value.size();
-    const index_t chunks = count_blocks(n, kChunk);
-    layers_.team().for_each(chunks, [&](index_t chunk, int) {
-      const index_t first = chunk * kChunk;
-      layers_.kernels().adam(step, gradient.data() + first, std::min(kChunk, n - first), value.data() + first,
-                             mean.data() + first, square.data() + first);
+    Team& team = layers_.team();
+    team.for_blocks(value.size(), kChunk, team.n_threads(), [&](index_t first, index_t end, int) {
+      layers_.kernels().adam(step, gradient.data() + first, end - first, value.data() + first, mean.data() + first,
+                             square.data() + first);
     });
   }
 
@@ -213,8 +203,6 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
   NetLayers<View> layers(net.n_features, net.n_hidden, team);
   NetArrays<T> now = layers.zeros("parameters");
   NetArrays<T> gradient = layers.zeros("the gradient");
-  NetArrays<T> best;
-  if (keeps_best) best = layers.zeros("the best parameters");
   Adam<View> adam(layers, options);
   RiskOfRows<View> training(layers, rows, options, batch_size);
   RiskOfRows<View> judging(layers, eval == nullptr ? rows : *eval, options, 0);
@@ -250,7 +238,7 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
     if (judged < least - progress) {
       least = judged;
       least_epoch = epoch;
-      if (keeps_best) copy(now, best);
+      if (keeps_best) layers.write(now, net);
     }
     result.best_epoch = keeps_best ? least_epoch : epoch;
     if (callback && callback(seen)) {
@@ -262,12 +250,11 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
       break;
     }
   }
-  const NetArrays<T>& kept = keeps_best ? best : now;
-  if (!is_finite(kept) || !adam.is_sound()) {
+  if (!keeps_best) layers.write(now, net);
+  if (!is_finite(net) || !adam.is_sound()) {
     throw std::invalid_argument(
         "X, learning_rate and lam must be such that squares of gradients and parameters do not overflow");
   }
-  layers.write(kept, net);
   return result;
 }
 
@@ -280,12 +267,10 @@ void nnpu_scores(const View& x, const PuNet<typename View::Value>& net, Team& te
   auto arrays = layers.zeros("parameters");
   layers.read(net, arrays);
   const NetBatch batch{nullptr, x.n_rows};
-  team.for_each(layers.n_blocks(batch.n), layers.workers(x, batch.n), [&](index_t block, int worker) {
-    const index_t first = block * kNetRows;
-    const index_t n = std::min(kNetRows, batch.n - first);
+  team.for_blocks(batch.n, kNetRows, layers.workers(x, batch.n), [&](index_t first, index_t end, int worker) {
     T of_block[kNetRows];
-    layers.forward(x, batch, first, n, arrays, layers.hidden_of(worker), of_block);
-    for (index_t i = 0; i < n; ++i) scores[first + i] = static_cast<double>(of_block[i]);
+    layers.forward(x, batch, first, end - first, arrays, layers.hidden_of(worker), of_block);
+    for (index_t i = first; i < end; ++i) scores[i] = static_cast<double>(of_block[i - first]);
   });
 }
 

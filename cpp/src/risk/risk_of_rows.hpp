@@ -75,22 +75,21 @@ class RiskOfRows {
         hidden_(most * layers.stride(), "hidden values"),
         slopes_(most, "slopes of the loss"),
         g_(most, "the gradient of each row"),
-        sums_(at(layers.n_blocks(std::max(most, rows.n())))) {}
+        sums_(at(count_blocks(std::max(most, rows.n()), kNetRows))) {}
 
   PuRiskValue forward(const NetBatch& batch, const NetArrays<T>& net) {
-    const index_t blocks = layers_.n_blocks(batch.n);
-    layers_.team().for_each(blocks, layers_.workers(rows_.x, batch.n), [&](index_t block, int worker) {
-      const index_t first = block * kNetRows;
-      const index_t n = std::min(kNetRows, batch.n - first);
+    const int workers = layers_.workers(rows_.x, batch.n);
+    layers_.team().for_blocks(batch.n, kNetRows, workers, [&](index_t first, index_t end, int worker) {
+      const index_t n = end - first;
       T* hidden = has_gradient_ ? hidden_.data() + first * layers_.stride() : layers_.hidden_of(worker);
       T scores[kNetRows];
       layers_.forward(rows_.x, batch, first, n, net, hidden, scores);
       RiskSums sums;
       for (index_t i = 0; i < n; ++i) add_row(batch.row(first + i), first + i, static_cast<double>(scores[i]), sums);
-      sums_[at(block)] = sums;
+      sums_[at(first / kNetRows)] = sums;
     });
     total_ = {};
-    for (index_t block = 0; block < blocks; ++block) total_.add(sums_[at(block)]);
+    for (index_t first = 0; first < batch.n; first += kNetRows) total_.add(sums_[at(first / kNetRows)]);
     return total_.risk(risk_);
   }
 

@@ -13,28 +13,6 @@ namespace fastpu {
 
 namespace {
 
-// A kernel that several workers share, as the solver of one bag sees it: its rows are computed by the worker that
-// solves the bag.
-template <class T>
-class KernelOfWorker final : public Kernel<T> {
- public:
-  KernelOfWorker(const Kernel<T>& kernel, int worker) : kernel_(kernel), worker_(worker) {}
-  index_t n_rows() const override { return kernel_.n_rows(); }
-  double diagonal(index_t row) const override { return kernel_.diagonal(row); }
-  std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const override {
-    return kernel_.pack(rows, n, team);
-  }
-  bool is_serial() const override { return kernel_.is_serial(); }
-  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
-            int /*worker*/) const override {
-    kernel_.fill(rows, n, columns, first, last, out, worker_);
-  }
-
- private:
-  const Kernel<T>& kernel_;
-  int worker_;
-};
-
 // The SVM problem of one bag.
 struct Bag {
   std::vector<index_t> rows;
@@ -195,12 +173,11 @@ BaggingResult solve_bags(const SvmEngine<T>& engine, const BaggingProblem& probl
     }
     Team alone = team.alone();
     const SvmResult solved = solve_svm(svm, [&](const SmoProblem& dual, double* solution) {
-      const KernelOfWorker<T> mine(shared, worker);
       std::optional<KernelCache<T>>& cache = caches[at(worker)];
       if (cache) {
-        cache->serve(mine);
+        cache->serve(shared);
       } else {
-        cache.emplace(mine, bytes_left / n_workers);
+        cache.emplace(shared, bytes_left / n_workers);
       }
       return smo(*cache, dual, options, {}, alone, solution);
     });

@@ -79,7 +79,7 @@ class CachedRows {
     for (const index_t position : positions) asked_.push_back(row_at(position));
     cache_.prepare(asked_.data(), static_cast<index_t>(asked_.size()), n_more, pending);
   }
-  void compute(const PendingRows& pending, index_t block, int worker) const { cache_.compute(pending, block, worker); }
+  void compute(const PendingRows& pending, index_t block) const { cache_.compute(pending, block); }
   void finish(PendingRows& pending) { cache_.finish(pending); }
 
   // Computes the kernel matrix of some active variables.
@@ -111,12 +111,10 @@ class CachedRows {
       cache_.get(rows.data() + start, n, values_.data(), team_);
       constexpr index_t kBlock = 1024;
       const int max_workers = n * n_columns < 200'000 ? 1 : team_.n_threads();
-      team_.for_each(count_blocks(n_columns, kBlock), max_workers, [&](index_t block, int) {
-        const index_t first = block * kBlock;
+      team_.for_blocks(n_columns, kBlock, max_workers, [&](index_t first, index_t end, int) {
         std::vector<const T*> from(values_.begin(), values_.end());
         for (const T*& row : from) row += first;
-        loops.add_rows(gradient + first, from.data(), changes.differences.data() + start, n,
-                       std::min(kBlock, n_columns - first));
+        loops.add_rows(gradient + first, from.data(), changes.differences.data() + start, n, end - first);
       });
     }
   }

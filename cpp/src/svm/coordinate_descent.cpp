@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
-#include <type_traits>
 #include <utility>
 
 #include "common/compiler_hints.hpp"
@@ -57,14 +57,15 @@ void CoordinateDescent::use_all() {
 void CoordinateDescent::shuffle(index_t n_together) {
   const index_t n_blocks = n_active_ / n_together;
   const auto block = [&](index_t b) { return order_.begin() + b * n_together; };
+  const auto below = [&](index_t n) { return index_t{random_.scaled(static_cast<std::uint32_t>(n))}; };
   for (index_t b = 0; b < n_blocks; ++b) {
-    const index_t other = b + random_.below(n_blocks - b);
+    const index_t other = b + below(n_blocks - b);
     if (other != b) std::swap_ranges(block(b), block(b + 1), block(other));
   }
   if (n_together == 1) return;
   for (index_t k = 0; k < n_active_; ++k) {
     const index_t end = std::min(n_active_, (k / n_together + 1) * n_together);
-    std::swap(order_[at(k)], order_[at(k + random_.below(end - k))]);
+    std::swap(order_[at(k)], order_[at(k + below(end - k))]);
   }
 }
 
@@ -95,7 +96,7 @@ void CoordinateDescent::go_over(const View& x) {
     const index_t row = task_.row(i);
     constexpr index_t kLine = 64;
     const index_t ahead = task_.row(order_[at(std::min(k + n_ahead, n_active_ - 1))]);  // is prefetched
-    if constexpr (std::is_same_v<View, DenseView<Value>>) {
+    if constexpr (View::kIsDense) {
       constexpr index_t kMost = 4096;
       const auto* const bytes = reinterpret_cast<const char*>(x.row(ahead));
       const index_t end = std::min<index_t>(kMost, x.n_cols * static_cast<index_t>(sizeof(Value)));

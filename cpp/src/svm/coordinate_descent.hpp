@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/random.hpp"
 #include "svm/margin_data.hpp"
 #include "svm/margin_task.hpp"
-#include "svm/xor_shift.hpp"
 
 namespace fastpu::detail {
 
@@ -77,7 +77,7 @@ class CoordinateDescent {
   double gap_ = 0;
   double violation_ = 0;
   double dual_ = 0;
-  XorShift random_;
+  Random random_{0};
 };
 
 }  // namespace fastpu::detail

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "common/to_text.hpp"
+#include "common/check_option.hpp"
 #include "fastpu/svm/smo.hpp"
 #include "svm/active_set.hpp"
 #include "svm/coordinate_descent.hpp"
@@ -21,6 +21,7 @@ namespace fastpu {
 namespace {
 
 using detail::Certificate;
+using detail::check_option;
 using detail::MarginData;
 using detail::MarginTask;
 using detail::RowPass;
@@ -29,14 +30,9 @@ using detail::to_text;
 constexpr int kMostActiveSets = 8;  // rounds of active_set(), where the guess comes from a start or from descent
 
 void check(const MarginOptions& options) {
-  const bool has_tol = options.tol > 0 && options.tol < 1;
-  if (!has_tol) throw std::invalid_argument("tol must be between 0 and 1, got " + to_text(options.tol));
-  if (options.max_iter < 0) {
-    throw std::invalid_argument("max_iter must be 0 or above, got " + std::to_string(options.max_iter));
-  }
-  if (!(options.violation >= 0)) {
-    throw std::invalid_argument("violation must be 0 or above, got " + to_text(options.violation));
-  }
+  check_option(options.tol > 0 && options.tol < 1, "tol", "between 0 and 1", options.tol);
+  check_option(options.max_iter >= 0, "max_iter", "0 or above", static_cast<double>(options.max_iter));
+  check_option(options.violation >= 0, "violation", "0 or above", options.violation);
 }
 
 // The solution of one problem, which tries one method after the other.
@@ -434,7 +430,7 @@ MarginResult Solve::run(const MarginStart* start) {
 
 }  // namespace
 
-LargeMarginEngine::LargeMarginEngine(const MarginRows& x, Team& team) : data_(std::make_unique<MarginData>(x, team)) {}
+LargeMarginEngine::LargeMarginEngine(const RowsView& x, Team& team) : data_(std::make_unique<MarginData>(x, team)) {}
 
 LargeMarginEngine::~LargeMarginEngine() = default;
 

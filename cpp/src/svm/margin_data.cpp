@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "linalg/row_products.hpp"
@@ -16,9 +15,6 @@ namespace {
 
 // Largest sum of squares of the entries: neither it nor its products with costs may overflow.
 constexpr double kMostSquares = 1e200;
-
-template <class View>
-constexpr bool kIsDense = std::is_same_v<View, DenseView<typename View::Value>>;
 
 // sums[f] += x_if - origin_f and squares[f] += its square, over some rows.
 template <class T>
@@ -52,7 +48,7 @@ std::string too_large(index_t column) {
 
 }  // namespace
 
-MarginData::MarginData(const MarginRows& x, Team& team) : x_(x) {
+MarginData::MarginData(const RowsView& x, Team& team) : x_(x) {
   const index_t n = n_rows();
   const index_t p = n_features();
   if (n == 0) throw std::invalid_argument("X must have at least 1 row, got 0");
@@ -63,7 +59,7 @@ MarginData::MarginData(const MarginRows& x, Team& team) : x_(x) {
   auto origin = make_vector<double>(p, "the means of columns");
   std::visit(
       [&]<class View>(const View& view) {
-        if constexpr (kIsDense<View>) std::copy_n(view.row(0), p, origin.begin());
+        if constexpr (View::kIsDense) std::copy_n(view.row(0), p, origin.begin());
       },
       x_);
   RowPass pass(x_, nullptr, n, centre_.data(), team);
@@ -103,7 +99,7 @@ const double* MarginData::gram(Team& team) const {
   return gram_.data();
 }
 
-void gather_rows(const MarginRows& x, const index_t* rows, index_t n, const double* centre, double* out) {
+void gather_rows(const RowsView& x, const index_t* rows, index_t n, const double* centre, double* out) {
   std::visit(
       [&](const auto& view) {
         for (index_t k = 0; k < n; ++k) {

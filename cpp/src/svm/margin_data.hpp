@@ -4,16 +4,15 @@
 #include <mutex>
 
 #include "fastpu/common/aligned_buffer.hpp"
-#include "fastpu/svm/margin_problem.hpp"
 #include "linalg/row_pass.hpp"
 
 namespace fastpu::detail {
 
 class MarginData {
  public:
-  MarginData(const MarginRows& x, Team& team);
+  MarginData(const RowsView& x, Team& team);
 
-  const MarginRows& x() const { return x_; }
+  const RowsView& x() const { return x_; }
   index_t n_rows() const { return fastpu::n_rows(x_); }
   index_t n_features() const { return n_columns(x_); }
   // The mean of each column.
@@ -27,7 +26,7 @@ class MarginData {
   const double* gram(Team& team) const;
 
  private:
-  MarginRows x_;
+  RowsView x_;
   AlignedBuffer<double> centre_;
   AlignedBuffer<double> deviation_;
   double size_ = 1;
@@ -36,6 +35,6 @@ class MarginData {
 };
 
 // Copies the rows `rows` of X less the centre, in double, one after the other.
-void gather_rows(const MarginRows& x, const index_t* rows, index_t n, const double* centre, double* out);
+void gather_rows(const RowsView& x, const index_t* rows, index_t n, const double* centre, double* out);
 
 }  // namespace fastpu::detail

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "fastpu/common/random.hpp"
 #include "svm/interior_point.hpp"
-#include "svm/xor_shift.hpp"
 
 namespace fastpu::detail {
 
@@ -112,10 +112,10 @@ void NearRows::solve_sample(index_t size) {
   for (index_t i = 0; i < n_; ++i) ++count[task_.side()[i] > 0 ? 1 : 0];
   near_.clear();
   double cost[2] = {0, 0};
-  XorShift random;
+  Random random(0);
   for (index_t i = 0; i < n_; ++i) {
     const int side = task_.side()[i] > 0 ? 1 : 0;
-    if (random.below(count[side]) >= size / 2) continue;
+    if (random.scaled(static_cast<std::uint32_t>(count[side])) >= size / 2) continue;
     near_.push_back(i);
     cost[side] += task_.cost()[i];
   }

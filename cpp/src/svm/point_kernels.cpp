@@ -1,7 +1,5 @@
 #include "svm/point_kernels.hpp"
 
-#include <type_traits>
-
 #include "common/vector_lanes.hpp"
 
 namespace fastpu::detail::FASTPU_LEVEL {
@@ -9,18 +7,6 @@ namespace fastpu::detail::FASTPU_LEVEL {
 namespace {
 
 constexpr index_t kSumLanes = 8;
-
-// One V is a vector, or a single number for the last rows.
-template <class V>
-inline V all(double value) {
-  if constexpr (std::is_same_v<V, double>) {
-    return value;
-  } else {
-    return splat<V>(value);
-  }
-}
-inline double larger(double a, double b) { return a > b ? a : b; }
-inline Doubles larger(Doubles a, Doubles b) { return more_of(a, b); }
 
 // Eight lanes of a sum or of a maximum. A vector is added to the next lanes, a single number to the lane of row k.
 struct Lanes {
@@ -37,31 +23,23 @@ struct Lanes {
   template <class V>
   void raise(index_t k, V value) {
     double* to = lane + k % kSumLanes;
-    store<V>(to, larger(load<V>(to), value));
+    store<V>(to, more_of(load<V>(to), value));
   }
   double sum() const {
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
   }
   double maximum() const {
     double most = lane[0];
-    for (const double each : lane) most = larger(most, each);
+    for (const double each : lane) most = more_of(most, each);
     return most;
   }
 };
 
-// Calls visit(k, zero) for all rows, a vector at a time where possible; the type of zero is the type to compute with.
-template <class Visit>
-inline void each_row(index_t n, Visit&& visit) {
-  index_t k = 0;
-  for (; k + kDoubles <= n; k += kDoubles) visit(k, Doubles{});
-  for (; k < n; ++k) visit(k, 0.0);
-}
-
 void factor(const PointRows& rows, const double* products, double unit, double* const* weights) {
   const double per_unit = 1 / unit;
-  each_row(rows.n, [&](index_t k, auto zero) {
+  in_vectors<double>(rows.n, [&](index_t k, auto zero) {
     using V = decltype(zero);
-    const V one = all<V>(1.0);
+    const V one = splat<V>(1.0);
     const V f = load<V>(products + k);
     const V alpha = load<V>(rows.alpha + k);
     const V per_alpha = one / alpha;
@@ -71,8 +49,8 @@ void factor(const PointRows& rows, const double* products, double unit, double* 
     store<V>(rows.per_alpha + k, per_alpha);
     store<V>(rows.per_room + k, per_room);
     store<V>(rows.theta + k, theta);
-    store<V>(weights[0] + k, theta * (load<V>(rows.label + k) - f) * all<V>(per_unit));
-    store<V>(weights[1] + k, load<V>(rows.side + k) * alpha * all<V>(per_unit));
+    store<V>(weights[0] + k, theta * (load<V>(rows.label + k) - f) * splat<V>(per_unit));
+    store<V>(weights[1] + k, load<V>(rows.side + k) * alpha * splat<V>(per_unit));
   });
 }
 
@@ -81,9 +59,9 @@ void predict(const PointRows& rows, const double* products, double unit, double*
   const double per_unit = 1 / unit;
   Lanes speed(fastest);
   Lanes sum(0);
-  each_row(rows.n, [&](index_t k, auto zero) {
+  in_vectors<double>(rows.n, [&](index_t k, auto zero) {
     using V = decltype(zero);
-    const V one = all<V>(1.0);
+    const V one = splat<V>(1.0);
     const V weight = load<V>(rows.theta + k) * load<V>(rows.side + k);
     const V per_alpha = load<V>(rows.per_alpha + k);
     const V per_room = load<V>(rows.per_room + k);
@@ -93,13 +71,13 @@ void predict(const PointRows& rows, const double* products, double unit, double*
     // d_low = -low (1 + down), d_high = -high (1 - up)
     const V low = one + down;
     const V high = one - up;
-    speed.raise<V>(k, larger(larger(zero - down, up), larger(low, high)));
+    speed.raise<V>(k, more_of(more_of(zero - down, up), more_of(low, high)));
     const V second_low = (zero - d_alpha) * load<V>(rows.low + k) * low;
     const V second_high = d_alpha * load<V>(rows.high + k) * high;
     store<V>(rows.d_low + k, second_low);
     store<V>(rows.d_high + k, second_high);
     sum.add<V>(k, second_low + second_high);
-    const V scaled = weight * all<V>(per_unit);
+    const V scaled = weight * splat<V>(per_unit);
     store<V>(weights[0] + k, scaled * (second_high * per_room - second_low * per_alpha));
     store<V>(weights[1] + k, scaled * (per_alpha - per_room));
   });
@@ -111,16 +89,16 @@ void correct(const PointRows& rows, const double* products, double mu, double se
              double& check) {
   Lanes speed(fastest);
   Lanes sum(0);
-  each_row(rows.n, [&](index_t k, auto zero) {
+  in_vectors<double>(rows.n, [&](index_t k, auto zero) {
     using V = decltype(zero);
-    const V one = all<V>(1.0);
+    const V one = splat<V>(1.0);
     const V side = load<V>(rows.side + k);
     const V low = load<V>(rows.low + k);
     const V high = load<V>(rows.high + k);
     const V per_alpha = load<V>(rows.per_alpha + k);
     const V per_room = load<V>(rows.per_room + k);
-    const V to_low = (all<V>(mu) - all<V>(second_order) * load<V>(rows.d_low + k)) * per_alpha;
-    const V to_high = (all<V>(mu) - all<V>(second_order) * load<V>(rows.d_high + k)) * per_room;
+    const V to_low = (splat<V>(mu) - splat<V>(second_order) * load<V>(rows.d_low + k)) * per_alpha;
+    const V to_high = (splat<V>(mu) - splat<V>(second_order) * load<V>(rows.d_high + k)) * per_room;
     const V product = load<V>(products + k);
     const V q = side * (load<V>(rows.label + k) - load<V>(rows.f + k)) - to_high + to_low;
     const V d_alpha = load<V>(rows.theta + k) * (q - side * product);
@@ -128,7 +106,7 @@ void correct(const PointRows& rows, const double* products, double mu, double se
     const V up = d_alpha * per_room;
     const V d_low = to_low - low * (one + down);
     const V d_high = to_high - high * (one - up);
-    speed.raise<V>(k, larger(larger(zero - down, up), larger((zero - d_low) / low, (zero - d_high) / high)));
+    speed.raise<V>(k, more_of(more_of(zero - down, up), more_of((zero - d_low) / low, (zero - d_high) / high)));
     sum.add<V>(k, zero * (d_alpha + d_low + d_high));
     store<V>(rows.d_alpha + k, d_alpha);
     store<V>(rows.d_low + k, d_low);
@@ -143,9 +121,9 @@ void advance(const PointRows& rows, double length, double* sums) {
   Lanes products(0);
   Lanes losses(0);
   Lanes slacks(0);
-  each_row(rows.n, [&](index_t k, auto zero) {
+  in_vectors<double>(rows.n, [&](index_t k, auto zero) {
     using V = decltype(zero);
-    const V step = all<V>(length);
+    const V step = splat<V>(length);
     const V alpha = load<V>(rows.alpha + k) + step * load<V>(rows.d_alpha + k);
     const V room = load<V>(rows.room + k) - step * load<V>(rows.d_alpha + k);
     const V low = load<V>(rows.low + k) + step * load<V>(rows.d_low + k);
@@ -157,7 +135,7 @@ void advance(const PointRows& rows, double length, double* sums) {
     store<V>(rows.high + k, high);
     store<V>(rows.f + k, f);
     const V lack = load<V>(rows.side + k) * (load<V>(rows.label + k) - f);
-    const V above = larger(lack, zero);
+    const V above = more_of(lack, zero);
     products.add<V>(k, alpha * low + room * high);
     losses.add<V>(k, (alpha + room) * above);
     slacks.add<V>(k, room * above + alpha * (above - lack));

@@ -60,11 +60,12 @@ class Smo {
   void activate(const std::vector<index_t>& variables);
   void find_windows();
   void shrink();
+  void read_gradients();
   void update_all_gradients();
   void take_exact_gradients();
   void list_changes(const std::vector<double>& before);
   void unshrink();
-  void activate_pairs();
+  void activate_pairs(const std::vector<index_t>& variables, std::size_t worth_it);
   bool may_have_drifted() const;
   bool has_moved_far() const { return watch_.has_moved_far(moved_, options_.tol); }
   void compute_gradients();
@@ -126,7 +127,7 @@ SmoResult Smo<T>::run() {
         result_.status = SmoStatus::precision;
         break;
       }
-      activate_pairs();
+      activate_pairs(all_, 0);
       continue;
     }
     if (watch_.is_reached(state_.violation(), objective_, is_stuck_, value_, problem_.n)) {
@@ -219,27 +220,21 @@ void Smo<T>::find_windows() {
 
 template <class T>
 void Smo<T>::shrink() {
-  const auto n_active = static_cast<index_t>(active_.size());
-  if (n_active <= 256 || !options_.shrinks) return;
-  std::vector<index_t> stay;
-  Shrunk shrunk;
-  for (index_t p = 0; p < n_active; ++p) {
-    const index_t i = active_[at(p)];
-    (state_.is_likely_to_stay(i, solver_->gradient()[p]) ? shrunk.variables : stay).push_back(i);
-  }
-  if (3 * shrunk.variables.size() < active_.size() || stay.size() < 2) return;
-  for (index_t p = 0; p < n_active; ++p) result_.gradient[at(active_[at(p)])] = solver_->gradient()[p];
-  shrunk.value.assign(value_, value_ + problem_.n);
-  shrunk_.push_back(std::move(shrunk));
-  activate(stay);
+  if (active_.size() <= 256 || !options_.shrinks) return;
+  read_gradients();
+  activate_pairs(active_, (active_.size() + 2) / 3);
+}
+
+// Brings the gradients of the active variables up to date in the result.
+template <class T>
+void Smo<T>::read_gradients() {
+  for (std::size_t p = 0; p < active_.size(); ++p) result_.gradient[at(active_[p])] = solver_->gradient()[p];
 }
 
 // Brings the gradients of all variables, those that were shrunk too, up to date in the result.
 template <class T>
 void Smo<T>::update_all_gradients() {
-  for (std::size_t p = 0; p < active_.size(); ++p) {
-    result_.gradient[at(active_[p])] = solver_->gradient()[p];
-  }
+  read_gradients();
   for (const Shrunk& shrunk : shrunk_) {
     list_changes(shrunk.value);
     source_.update_others(changes_, shrunk.variables, result_.gradient.data());
@@ -313,17 +308,18 @@ template <class T>
 void Smo<T>::unshrink() {
   update_all_gradients();
   state_.find_windows(all_, result_.gradient);
-  if (state_.violation() > options_.tol) activate_pairs();
+  if (state_.violation() > options_.tol) activate_pairs(all_, 0);
 }
 
-// Makes those variables active that may be in a violating pair.
+// Makes those of the variables active that may be in a violating pair, if this leaves out so many that it is worth it.
 template <class T>
-void Smo<T>::activate_pairs() {
+void Smo<T>::activate_pairs(const std::vector<index_t>& variables, std::size_t worth_it) {
   std::vector<index_t> stay;
   Shrunk shrunk;
-  for (index_t i = 0; i < problem_.n; ++i) {
+  for (const index_t i : variables) {
     (options_.shrinks && state_.is_likely_to_stay(i, result_.gradient[at(i)]) ? shrunk.variables : stay).push_back(i);
   }
+  if (shrunk.variables.size() < worth_it || stay.size() < 2) return;
   if (!shrunk.variables.empty()) {
     shrunk.value.assign(value_, value_ + problem_.n);
     shrunk_.push_back(std::move(shrunk));
@@ -378,11 +374,11 @@ void Smo<T>::make_steps_beside_rows(index_t most_steps, index_t n_ahead, detail:
     if (ahead.empty()) {
       solver_->go_on(progress, step_tol_, most_steps, find_row);
     } else {
-      team_.for_each(1 + pending.n_blocks(), [&](index_t block, int worker) {
+      team_.for_each(1 + pending.n_blocks(), [&](index_t block, int) {
         if (block == 0) {
           solver_->go_on(progress, step_tol_, most_steps, find_row);
         } else {
-          source_.compute(pending, block - 1, worker);
+          source_.compute(pending, block - 1);
           n_left.fetch_sub(1, std::memory_order_relaxed);
         }
       });

@@ -227,7 +227,7 @@ void LinearSmo<View>::choose_origin() {
     sum += value_[i];
     size += std::abs(value_[i]);
   }
-  if constexpr (requires { x_.row(0); }) {
+  if constexpr (View::kIsDense) {
     if (!(std::abs(sum) <= detail::kZeroSum * size)) return;
     const auto* row = x_.row(problem_.rows[0]);
     for (index_t f = 0; f < x_.n_cols; ++f) origin_[f] = static_cast<double>(row[f]);
@@ -249,9 +249,8 @@ void LinearSmo<View>::compute_gradients(const std::vector<index_t>& variables) {
   const auto n = static_cast<index_t>(variables.size());
   const double work = static_cast<double>(n) * (1 + detail::mean_row_size(x_));
   constexpr index_t kBlock = 256;
-  team_.for_each(count_blocks(n, kBlock), work < 100'000 ? 1 : team_.n_threads(), [&](index_t block, int) {
-    const index_t end = std::min((block + 1) * kBlock, n);
-    for (index_t k = block * kBlock; k < end; ++k) {
+  team_.for_blocks(n, kBlock, work < 100'000 ? 1 : team_.n_threads(), [&](index_t first, index_t end, int) {
+    for (index_t k = first; k < end; ++k) {
       const index_t i = variables[at(k)];
       result_.gradient[at(i)] = detail::dot(x_, problem_.rows[i], w_.data()) + problem_.linear[i];
     }
@@ -288,12 +287,10 @@ void LinearSmo<View>::solve_working_set() {
   const index_t stride = round_up(n, kKernelPanel);
   constexpr index_t kRowsAtOnce = 32;
   const double work = static_cast<double>(n * n) * detail::mean_row_size(x_);
-  team_.for_each(count_blocks(n, kRowsAtOnce), work < 200'000 ? 1 : team_.n_threads(), [&](index_t block, int worker) {
+  team_.for_blocks(n, kRowsAtOnce, work < 200'000 ? 1 : team_.n_threads(), [&](index_t first, index_t end, int) {
     double* out[kRowsAtOnce];
-    const index_t first = block * kRowsAtOnce;
-    const index_t n_now = std::min(kRowsAtOnce, n - first);
-    for (index_t k = 0; k < n_now; ++k) out[k] = working_kernel_.data() + (first + k) * stride;
-    kernel.fill(rows.data() + first, n_now, *columns, 0, n, out, worker);
+    for (index_t k = first; k < end; ++k) out[k - first] = working_kernel_.data() + k * stride;
+    kernel.fill(rows.data() + first, end - first, *columns, 0, n, out);
   });
 
   solver_->clear();

@@ -30,9 +30,9 @@ class RbfOfDistances final : public Kernel<T> {
   std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const override {
     return distances_.pack(rows, n, team);
   }
-  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
-            int worker) const override {
-    distances_.fill(rows, n, columns, first, last, out, worker);
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
+            T* const* out) const override {
+    distances_.fill(rows, n, columns, first, last, out);
     for (index_t k = 0; k < n; ++k) loops_.exp_of(out[k], round_up(last - first, kKernelPanel), gamma_);
   }
 
@@ -257,10 +257,10 @@ template <class T>
 std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, const KernelParams& params,
                                       bool precomputed, const std::vector<SvmChain>& chains, const SmoOptions& options,
                                       index_t cache_bytes, Team& team) {
-  const auto kernel_with = [&](KernelKind kind, double gamma, const Team& used_by) {
+  const auto kernel_with = [&](KernelKind kind, double gamma) {
     if (precomputed) return make_precomputed_kernel(std::get<DenseView<T>>(data));
     const KernelParams chosen{kind, gamma, params.degree, params.coef0};
-    return std::visit([&](const auto& view) { return make_kernel(view, chosen, used_by); }, data);
+    return std::visit([&](const auto& view) { return make_kernel(view, chosen, team); }, data);
   };
   std::unique_ptr<Kernel<T>> distances;
   std::unique_ptr<detail::StoredRows<T>> stored;
@@ -268,7 +268,7 @@ std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, c
   if (!precomputed && params.kind == KernelKind::rbf && chains.size() > 1 && !has_short_rows) {
     double largest = 0;
     for (const SvmChain& chain : chains) largest = std::max(largest, chain.gamma);
-    distances = kernel_with(KernelKind::squared_distance, largest, team);
+    distances = kernel_with(KernelKind::squared_distance, largest);
     stored = store_distances(*distances, cache_bytes, team);
   }
   // Where there are fewer families than threads, parts of a family are units of work.
@@ -300,7 +300,7 @@ std::vector<ChainResult> solve_chains(const typename SvmEngine<T>::Data& data, c
     if (stored) {
       kernel = std::make_unique<RbfOfDistances<T>>(*stored, gamma, alone);
     } else {
-      kernel = kernel_with(params.kind, gamma, alone);
+      kernel = kernel_with(params.kind, gamma);
     }
     std::optional<KernelCache<T>>& cache = caches[at(worker)];
     if (cache) {

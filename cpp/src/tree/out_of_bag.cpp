@@ -45,10 +45,8 @@ void score_out_of_bag_dense(const BinnedFeatures& x, const std::vector<LeftOutRo
   const index_t at_once =
       std::clamp<index_t>(round_up(count_blocks(x.n_rows, team.n_threads()), 64), 4096, kMostBlockRows);
   std::vector<WalkedRows> rows(at(team.n_threads()));
-  team.for_each(count_blocks(x.n_rows, at_once), [&](index_t block, int worker) {
-    const index_t first = block * at_once;
-    add_out_of_bag(trees, walk, first, std::min(at_once, x.n_rows - first), codes + first, x.column_stride,
-                   rows[at(worker)], sums + first);
+  team.for_blocks(x.n_rows, at_once, team.n_threads(), [&](index_t first, index_t end, int worker) {
+    add_out_of_bag(trees, walk, first, end - first, codes + first, x.column_stride, rows[at(worker)], sums + first);
   });
 }
 

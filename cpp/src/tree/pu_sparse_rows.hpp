@@ -11,6 +11,7 @@
 
 #include "common/bit_set.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/isa.hpp"
 #include "tree/pu_rows.hpp"
 #include "tree/pu_split_search.hpp"
 #include "tree/tree_features.hpp"
@@ -19,7 +20,7 @@ namespace fastpu::detail {
 
 class PuSparseRows {
  public:
-  explicit PuSparseRows(const TreeFeatures& features)
+  PuSparseRows(const TreeFeatures& features, Isa /*isa*/)
       : features_(features),
         binned_(features.binned()),
         bins_(make_vector<PuCounts>(binned_.total_bins(), "the counts of a node")),

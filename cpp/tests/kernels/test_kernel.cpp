@@ -48,7 +48,7 @@ std::vector<T> values_of(const Kernel<T>& kernel, const std::vector<index_t>& ro
   std::vector<T> buffer(rows.size() * at(stride), static_cast<T>(kUntouched));
   std::vector<T*> out(rows.size());
   for (std::size_t k = 0; k < rows.size(); ++k) out[k] = buffer.data() + k * at(stride);
-  kernel.fill(rows.data(), static_cast<index_t>(rows.size()), *packed, first, last, out.data(), 0);
+  kernel.fill(rows.data(), static_cast<index_t>(rows.size()), *packed, first, last, out.data());
   std::vector<T> values;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     values.insert(values.end(), out[k], out[k] + width);

@@ -47,8 +47,8 @@ class CountingKernel final : public Kernel<T> {
     columns->rows.assign(rows, rows + n);
     return columns;
   }
-  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last, T* const* out,
-            int /*worker*/) const override {
+  void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
+            T* const* out) const override {
     const auto& chosen = static_cast<const Columns&>(columns).rows;
     CHECK(first % kKernelPanel == 0);
     CHECK(last <= static_cast<index_t>(chosen.size()));
@@ -231,7 +231,7 @@ CASE("pending rows are found when they are finished, and not before") {
   cache.prepare(columns.data() + 3, 5, 0, pending);
   CHECK(pending.n_blocks() > 1);
   for (index_t block = pending.n_blocks() - 1; block >= 0; --block) {
-    cache.compute(pending, block, 0);
+    cache.compute(pending, block);
     for (index_t row = 3; row < 8; ++row) CHECK(cache.find(row) == nullptr);
   }
   cache.finish(pending);

@@ -20,10 +20,10 @@ using fastpu::MarginMethod;
 using fastpu::MarginOptions;
 using fastpu::MarginProblem;
 using fastpu::MarginResult;
-using fastpu::MarginRows;
 using fastpu::MarginSolver;
 using fastpu::MarginStart;
 using fastpu::MarginStatus;
+using fastpu::RowsView;
 using fastpu::Team;
 
 // Two overlapping classes, in every form of X.
@@ -67,7 +67,7 @@ struct Classes {
   }
 };
 
-MarginResult solve(const MarginRows& x, const MarginProblem& problem, const MarginOptions& options, Isa isa = Isa{},
+MarginResult solve(const RowsView& x, const MarginProblem& problem, const MarginOptions& options, Isa isa = Isa{},
                    int n_threads = 1) {
   Team team(n_threads, {}, isa);
   const LargeMarginEngine engine(x, team);
@@ -266,7 +266,7 @@ CASE("rows of cost 0 have a score and no part in the solution") {
 CASE("a start is taken from, whatever it is") {
   const Classes<double> classes(150, 5, 11);
   Team team(1);
-  const LargeMarginEngine engine(MarginRows{classes.dense_view()}, team);
+  const LargeMarginEngine engine(RowsView{classes.dense_view()}, team);
   const MarginProblem problem = classes.problem();
   const MarginResult best = engine.solve(problem, {}, nullptr, {}, team);
   std::vector<double> beta(150, 1e9);
@@ -288,7 +288,7 @@ CASE("poll stops every method") {
     const bool is_wide = method == 2;
     for (const int n_threads : {1, 3}) {
       Team setup(1);
-      const LargeMarginEngine engine(is_wide ? MarginRows{wide.csr_view()} : MarginRows{classes.dense_view()}, setup);
+      const LargeMarginEngine engine(is_wide ? RowsView{wide.csr_view()} : RowsView{classes.dense_view()}, setup);
       int n_calls = 0;
       Team team(n_threads, [&] {
         if (++n_calls == 10) throw Stop("stopped");
@@ -305,7 +305,7 @@ CASE("poll stops every method") {
 CASE("a callback sees the rounds and stops") {
   const Classes<double> classes(150, 5, 15);
   Team team(1);
-  const LargeMarginEngine engine(MarginRows{classes.dense_view()}, team);
+  const LargeMarginEngine engine(RowsView{classes.dense_view()}, team);
   for (const MarginSolver solver : {MarginSolver::exact, MarginSolver::iadmm}) {
     MarginOptions options;
     options.solver = solver;

@@ -249,7 +249,7 @@ CASE("an optimal start whose product is known needs no kernel row") {
       return kernel_.pack(rows, n, with);
     }
     void fill(const index_t* /*rows*/, index_t /*n*/, const fastpu::KernelColumns<double>& /*columns*/,
-              index_t /*first*/, index_t /*last*/, double* const* /*out*/, int /*worker*/) const override {
+              index_t /*first*/, index_t /*last*/, double* const* /*out*/) const override {
       throw std::runtime_error("a kernel row was asked for");
     }
 

@@ -83,7 +83,12 @@ class BinnedFeatures:
         ValueError
             If the features are sparse: use `column` then.
         """
-        return self._native.codes()
+        if self.is_sparse:
+            raise ValueError("sparse binned features hold no dense codes: use column")
+        codes = np.empty(self.shape, np.uint8 if self.max_bins <= 255 else np.uint16)
+        for feature in range(self.n_features):
+            codes[:, feature] = self._native.column(feature)
+        return codes
 
     def column(self, feature: int) -> NDArray[np.uint32]:
         """Return the codes of one feature as a new array of length n_rows."""

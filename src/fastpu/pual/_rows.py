@@ -79,4 +79,4 @@ def expansion_rows(rows: PualRows, kernel: Kernel, support: NDArray[np.int64]) -
 def gram(z: NDArray[np.float64], weights: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
     """Return z'z with each row multiplied by its weight; `z` is overwritten."""
     z *= np.sqrt(weights)[:, None]
-    return _core.tiled_gram(z, n_threads=n_threads)
+    return _core.tiled_symmetric_product(z, z, n_threads=n_threads)

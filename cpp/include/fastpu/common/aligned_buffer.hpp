@@ -117,8 +117,6 @@ class AlignedBuffer {
     std::swap(size_, other.size_);
     return *this;
   }
-  AlignedBuffer(const AlignedBuffer&) = delete;
-  AlignedBuffer& operator=(const AlignedBuffer&) = delete;
   ~AlignedBuffer() { ::operator delete(data_, std::align_val_t{kAlignment}); }
 
   // A buffer whose bytes are all zero.

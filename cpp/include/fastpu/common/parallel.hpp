@@ -12,6 +12,7 @@
 // own, and add the places up in order; the result then has the same bits for every n_threads.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -22,6 +23,11 @@
 #include "fastpu/common/types.hpp"
 
 namespace fastpu {
+
+// How many blocks of block_size rows cover n_rows (0 for none).
+[[nodiscard]] constexpr index_t count_blocks(index_t n_rows, index_t block_size) noexcept {
+  return n_rows <= 0 ? 0 : (n_rows - 1) / block_size + 1;
+}
 
 class Team {
  public:
@@ -34,13 +40,8 @@ class Team {
   explicit Team(int n_threads, Poll poll = {}, Isa isa = best_isa());
   ~Team();
 
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
-  Team(Team&&) = delete;
-  Team& operator=(Team&&) = delete;
-
   // The most workers that a loop may use, the caller (worker 0) included: scratch memory is one piece per worker.
-  [[nodiscard]] int n_threads() const noexcept;
+  [[nodiscard]] int n_threads() const noexcept { return n_threads_; }
 
   [[nodiscard]] Isa isa() const noexcept { return isa_; }
 
@@ -70,6 +71,15 @@ class Team {
               (*static_cast<Callable*>(const_cast<void*>(context)))(block, worker);
             },
             static_cast<const void*>(std::addressof(body))});
+  }
+
+  // Runs body(first, end, worker) for blocks of n rows, at most block_size each.
+  template <class Body>
+  void for_blocks(index_t n, index_t block_size, int max_workers, Body&& body) {
+    for_each(count_blocks(n, block_size), max_workers, [&](index_t block, int worker) {
+      const index_t first = block * block_size;
+      body(first, std::min(first + block_size, n), worker);
+    });
   }
 
   // For blocks that take more than some 10 ms: call it now and then. It throws when another block has failed (the
@@ -102,10 +112,5 @@ class Team {
   Isa isa_;
   std::unique_ptr<Pool> pool_;
 };
-
-// How many blocks of block_size rows cover n_rows (0 for none).
-[[nodiscard]] constexpr index_t count_blocks(index_t n_rows, index_t block_size) noexcept {
-  return n_rows <= 0 ? 0 : (n_rows - 1) / block_size + 1;
-}
 
 }  // namespace fastpu

@@ -24,6 +24,7 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // A view of a dense matrix, row-major and contiguous. T is float or double.
 template <class T>
 struct DenseView {
+  static constexpr bool kIsDense = true;
   using Value = T;
   const T* data = nullptr;
   index_t n_rows = 0;
@@ -36,6 +37,7 @@ struct DenseView {
 // makes the view has checked this, and that every column is in [0, n_cols).
 template <class T>
 struct CsrView {
+  static constexpr bool kIsDense = false;
   using Value = T;
   const T* values = nullptr;
   const std::int32_t* columns = nullptr;

@@ -20,8 +20,7 @@
 
 namespace fastpu {
 
-// The kernels of dense and sparse data; `view` must outlive them. They take the level of `team`, and serve teams of no
-// more threads than it has.
+// The kernels of dense and sparse data; `view` must outlive them. They take the level of `team`.
 template <class T>
 std::unique_ptr<Kernel<T>> make_kernel(const DenseView<T>& view, const KernelParams& params, const Team& team);
 template <class T>

@@ -23,13 +23,7 @@ struct KernelParams {
 inline constexpr index_t kKernelPanel = 64;
 
 template <class T>
-class KernelColumns {
- public:
-  KernelColumns() = default;
-  KernelColumns(const KernelColumns&) = delete;
-  KernelColumns& operator=(const KernelColumns&) = delete;
-  KernelColumns(KernelColumns&&) = delete;
-  KernelColumns& operator=(KernelColumns&&) = delete;
+struct KernelColumns {
   virtual ~KernelColumns() = default;
 };
 
@@ -37,11 +31,6 @@ class KernelColumns {
 template <class T>
 class Kernel {
  public:
-  Kernel() = default;
-  Kernel(const Kernel&) = delete;
-  Kernel& operator=(const Kernel&) = delete;
-  Kernel(Kernel&&) = delete;
-  Kernel& operator=(Kernel&&) = delete;
   virtual ~Kernel() = default;
 
   virtual index_t n_rows() const = 0;
@@ -53,11 +42,10 @@ class Kernel {
   virtual std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const = 0;
 
   // out[k][c - first] = K(rows[k], column c) for k < n and first <= c < last. first is a multiple of kKernelPanel, and
-  // there is room in out[k] for whole panels: what lies beyond last in the last one is overwritten. `worker` is the
-  // number of the team's worker that calls this; calls with different workers may run at the same time, unless
-  // is_serial().
+  // there is room in out[k] for whole panels: what lies beyond last in the last one is overwritten. Several threads may
+  // call this at the same time, unless is_serial().
   virtual void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
-                    T* const* out, int worker) const = 0;
+                    T* const* out) const = 0;
 
   // Whether fill must be called by one thread at a time; it is then best called for all columns at once.
   virtual bool is_serial() const { return false; }

@@ -64,7 +64,7 @@ class KernelCache {
     index_t n_blocks_ = 0;
   };
   void prepare(const index_t* rows, index_t n, index_t n_more, PendingRows& pending);
-  void compute(const PendingRows& pending, index_t block, int worker) const;
+  void compute(const PendingRows& pending, index_t block) const;
   void finish(PendingRows& pending);
 
  private:
@@ -73,8 +73,12 @@ class KernelCache {
   void forget();
   void move_values(const std::vector<index_t>& from, index_t new_slot_size, Team& team);
   void unlink(index_t s);
-  void link_newest(index_t s);
-  void link_oldest(index_t s);
+  void link_after(index_t before, index_t s);
+  void link_newest(index_t s) { link_after(older_[at(capacity())], s); }
+  void touch(index_t s) {
+    unlink(s);
+    link_newest(s);
+  }
   void use_more_slots(index_t n);
 
   const Kernel<T>* kernel_;

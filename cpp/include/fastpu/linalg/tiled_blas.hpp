@@ -33,6 +33,10 @@ class TiledBlas {
   void solve(BlasMatrix<const double> l, BlasMatrix<double> b) const;
 
  private:
+  // The lower triangle of C := alpha A B' + beta C (Op::none) or alpha A'B + beta C (Op::transpose).
+  void add_lower(Op op, double alpha, BlasMatrix<const double> a, BlasMatrix<const double> b, double beta,
+                 BlasMatrix<double> c) const;
+
   const Blas& blas_;
   Team& team_;
 };

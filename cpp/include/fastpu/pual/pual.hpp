@@ -74,10 +74,6 @@ class PualDual {
   // outlive this, and must be limited to one thread here and in solve().
   PualDual(BlasMatrix<const double> factor, const Blas& blas, Team& team);
   ~PualDual();
-  PualDual(PualDual&&) = delete;
-  PualDual& operator=(PualDual&&) = delete;
-  PualDual(const PualDual&) = delete;
-  PualDual& operator=(const PualDual&) = delete;
 
   // Returns the results for the costs, in their order; small problems are solved side by side if there is no callback.
   // A callback that stops leaves the later costs out. Throws std::invalid_argument for a cost or options out of range.

@@ -78,7 +78,7 @@ struct NnpuResult {
 };
 
 // Trains `net`, which holds the start. `eval` may be null. Throws std::invalid_argument for options out of range, rows
-// of one kind only, or numbers that overflow.
+// of one kind only, or numbers that overflow, after which `net` is of no use.
 template <class View>
 NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const NnpuOptions& options,
                     const NnpuCallback& callback, Team& team, PuNet<typename View::Value>& net);

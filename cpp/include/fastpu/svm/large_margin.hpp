@@ -49,12 +49,8 @@ class LargeMarginEngine {
  public:
   // The arrays that x points to must outlive the engine. Throws std::invalid_argument if X has no row, or its squares
   // overflow.
-  LargeMarginEngine(const MarginRows& x, Team& team);
+  LargeMarginEngine(const RowsView& x, Team& team);
   ~LargeMarginEngine();
-  LargeMarginEngine(LargeMarginEngine&&) = delete;
-  LargeMarginEngine& operator=(LargeMarginEngine&&) = delete;
-  LargeMarginEngine(const LargeMarginEngine&) = delete;
-  LargeMarginEngine& operator=(const LargeMarginEngine&) = delete;
 
   index_t n_rows() const;
 

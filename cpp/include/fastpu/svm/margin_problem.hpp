@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <variant>
 #include <vector>
 
 #include "fastpu/common/types.hpp"
@@ -63,7 +62,5 @@ struct MarginRound {
   double gap;
 };
 using MarginCallback = std::function<bool(const MarginRound&)>;
-
-using MarginRows = std::variant<DenseView<float>, DenseView<double>, CsrView<float>, CsrView<double>>;
 
 }  // namespace fastpu

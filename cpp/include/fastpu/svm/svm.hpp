@@ -77,8 +77,7 @@ class SvmEngine {
  public:
   using Data = std::variant<DenseView<T>, CsrView<T>>;
 
-  // The data must outlive the engine. The linear kernel is solved without kernel rows. Problems may be solved with
-  // teams of no more threads than `team` has.
+  // The data must outlive the engine. The linear kernel is solved without kernel rows.
   SvmEngine(const Data& data, const KernelParams& params, index_t cache_bytes, const Team& team);
   // An engine for a kernel of the caller's.
   SvmEngine(std::unique_ptr<Kernel<T>> kernel, index_t cache_bytes);
