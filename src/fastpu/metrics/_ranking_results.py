@@ -8,8 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, eq=False)
-class RankingEstimate:
+@dataclass(frozen=True)
+class Estimate:
+    """A number with an interval."""
+
+    value: float
+    interval: tuple[float, float]
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        return f"{type(self).__name__}(value={self.value:.4g}, interval=({low:.4g}, {high:.4g}))"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RankingEstimate(Estimate):
     """An estimate with its bootstrap interval; ``float(estimate)`` is its value.
 
     Attributes
@@ -22,16 +37,7 @@ class RankingEstimate:
         the unlabelled rows.
     """
 
-    value: float
-    interval: tuple[float, float]
     samples: NDArray[np.float64]
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __repr__(self) -> str:
-        low, high = self.interval
-        return f"RankingEstimate(value={self.value:.4g}, interval=({low:.4g}, {high:.4g}))"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
