@@ -43,11 +43,8 @@ class Counts:
     def quantiles(self, probabilities: object) -> NDArray[np.float64]:
         """Return quantiles of the confidence distribution of the share, in the last axis: limits of an interval.
 
-        They are those of Fay and Kim (2017) for a weighted sum of counts, with beta distributions in place of gamma
-        distributions, since a share has two sides. The lower distribution is that of the share if one more row of the
-        second kind had been drawn, with the largest weight that one can have, and the upper one that with one more of
-        the first kind; each has the mean and the variance of that share. For one stratum they are, nearly, the beta
-        distributions of Clopper and Pearson. The quantiles are those of the mean of both (mid-P).
+        `fastpu.audit.estimate` says what they are made of. Fay and Kim have gamma distributions in place of beta ones,
+        as their sum has one side. For one stratum they are, nearly, those of Clopper and Pearson.
         """
         weight = self.sizes / self.drawn
         left = np.sqrt(1 - self.drawn / self.sizes)  # what the variance of a draw without replacement has less

@@ -108,8 +108,7 @@ class WithPrior(FastpuClassifier):
     ) -> PriorEstimate:
         """Return the share of positives among the unlabelled rows by `fastpu.priors.bbe`.
 
-        It takes no weights, so rows are drawn in proportion to their weights: as many as there are, and each
-        row once where all weights are equal. An estimate of 0 or 1 is moved inwards by the share of one more row.
+        An estimate of 0 or 1 is moved inwards by the share of one more row.
         """
         check_choice("prior", self.prior, ("bbe",))
         chosen, seed = [], arguments["random_state"]

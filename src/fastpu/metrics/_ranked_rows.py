@@ -18,10 +18,7 @@ NO_SCORE = "; an out-of-bag score is NaN where every bag has the row: score held
 
 
 def check_k(k: object, n_unl: int | None = None) -> int:
-    """Return how many of `n_unl` unlabelled rows `k` stands for: an integer is their number, other numbers a share.
-
-    Without `n_unl` only what does not depend on it is checked.
-    """
+    """Return how many of `n_unl` rows `k` stands for; without `n_unl` only what does not depend on it is checked."""
     most = "" if n_unl is None else f" from 1 to {n_unl}"
     expected = f"k must be a whole number of unlabelled rows{most or ' >= 1'}, or a share of them in (0, 1]"
     if isinstance(k, bool) or not isinstance(k, numbers.Real):

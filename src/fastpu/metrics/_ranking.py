@@ -331,10 +331,7 @@ def ranking_curve(
 
 
 def _ranked_with_prior(score_pos: object, score_unl: object, given: tuple[float | None, str]) -> tuple[Ranked, float]:
-    """Return the rows in order and the share of positives among the unlabelled ones, by a prior and its scenario.
-
-    Without a prior the share is any number.
-    """
+    """Return the rows in order and the share of positives among the unlabelled ones: any number without a prior."""
     ranked = Ranked.of(score_pos, score_unl)
     return ranked, proper_prior(*given, n_pos=ranked.pos.size, n_unl=ranked.unl.size)
 

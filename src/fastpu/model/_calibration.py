@@ -61,10 +61,7 @@ def by_group(
     weights: NDArray[np.float64] | None,
     has_score: NDArray[np.bool_] | None = None,
 ) -> tuple[Scored, dict[int, float]]:
-    """Return the scores of P and U with their shares in their groups, and the weights of the groups by label.
-
-    Rows that `has_score` is false for count in the weights of the groups alone.
-    """
+    """Return the scores that there are of P and U, with their shares, and the weights of all rows of each label."""
     mass = np.ones(labels.size) if weights is None else weights / weights.max()
     totals = {label: float(mass[labels == label].sum()) for label in (1, 0, -1)}
     if has_score is not None:
