@@ -12,8 +12,7 @@ from fastpu.audit._checked import UNCLEAR, Checked, Limits
 from fastpu.audit._plan import Plan, check_answers, check_plan
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_float
-from fastpu.metrics._ranked_rows import check_k
-from fastpu.metrics._ranking_results import Estimate
+from fastpu.metrics._ranked_rows import Estimate, check_k
 from fastpu.model._prior import PriorEstimate
 
 _MOST_POINTS = 200  # of a curve

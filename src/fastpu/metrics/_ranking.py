@@ -13,8 +13,15 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._warn import warn
 from fastpu.exceptions import EstimateWarning
-from fastpu.metrics._ranked_rows import Ranked, check_k, mean_precision, perfect_counts, recall_of
-from fastpu.metrics._ranking_results import RankingCurve, RankingEstimate
+from fastpu.metrics._ranked_rows import (
+    Ranked,
+    RankingCurve,
+    RankingEstimate,
+    check_k,
+    mean_precision,
+    perfect_counts,
+    recall_of,
+)
 from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, proper_prior
 
 _ENDS = (0.05, 0.95)  # of an interval, as quantiles of the samples
