@@ -75,10 +75,8 @@ def _score_left_out(
     if part.features is None:
         return sums, counts
     for trees, rows, n_kept in zip(grown, bags, kept, strict=True):
-        nodes, category_sets = (
-            trees.nodes.copy(),
-            trees.category_sets.copy(),
-        )  # in a message of Dask arrays begin at any byte
+        # In a message of Dask arrays begin at any byte.
+        nodes, category_sets = trees.nodes.copy(), trees.category_sets.copy()
         for t in range(n_kept):
             start, stop = trees.tree_start[t : t + 2]
             values = _core.tree_scores(
