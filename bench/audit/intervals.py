@@ -11,7 +11,7 @@ from populations import KINDS, N_ROWS, drawn
 from shared import run_tasks, table
 
 from fastpu import audit
-from fastpu.audit._intervals import Counts
+from fastpu.audit._checked import Counts
 
 if TYPE_CHECKING:
     import argparse

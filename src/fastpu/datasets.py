@@ -116,14 +116,13 @@ def split_single_set(
     """
     positive = check_binary(y, name="y")
     n_train = _count("train", train, positive.size, "rows")
-    labeled_of = _checked_size("labeled", labeled)
     stratify, rng = check_bool("stratify", stratify), check_random_state(random_state)
     in_train = _draw(positive, n_train, stratify, rng)
     rows = np.flatnonzero(in_train)
     candidates = rows[positive[rows]]
     if candidates.size == 0:
         raise ValueError(f"train must leave positives to label in the training set, got none among {rows.size} rows")
-    n_labeled = _count("labeled", labeled_of, candidates.size, "positive training rows")
+    n_labeled = _count("labeled", labeled, candidates.size, "positive training rows")
     if n_labeled == rows.size:
         raise ValueError(
             f"train and labeled must leave unlabelled training rows, got {rows.size} training rows that are all "
@@ -187,12 +186,11 @@ def split_case_control(
     positive = check_binary(y, name="y")
     candidates = np.flatnonzero(positive)
     n_labeled = _count("labeled", labeled, candidates.size, "positive rows")
-    unlabeled_of = _checked_size("unlabeled", unlabeled)
     stratify, rng = check_bool("stratify", stratify), check_random_state(random_state)
     is_labeled = np.zeros(positive.size, dtype=np.bool_)
     is_labeled[rng.permutation(candidates)[:n_labeled]] = True
     remaining = np.flatnonzero(~is_labeled)
-    n_unlabeled = _count("unlabeled", unlabeled_of, remaining.size, "rows that are not labelled")
+    n_unlabeled = _count("unlabeled", unlabeled, remaining.size, "rows that are not labelled")
     drawn = _draw(positive[remaining], n_unlabeled, stratify, rng)
     in_train = is_labeled.copy()
     in_train[remaining[drawn]] = True
@@ -340,18 +338,11 @@ def _hide(positive: NDArray[np.bool_], fraction: float, stratify: bool, rng: np.
     return labels
 
 
-def _checked_size(name: str, value: object) -> int | float:
-    """Return an integer >= 1, a number of rows, or a float in (0, 1], a share."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        return check_float(name, value, low=0, high=1, open_low=True)
-    return check_int(name, value, low=1)
-
-
 def _count(name: str, value: object, n: int, what: str) -> int:
-    """Return the number of rows, out of `n`, that `value` asks for."""
-    size = _checked_size(name, value)
-    if isinstance(size, float):
-        return max(1, round(size * n))
+    """Return the number of rows, out of `n`, that `value` asks for: a float in (0, 1] is a share of them."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        return max(1, round(check_float(name, value, low=0, high=1, open_low=True) * n))
+    size = check_int(name, value, low=1)
     if size > n:
         raise ValueError(f"{name} must be at most {n}, the number of {what}, got {size}")
     return size

@@ -37,10 +37,8 @@ def _positives(prior: float) -> NDArray[np.float64]:
 class Draws:
     """How many of `n` draws are expected down to each place of a ranking of `n_rows` rows, for what is asked for.
 
-    For "count" their density is Neyman's: the standard deviation of the answers at each place, for the mixture of
-    rankings that a plan is made for. For the recall of the first k rows, T_k / T, it is that times the weight which the
-    place has there: 1 - recall above k, and the recall below. For the precision all draws are above k, with the same
-    density. For "find" the first `top` rows are all drawn, and the others as for "count".
+    `fastpu.audit.plan` says what their density is for "count". For the recall of the first k rows, T_k / T, it is that
+    times the weight which the place has there: 1 - recall above k, and the recall below.
     """
 
     goal: str

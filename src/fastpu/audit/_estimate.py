@@ -12,14 +12,13 @@ from fastpu.audit._checked import UNCLEAR, Checked, Limits
 from fastpu.audit._plan import Plan, check_answers, check_plan
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_float
-from fastpu.metrics._ranked_rows import check_k
+from fastpu.metrics._ranked_rows import Estimate, check_k
 from fastpu.model._prior import PriorEstimate
 
 _MOST_POINTS = 200  # of a curve
 
 
-@dataclass(frozen=True)
-class AuditEstimate:
+class AuditEstimate(Estimate):
     """An estimate from checked rows; ``float(estimate)`` is its value.
 
     Attributes
@@ -29,16 +28,6 @@ class AuditEstimate:
     interval : tuple of two floats
         Of the level that `estimate` was asked for.
     """
-
-    value: float
-    interval: tuple[float, float]
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __repr__(self) -> str:
-        low, high = self.interval
-        return f"AuditEstimate(value={self.value:.4g}, interval=({low:.4g}, {high:.4g}))"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

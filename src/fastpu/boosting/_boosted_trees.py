@@ -224,10 +224,7 @@ def make_model(
     chosen: Chosen | None,
     fingerprint: NDArray[np.uint64] | None,
 ) -> TreeEnsemble:
-    """Return the model of the trees in `grown`, a `_core.BoostedTreesResult` or an object with its fields.
-
-    `fingerprint` is what the rows are known by.
-    """
+    """Return the model of the trees in `grown`, a `_core.BoostedTreesResult` or an object with its fields."""
     settings, status = training.settings, grown.status
     if chosen is not None and chosen.is_final and status == "n_rounds":
         status = "early_stopping"

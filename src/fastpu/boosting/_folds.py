@@ -108,10 +108,7 @@ def rounds_by_folds(
 ) -> Chosen:
     """Choose the number of rounds by the mean AUC of the folds; `run(part, n_rounds, held)` fits to one part.
 
-    The search ends once `patience` rounds have passed without a higher mean, and the best round is that of the highest
-    mean so far. Of the rounds up to the end of the search, the last one is chosen whose mean is within one standard
-    error (of the difference over the folds) of the best: the AUC of few labelled rows is noisy, and a round too many
-    costs less than one too few.
+    `fastpu.fit_pnu_auc_boost` says which round is chosen: the standard error is that of the difference over the folds.
     """
     if rows.weights is not None:
         rows = rows.take(np.flatnonzero(rows.weights > 0))
@@ -148,10 +145,7 @@ def rounds_by_folds(
 
 
 def best_so_far(result: Any, chosen: Chosen | None, patience: object) -> str:
-    """Return words about the best round of a fit that ran all rounds before early stopping ended it.
-
-    `result` is a result of the core, or an object with its fields.
-    """
+    """Return words about the best round of a fit that ran all rounds before early stopping ended it."""
     judge, aucs, best = "eval_set", result.eval_auc, result.best_round
     if chosen is not None:
         judge, aucs, best = f"{chosen.n_folds} folds", chosen.auc, chosen.best_round

@@ -66,10 +66,7 @@ def _make_room(n_callers: int) -> None:
 
 @contextmanager
 def one_blas_thread(n_callers: int = 1) -> Iterator[None]:
-    """Keep NumPy's and SciPy's BLAS to one thread in all of the process; calls may overlap.
-
-    `n_callers` is how many threads call it at once. Raises MemoryError if there is no memory for that.
-    """
+    """Keep NumPy's and SciPy's BLAS to one thread in all of the process, for so many threads that call it at once."""
     global _n_callers_with_room, _n_holders, _limiter  # noqa: PLW0603 - BLAS's memory and threads are the process's
     _make_room(n_callers)
     with _lock:

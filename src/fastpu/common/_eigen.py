@@ -9,10 +9,7 @@ _OVERFLOW = "X must have entries so small that sums of their squares, or of kern
 
 
 def symmetric_eigen(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the eigenvalues of `matrix`, rising, and its eigenvectors in columns.
-
-    Raises ValueError if they are not finite. LAPACK cannot be stopped: Ctrl-C is heard when it has finished.
-    """
+    """Return the eigenvalues of `matrix`, rising, and eigenvectors in columns; ValueError if they are not finite."""
     try:
         values, vectors = np.linalg.eigh(matrix)
     except MemoryError as error:

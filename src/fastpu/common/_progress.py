@@ -25,9 +25,7 @@ def make_callback(
 ) -> Iterator[Callback | None]:
     """Combine a user's callback and a progress bar of `total` rounds into one function for the loop, or None.
 
-    The callback must return a bool or None: a function that happens to return something else would stop the fit
-    unasked. The bar is tqdm's if that is installed, else a plain line on standard error. It is closed when the context
-    ends, by an error too.
+    The callback must return a bool or None: what happens to return something else would stop the fit unasked.
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {describe(callback)}")

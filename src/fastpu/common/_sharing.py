@@ -12,10 +12,7 @@ _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 def shares_work(*names: str, together: bool = False) -> Callable[[_Fit], _Fit]:
     """Mark a fit function that takes a sequence for any one of these parameters and returns a list of models.
 
-    The models are those of the single values, in their order. The mark is the attribute `shares` of the function, a
-    tuple of names; `fastpu.select` then fits all values at once. With `together`, the attribute `shares_together`, it
-    takes sequences of one length for several of them, and returns a model for each of their places. A user's function
-    may have these too.
+    `fastpu.select` says what the marks mean: the attributes `shares` and, with `together`, `shares_together`.
     """
 
     def mark(function: _Fit) -> _Fit:

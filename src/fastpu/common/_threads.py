@@ -9,10 +9,9 @@ from fastpu.common._params import check_int
 
 
 def resolve_n_threads(n_threads: object) -> int:
-    """Return the number of threads that a call may use.
+    """Return the number of threads that a call may use: by default the CPUs that this process may use.
 
-    ``None`` means the CPUs that this process may use. Requests above four times that number, and above 16, are cut to
-    the larger of the two, as more threads bring nothing and cost memory.
+    Larger requests than 16 and four times that number bring nothing and cost memory, and are cut.
     """
     if n_threads is None:
         return available_cpus()

@@ -75,10 +75,8 @@ def _score_left_out(
     if part.features is None:
         return sums, counts
     for trees, rows, n_kept in zip(grown, bags, kept, strict=True):
-        nodes, category_sets = (
-            trees.nodes.copy(),
-            trees.category_sets.copy(),
-        )  # in a message of Dask arrays begin at any byte
+        # In a message of Dask arrays begin at any byte.
+        nodes, category_sets = trees.nodes.copy(), trees.category_sets.copy()
         for t in range(n_kept):
             start, stop = trees.tree_start[t : t + 2]
             values = _core.tree_scores(
@@ -139,9 +137,8 @@ def grow_on_parts(
 ) -> Forest:
     """Grow a forest on binned partitions of these sizes, by tasks of `n_threads` each.
 
-    `before` has for each partition the out-of-bag sums of earlier trees, as a future or None, and `first_set` is the
-    number of their sets of categories. `on_tree` is called with the number of each tree, how many leaves it has, and
-    its depth; True stops.
+    `before` has for each partition the out-of-bag sums of earlier trees, as a future or None, which have `first_set`
+    sets of categories. `on_tree` is called with the number of each tree, its leaves and its depth; True stops.
     """
     first_row = np.cumsum(sizes, dtype=np.int64) - np.asarray(sizes)
     n_pos = int(np.count_nonzero(rows.counted(1)))

@@ -276,8 +276,7 @@ def find_form(
 ) -> BinnedFeatures:
     """Return one row of zeros, binned as all rows are to be: the core reads their cuts and the form of codes from it.
 
-    The cuts are at most so many of a feature, those that `bin_features` finds for all rows, or those of binned rows. If
-    rows `are_alike`, their positive weights do not influence the cuts.
+    If rows `are_alike`, their positive weights do not influence the cuts.
     """
     zeros = np.zeros((1, census.like.n_features), dtype=np.float32)
     row = CsrMatrix.of(sp.csr_array(zeros)) if census.like.is_sparse else DenseMatrix(zeros)
@@ -349,10 +348,9 @@ def bin_partitions(client: Client, rows: Rows, form: BinnedFeatures, census: Cen
 
 @dataclass(frozen=True)
 class FitData:
-    """The rows of a fit and what is known of them.
+    """The rows of a fit and what is known of them: their `form` by `find_form`, and the rows `held` of `eval_set`.
 
-    `form` is a single row binned as all rows are, from which the core reads the cuts and the form of the codes. `held`
-    has the rows of `eval_set`. Each worker uses `n_threads` at most, or those that Dask gave it.
+    Each worker uses `n_threads` at most, or those that Dask gave it.
     """
 
     client: Client

@@ -30,7 +30,7 @@ from fastpu.tree.tree_ensemble import TreeEnsemble, packed
 Bring: TypeAlias = Callable[[str, bytes], bytes]
 
 _ROUNDS_BETWEEN_CHECKPOINTS = 10
-_MOST_LOSSES = 3  # workers that may be lost in a row without a round saved between them
+_MOST_LOSSES = 3  # without a round saved in between: short of memory, workers would be lost and replaced for ever
 _MOST_DRAWN = 2**32 - 1  # rows that can be numbered, for drawing some of them
 
 
@@ -161,11 +161,7 @@ class BoostedFit:
     def run(
         self, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None, params: dict[str, Any]
     ) -> TreeEnsemble:
-        """Make all rounds up to `n_rounds` and the model; with a path, go on from its file where workers are lost.
-
-        That is done a few times at most without a round saved in between: where rows need more memory than there is,
-        workers would be lost and replaced for ever.
-        """
+        """Make all rounds up to `n_rounds` and the model; with a path, go on from its file where workers are lost."""
         n_losses = 0
         while True:
             n_made = self._trees.n_trees

@@ -41,10 +41,7 @@ def find_client(client: object) -> Client:
 
 
 def waits_outside_the_pool(fit: _Function) -> _Function:
-    """Decorate a fit: called in a task of a Dask worker, it gives its place among the worker's threads back meanwhile.
-
-    A fit waits for tasks of its own. If fits had all threads of all workers, these tasks would never begin.
-    """
+    """Decorate a fit: in a task of a Dask worker it gives its thread back, or tasks of its own might never begin."""
 
     @functools.wraps(fit)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -56,10 +56,9 @@ def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") ->
 
 
 def _read_together(X: Any, columns: list[Any]) -> Rows:
-    """Return the partitions of a frame and of series of the same partitions.
+    """Return the partitions of a frame and of series of the same partitions, which Dask computes as one frame.
 
-    Dask computes them as one frame. Read apart, they could be divided in different ways, since Dask joins small Parquet
-    files depending on the columns that are read.
+    Read apart, they could be divided in different ways: how Dask joins small Parquet files depends on their columns.
     """
     meta = _joined(X._meta, *(column._meta for column in columns))
     parts = X.map_partitions(_joined, *columns, align_dataframes=False, meta=meta).to_delayed()

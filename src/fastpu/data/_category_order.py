@@ -110,10 +110,7 @@ def count_categories(
 def in_order(
     data: _Rows, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, unused: int | None = None
 ) -> _Rows:
-    """Return training rows with the codes of their many categories; rows without such columns as they are.
-
-    Rows of the label `unused` tell nothing about the categories.
-    """
+    """Return training rows with the codes of their many categories; rows of the label `unused` do not tell of them."""
     rows: Any = data
     if not (isinstance(rows, DenseMatrix) and columns_in_order(rows.categories)):
         return data

@@ -35,8 +35,7 @@ def is_missing(value: object) -> bool:
 def read_labels(y: object, name: str) -> NDArray[Any]:
     """Return labels as a vector of booleans, numbers, strings or objects.
 
-    Missing entries are NaN in a float vector and `MISSING` in an object vector. A table of one column is taken for that
-    column, with a warning, as by scikit-learn.
+    Missing entries are NaN in a float vector and `MISSING` in an object vector.
     """
     if isinstance(y, np.ma.MaskedArray):
         raise TypeError(f"{name} must not be a masked array; mark missing labels by NaN")
@@ -128,11 +127,7 @@ def _read_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
 def apply_codes(
     values: NDArray[Any], name: str, codes: Mapping[str, tuple[object, ...]] = MappingProxyType({})
 ) -> NDArray[np.int8]:
-    """Return +1, 0, -1 for `values` under the codes given for each role.
-
-    A role without codes keeps its usual ones, as far as no other role claims them: 1 and True for
-    positive, 0, False and missing for unlabelled, -1 for negative.
-    """
+    """Return +1, 0, -1 for `values` under the codes given for each role, as `fastpu.as_labels` describes them."""
     result = np.zeros(values.shape, dtype=np.int8)
     is_known = np.zeros(values.shape, dtype=np.bool_)
     found = set()

@@ -15,8 +15,7 @@ def chosen_columns(
 ) -> NDArray[np.intp]:
     """Return the numbers of the columns that `columns` stands for: all of them for None.
 
-    Otherwise it is a name, a number (negative ones count from the end), a slice of numbers, a list of names or of
-    numbers, or a mask with an entry for each column. Each column may be there once, and one must be.
+    It is a name, a number (negative ones count from the end), a slice, a list of names or of numbers, or a mask.
     """
     numbers: NDArray[np.intp] = np.arange(n_features)
     if columns is None:

@@ -188,8 +188,7 @@ def _refuse_column(
 ) -> NoReturn:
     """Raise TypeError for a column, with the line of pandas or polars that mends it.
 
-    `is_other` says that the column held something else in the training data, and `is_mixed` that it is sparse beside
-    columns that are not.
+    `is_other` says that the training data held something else there, `is_mixed` that others are not sparse.
     """
     title = X.columns[column]
     dtype = _column(X, column, kind).dtype

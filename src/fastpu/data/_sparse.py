@@ -20,11 +20,7 @@ _INDEX_MAX = np.iinfo(np.int32).max
 
 
 def read_sparse(X: Any, name: str) -> CsrMatrix:
-    """Return the matrix as CSR with sorted rows and without duplicates.
-
-    Index arrays of the right type and float32/float64 data are passed on without a copy if the
-    rows are sorted and free of duplicates; duplicates are summed, as SciPy defines them.
-    """
+    """Return the matrix as CSR with sorted rows and without duplicates, without a copy if it is so already."""
     shape = (int(X.shape[0]), int(X.shape[1]))
     if X.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got dtype {X.dtype}")

@@ -40,10 +40,10 @@ def open_training_rows(
     groups: Sequence[int] | None = None,
     is_relative: bool = True,
 ) -> TrainingRows:
-    """Check labels and weights of checked rows, and leave out what does not count before anything is computed.
+    """Check labels and weights of checked rows, and leave out what does not count: it does not even influence rounding.
 
-    So such rows do not even influence rounding errors. `groups` are the labels that the method reads; without them it
-    is one of positive and unlabelled rows, which needs both. With `is_relative` only ratios of weights matter.
+    `groups` are the labels that the method reads; without them it is one of positive and unlabelled rows, which needs
+    both. With `is_relative` only ratios of weights matter.
     """
     labels = check_labels(y, matrix.n_rows, pu_only=function if groups is None else None)
     weights = check_sample_weight(sample_weight, matrix.n_rows)

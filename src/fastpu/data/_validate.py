@@ -44,15 +44,11 @@ def check_matrix(
 ) -> Matrix:
     """Check a matrix and bring it into the form the core reads.
 
-    C-contiguous float32 and float64 arrays and canonical CSR matrices of these types pass without
-    a copy. Everything else is converted once: float16 to float32; integers, booleans and extended
-    precision to float64 (integers that it would round are refused); a frame to float32 if all its columns
-    are float32, else to float64, with missing entries as NaN.
+    C-contiguous float32 and float64 arrays and canonical CSR matrices of these types pass without a copy. Else float16
+    and frames of float32 alone become float32, and everything else float64, which must not round integers.
 
-    Errors call it `name`. Where it must be `finite`, NaN and infinite entries are refused. Categorical columns of
-    frames are refused, or their categories are learnt, or are those of a fitted model, of which a frame must then have
-    the same columns. `n_features` and `feature_names` are what a fitted model expects; names are compared only if `X`
-    has names as well.
+    Errors call it `name`. Categorical columns of frames are refused, or their categories are learnt, or are those of a
+    fitted model. `n_features` and `feature_names` are what that model expects; names are compared where both have some.
     """
     names: Names = None
     kept: Kept = {}
@@ -184,10 +180,7 @@ def check_vector(
     allow_inf: bool = False,
     of_nan: str = "",
 ) -> NDArray[np.float64]:
-    """Return `value` as a C-contiguous float64 vector, of length `n` if that is given.
-
-    `of_nan` is what the message about a NaN or infinite entry ends with: where it may come from.
-    """
+    """Return `value` as a C-contiguous float64 vector; `of_nan` says in messages where a NaN may come from."""
     array = as_real_array(read_series(value), name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got {describe(value)}")
@@ -208,10 +201,7 @@ def check_vector(
 def check_sample_weight(
     sample_weight: object, n_rows: int, *, name: str = "sample_weight"
 ) -> NDArray[np.float64] | None:
-    """Return the weights as a float64 vector, or None if there are none.
-
-    Weights are finite, >= 0 and not all zero; their sum must be finite as well.
-    """
+    """Return the weights as a float64 vector, or None if there are none."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Number):
@@ -240,9 +230,8 @@ def well_scaled(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 def check_labels(y: object, n_rows: int, *, name: str = "y", pu_only: str | None = None) -> NDArray[np.int8]:
     """Return the labels +1, 0, -1 as an int8 vector with one entry per row.
 
-    Takes what `fastpu.as_labels` takes without codings. The two values {1, -1} mean labelled
-    positives and labelled negatives, as they must for a method that takes both. `pu_only` is the name of a method that
-    takes no labelled negatives: it refuses -1, and needs at least one positive and one unlabelled row.
+    Takes what `fastpu.as_labels` takes without codings, and {1, -1} for positives and negatives. `pu_only` is the name
+    of a method that needs positive and unlabelled rows and takes no others.
     """
     labels = apply_codes(read_labels(y, name), name)
     if labels.size != n_rows:
@@ -272,10 +261,7 @@ def _check_pu_only(labels: NDArray[np.int8], name: str, method: str) -> None:
 
 
 def check_binary(y: object, *, name: str = "y_true", both: bool = True) -> NDArray[np.bool_]:
-    """Return which rows are positive, from true labels: booleans, {1, -1} or {1, 0}.
-
-    With `both`, there must be at least one row of each kind.
-    """
+    """Return which rows are positive, from true labels: booleans, {1, -1} or {1, 0}; with `both` each must occur."""
     values = read_labels(y, name)
     labels = apply_codes(values, name)
     if values.dtype.kind == "f" and np.isnan(values).any():

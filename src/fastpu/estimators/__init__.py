@@ -95,8 +95,7 @@ globals().update(CLASSIFIERS)
 
 if TYPE_CHECKING:  # what type checkers and editors know of the classes that are made
     from fastpu.estimators._base import FastpuClassifier
-    from fastpu.estimators._defaults import Boosting, Forest, WithCosts, WithLandmarks, WithPrior
-    from fastpu.estimators._path import OnPath, OnPUPath
+    from fastpu.estimators._defaults import Boosting, Forest, OnPath, OnPUPath, WithCosts, WithLandmarks, WithPrior
 
     PNUAUCBoostClassifier = Boosting
     ForestClassifier = Forest

@@ -114,10 +114,6 @@ class FastpuClassifier(PUClassifier):
         return arguments
 
     def _other_label(self, classes: NDArray[Any]) -> int:
-        """Return what the smaller of two labels means: 0 unlabelled, -1 negative.
-
-        The numbers -1 and 1 mean what they mean to the function, where it takes negatives.
-        """
         groups = DECLARED[type(self)._function.__name__].groups
         are_codes = classes.dtype.kind in "if" and classes.tolist() == [-1, 1]
         return -1 if groups == "PN" or (groups == "PUN" and are_codes) else 0

@@ -28,12 +28,7 @@ def calibrated(
 ) -> tuple[Model, PriorEstimate | None]:
     """Return the model of a fit with probabilities, and the estimate of the prior, or None where none was made.
 
-    The rows of each fold are scored by a model of the other folds. Where the model has out-of-bag scores of rows of
-    every class these are taken instead. The threshold of each model is subtracted from its scores, so that scores of
-    different models can be compared.
-
-    The probabilities are those of rows like the unlabelled ones. Where no row is unlabelled, all rows are taken for a
-    sample of the population.
+    The threshold of each model is subtracted from its scores, so that scores of different models can be compared.
     """
     for name in ("graph", "init_model"):
         if arguments.get(name) is not None:
@@ -131,10 +126,9 @@ def _prior_among_unlabeled(
 def _against_all(
     scores: NDArray[np.float64], codes: NDArray[np.int8], weights: NDArray[np.float64] | None
 ) -> tuple[Scored, float]:
-    """Return the scores of the positive rows, with those of all rows in place of the unlabelled ones, and the prior.
+    """Return the scores of the positive rows, with those of all rows in place of the unlabelled ones, and their share.
 
-    The prior is the share of positive rows. The losses without negatives are then the usual losses over all rows, since
-    prior mean_P is the sum over the positive rows divided by the number of all rows.
+    The losses without negatives are then the usual losses over all rows.
     """
     mass = np.ones(codes.size) if weights is None else weights
     positive = codes == 1
@@ -146,8 +140,7 @@ def _against_all(
 def in_proportion(weights: NDArray[np.float64], start: float) -> NDArray[np.intp]:
     """Return positions drawn in proportion to their weights, as many as there are positive weights.
 
-    They are drawn at equal distances along the cumulated weights, from `start` in [0, 1) of a distance on: each
-    position once where all weights are equal.
+    They stand at equal distances along the cumulated weights, from `start` in [0, 1) of a distance on.
     """
     size = int(np.count_nonzero(weights))
     mass = np.cumsum(weights)

@@ -15,8 +15,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._methods import DECLARED, Method, function_of
 from fastpu.common._sharing import parameters_of_many
 from fastpu.estimators._base import FastpuClassifier
-from fastpu.estimators._defaults import Boosting, Forest, WithCosts, WithLandmarks, WithPrior
-from fastpu.estimators._path import OnPath, OnPUPath
+from fastpu.estimators._defaults import Boosting, Forest, OnPath, OnPUPath, WithCosts, WithLandmarks, WithPrior
 
 #: The base classes of the classifiers that do more than call their function, by the function or by its model's class.
 _BASES: dict[str, type[FastpuClassifier]] = {

@@ -114,10 +114,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         return labels, codes
 
     def _warn_of_words(self, labels: Labels, codes: NDArray[np.int8]) -> None:
-        """Warn if the later of two words, which counts as positive, probably means unlabelled.
-
-        That is where it says so, or most rows have it.
-        """
+        """Warn if the later of two words, which counts as positive, probably means unlabelled."""
         share = float(np.mean(codes == 1))
         are_words = labels.other == 0 and isinstance(labels.classes[1], str)
         if not self._learns_from_unlabeled() or not are_words:
@@ -284,10 +281,7 @@ def has_unlabeled(y: NDArray[Any], classes: NDArray[Any]) -> bool:
 
 
 def labelled_rows(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp] | None:
-    """Return the numbers of the labelled rows where 0 marks others, or None where there are no others.
-
-    Raises ValueError if there is no labelled row.
-    """
+    """Return the numbers of the labelled rows where 0 marks others, or None where there are no others."""
     if not has_unlabeled(y, classes):
         return None
     kept = np.flatnonzero(y)

@@ -247,10 +247,7 @@ class _Steps:
     def next(
         self, fitted: _Fitted, trail: list[NDArray[np.float64]]
     ) -> tuple[NDArray[np.float64], _Fitted, list[NDArray[np.float64]]]:
-        """Return the probabilities that an iteration starts from, its models, and the probabilities of those in a row.
-
-        After two iterations the third starts where they lead to, unless the labels are less likely there.
-        """
+        """Return the probabilities that an iteration starts from, its models, and those of the iterations in a row."""
         if len(trail) == 3:
             start = self._extrapolated(*trail)
             leap = self.following(start)

@@ -149,8 +149,7 @@ def _weighted_fit(training: Training, rows: NDArray[np.intp], shares: NDArray[np
 def shares_of(odds: NDArray[np.float64], mass: NDArray[np.float64], prior: float) -> NDArray[np.float64]:
     """Return min(1, k odds) with the k for which their weighted mean is `prior`; odds are positive and finite.
 
-    With the rows in falling order of their odds, k is that for which the first m are cut to 1: the smallest m for which
-    k times the next one is at most 1.
+    In falling order of the odds the first m are cut to 1: the smallest m for which k times the next is at most 1.
     """
     order = np.argsort(-odds)
     ranked, weights = odds[order], mass[order]

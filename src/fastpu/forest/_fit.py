@@ -104,10 +104,9 @@ def check_groups(
 
 @dataclass
 class ForestRows(ScoredRows):
-    """The training rows of a forest, wherever they are.
+    """The training rows of a forest, wherever they are; `features` has their number, names and categories.
 
-    `features` has the number of features, their names and their categories. `prior` is the one among the unlabelled
-    rows, any number where there is none.
+    `prior` is the one among the unlabelled rows, any number where there is none.
     """
 
     features: Any

@@ -232,10 +232,7 @@ def puf_score(
 
 @dataclass(frozen=True)
 class Called:
-    """What a decision calls positive: its share of the labelled and of the unlabelled rows, and their weights.
-
-    Its methods are the criteria, with arguments that have been checked.
-    """
+    """What a decision calls positive: its share of the labelled and of the unlabelled rows, and their weights."""
 
     recall: float
     share_unl: float

@@ -13,8 +13,15 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._warn import warn
 from fastpu.exceptions import EstimateWarning
-from fastpu.metrics._ranked_rows import Ranked, check_k, mean_precision, perfect_counts, recall_of
-from fastpu.metrics._ranking_results import RankingCurve, RankingEstimate
+from fastpu.metrics._ranked_rows import (
+    Ranked,
+    RankingCurve,
+    RankingEstimate,
+    check_k,
+    mean_precision,
+    perfect_counts,
+    recall_of,
+)
 from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, proper_prior
 
 _ENDS = (0.05, 0.95)  # of an interval, as quantiles of the samples
@@ -331,10 +338,7 @@ def ranking_curve(
 
 
 def _ranked_with_prior(score_pos: object, score_unl: object, given: tuple[float | None, str]) -> tuple[Ranked, float]:
-    """Return the rows in order and the share of positives among the unlabelled ones, by a prior and its scenario.
-
-    Without a prior the share is any number.
-    """
+    """Return the rows in order and the share of positives among the unlabelled ones: any number without a prior."""
     ranked = Ranked.of(score_pos, score_unl)
     return ranked, proper_prior(*given, n_pos=ranked.pos.size, n_unl=ranked.unl.size)
 

@@ -82,9 +82,7 @@ def check_prior_in(scenario: object, prior: object) -> tuple[float, str]:
 def prior_among_unlabeled(prior: float, *, n_pos: float, n_unl: float, n_neg: float = 0, scenario: str) -> float:
     """Return P(Y = 1) among the unlabelled rows for the prior that belongs to the scenario.
 
-    In "case_control" that is `prior` itself. In "single_set" `prior` is the rate among all rows together: n_pos
-    labelled positives, n_unl unlabelled rows and n_neg labelled negatives (their counts, or their weights). It is
-    refused if fewer rows are positive by it than are labelled positive, or more than are not labelled negative.
+    In "single_set" `prior` is the rate among all rows together; the groups are given by their counts, or their weights.
     """
     if scenario == "case_control":
         return prior

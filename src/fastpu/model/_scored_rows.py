@@ -42,10 +42,9 @@ class ScoredRows:
         return self._scores
 
     def threshold(self, held: NDArray[np.float64] | None, model: Callable[[], Any]) -> tuple[float, str]:
-        """Return the threshold of the best balanced accuracy between two groups of rows, and how it was chosen.
+        """Return the threshold of the best balanced accuracy between the two `sides`, and how it was chosen.
 
-        They are positive and negative rows, with the unlabelled ones in place of a group without any. `held` are
-        out-of-bag scores, if there are some; where a group has none, all rows are scored by `model()`.
+        `held` are out-of-bag scores, if there are some; where a group has none, all rows are scored by `model()`.
         """
         upper, lower = self.sides()
         groups = [self.counted(label) for label in (upper, lower)]

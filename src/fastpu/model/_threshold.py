@@ -48,11 +48,7 @@ def balanced_accuracy_threshold(
 
 
 def differ(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return where low < high by more than rounding.
-
-    Sums of the same numbers in another order, and means of equal numbers over several counts, differ in their last
-    bits. A threshold between two such scores would call rows that are alike positive and negative by chance.
-    """
+    """Return where low < high by more than rounding; a threshold between others would part rows that are alike."""
     with np.errstate(over="ignore", invalid="ignore"):
         gap = high - low
         has_infinity = np.isinf(low) | np.isinf(high)
@@ -78,10 +74,7 @@ def _weight_up_to(
 def prior_threshold(scores: NDArray[np.floating], prior: float) -> float:
     """Return the threshold above which the share of `scores` is as near to `prior` as can be.
 
-    A cut lies between two neighbouring scores that `differ` (at their midpoint), at the highest score
-    (nothing is above it) or just below the lowest (everything is). Equal scores stay together, so
-    the share may miss the prior by up to half of the largest group of equal scores. Of two cuts
-    that are equally near the lower one wins.
+    `Model.with_threshold` says where it lies; scores are neighbours if they `differ`.
     """
     scores, _ = _weighted(scores, None, "scores")
     values, counts = np.unique(scores, return_counts=True)

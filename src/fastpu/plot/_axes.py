@@ -69,8 +69,7 @@ def open_axes(ax: object, n: int, size: tuple[float, float]) -> tuple[list[Any],
 def with_legends(axes: list[Any], figure: Any, *, is_ours: bool, entry: float = 2.3) -> Any:
     """Add a legend to all Axes with labelled artists, and return their figure.
 
-    In a figure of ours it stands above the Axes, where it hides nothing, in columns of `entry` inches as far as they
-    fit. In Axes of the user's it stands inside: above them is the place of their title.
+    Above Axes of ours it has columns of `entry` inches as far as they fit; those of the user's have a title there.
     """
     for ax in axes:
         if not ax.get_legend_handles_labels()[0]:

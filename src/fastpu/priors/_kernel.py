@@ -50,11 +50,7 @@ def from_hull(Z: NDArray[np.float64], point: NDArray[np.float64]) -> NDArray[np.
 def mixture_share(Z: NDArray[np.float64], mixture: NDArray[np.float64], component: NDArray[np.float64]) -> float:
     """Return KM2's estimate of the share of one distribution in another, each a vector of shares of the rows of `Z`.
 
-    With means m_F of the mixture and m_H of the component in feature space, d(lambda) is the distance of lambda m_F +
-    (1 - lambda) m_H from the convex hull of all points. It is convex and near 0 up to lambda = 1 / (1 - share), where
-    the point is the other component; beyond that it rises. The estimate is where its slope reaches a fifth of the way
-    from its first slope to |m_F - m_H|, the slope that it has at last. Where the point lies in the hull, as it does
-    for discrete features, the slope is 0.
+    `fastpu.priors.km2` says where it is. The distance d is convex, and |m_u - m_p| is the slope that it has at last.
     """
     start = mixture @ Z
     along = start - component @ Z

@@ -36,15 +36,10 @@ class ScoreShare(NamedTuple):
 def score_share(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> ScoreShare:
     """Return the median of the ratio of the best bin and of the likeliest shares in two logistic models of the scores.
 
-    The ratio of the best bin is too large if no range of scores holds only positive rows, and may be low by chance. The
-    models use how fast the ratio falls towards the largest scores, but may be misspecified: one is linear in the
-    scores, the other in their normal scores. If all shares are about equally likely in a model, it gives the share
-    nearest to the ratio. A share is allowed if the model in which it is likelier allows it, up to the bound of the best
-    bin.
-
-    All smaller shares are allowed too where the ratio has no flat part that would end its fall: where fewer than half
-    of the labelled rows have scores at which less than a fifth of the unlabelled rows are negative. The models then
-    know the end of the fall from their form alone, and many forms fit. The same holds where a share of 1 is allowed.
+    A model may be misspecified: one is linear in the scores, the other in their normal scores. If all shares are about
+    equally likely in a model, it gives the share nearest to the ratio. A share is allowed if the model in which it is
+    likelier allows it, up to the bound of the best bin; where `fastpu.priors.bbe` says that the ratio has no flat part,
+    and where a share of 1 is allowed, all smaller shares are.
     """
     ratio, bound = best_bin(score_pos, score_unl)
     models = share_likelihoods(score_pos, score_unl)
@@ -63,10 +58,8 @@ def score_share(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) 
 def best_bin(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> tuple[float, float]:
     """Return q_u / q_p, of the shares of unlabelled and of positive rows above the cut where its bound is least.
 
-    The bound, which is returned too, is the upper end of an interval for q_u over the lower end of one for q_p, both of
-    Clopper and Pearson: unlike those of Dvoretzky, Kiefer and Wolfowitz they are narrow where shares are small, as
-    those of the cuts that matter for a small prior are. Cuts are scores of unlabelled rows; of more than 1,000 rows
-    there are 1,000 at equal distances of the logarithm of their rank.
+    The bound is returned too. Cuts are scores of unlabelled rows; of more than 1,000 rows there are 1,000 at equal
+    distances of the logarithm of their rank.
     """
     n_pos, n_unl = score_pos.size, score_unl.size
     ranks = np.unique(np.rint(np.geomspace(1, n_unl, _MOST_CUTS)).astype(np.int64)) if n_unl > _MOST_CUTS else None

@@ -222,11 +222,7 @@ def _difference(
     n_permutations: int,
     generator: np.random.Generator,
 ) -> tuple[float, float, float]:
-    """Return the largest difference of the shares above a cut, the cut, and its p-value (Kolmogorov and Smirnov).
-
-    What a share 1 - purity of negative rows can do to the difference is taken off before it is compared with those of
-    permutations.
-    """
+    """Return the largest difference of the shares above a cut, the cut, and its p-value (Kolmogorov and Smirnov)."""
     if pos.size < _FEWEST or unl.size < _FEWEST:
         return np.nan, np.nan, np.nan
     values = np.concatenate([pos, unl])

@@ -62,8 +62,7 @@ def held_out_scores(
 def default_rankers(matrix: Matrix, generator: np.random.Generator, n_threads: int) -> list[Ranker]:
     """Return boosted stumps, and squared-loss AUC in Gaussian basis functions of columns on one scale.
 
-    The unit of a column matters to neither. Stumps do not mind skewed columns, Gaussian functions see what columns say
-    together, and the sum of both ranks better than either.
+    Stumps do not mind skewed columns, Gaussian functions see what columns say together: their sum beats either.
     """
     binned = bin_features(matrix.table(), n_threads=n_threads)
     scaled = on_one_scale(matrix)

@@ -30,10 +30,7 @@ _WANT_UNLABELED = ("puf", "err_star", "lift", "average_precision")
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion and its arguments; it is called with a model, the held-out rows, and the threads it may use.
-
-    `sign` is +1 if larger values are better, else -1. `function` is that of the user, or None for a criterion of ours.
-    """
+    """A criterion and its arguments; `sign` is +1 if larger values are better, `function` that of a user, if any."""
 
     name: str
     sign: int

@@ -17,10 +17,7 @@ from fastpu.selection._trials import Part
 
 
 class Rows:
-    """The rows of an array, a sparse matrix, a frame or binned features, to take subsets of.
-
-    Frames stay frames. Everything else is checked and brought into the form of a fit once, not for every subset.
-    """
+    """The rows of an array, a sparse matrix, a frame or binned features, checked once, to take subsets of."""
 
     def __init__(self, X: Any, *, name: str = "X") -> None:
         self._kind = frame_kind(X)
@@ -66,10 +63,7 @@ def check_folds(cv: Sequence[Any], n_rows: int) -> list[Fold]:
 
 @dataclass(frozen=True)
 class FoldParts:
-    """For each fold the training rows and the rows held out, one fold at a time, since they are copies of the data.
-
-    The columns of square X go with the training rows.
-    """
+    """For each fold the training rows and the rows held out, one fold at a time, since they are copies of the data."""
 
     rows: Rows
     labels: NDArray[np.int8]

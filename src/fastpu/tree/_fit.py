@@ -181,10 +181,7 @@ def fingerprint_of_part(
 def fingerprint_of_parts(
     parts: Sequence[NDArray[np.uint64]], cut_starts: NDArray[np.int64], cut_values: NDArray[np.float64]
 ) -> NDArray[np.uint64]:
-    """Return what training rows are known by: hashes of their codes and cuts, of their labels and of their weights.
-
-    It is the same for any parts, and for dense and sparse rows.
-    """
+    """Return what training rows, in any parts, are known by: hashes of codes and cuts, of labels and of weights."""
     cuts = hashlib.blake2b(cut_starts.tobytes() + cut_values.tobytes(), digest_size=8).digest()
     of_cuts = np.array([int.from_bytes(cuts, "little"), 0, 0], dtype=np.uint64)
     found: NDArray[np.uint64] = np.sum([*parts, of_cuts], axis=0, dtype=np.uint64)
@@ -213,8 +210,7 @@ def check_same_rows(before: TreeEnsemble | None, rows: NDArray[np.uint64]) -> No
 def joined(before: TreeEnsemble | None, grown: Any, n_parts: int = 1) -> dict[str, Any]:
     """Return the trees of a result of the core as fields of a model, after those of the model before.
 
-    Both may have `n_parts` parts (bags), with equally many trees in each: each part of the result then follows the same
-    part of the model.
+    Of `n_parts` bags, with equally many trees in each, each bag of the result follows the same bag of the model.
     """
     nodes, starts, sets = packed(grown.nodes), grown.tree_start, grown.category_sets
     if before is not None:
