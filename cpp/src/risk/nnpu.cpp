@@ -268,7 +268,7 @@ void nnpu_scores(const View& x, const PuNet<typename View::Value>& net, Team& te
   layers.read(net, arrays);
   const NetBatch batch{nullptr, x.n_rows};
   team.for_blocks(batch.n, kNetRows, layers.workers(x, batch.n), [&](index_t first, index_t end, int worker) {
-    T of_block[kNetRows];
+    T of_block[kNetRows] = {};
     layers.forward(x, batch, first, end - first, arrays, layers.hidden_of(worker), of_block);
     for (index_t i = first; i < end; ++i) scores[i] = static_cast<double>(of_block[i - first]);
   });
