@@ -62,7 +62,7 @@ class Objective:
         self.params = params
         self.y = None if y is None else self._codes(y, "y")
         self._n_threads = None if n_threads is None else resolve_n_threads(n_threads)
-        self._last: _Rows | None = None
+        self._last: _BoundRows | None = None
         self._checked: weakref.ref[Any] | None = None
 
     def __repr__(self) -> str:
@@ -156,7 +156,7 @@ class Objective:
             )
         return codes
 
-    def _rows(self, labels: Any, n_scores: int, weights: Any) -> _Rows:
+    def _rows(self, labels: Any, n_scores: int, weights: Any) -> _BoundRows:
         """Return the rows of a call; those of the last call are used again if labels and weights are the same."""
         rows = self._last
         if rows is not None and labels is None and self.y is not None:
@@ -173,7 +173,7 @@ class Objective:
                 _check_same_order(codes, labels)
             checked = check_sample_weight(weights, codes.size) if n_scores == codes.size else None
             core = self._core(codes, checked, self._share(codes, checked), self._threads_for(codes.size))
-            rows = _Rows(core, codes.size, labels, weights)
+            rows = _BoundRows(core, codes.size, labels, weights)
         if n_scores != rows.n:
             hint = "; leave y out to take the labels of every data set" if self.y is not None else ""
             raise ValueError(f"{self!r} must be called for {rows.n} rows, got {n_scores}{hint}")
@@ -204,7 +204,7 @@ class Objective:
 
 
 @dataclass
-class _Rows:
+class _BoundRows:
     """The rows of a call in the core, and the labels and weights from which they were made."""
 
     core: _core.TreeLoss

@@ -46,7 +46,7 @@ def fit_shards(
     labels = np.asarray(y, dtype=np.int8)
     is_unl = (labels == 0) & (True if sample_weight is None else sample_weight > 0)
     numbers = np.cumsum(is_unl).astype(np.uint32) - 1
-    training = _boosted_trees.Training(settings, settings.prior or 0.5, seed, 1)
+    training = _boosted_trees.BoostingRun(settings, settings.prior or 0.5, seed, 1)
     n_all = n_rounds + (0 if before is None else before.n_trees)
     unlabeled = np.array([0, is_unl.sum()])
 

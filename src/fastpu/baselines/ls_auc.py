@@ -355,7 +355,7 @@ def fit_pnu_auc(
 
 
 @dataclass(frozen=True)
-class _Rows(TrainingRows):
+class _PairRows(TrainingRows):
     """The rows of the groups that a function reads, and its other arguments, checked."""
 
     function: str
@@ -369,7 +369,7 @@ class _Rows(TrainingRows):
 
 def _open(
     function: str, groups: tuple[int, ...], given: Mapping[str, Any], needed: tuple[int, ...] = (), why: str = ""
-) -> _Rows:
+) -> _PairRows:
     """Check a function's arguments, by their names, and that there are rows of the `needed` groups, or of all."""
     options: dict[str, Any] = {
         "shape": check_shape(given, models=("linear", "gauss")),
@@ -389,11 +389,11 @@ def _open(
         listed = ", ".join(f"{counts[g]} {GROUP[g]}" for g in counts)
         hint = "" if counts[-1] or -1 not in needed else "; if 0 means negative, pass fastpu.as_labels(y, negative=0)"
         raise ValueError(f"y must hold {wanted} rows for {function}{why}, got {listed} rows of positive weight{hint}")
-    return _Rows(**vars(rows), function=function, **options)
+    return _PairRows(**vars(rows), function=function, **options)
 
 
 def _fit(
-    rows: _Rows, terms: list[Term], *, params: dict[str, object] | None = None, advice: str = ""
+    rows: _PairRows, terms: list[Term], *, params: dict[str, object] | None = None, advice: str = ""
 ) -> RankMachine | list[RankMachine]:
     """Return a model for each lam, all from one quadratic; `advice` says what helps if that has no minimum."""
     is_linear = rows.shape.model == "linear"
@@ -420,7 +420,7 @@ def _fit(
     return models[0] if "lam" in rows.lams else models
 
 
-def _check_finite(rows: _Rows, lam: float, *arrays: NDArray[np.float64]) -> None:
+def _check_finite(rows: _PairRows, lam: float, *arrays: NDArray[np.float64]) -> None:
     if all(np.isfinite(array).all() for array in arrays):
         return
     values = rows.matrix.entries
@@ -444,7 +444,7 @@ def _check_room(size: int) -> None:
 
 
 def _make_model(
-    rows: _Rows, params: dict[str, object], features: ShiftedRows, solution: Solution, advice: str
+    rows: _PairRows, params: dict[str, object], features: ShiftedRows, solution: Solution, advice: str
 ) -> RankMachine:
     """Return the model with its threshold, and warn of what is wrong with it."""
     history = {"residual": np.array(solution.residuals)}

@@ -151,7 +151,7 @@ def check_group_counts(settings: Settings, groups: tuple[int, int, int], weight:
 
 
 @dataclass(frozen=True)
-class Training:
+class BoostingRun:
     """What the core is called with beside the rows; `prior` is the one among the unlabelled rows."""
 
     settings: Settings
@@ -218,7 +218,7 @@ def make_model(
     grown: Any,
     features: BinnedFeatures,
     scored: ScoredRows,
-    training: Training,
+    training: BoostingRun,
     before: TreeEnsemble | None,
     params: dict[str, Any],
     chosen: Chosen | None,

@@ -12,8 +12,8 @@ from fastpu.boosting._boosted_trees import (
     FUNCTION,
     WITH_PRIOR,
     BoostedTreesRound,
+    BoostingRun,
     LossName,
-    Training,
     check_group_counts,
     check_settings,
     make_model,
@@ -239,7 +239,7 @@ def fit_boosted_trees(
     known_by = fingerprint_of(features, labels, weights, threads)
     check_same_rows(before, known_by)
     among_unlabelled = prior_by_labels(settings.prior, settings.scenario, labels, weights)
-    training = Training(settings, among_unlabelled, seed, threads)
+    training = BoostingRun(settings, among_unlabelled, seed, threads)
 
     chosen = None
     if patience and held is None:

@@ -22,8 +22,8 @@ from fastpu.boosting._folds import LabelledRows, check_eval_set, check_patience
 from fastpu.common._params import check_int
 from fastpu.common._text import short
 from fastpu.dask._client import Client, dask, release, results_of, wait_for
-from fastpu.dask._collections import Rows, is_collection, read_rows
-from fastpu.dask._members import HeldRows
+from fastpu.dask._collections import Partitions, is_collection, read_rows
+from fastpu.dask._members import SpreadRows
 from fastpu.data._categories import Kept, check_kept, columns_in_order, columns_in_sets
 from fastpu.data._category_order import CategoryOrder, Counts, count_categories, upper_label
 from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix, stacked
@@ -211,7 +211,7 @@ def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census
 # ---- What the driver does ----
 
 
-def _start_tasks(client: Client, function: Any, rows: Rows, *also: Any) -> list[Any]:
+def _start_tasks(client: Client, function: Any, rows: Partitions, *also: Any) -> list[Any]:
     """Start ``function(X, y, weights, number, *also)`` for each partition."""
     lazy = dask.delayed(_in_partition, pure=False)
     parts = zip(rows.X, rows.y, rows.weights or [None] * len(rows), strict=True)
@@ -223,7 +223,7 @@ def _sent(value: object) -> Any:
     return dask.delayed(value, pure=False, traverse=False)
 
 
-def take_census(client: Client, rows: Rows) -> Census:
+def take_census(client: Client, rows: Partitions) -> Census:
     """Return the census of all rows; raise an error if a partition is not valid or not like the others."""
     parts = results_of(client, _start_tasks(client, _count, rows), "reading")
     present = [(number, part) for number, part in enumerate(parts) if part.n_rows]
@@ -272,7 +272,7 @@ def take_census(client: Client, rows: Rows) -> Census:
 
 
 def find_form(
-    client: Client, rows: Rows, census: Census, n_cuts_or_bins: int | BinnedFeatures, *, are_alike: bool = False
+    client: Client, rows: Partitions, census: Census, n_cuts_or_bins: int | BinnedFeatures, *, are_alike: bool = False
 ) -> BinnedFeatures:
     """Return one row of zeros, binned as all rows are to be: the core reads their cuts and the form of codes from it.
 
@@ -300,7 +300,7 @@ def find_form(
 
 
 def _cuts_of(
-    client: Client, rows: Rows, census: Census, columns: list[int], max_bins: int, *, are_alike: bool
+    client: Client, rows: Partitions, census: Census, columns: list[int], max_bins: int, *, are_alike: bool
 ) -> dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Return the cuts of some columns, of which each worker gets some of all rows."""
     threads = client.nthreads().values()
@@ -341,7 +341,7 @@ def check_cuts(max_bins: object) -> int | BinnedFeatures:
     return _MAX_BINS if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
 
 
-def bin_partitions(client: Client, rows: Rows, form: BinnedFeatures, census: Census | None = None) -> list[Any]:
+def bin_partitions(client: Client, rows: Partitions, form: BinnedFeatures, census: Census | None = None) -> list[Any]:
     """Return the futures of the binned partitions; `census` is that of training rows."""
     return _start_tasks(client, _bin, rows, _sent(form), _sent(census))
 
@@ -354,18 +354,18 @@ class FitData:
     """
 
     client: Client
-    rows: Rows
+    rows: Partitions
     census: Census
     form: BinnedFeatures
     held: LabelledRows | None
     patience: int
     n_threads: int | None
 
-    def hold(self) -> HeldRows:
+    def hold(self) -> SpreadRows:
         parts = bin_partitions(self.client, self.rows, self.form, self.census)
         try:
             wait_for(self.client, parts, "binning")
-            return HeldRows(self.client, parts, self.census.sizes, self.n_threads)
+            return SpreadRows(self.client, parts, self.census.sizes, self.n_threads)
         finally:
             release(parts)
 

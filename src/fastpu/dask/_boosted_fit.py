@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.boosting._boosted_trees import FUNCTION, BoostedTreesRound, Training, make_model
+from fastpu.boosting._boosted_trees import FUNCTION, BoostedTreesRound, BoostingRun, make_model
 from fastpu.boosting._folds import LabelledRows
 from fastpu.common._warn import warn
 from fastpu.dask._binning import FitData
 from fastpu.dask._client import WorkerLostError
-from fastpu.dask._members import HeldRows, Holding, Members
+from fastpu.dask._members import Holding, Members, SpreadRows
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._model import load
@@ -95,7 +95,7 @@ class _Rounds:
     many there are in all.
     """
 
-    training: Training
+    training: BoostingRun
     form: BinnedFeatures
     trees: _Trees
     unlabeled: NDArray[np.int64]
@@ -147,7 +147,7 @@ class _Rounds:
 class BoostedFit:
     """One fit: its rows, and the trees so far."""
 
-    def __init__(self, data: FitData, training: Training, before: TreeEnsemble | None) -> None:
+    def __init__(self, data: FitData, training: BoostingRun, before: TreeEnsemble | None) -> None:
         self._data, self._training, self._before = data, training, before
         self._trees = _Trees.of(before)
         self._known_by: NDArray[np.uint64] | None = None  # of the rows, or of those of the checkpoint
@@ -175,7 +175,9 @@ class BoostedFit:
                     raise
                 warn(f"{error}; the fit goes on from round {self._trees.n_trees} with the workers left", RuntimeWarning)
 
-    def _make_rounds(self, rows: HeldRows, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None) -> None:
+    def _make_rounds(
+        self, rows: SpreadRows, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None
+    ) -> None:
         trees, data = self._trees, self._data
         self._check_rows(rows, path)
         if trees.status != "n_rounds" or trees.n_trees >= n_rounds:
@@ -199,7 +201,7 @@ class BoostedFit:
                 after=after,
             )
 
-    def _check_rows(self, rows: HeldRows, path: str | None) -> None:
+    def _check_rows(self, rows: SpreadRows, path: str | None) -> None:
         """Raise ValueError unless the rows are those of `init_model` and of the checkpoint."""
         cuts = self._data.form._native
         hashes = rows.ask(attrgetter("fingerprint"), [()] * len(rows.holdings), "reading X")
@@ -210,7 +212,7 @@ class BoostedFit:
         self._known_by = found
 
     def _watch(
-        self, rows: HeldRows, n_rounds: int, hook: Callable[[Any], bool] | None, ending: list[str]
+        self, rows: SpreadRows, n_rounds: int, hook: Callable[[Any], bool] | None, ending: list[str]
     ) -> Callable[..., bool]:
         """Return the callback of the core after every round; it adds to `ending` the reason why the fit should end."""
         aucs = self._trees.eval_auc.tolist()
@@ -230,7 +232,7 @@ class BoostedFit:
 
         return on_round
 
-    def _model(self, rows: HeldRows, params: dict[str, Any]) -> TreeEnsemble:
+    def _model(self, rows: SpreadRows, params: dict[str, Any]) -> TreeEnsemble:
         """Return the model, with the threshold from the scores on the workers."""
         trees = copy(self._trees)
         trees.keep(self._data.patience)

@@ -11,7 +11,7 @@ from fastpu.dask._client import dask, distributed
 
 
 @dataclass(frozen=True)
-class Rows:
+class Partitions:
     """The partitions of X, of y and, if rows have weights, of these: lazy objects or futures, in the same order."""
 
     X: list[Any]
@@ -26,7 +26,7 @@ def is_collection(value: object) -> bool:
     return _is_frame(value) or _is_array(value) or _is_list_of_lazy(value)
 
 
-def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") -> Rows:
+def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") -> Partitions:
     """Return the partitions; `name` tells in messages whose X and y these are."""
     columns: list[Any] = [y] if sample_weight is None else [y, sample_weight]
     frame: Any = X
@@ -52,10 +52,10 @@ def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") ->
                     f"{others} here; rechunk one of them"
                 )
         of_columns.append(parts)
-    return Rows(x_parts, *of_columns)
+    return Partitions(x_parts, *of_columns)
 
 
-def _read_together(X: Any, columns: list[Any]) -> Rows:
+def _read_together(X: Any, columns: list[Any]) -> Partitions:
     """Return the partitions of a frame and of series of the same partitions, which Dask computes as one frame.
 
     Read apart, they could be divided in different ways: how Dask joins small Parquet files depends on their columns.
@@ -64,7 +64,7 @@ def _read_together(X: Any, columns: list[Any]) -> Rows:
     parts = X.map_partitions(_joined, *columns, align_dataframes=False, meta=meta).to_delayed()
     n, take = X.shape[1], dask.delayed(_columns, pure=True)
     of_columns = [[take(part, n + k) for part in parts] for k in range(len(columns))]
-    return Rows([take(part, slice(n)) for part in parts], *of_columns)
+    return Partitions([take(part, slice(n)) for part in parts], *of_columns)
 
 
 def _joined(frame: Any, *columns: Any) -> Any:

@@ -211,7 +211,7 @@ def _take_part_in_task(*arguments: Any) -> None:
 # ---- The driver ----
 
 
-class HeldRows:
+class SpreadRows:
     """The rows of all binned partitions, those that a worker has together, until this is closed.
 
     Empty partitions are left out. Each worker uses `n_threads` at most, by default those that Dask gave it.
@@ -287,7 +287,7 @@ class Members:
     The driver runs the same fit without rows, with the `bring` of this.
     """
 
-    def __init__(self, rows: HeldRows, fit: Callable[..., Any]) -> None:
+    def __init__(self, rows: SpreadRows, fit: Callable[..., Any]) -> None:
         self._rows, self._client, self._key = rows, rows.client, secrets.token_bytes(32)
         self._meeting: Any = None  # the future of the actor
         self._actor: Any = None

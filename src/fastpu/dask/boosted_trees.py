@@ -11,8 +11,8 @@ import numpy as np
 from fastpu.boosting._boosted_trees import (
     FUNCTION,
     BoostedTreesRound,
+    BoostingRun,
     LossName,
-    Training,
     check_group_counts,
     check_settings,
 )
@@ -170,7 +170,7 @@ def fit_boosted_trees(
         check_continued(before, form, params, census.n_rows)
     held = bin_eval_set(connected, eval_set, form)
     share = proper_prior(settings.prior, settings.scenario, n_pos=census.mass[0], n_unl=census.mass[1])
-    training = Training(settings, share, seed, resolve_n_threads(None))
+    training = BoostingRun(settings, share, seed, resolve_n_threads(None))
     fit = BoostedFit(FitData(connected, rows, census, form, held, patience, n_threads), training, before)
     n_all = n_new + (0 if before is None else before.n_trees)
     if path is not None:

@@ -18,7 +18,7 @@ from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior
 from fastpu.priors._likelihood import score_share
 from fastpu.priors._sampling import doubts
-from fastpu.selection._parts import Rows
+from fastpu.selection._parts import TableRows
 
 _OF_ROWS = ("sample_weight", "sample_cost")
 
@@ -71,7 +71,7 @@ def _scores_of_folds(
     estimator: Any, model: Model, rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any], n_folds: int
 ) -> NDArray[np.float64]:
     """Return the scores of each fold by a model of the others, NaN for rows without weight."""
-    is_kernel_matrix, given = getattr(estimator, "kernel", None) == "precomputed", Rows(rows)
+    is_kernel_matrix, given = getattr(estimator, "kernel", None) == "precomputed", TableRows(rows)
     take = given.take_pairs if is_kernel_matrix else lambda chosen, _: given.take(chosen)
     scores = np.full(codes.size, np.nan)
     for kept, held in _folds(n_folds, codes, arguments.get("sample_weight")):

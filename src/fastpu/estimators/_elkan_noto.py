@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._warn import warn
-from fastpu.estimators._meta import Training, WithProbabilities, folds_of
+from fastpu.estimators._meta import CloneRows, WithProbabilities, folds_of
 from fastpu.exceptions import EstimateWarning
 
 
@@ -87,7 +87,7 @@ class ElkanNotoClassifier(WithProbabilities):
     _: KW_ONLY
     cv: Any = 5
 
-    def _fit(self, training: Training) -> None:
+    def _fit(self, training: CloneRows) -> None:
         rows = np.flatnonzero(training.mass > 0)
         is_positive = training.codes == 1
         total = 0.0

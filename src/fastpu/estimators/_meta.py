@@ -41,7 +41,7 @@ THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}  #: the scores abo
 
 
 @dataclasses.dataclass(frozen=True)
-class Training:
+class CloneRows:
     """The rows of one fit, and the estimator of which clones are fitted to some of them.
 
     `X` are rows as the user gave them, converted only if they could not be indexed by rows. `response` is the method of
@@ -148,11 +148,11 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         self.classes_ = training.classes
         return self
 
-    def _fit(self, training: Training) -> None:
+    def _fit(self, training: CloneRows) -> None:
         """Fit to rows that have been checked."""
         raise NotImplementedError
 
-    def _begin(self, X: Any, y: Any, sample_weight: Any, params: Mapping[str, Any]) -> Training:
+    def _begin(self, X: Any, y: Any, sample_weight: Any, params: Mapping[str, Any]) -> CloneRows:
         check_estimator_of(self, self.estimator)
         self._read_columns(X, reset=True)
         (X,) = indexable(X)
@@ -170,7 +170,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         if estimator_weights is not None:
             check_takes_weights(self, self.estimator)
         response = response_of(self, self.estimator, self.response_method)
-        return Training(X, labels.classes, codes, weights, self.estimator, response, given, estimator_weights)
+        return CloneRows(X, labels.classes, codes, weights, self.estimator, response, given, estimator_weights)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         self._read_columns(X, reset=False)
@@ -297,7 +297,7 @@ def check_takes_weights(owner: Any, estimator: Any, name: str = "estimator") -> 
         )
 
 
-def folds_of(training: Training, rows: NDArray[np.intp], cv: Any) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def folds_of(training: CloneRows, rows: NDArray[np.intp], cv: Any) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Return (rows to fit to, rows to score) of each fold; each of `rows` is scored in one fold.
 
     For a number `cv` the folds are the same in every fit and have equally many positive rows; there are at most as many

@@ -13,7 +13,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._text import short
 from fastpu.estimators._base import seed_of
-from fastpu.estimators._meta import MetaClassifier, Training, scores_of
+from fastpu.estimators._meta import CloneRows, MetaClassifier, scores_of
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 
@@ -102,7 +102,7 @@ class PUBaggingClassifier(MetaClassifier):
     n_jobs: int | None = None
     random_state: int | np.random.Generator | np.random.RandomState | None = None
 
-    def _fit(self, training: Training) -> None:
+    def _fit(self, training: CloneRows) -> None:
         n_bags = check_int("n_bags", self.n_bags, low=1)
         ratio = check_float("bag_ratio", self.bag_ratio, low=0, open_low=True)
         rng = check_random_state(seed_of(self.random_state))
@@ -150,7 +150,7 @@ class PUBaggingClassifier(MetaClassifier):
 
 
 def _fit_bag(
-    training: Training,
+    training: CloneRows,
     labelled: NDArray[np.intp],
     unlabelled: NDArray[np.intp],
     bag: NDArray[np.intp],

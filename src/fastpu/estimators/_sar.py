@@ -19,7 +19,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int
 from fastpu.common._warn import warn
 from fastpu.data._columns import chosen_columns
-from fastpu.estimators._meta import Training, WithProbabilities, check_estimator_of, check_takes_weights, response_of
+from fastpu.estimators._meta import CloneRows, WithProbabilities, check_estimator_of, check_takes_weights, response_of
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 
 _EDGE = 1e-12  # probabilities are kept this far from 0 and 1, where their logarithms are infinite
@@ -126,7 +126,7 @@ class SARClassifier(WithProbabilities):
     max_iter: int = 200
     tol: float = 1e-4
 
-    def _fit(self, classifier: Training) -> None:
+    def _fit(self, classifier: CloneRows) -> None:
         max_iter, tol = check_int("max_iter", self.max_iter, low=1), check_float("tol", self.tol, low=0)
         check_takes_weights(self, self.estimator)
         for code, kind in ((1, "positive"), (0, "unlabelled")):
@@ -165,7 +165,7 @@ class SARClassifier(WithProbabilities):
                 DegenerateModelWarning,
             )
 
-    def _propensity_of(self, classifier: Training) -> tuple[Training, StandardScaler | None]:
+    def _propensity_of(self, classifier: CloneRows) -> tuple[CloneRows, StandardScaler | None]:
         """Return the rows of the propensity model, and their scaler if it is the default model."""
         n_features, names = getattr(self, "n_features_in_", None), getattr(self, "feature_names_in_", None)
         X, chosen = classifier.X, self.propensity_columns
@@ -225,8 +225,8 @@ class _Fitted:
 class _Steps:
     """The fits of the expectation maximisation, to the same rows with the columns of each of the two models."""
 
-    classifier: Training
-    propensity: Training
+    classifier: CloneRows
+    propensity: CloneRows
 
     def first(self) -> _Fitted:
         """Return a classifier of labelled positives against all others, each of weight 1/2, and a propensity model."""
@@ -290,6 +290,6 @@ class _Steps:
         return float(np.average(values[rows], weights=self.classifier.mass[rows]))
 
 
-def _probabilities(training: Training, model: Any) -> NDArray[np.float64]:
+def _probabilities(training: CloneRows, model: Any) -> NDArray[np.float64]:
     """Return the probabilities of all rows, clipped to [_EDGE, 1 - _EDGE]."""
     return np.clip(training.scores(model, np.arange(training.codes.size)), _EDGE, 1 - _EDGE)

@@ -12,7 +12,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._warn import warn
 from fastpu.estimators._base import seed_of
-from fastpu.estimators._meta import THRESHOLDS, MetaClassifier, Training
+from fastpu.estimators._meta import THRESHOLDS, CloneRows, MetaClassifier
 from fastpu.exceptions import ConvergenceWarning, EstimateWarning
 
 
@@ -110,7 +110,7 @@ class TwoStepClassifier(MetaClassifier):
     response_method: str = "auto"
     random_state: int | np.random.Generator | np.random.RandomState | None = None
 
-    def _fit(self, training: Training) -> None:
+    def _fit(self, training: CloneRows) -> None:
         share = check_float("spy_share", self.spy_share, low=0, high=1, open_low=True, open_high=True)
         quantile = check_float("spy_quantile", self.spy_quantile, low=0, high=1, open_high=True)
         max_iter = check_int("max_iter", self.max_iter, low=1)
@@ -168,6 +168,6 @@ def spy_limit(scores: NDArray[np.float64], weights: NDArray[np.float64], quantil
     return float(ranked[below <= quantile * mass[-1] * (1 + 1e-12)][-1])
 
 
-def _against(training: Training, positive: NDArray[np.intp], others: NDArray[np.intp]) -> Any:
+def _against(training: CloneRows, positive: NDArray[np.intp], others: NDArray[np.intp]) -> Any:
     rows = np.sort(np.concatenate([positive, others]))
     return training.fit(rows, np.isin(rows, positive))

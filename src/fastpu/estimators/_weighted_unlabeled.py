@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
-from fastpu.estimators._meta import Training, WithProbabilities, check_takes_weights, folds_of
+from fastpu.estimators._meta import CloneRows, WithProbabilities, check_takes_weights, folds_of
 from fastpu.model._prior import check_prior_in, proper_prior
 
 _MASSES = {"n_pos": 1, "n_unl": 0, "n_neg": -1}
@@ -110,7 +110,7 @@ class WeightedUnlabeledClassifier(WithProbabilities):
     cv: Any = 5
     n_rounds: int = 1
 
-    def _fit(self, training: Training) -> None:
+    def _fit(self, training: CloneRows) -> None:
         check_takes_weights(self, self.estimator)
         masses = {name: float(training.mass[training.rows(code)].sum()) for name, code in _MASSES.items()}
         share, drawn_as = check_prior_in(self.scenario, self.prior)
@@ -134,7 +134,7 @@ class WeightedUnlabeledClassifier(WithProbabilities):
         self.unlabeled_shares_ = shares
 
 
-def _weighted_fit(training: Training, rows: NDArray[np.intp], shares: NDArray[np.float64], prior: float) -> Any:
+def _weighted_fit(training: CloneRows, rows: NDArray[np.intp], shares: NDArray[np.float64], prior: float) -> Any:
     """Return the fit to labelled rows, and to unlabelled ones twice: as positive by their shares and as negative."""
     pos, unl, neg = (rows[training.codes[rows] == code] for code in (1, 0, -1))
     n_pos, n_unl, n_neg = (float(training.mass[group].sum()) for group in (pos, unl, neg))

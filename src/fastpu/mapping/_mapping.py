@@ -22,7 +22,7 @@ from fastpu.mapping._loop import Groups, Outcome, converge
 from fastpu.mapping._stages import SvmStages, user_mapping, user_separation
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer, StageScorers
 from fastpu.svm._arguments import check_options, seed_param
-from fastpu.svm._solver import Solved, Training, open_training, warn_of_worst
+from fastpu.svm._solver import KernelSolver, Solved, open_solver, warn_of_worst
 
 _HELD_OUT = 0.2  # share of the labelled positives that is held out by default with max_pos_reject
 # Share of the positives that a boundary may reject without a warning. In 80 runs on Letter, digits and breast cancer
@@ -52,7 +52,7 @@ def fit_mapping(function: str, title: str, given: Mapping[str, Any], *, reset: b
     with make_callback(given["callback"], given["progress"], total=settings.max_iter, description=title) as hook:
         training = None
         if users_map is None or users_separate is None:
-            training = open_training(matrix, options)
+            training = open_solver(matrix, options)
             stages = SvmStages(training, nu_map=settings.nu_map, C=settings.C, nu=settings.nu)
         outcome = converge(
             groups,
@@ -127,7 +127,7 @@ def _make_model(
     outcome: Outcome,
     groups: Groups,
     matrix: Matrix,
-    training: Training | None,
+    training: KernelSolver | None,
     params: dict[str, object],
     *,
     is_spmatrix: bool,
@@ -169,7 +169,7 @@ def _make_model(
     )
 
 
-def _boundary_fields(machines: list[Solved | None], last: Solved, training: Training) -> dict[str, Any]:
+def _boundary_fields(machines: list[Solved | None], last: Solved, training: KernelSolver) -> dict[str, Any]:
     """Return the fields of a `MappingMachine` from which the boundary of each iteration can be drawn."""
     none = np.empty(0, dtype=np.int64)
     supports = [none if machine is None else machine.rows for machine in machines]
@@ -192,7 +192,7 @@ def _boundary_fields(machines: list[Solved | None], last: Solved, training: Trai
 # ------------------------------------------------------------------------------------------------- warnings
 
 
-def _warn(outcome: Outcome, model: MappingMachine | MappingScorer, training: Training | None) -> None:
+def _warn(outcome: Outcome, model: MappingMachine | MappingScorer, training: KernelSolver | None) -> None:
     name, history, n_iter = model.params["method"], model.history, model.n_iter
     n_left, pos_reject = int(history["n_left"][-1]), float(history["pos_reject"][n_iter])
 

@@ -12,7 +12,7 @@ import numpy as np
 from fastpu.common._text import describe
 from fastpu.common._warn import span_of
 from fastpu.mapping._loop import Boundary, Rows, Scores, Stage
-from fastpu.svm._solver import Solved, Training
+from fastpu.svm._solver import KernelSolver, Solved
 
 _NU_SHARE = 0.999  # nu is cut to this share of the largest nu that has a solution, for at the largest the margin is 0
 # The threshold lies below the lowest score of P by this share of the largest score, so that rounding of kernel values
@@ -23,7 +23,7 @@ _SLACK = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-6}
 class SvmStages:
     """One-class mapping, and C- or nu-SVM, on a solver whose kernel cache serves the whole loop."""
 
-    def __init__(self, training: Training, *, nu_map: float, C: float, nu: float | None) -> None:
+    def __init__(self, training: KernelSolver, *, nu_map: float, C: float, nu: float | None) -> None:
         self._training = training
         self._nu_map, self._C, self._nu = nu_map, C, nu
         self._alpha: Scores | None = None  # of the last C-SVM, for every row

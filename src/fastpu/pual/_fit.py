@@ -34,7 +34,7 @@ _NO_NEIGHBOURS = 1e-6  # mean weight of an edge below which the neighbours' term
 
 
 @dataclass(frozen=True)
-class Solved:
+class PualSolution:
     """The solution of one problem: f(x) = z(x)'beta + offset, its values on the training rows, and a record.
 
     `history` has "n_iter", "objective" and "gap" after each recorded step, those of the solution last; `alpha` are dual
@@ -52,7 +52,7 @@ class Solved:
 
 # ------------------------------------------------------------------------------------------------ many points
 
-Solver: TypeAlias = "Callable[[Features, NeighbourTerm, Sequence[Point], Hook], list[Solved]]"
+Solver: TypeAlias = "Callable[[Features, NeighbourTerm, Sequence[Point], Hook], list[PualSolution]]"
 
 
 def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -> PualMachine | list[PualMachine]:
@@ -164,7 +164,7 @@ def _check_laplacian(R: Any, n: int) -> Any:
 # ------------------------------------------------------------------------------------------------ the models
 
 
-def _make_model(features: Features, kernel: Kernel, options: PualOptions, solved: Solved) -> Fitted:
+def _make_model(features: Features, kernel: Kernel, options: PualOptions, solved: PualSolution) -> Fitted:
     status = solved.status
     known: dict[str, Any] = {
         **kernel.fields(features.rows.matrix),

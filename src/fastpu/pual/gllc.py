@@ -11,7 +11,7 @@ from fastpu.common._params import check_int
 from fastpu.common._sharing import shares_work
 from fastpu.pual._arguments import Point, PualRound, Sigmas, Values, check_pual_options
 from fastpu.pual._features import Features
-from fastpu.pual._fit import Hook, Solved, fit_points
+from fastpu.pual._fit import Hook, PualSolution, fit_points
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, SystemFactor, is_right, residuals
 from fastpu.pual._rows import gram
 from fastpu.pual.pual_machine import PualMachine
@@ -90,7 +90,7 @@ def fit_gllc(
 
 def solve_least_squares(
     features: Features, neighbour_term: NeighbourTerm, points: Sequence[Point], hook: Hook
-) -> list[Solved]:
+) -> list[PualSolution]:
     """Solve for points that differ in C_pos alone.
 
     With the unlabelled mean at 0 and m that of the positives, the intercept goes out and leaves
@@ -128,7 +128,7 @@ def solve_least_squares(
         if hook is not None and hook(PualRound(**vars(point), n_iter=0, objective=objective, gap=gap)):
             status = "callback"
         history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.array([gap])}
-        solved.append(Solved(point, minimum.beta, offset, scores, status, history))
+        solved.append(PualSolution(point, minimum.beta, offset, scores, status, history))
         if status == "callback":
             break
     return solved

@@ -15,7 +15,7 @@ from fastpu.common._progress import of_rounds
 from fastpu.common._sharing import shares_work
 from fastpu.pual._arguments import Point, PualRound, Sigmas, Values, check_pual_options
 from fastpu.pual._features import Features
-from fastpu.pual._fit import Hook, Solved, fit_points
+from fastpu.pual._fit import Hook, PualSolution, fit_points
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, Residual, SystemFactor, is_right, residuals
 from fastpu.pual.pual_machine import PualMachine
 
@@ -162,7 +162,7 @@ class _DualSolver:
 
     def solve(
         self, features: Features, neighbour_term: NeighbourTerm, points: Sequence[Point], hook: Hook
-    ) -> list[Solved]:
+    ) -> list[PualSolution]:
         """Solve for points that differ in C_pos alone."""
         system = SystemFactor(features, neighbour_term, points[0])
         n_threads = features.rows.n_threads
@@ -189,7 +189,7 @@ class _DualSolver:
 
     def _finish(
         self, system: SystemFactor, point: Point, solution: _core.DualSolution, quadratic: Quadratic, start: Residual
-    ) -> Solved:
+    ) -> PualSolution:
         """Return the minimum for alpha, with objective and gap computed from the scores of the rows."""
         features, neighbour_term, alpha = quadratic.features, quadratic.neighbour_term, solution["alpha"]
         rows, n_unl, C_unl, total = features.rows, features.rows.unl.size, point.C_unl, float(alpha.sum())
@@ -210,4 +210,4 @@ class _DualSolver:
             "objective": np.append(solution["objectives"], objective),
             "gap": np.append(solution["gaps"], gap),
         }
-        return Solved(point, minimum.beta, offset, scores, status, history, alpha)
+        return PualSolution(point, minimum.beta, offset, scores, status, history, alpha)

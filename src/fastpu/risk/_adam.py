@@ -101,7 +101,7 @@ _MOST_EPOCHS = 2000  # most epochs by default if a rule may stop the fit earlier
 
 
 @dataclass(frozen=True)
-class Training:
+class AdamOptions:
     """The arguments of a fit by Adam; `n_epochs` is None if it depends on whether a rule may stop the fit earlier."""
 
     beta: float
@@ -113,7 +113,7 @@ class Training:
     early_stopping_rounds: int | None
 
 
-def check_training(shape: Shape, given: Mapping[str, Any]) -> Training:
+def check_adam_options(shape: Shape, given: Mapping[str, Any]) -> AdamOptions:
     batch_size, n_epochs, patience = given["batch_size"], given["n_epochs"], given["early_stopping_rounds"]
     size: int | str | None = None
     if isinstance(batch_size, str):
@@ -129,7 +129,7 @@ def check_training(shape: Shape, given: Mapping[str, Any]) -> Training:
     elif patience is not None:
         patience = check_int("early_stopping_rounds", patience, low=1)
     rate, fraction = given["learning_rate"], given["validation_fraction"]
-    return Training(
+    return AdamOptions(
         beta=check_float("beta", given["beta"], low=0),
         gamma_nn=check_float("gamma_nn", given["gamma_nn"], low=0, high=1),
         learning_rate=_RATES[shape.model] if rate is None else check_float("learning_rate", rate, low=0, open_low=True),
@@ -160,7 +160,7 @@ def _check_eval_set(eval_set: object, rows: RiskRows) -> tuple[Matrix | None, ND
     return matrix, labels
 
 
-def fit_by_adam(rows: RiskRows, training: Training, given: Mapping[str, Any]) -> RiskMachine | RiskNetwork:
+def fit_by_adam(rows: RiskRows, training: AdamOptions, given: Mapping[str, Any]) -> RiskMachine | RiskNetwork:
     eval_rows, eval_labels = _check_eval_set(given["eval_set"], rows)
     eval_weights, patience, is_network = None, training.early_stopping_rounds, rows.shape.model == "mlp"
     features = rows.columns.moved(rows.features)

@@ -8,7 +8,7 @@ import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.kernels._scales import warn_of_scales
-from fastpu.risk._adam import check_training, fit_by_adam
+from fastpu.risk._adam import check_adam_options, fit_by_adam
 from fastpu.risk._fit import RiskRound, check_shape, open_risk_rows
 from fastpu.risk.risk_machine import RiskMachine, RiskNetwork
 
@@ -154,7 +154,7 @@ def fit_nnpu(
     """
     given = locals()
     shape = check_shape(given, models=("linear", "gauss", "mlp"), losses=("sigmoid", "logistic", "squared"))
-    training = check_training(shape, given)
+    training = check_adam_options(shape, given)
     rows = open_risk_rows("fit_nnpu", shape, given)
     warn_of_scales(rows.matrix)
     return fit_by_adam(rows, training, given)

@@ -16,7 +16,7 @@ from fastpu.data.binned_features import BinnedFeatures
 from fastpu.selection._trials import Part
 
 
-class Rows:
+class TableRows:
     """The rows of an array, a sparse matrix, a frame or binned features, checked once, to take subsets of."""
 
     def __init__(self, X: Any, *, name: str = "X") -> None:
@@ -65,7 +65,7 @@ def check_folds(cv: Sequence[Any], n_rows: int) -> list[Fold]:
 class FoldParts:
     """For each fold the training rows and the rows held out, one fold at a time, since they are copies of the data."""
 
-    rows: Rows
+    rows: TableRows
     labels: NDArray[np.int8]
     by_row: Mapping[str, Any]
     folds: Sequence[Fold]

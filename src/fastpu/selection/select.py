@@ -21,7 +21,7 @@ from fastpu.model._fields import FrozenMapping
 from fastpu.model._prior import PriorEstimate
 from fastpu.selection._criteria import Criterion, check_scoring, with_prior
 from fastpu.selection._grid import Arguments, Grid, check_grid
-from fastpu.selection._parts import FoldParts, Rows, check_folds
+from fastpu.selection._parts import FoldParts, TableRows, check_folds
 from fastpu.selection._search import KernelGrid, Search
 from fastpu.selection._trials import Part, Work
 
@@ -224,7 +224,7 @@ def select(
     criterion = check_scoring(scoring, prior, scenario, k)
     if refine is not None:
         check_choice("refine", refine, ("greedy",))
-    rows = Rows(X)
+    rows = TableRows(X)
     labels = check_labels(y, rows.n_rows)
     generator = check_random_state(random_state)
     seed = random_state if isinstance(random_state, int | np.integer) else int(generator.integers(2**32))
@@ -340,7 +340,7 @@ def _folds(cv: Any, labels: NDArray[np.int8], generator: np.random.Generator, cr
 def _validation_rows(validation: object, criterion: Criterion) -> tuple[Any, Any]:
     if not isinstance(validation, tuple | list) or len(validation) != 2:
         raise TypeError(f"validation must be a pair (X, y), got {describe(validation)}")
-    held = Rows(validation[0], name="X of validation")
+    held = TableRows(validation[0], name="X of validation")
     return held.X, criterion.check_validation(validation[1], held.n_rows)
 
 

@@ -18,12 +18,12 @@ from fastpu.kernels._kernels import linear_coef
 from fastpu.svm._arguments import MOST_COST, Options
 from fastpu.svm._solver import (
     UNFINISHED,
+    KernelRows,
+    KernelSolver,
     Solved,
     SvmRound,
     Task,
-    Training,
-    TrainingRows,
-    open_training,
+    open_solver,
     warn_if_degenerate,
     warn_if_no_margin,
     warn_of_unfinished,
@@ -65,7 +65,7 @@ def fit_machine(posed: Posed, matrix: Matrix, options: Options, given: Mapping[s
     """Fit one SVM to the rows whose cost is not 0, and warn the caller of the fit function of failures."""
     task, labels, rows = posed.task, posed.labels, posed.rows
     with make_callback(given["callback"], given["progress"], total=None, description=task.title) as hook:
-        training = open_training(matrix, options, posed.counts)
+        training = open_solver(matrix, options, posed.counts)
         if labels is not None and task.problem == "c_svm" and training.kernel.name == "linear":
             solved = solve_linear(training, linear_engine(training), labels, posed.cost, hook)
         else:
@@ -80,7 +80,7 @@ def model_params(task: Task, options: Options) -> dict[str, object]:
     return {"method": task.function, **task.arguments, **options.params()}
 
 
-def warn_of_failures(task: Task, solved: Solved, span: tuple[int, int, float, float], training: TrainingRows) -> None:
+def warn_of_failures(task: Task, solved: Solved, span: tuple[int, int, float, float], training: KernelRows) -> None:
     """Warn of a fit that did not end, or whose model is of no use; `span` is `span_of` the scores of its rows."""
     if solved.status in UNFINISHED:
         warn_of_unfinished(task.function, solved.status, vars(solved), training)
@@ -92,7 +92,7 @@ def warn_of_failures(task: Task, solved: Solved, span: tuple[int, int, float, fl
 # --------------------------------------------------------------------------------------------------- linear kernel
 
 
-def linear_engine(training: Training) -> _core.LargeMarginEngine | None:
+def linear_engine(training: KernelSolver) -> _core.LargeMarginEngine | None:
     """Make the engine of the large-margin methods, or return None if it overflows, as it squares the entries of X."""
     options = training.options
     try:
@@ -102,7 +102,7 @@ def linear_engine(training: Training) -> _core.LargeMarginEngine | None:
 
 
 def solve_linear(
-    training: Training,
+    training: KernelSolver,
     engine: _core.LargeMarginEngine | None,
     labels: NDArray[np.int8],
     cost: NDArray[np.float64],
@@ -138,7 +138,7 @@ def solve_linear(
     return replace(by_engine, n_steps=pairs.n_steps, status=status)
 
 
-def _certified(training: Training, solved: Solved, labels: NDArray[np.int8], cost: NDArray[np.float64]) -> Solved:
+def _certified(training: KernelSolver, solved: Solved, labels: NDArray[np.int8], cost: NDArray[np.float64]) -> Solved:
     """Return a solution by pair updates with its coefficients, and the certificate computed from these."""
     kept = np.flatnonzero(solved.is_support)
     coef = linear_coef(training.matrix, solved.rows[kept], solved.alpha[kept] * labels[kept])
@@ -175,7 +175,7 @@ def _violation(
 
 def _run_engine(
     engine: _core.LargeMarginEngine,
-    training: Training,
+    training: KernelSolver,
     rows: NDArray[np.int64],
     labels: NDArray[np.int8],
     cost: NDArray[np.float64],

@@ -18,7 +18,7 @@ from fastpu.kernels._kernels import resolve_gamma, value_dtype
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import Options, check_options
 from fastpu.svm._fit import Posed, fit_machine, model_params, warn_of_failures
-from fastpu.svm._solver import Solved, Task, TrainingRows
+from fastpu.svm._solver import KernelRows, Solved, Task
 from fastpu.svm.kernel_machine import KernelMachine
 
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
@@ -88,7 +88,7 @@ class GridFit:
     task: Task
     solved: Solved
     span: tuple[int, int, float, float]
-    training: TrainingRows
+    training: KernelRows
 
     def warn(self) -> None:
         warn_of_failures(self.task, self.solved, self.span, self.training)
@@ -135,7 +135,7 @@ class SvmGrid:
                 kernel = resolve_gamma(options.kernel, rows, posed.counts)
                 key = k, kernel.core_gamma
                 if key not in chains:
-                    chains[key] = _Chain(fold, posed, TrainingRows(self.matrix, kernel, options))
+                    chains[key] = _Chain(fold, posed, KernelRows(self.matrix, kernel, options))
                 chains[key].add(i, posed, options)
         options = self._options({})
         dtype = value_dtype(options.kernel.name, self.matrix.dtype)
@@ -162,7 +162,7 @@ def _defaults(fit: Callable[..., Any]) -> dict[str, Any]:
 class _Chain:
     """The points of one kernel width on one fold: the costs of a class are shares of its largest one times factors."""
 
-    def __init__(self, fold: FoldData, first: Posed, training: TrainingRows) -> None:
+    def __init__(self, fold: FoldData, first: Posed, training: KernelRows) -> None:
         self._fold, self._training, self._rows = fold, training, first.rows
         self._labels = None if first.labels is None else first.labels[self._rows]
         signs = np.ones(self._rows.size) if self._labels is None else self._labels

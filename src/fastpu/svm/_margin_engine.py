@@ -145,7 +145,7 @@ def open_margin_rows(X: object, y: object, sample_weight: object, task: Task) ->
 
 
 @dataclass(slots=True)
-class Solved:
+class MarginSolved:
     """The optimum of a sub-problem: its labels, costs and slopes, and the engine's solution."""
 
     labels: NDArray[np.int8]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.svm._margin_engine import Ended, MarginRound, MarginRows, Solved, Steps
+from fastpu.svm._margin_engine import Ended, MarginRound, MarginRows, MarginSolved, Steps
 
 Loss: TypeAlias = Literal["hinge", "psi"]
 
@@ -25,7 +25,7 @@ class Problem:
     labels: NDArray[np.int8]
     costs: NDArray[np.float64]
 
-    def value(self, f: Solved, loss: Loss) -> float:
+    def value(self, f: MarginSolved, loss: Loss) -> float:
         """Return S(f, y)."""
         losses = np.maximum(1.0 - self.labels * f.decision, 0.0)
         if loss == "psi":
@@ -61,7 +61,7 @@ class Run:
 
     C: float
     has_labels: bool = True
-    last: Solved = field(init=False)
+    last: MarginSolved = field(init=False)
     problem: Problem = field(init=False)
     ended: list[Ended] = field(default_factory=list)
     n_counted: int = 0
@@ -79,22 +79,22 @@ class Run:
         labels: NDArray[np.int8],
         costs: NDArray[np.float64],
         slopes: NDArray[np.uint8] | None = None,
-        start: Solved | None = None,
-    ) -> Steps[Solved]:
+        start: MarginSolved | None = None,
+    ) -> Steps[MarginSolved]:
         """Minimise |w|^2 / 2 + sum_i costs_i [(1 - m_i)_+ + slopes_i m_i], from an earlier optimum if there is one."""
         solution: _core.MarginSolution = yield labels, costs, slopes, None if start is None else start.solution
         coef, objective, gap = solution["coef"], solution["objective"], solution["gap"]
         if not (math.isfinite(objective) and math.isfinite(solution["intercept"])):
             raise ValueError("X and C must be such that sums of squares and costs do not overflow; scale X, or lower C")
         self.ended.append(Ended(solution["status"], solution["method"], solution["n_iter"], gap, objective))
-        return Solved(labels, slopes, solution, solution["decision"], 0.5 * float((coef * coef).sum()), gap)
+        return MarginSolved(labels, slopes, solution, solution["decision"], 0.5 * float((coef * coef).sum()), gap)
 
     def counts(self) -> tuple[int, int]:
         """Return the numbers of sub-problems, and of the engine's steps in them, since the last call."""
         new, self.n_counted = self.ended[self.n_counted :], len(self.ended)
         return len(new), sum(each.n_steps for each in new)
 
-    def add(self, f: Solved, problem: Problem, value: float, entry: Entry) -> None:
+    def add(self, f: MarginSolved, problem: Problem, value: float, entry: Entry) -> None:
         self.last, self.problem = f, problem
         self.objective.append(value)
         self.log.append(entry)
@@ -168,7 +168,9 @@ def algorithm_1(rows: MarginRows, C: float, rule: Rule, *, is_heard: bool = True
     return run
 
 
-def _end_before(rule: Rule, k: int, f: Solved, relabelled: Problem | None, n_changed: int, is_increase: bool) -> str:
+def _end_before(
+    rule: Rule, k: int, f: MarginSolved, relabelled: Problem | None, n_changed: int, is_increase: bool
+) -> str:
     """Return the status if the iteration ends with f_k and the labels that it was fitted to, else ""."""
     if rule.loss == "psi" and is_collapsed(f):
         return "collapsed"
@@ -179,7 +181,7 @@ def _end_before(rule: Rule, k: int, f: Solved, relabelled: Problem | None, n_cha
     return "labels" if k and not n_changed else ""
 
 
-def _first(rows: MarginRows, run: Run, rule: Rule) -> Steps[tuple[Solved, Problem, Problem | None]]:
+def _first(rows: MarginRows, run: Run, rule: Rule) -> Steps[tuple[MarginSolved, Problem, Problem | None]]:
     """Return f_0, the problem that it was fitted to, and that with its labels y_0 if these are not the signs of f_0."""
     if rule.init == "isvm":
         alike = Rule("hinge", "hinge", rule.tol, rule.check_increase)
@@ -203,7 +205,7 @@ def make_problem(rows: MarginRows, C: float, labels: NDArray[np.int8]) -> Proble
     return Problem(labels, rows.weights * np.where(is_positive, C / positive, C / negative))
 
 
-def minimise(run: Run, problem: Problem, f: Solved, loss: Loss) -> Steps[Solved]:
+def minimise(run: Run, problem: Problem, f: MarginSolved, loss: Loss) -> Steps[MarginSolved]:
     """Return the minimiser of S, or with the psi loss a fixed point that is no worse than f."""
     if loss == "psi":
         descent = Descent(run, problem, f)
@@ -218,12 +220,12 @@ def minimise(run: Run, problem: Problem, f: Solved, loss: Loss) -> Steps[Solved]
 # --------------------------------------------------------------------------------------------------- psi loss
 
 
-def flat_rows(problem: Problem, f: Solved) -> NDArray[np.uint8]:
+def flat_rows(problem: Problem, f: MarginSolved) -> NDArray[np.uint8]:
     """Return s_i = 1 where m_i = y_i f(x_i) < 0. There psi(m) = (1 - m)_+ + min(m, 0) is at most (1 - m)_+ + s m."""
     return (problem.labels * f.decision < 0).view(np.uint8)
 
 
-def is_collapsed(f: Solved) -> bool:
+def is_collapsed(f: MarginSolved) -> bool:
     """Return whether w is 0.
 
     It is if the solution has w = 0, or if s = 1 on all rows of one label and on no row of the other: then all y_i
@@ -244,7 +246,7 @@ class Descent:
     is an earlier one, S is the same there, since S never increases. There are finitely many sets.
     """
 
-    def __init__(self, run: Run, problem: Problem, f: Solved) -> None:
+    def __init__(self, run: Run, problem: Problem, f: MarginSolved) -> None:
         self._run, self._problem, self._f = run, problem, f
         self._slopes = flat_rows(problem, f)
         self._seen: set[bytes] = set()
@@ -252,7 +254,7 @@ class Descent:
         # f already solves this problem
         self.is_over = f.labels is problem.labels and np.array_equal(self._slopes, known)
 
-    def step(self) -> Steps[tuple[Solved, int]]:
+    def step(self) -> Steps[tuple[MarginSolved, int]]:
         """Return the next classifier, and the number of rows whose s it changes."""
         problem, last = self._problem, self._slopes
         self._seen.add(last.tobytes())

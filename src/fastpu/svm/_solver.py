@@ -100,7 +100,7 @@ class Solved:
 
 
 @dataclass(frozen=True)
-class TrainingRows:
+class KernelRows:
     """Training rows with their kernel (its gamma a number), and the models that are made of them."""
 
     matrix: Matrix
@@ -153,7 +153,7 @@ class TrainingRows:
 
 
 @dataclass(frozen=True)
-class Training(TrainingRows):
+class KernelSolver(KernelRows):
     """Training rows with a solver, whose cache of kernel rows serves all problems on them."""
 
     engine: _core.SvmEngine
@@ -194,7 +194,7 @@ class Training(TrainingRows):
         return Solved(rows=rows, labels=labels, **{**known, "history": history})
 
 
-def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64] | None = None) -> Training:
+def open_solver(matrix: Matrix, options: Options, weights: NDArray[np.float64] | None = None) -> KernelSolver:
     """Make a solver for checked rows; `weights` say how often each counts where gamma follows their variance."""
     kernel = resolve_gamma(options.kernel, matrix, weights)
     rows, function = for_core(kernel, matrix.convert(value_dtype(kernel.name, matrix.dtype), sparse=matrix.is_sparse))
@@ -205,13 +205,13 @@ def open_training(matrix: Matrix, options: Options, weights: NDArray[np.float64]
         cache_bytes=options.cache_bytes,
         n_threads=options.n_threads,
     )
-    return Training(matrix, kernel, options, engine)
+    return KernelSolver(matrix, kernel, options, engine)
 
 
 # ------------------------------------------------------------------------------------------------- warnings
 
 
-def warn_of_unfinished(subject: str, status: str, numbers: Mapping[str, Any], training: TrainingRows) -> None:
+def warn_of_unfinished(subject: str, status: str, numbers: Mapping[str, Any], training: KernelRows) -> None:
     """Warn that the solver stopped early: after how many steps, how far from the optimum, and what would help."""
     options, n_steps = training.options, numbers["n_steps"]
     state = (
@@ -231,7 +231,7 @@ def warn_of_unfinished(subject: str, status: str, numbers: Mapping[str, Any], tr
 
 
 def warn_of_worst(
-    what: str, each: str, statuses: Mapping[int, str], columns: Mapping[str, Any], training: TrainingRows
+    what: str, each: str, statuses: Mapping[int, str], columns: Mapping[str, Any], training: KernelRows
 ) -> None:
     """Warn of the worst of several fits, by their numbers, if some stopped early; `columns` have an entry for each."""
     unfinished = [number for number, status in statuses.items() if status in UNFINISHED]

@@ -21,7 +21,7 @@ from fastpu.kernels._kernels import linear_coef
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._fit import linear_engine, solve_linear
-from fastpu.svm._solver import Training, open_training, warn_if_degenerate, warn_of_worst
+from fastpu.svm._solver import KernelSolver, open_solver, warn_if_degenerate, warn_of_worst
 from fastpu.svm.kernel_machine import KernelMachine
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
@@ -222,7 +222,7 @@ def fit_bagging_svm(
     bags = unlabelled[generator.integers(0, unlabelled.size, size=(n_bags, size))]
 
     with make_callback(callback, progress, total=n_bags, description="bagging SVM") as hook:
-        work = _Bags(open_training(matrix, options), labels == 1, bags, C, hook)
+        work = _Bags(open_solver(matrix, options), labels == 1, bags, C, hook)
         work.fit()
     params = {
         "method": "fit_bagging_svm",
@@ -244,7 +244,7 @@ class _Bags:
 
     def __init__(
         self,
-        training: Training,
+        training: KernelSolver,
         is_positive: NDArray[np.bool_],
         bags: NDArray[np.int64],
         C: float,
@@ -289,7 +289,7 @@ class _Bags:
         if self._is_linear or n_bags < _SHARING_BAGS or 2 * size < n_unlabelled:
             return None
         # The engine of this SVM is not kept, so that its cache does not add to those of the bags.
-        alone = open_training(training.matrix, training.options)
+        alone = open_solver(training.matrix, training.options)
         cost = np.where(is_positive, self._C, self._C_unl * size / n_unlabelled)
         rows = np.arange(is_positive.size, dtype=np.int64)
         return alone.solve("c_svm", rows, self._signs, cost).alpha / cost
