@@ -196,7 +196,8 @@ def fit_nu_svm(
 
     The fit minimises the dual alpha'Q alpha / 2 with 0 <= alpha_i <= w_i, y'alpha = 0 and sum alpha = nu W, where w are
     the weights and W their sum; then divides alpha and the intercept by the margin rho that belongs to it, so that free
-    support vectors have f = +1 and -1, as LIBSVM does. Time and memory are those of `fit_svm`.
+    support vectors have f = +1 and -1, as LIBSVM does. Errors, time and memory are those of
+    `fit_svm`; a ValueError names the largest `nu` if it is too large for the classes.
 
     Parameters
     ----------
@@ -215,11 +216,6 @@ def fit_nu_svm(
     -------
     KernelMachine, or a list of them if an argument is a sequence
         Its `margin` is rho, its `objective` that of the dual before the division.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_svm`; also if `nu` is too large for the classes, with the largest that is not.
 
     Warns
     -----

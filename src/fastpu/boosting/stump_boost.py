@@ -102,12 +102,10 @@ def fit_pnu_auc_boost(
         in several folds, and on columns of categories, where standard errors count rows.
     random_state : int or Generator, optional
         Draws the folds. Nothing else is random.
-    n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
+    n_threads, progress
+        As in `fit_svm`.
     callback : callable, optional
         ``callback(info: BoostRound) -> bool``, called after every round, but not in folds; True stops the fit.
-    progress : bool, default False
-        Show a progress bar (tqdm if installed).
 
     Returns
     -------

@@ -130,13 +130,11 @@ def fit_forest(
         within both groups change nothing: repeat rows for larger bags.
     random_state : int >= 0, numpy.random.Generator or None
         Draws bags, features and cuts. Every tree has a seed of its own that is derived from it.
-    n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. The forest is bitwise the same for all.
+    n_threads, progress
+        As in `fit_svm`.
     callback : callable, optional
         ``callback(info: ForestRound) -> bool``, called after every tree in their order; True ends the fit with the
         trees so far.
-    progress : bool, default False
-        Show a progress bar (tqdm if installed).
 
     Returns
     -------

@@ -51,7 +51,8 @@ def fit_smc(
 
     and the last h_i is the result: the SVM of P against all rejected rows of U. psi1 is the one-class SVM of P with
     its threshold lowered until all of P is inside. psi2 is the C-SVM of P against N, which minimises
-    |w|^2 / 2 + C sum max(0, 1 - y f(x)), or the nu-SVM if `nu` is given.
+    |w|^2 / 2 + C sum max(0, 1 - y f(x)), or the nu-SVM if `nu` is given. Errors are those of `fit_svm`, also if `y` has
+    labelled negatives, no positive or no unlabelled row, or if a stage of yours returns something else.
 
     Parameters
     ----------
@@ -103,12 +104,6 @@ def fit_smc(
     MappingMachine, or MappingScorer where the boundary is one of a user's stage
         With the log (`history`), the boundary of every iteration (`staged_decision_function`, `at`), and the labels
         of U by membership (`unlabeled_set`). `predict` says +1 where the last h is > 0.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_svm`; also if `y` has labelled negatives, no positive or no unlabelled row, or a stage of the user's
-        returns something else.
 
     Warns
     -----

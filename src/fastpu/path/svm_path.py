@@ -52,6 +52,7 @@ def fit_svm_path(
         sum_i c_i max(0, 1 - y_i (w'phi(x_i) + b)) + lam |w|^2 / 2,
 
     where a row with c_i = inf must have y_i f(x_i) >= 1. This is the C-SVM of `fit_svm` with C_i = c_i / lam.
+    Errors are those of `fit_svm`.
 
     Parameters
     ----------
@@ -81,11 +82,6 @@ def fit_svm_path(
     Returns
     -------
     SVMPath
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_svm`.
 
     Warns
     -----
@@ -161,7 +157,10 @@ def fit_pu_svm_path(
 
     or, with a finite `C_pos` for positives that may be wrong, of C_pos sum_P max(0, 1 - f(x_i)) +
     C_unl sum_U max(0, 1 + f(x_i)) + lam |w|^2 / 2. A cost that no dual variable reaches on the path is as good as
-    infinite. Use `SVMPath.select` to choose lam. Time and memory are those of `fit_svm_path`.
+    infinite. With an infinite `C_pos` the path is trivial where the mean of the unlabelled rows lies in the convex hull
+    of the labelled ones: then all rows are called positive. Use `SVMPath.select` to choose lam. Errors, warnings, time
+    and memory are those of `fit_svm_path`; a ValueError also says so if `y` has labelled negatives, no positive or no
+    unlabelled row.
 
     Parameters
     ----------
@@ -180,17 +179,6 @@ def fit_pu_svm_path(
     -------
     SVMPath
         Its `labels` are -1 for unlabelled rows.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_svm_path`; also if `y` has labelled negatives, no positive or no unlabelled row.
-
-    Warns
-    -----
-    ConvergenceWarning, DegenerateModelWarning
-        As in `fit_svm_path`. With an infinite `C_pos` the path is trivial where the mean of the unlabelled rows lies
-        in the convex hull of the labelled ones: then all rows are called positive.
 
     References
     ----------

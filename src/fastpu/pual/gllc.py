@@ -48,13 +48,13 @@ def fit_gllc(
 
         lam/2 |w|^2 + C_pos sum_P (1 - f(x_i))^2 + C_unl sum_U (1 + f(x_i))^2 + f'Rf
 
-    in closed form. Errors and warnings are those of `fit_pual`.
+    in closed form. Errors and warnings are those of `fit_pual`; costs too, without the steps and with one Cholesky
+    factor for each (C_pos, C_unl, lam, sigma).
 
     Parameters
     ----------
-    X, y, C_pos, C_unl, lam, sigma, n_neighbors, graph, kernel, gamma, degree, coef0
-        As in `fit_pual`.
-    n_components, random_state, n_threads
+    X, y, C_pos, C_unl, lam, sigma, n_neighbors, graph, kernel, gamma, degree, coef0, n_components, random_state, \
+n_threads
         As in `fit_pual`.
     callback : callable, optional
         ``callback(info: PualRound) -> bool`` after every model; True ends the fit, and later models are left out.
@@ -65,10 +65,6 @@ def fit_gllc(
     -------
     PualMachine, or a list of them if a parameter is a sequence
         Its `gap` is what rounding errors leave of the gradient, and its `alpha` is None.
-
-    Notes
-    -----
-    Costs as in `fit_pual`, without the steps; for each (C_pos, C_unl, lam, sigma) one Cholesky factor.
 
     References
     ----------

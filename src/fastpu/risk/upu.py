@@ -90,12 +90,10 @@ def fit_upu(
         Weights >= 0; equal to repeating rows. Rows of weight 0 are left out.
     random_state : int >= 0, numpy.random.Generator or None
         Draws the centres.
-    n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
+    n_threads, progress
+        As in `fit_svm`.
     callback : callable, optional
         ``callback(info: RiskRound) -> bool``, called after each step; True ends the fit.
-    progress : bool, default False
-        Show a progress bar (tqdm if installed).
 
     Returns
     -------

@@ -126,7 +126,8 @@ def fit_bagging_svm(
         |w|^2 / 2 + C sum_P max(0, 1 - f_t(x_i)) + C n_pos / K sum_(bag t) max(0, 1 + f_t(x_i)),
 
     so that both sides weigh the same, and f = (f_1 + ... + f_T) / T. Few of the hidden positives are in any one bag,
-    and the mean evens out the harm that they do.
+    and the mean evens out the harm that they do. Errors are those of `fit_svm`, and a ValueError if `y` has labelled
+    negatives, no positive or no unlabelled row.
 
     Parameters
     ----------
@@ -162,11 +163,6 @@ def fit_bagging_svm(
     -------
     BaggingSVM
         With `oob_decision_function`, which scores the unlabelled training rows by the bags that they are not in.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_svm`; also if `y` has labelled negatives, no positive or no unlabelled row.
 
     Warns
     -----

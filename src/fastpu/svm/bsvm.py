@@ -62,7 +62,9 @@ def fit_bsvm(
         |w|^2 / 2 + C C_pos sum_P max(0, 1 - f(x_i)) + C C_unl sum_U max(0, 1 + f(x_i)),    f(x) = w'phi(x) + b.
 
     The unlabelled rows stand in for negatives, and the smaller `C_unl` is, the less the positives hidden among them
-    matter. Time and memory are those of `fit_svm`.
+    matter. A model that calls all rows positive, or none, means that one of the costs is far too large. Errors,
+    warnings, time and memory are those of `fit_svm`, with a ValueError if `y` has labelled negatives, no positive or no
+    unlabelled row.
 
     Parameters
     ----------
@@ -83,16 +85,6 @@ def fit_bsvm(
     Returns
     -------
     KernelMachine, or a list of them if an argument is a sequence
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_svm`; also if `y` has labelled negatives, no positive or no unlabelled row.
-
-    Warns
-    -----
-    ConvergenceWarning, DegenerateModelWarning
-        As in `fit_svm`. A model that calls all rows positive, or none, means that one of the costs is far too large.
 
     References
     ----------

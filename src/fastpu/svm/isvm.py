@@ -58,7 +58,8 @@ def fit_isvm(
     - y_(k+1) = y_k ("labels"), a fixed point;
     - S(f_(k+1), y_(k+1)) differs from S(f_k, y_k) by no more than a share `tol` ("tol").
 
-    The model is f_(k+1), with the labels y_k in the first three cases and y_(k+1) in the last.
+    The model is f_(k+1), with the labels y_k in the first three cases and y_(k+1) in the last. Errors are those of
+    `fit_svm`, and a ValueError if `y` has labelled negatives, no positive or no unlabelled row.
 
     Parameters
     ----------
@@ -91,23 +92,16 @@ def fit_isvm(
     sample_weight : array-like of shape (n,), optional
         Weights >= 0; equal to repeating rows: n_+, n_- and the sums are weighted. Rows of weight 0 are left out. Their
         scale matters to the default of C alone.
-    n_threads
-        As in `fit_svm`.
+    n_threads, progress
+        As in `fit_svm`; the bar counts f_0, f_1, ...
     callback : callable, optional
         ``callback(info: MarginRound) -> bool``, called for each of f_0, f_1, ...; True ends the fit, and of a sequence
         of `C` the values that have not been fitted are left out.
-    progress : bool, default False
-        Show a progress bar (tqdm if installed) that counts the same.
 
     Returns
     -------
     LinearMachine, or a list of them if `C` is a sequence
         With `coef`, `intercept`, `pseudo_labels`, `status` and `history`.
-
-    Raises
-    ------
-    TypeError, ValueError, MemoryError
-        As in `fit_svm`; also if `y` has labelled negatives, no positive or no unlabelled row.
 
     Warns
     -----
