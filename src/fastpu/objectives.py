@@ -334,7 +334,7 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
     """Return the logistic loss of positive against unlabelled rows, each group of the same total weight.
 
     The loss is mean_P log(1 + e^-F) + mean_U log(1 + e^F), whose minimiser over all functions is the logarithm of the
-    ratio of the two densities. Errors are those of `pnu_auc`.
+    ratio of the two densities. Errors and time are those of `pnu_auc`.
 
     Parameters
     ----------
@@ -346,10 +346,6 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
     Returns
     -------
     Objective
-
-    Notes
-    -----
-    O(n) for each tree.
 
     Examples
     --------
@@ -365,20 +361,18 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
 def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_threads: int | None = None) -> Objective:
     """Return the logistic loss of uPU, an unbiased estimate of the risk of a classifier.
 
-    The loss is prior mean_P (-F) + mean_U log(1 + e^F). Errors are those of `pnu_auc`.
+    The loss is prior mean_P (-F) + mean_U log(1 + e^F). Errors and time are those of `pnu_auc`.
 
     Parameters
     ----------
-    y : array-like of shape (n,), optional
-        +1 positive, 0 unlabelled. Without `y` the labels are those of the data set that the library trains on.
+    y, n_threads
+        As in `logistic`.
     prior : float
         P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows in ``"single_set"``.
     scenario : {"case_control", "single_set"}, default "case_control"
         How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
         labelled. `prior` is then converted, by the weights of the rows of each call if they have weights. In XGBoost's
         distributed training ``"single_set"`` is refused, as a worker does not know how many rows the others have.
-    n_threads
-        As in `pnu_auc`.
 
     Returns
     -------
@@ -386,8 +380,8 @@ def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_thr
 
     Notes
     -----
-    O(n) for each tree. Positive rows have no Hessian, so that a leaf of positive rows alone goes as far as the ridge
-    of the library lets it: keep its least sum of Hessians above 0.
+    Positive rows have no Hessian, so that a leaf of positive rows alone goes as far as the ridge of the library lets
+    it: keep its least sum of Hessians above 0.
 
     References
     ----------

@@ -100,20 +100,15 @@ def fit_ls_auc(
         Ridge weights >= 0. A sequence gives a list of models, and means and covariances are computed once.
     model : {"linear", "gauss"}, default "linear"
         phi: the features themselves, or exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
-    n_centers, centers, bandwidth
+    n_centers, centers, bandwidth, sample_weight, random_state
         As in `fastpu.fit_upu`; centres are drawn from the rows that are used.
     tol : float, default 1e-10
         > 0. With more than 2000 features the linear system is solved by conjugate gradients, which end when the norm of
         its residual is at most `tol` times that of d.
     max_iter : int, default 1000
         Most steps of the conjugate gradients.
-    sample_weight : array-like of shape (n,), optional
-        Weights >= 0; equal to repeating rows. Rows of weight 0 are left out.
-    random_state : int >= 0, numpy.random.Generator or None
-        Draws the centres.
     n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all. Only basis
-        functions and scores are computed by several threads.
+        As in `fit_svm`. Only basis functions and scores are computed by several threads.
 
     Returns
     -------

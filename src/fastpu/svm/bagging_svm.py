@@ -133,8 +133,8 @@ def fit_bagging_svm(
     ----------
     X, degree, coef0, tol, n_threads, progress
         As in `fit_svm`.
-    y : array-like of shape (n,)
-        +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+    y, kernel
+        As in `fit_bsvm`.
     C : float, default 1.0
         > 0, the cost of a positive row.
     n_bags : int, optional
@@ -142,8 +142,6 @@ def fit_bagging_svm(
     bag_ratio : float or None, default 1.0
         > 0; K = `bag_ratio` n_pos, rounded, at least 1. With None as many rows are drawn as are unlabelled (a
         bootstrap).
-    kernel : str or callable, default "linear"
-        As in `fit_svm`.
     gamma : float, "scale" or "auto", default "scale"
         One for all bags: "scale" takes the variance of all of `X`.
     cache_mb : float, default 200
