@@ -22,7 +22,7 @@ from fastpu.dask._client import Client, release, results_of, wait_for
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures, stacked_bins
 from fastpu.forest._fit import ForestRows
-from fastpu.tree._fit import splits_by_categories
+from fastpu.tree.tree_ensemble import splits_by_categories
 
 OutOfBag: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]
 

@@ -24,8 +24,8 @@ from fastpu.dask._members import Holding, Members, SpreadRows
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._model import load
-from fastpu.tree._fit import check_same_rows, fingerprint_of_parts, splits_by_categories
-from fastpu.tree.tree_ensemble import TreeEnsemble, packed
+from fastpu.tree._fit import check_same_rows, fingerprint_of_parts
+from fastpu.tree.tree_ensemble import TreeEnsemble, packed, splits_by_categories
 
 Bring: TypeAlias = Callable[[str, bytes], bytes]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._progress import make_callback
-from fastpu.common._warn import span_of
+from fastpu.common._warn import span_of, warn_if_alike
 from fastpu.data._matrix import Matrix
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef
@@ -24,7 +24,6 @@ from fastpu.svm._solver import (
     SvmRound,
     Task,
     open_solver,
-    warn_if_degenerate,
     warn_if_no_margin,
     warn_of_unfinished,
 )
@@ -86,7 +85,10 @@ def warn_of_failures(task: Task, solved: Solved, span: tuple[int, int, float, fl
         warn_of_unfinished(task.function, solved.status, vars(solved), training)
     if solved.status in {"tol", "gap", "precision"}:
         warn_if_no_margin(task, solved, training.options.tol)
-        warn_if_degenerate(task.function, span, one_class=task.problem == "one_class")
+        if task.problem != "one_class":
+            warn_if_alike(task.function, span, "change the costs or the kernel")
+        elif not span[0]:
+            warn_if_alike(task.function, span, "change nu or the kernel")
 
 
 # --------------------------------------------------------------------------------------------------- linear kernel

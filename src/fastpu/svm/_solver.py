@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._progress import of_rounds
-from fastpu.common._warn import warn, warn_if_alike
+from fastpu.common._warn import warn
 from fastpu.data._matrix import Matrix
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._kernels import Kernel, for_core, linear_coef, resolve_gamma, value_dtype
@@ -256,9 +256,3 @@ def warn_if_no_margin(task: Task, solved: Solved, tol: float) -> None:
         f"nothing; {reason}, or lower tol if kernel values are as small as that",
         DegenerateModelWarning,
     )
-
-
-def warn_if_degenerate(function: str, span: tuple[int, int, float, float], *, one_class: bool = False) -> None:
-    """Warn if all training rows are called the same, by `span_of` their scores; of a one-class SVM, if negative."""
-    if not (one_class and span[0]):
-        warn_if_alike(function, span, "change nu or the kernel" if one_class else "change the costs or the kernel")

@@ -14,14 +14,14 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._text import describe, short
-from fastpu.common._warn import span_of
+from fastpu.common._warn import span_of, warn_if_alike
 from fastpu.data._validate import check_labels
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._fit import linear_engine, solve_linear
-from fastpu.svm._solver import KernelSolver, open_solver, warn_if_degenerate, warn_of_worst
+from fastpu.svm._solver import KernelSolver, open_solver, warn_of_worst
 from fastpu.svm.kernel_machine import KernelMachine
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
@@ -229,7 +229,7 @@ def fit_bagging_svm(
     model = work.model(unlabelled, params)
     warn_of_worst("bags of fit_bagging_svm", "bag", dict(enumerate(work.statuses)), model.history, work.training)
     if model.status in {"tol", "gap", "precision"}:
-        warn_if_degenerate("fit_bagging_svm", span_of(work.totals / model.n_iter))
+        warn_if_alike("fit_bagging_svm", span_of(work.totals / model.n_iter), "change the costs or the kernel")
     return model
 
 

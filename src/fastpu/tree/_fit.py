@@ -226,9 +226,3 @@ def joined(before: TreeEnsemble | None, grown: Any, n_parts: int = 1) -> dict[st
         nodes = np.concatenate(pieces)
         starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
     return {"packed_nodes": nodes, "tree_starts": starts, "category_sets": sets}
-
-
-def splits_by_categories(nodes: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which nodes split by a set of categories; the threshold of such a node is the number of its set."""
-    by_categories: NDArray[np.bool_] = (nodes["left"] > 0) & (nodes["split"] & 2 > 0)
-    return by_categories

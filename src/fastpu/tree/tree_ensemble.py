@@ -46,6 +46,12 @@ def packed(nodes: NDArray[Any]) -> NDArray[np.uint64]:
     return np.ascontiguousarray(nodes).view(np.uint64).reshape(-1, 3)
 
 
+def splits_by_categories(nodes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which nodes split by a set of categories; the threshold of such a node is the number of its set."""
+    by_categories: NDArray[np.bool_] = (nodes["left"] > 0) & (nodes["split"] & 2 > 0)
+    return by_categories
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class TreeEnsemble(Model):
     """A sum of decision trees, f(x) = (sum_t value of the leaf of tree t that x reaches) / divisor.
@@ -128,7 +134,7 @@ class TreeEnsemble(Model):
         check_kept(self.categories, self.n_features)
         _core.check_trees(self._nodes, self.tree_starts, self.category_sets, n_features=self.n_features)
         if len(self.category_sets):  # else no node can be split by one
-            by_categories = self._split_features[self._is_split & (self._nodes["split"] & 2 > 0)]
+            by_categories = self._split_features[splits_by_categories(self._nodes)]
             if not np.isin(by_categories, columns_in_sets(self.categories)).all():
                 raise ValueError(
                     "nodes that split by categories must have a feature that is in categories, with at most 255"
@@ -154,7 +160,7 @@ class TreeEnsemble(Model):
     def nodes(self) -> NDArray[Any]:
         """The nodes of all trees as a new structured array; the notes of the class say what is in it."""
         core, is_split = self._nodes, self._is_split
-        by_categories = is_split & (core["split"] & 2 > 0)
+        by_categories = splits_by_categories(core)
         nodes = np.empty(core.size, dtype=_NODE)
         nodes["tree"] = np.repeat(np.arange(self.n_trees), np.diff(self.tree_starts))
         nodes["feature"] = np.where(is_split, self._split_features, -1)
