@@ -289,7 +289,7 @@ class Model(ABC):
 
         Notes
         -----
-        O(n) time for "sigmoid" after scoring, Newton's method in two variables, and O(n log n) for "isotonic"; O(n)
+        O(n) time for "sigmoid" after scoring, in each of some hundred steps, and O(n log n) for "isotonic"; O(n)
         memory. A penalty of 5e-6 a^2, for scores of unit spread, gives "sigmoid" a minimum where labelled positives
         score higher than the best share :math:`\pi` of the unlabelled rows: the probabilities are then those of a step.
 
