@@ -108,9 +108,7 @@ def km2(
     0.4
     """
     most = check_int("max_rows", max_rows, low=2)
-    matrix, sample, generator, threads = open_sample(
-        X, y, function="km2", random_state=random_state, n_threads=n_threads
-    )
+    matrix, sample, generator, threads = open_sample(X, y, "km2", random_state, n_threads)
     keys, scaled = row_keys(matrix), on_one_scale(matrix)
 
     def estimate(drawn: Sample) -> tuple[float, str]:
@@ -171,14 +169,12 @@ def bbe(
         The unit of a column does not matter to the default `fit`; a `fit` of yours sees the rows as they are.
         Leave copies of rows out, such as oversampled positives: models that have seen one copy score the other, and
         the estimate comes out too small.
-    y : array-like of shape (n,)
-        +1 positive, 0 unlabelled; at least two of each.
     fit : callable, optional
         ``fit(X, y) -> model`` with y in {1, 0}, whose ``model.decision_function(X)`` is larger for what is more like
         the positive rows; by default the sum of two scores of positive against unlabelled rows: 100 boosted stumps
         (`fit_pnu_auc_boost`), and squared-loss AUC in 200 Gaussian basis functions (`fit_ls_auc`) of columns that are
         divided by their spread.
-    n_boot, random_state, n_threads
+    y, n_boot, random_state, n_threads
         As in `km2`.
 
     Returns
@@ -227,9 +223,7 @@ def bbe(
     >>> round(bbe(X, y, random_state=0).value, 1)
     0.4
     """
-    matrix, sample, generator, threads = open_sample(
-        X, y, function="bbe", random_state=random_state, n_threads=n_threads
-    )
+    matrix, sample, generator, threads = open_sample(X, y, "bbe", random_state, n_threads)
     rankers = open_rankers(matrix, fit, generator, threads)
     shares: list[ScoreShare] = []
 

@@ -46,7 +46,7 @@ class Sample:
 
 
 def open_sample(
-    X: object, y: object, *, function: str, random_state: object, n_threads: object
+    X: object, y: object, function: str, random_state: object, n_threads: object
 ) -> tuple[Matrix, Sample, np.random.Generator, int]:
     threads, generator = resolve_n_threads(n_threads), check_random_state(random_state)
     matrix = check_matrix(X)

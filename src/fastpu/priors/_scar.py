@@ -103,8 +103,6 @@ def scar_test(
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
         At least two columns; the unit of a column does not matter to the default `fit`.
-    y : array-like of shape (n,)
-        +1 positive, 0 unlabelled; at least two of each.
     prior : float or PriorEstimate, optional
         P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows, the labelled ones
         included, in ``"single_set"``, which is converted; if in doubt, pass too small a one. It says how many
@@ -112,8 +110,7 @@ def scar_test(
         that is estimated by prior (labelled rows above / n_pos) / (unlabelled rows above / n_unl). The other 10 %
         could change the difference by as much at most; that is taken off before it is compared with chance.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
-        labelled; only with a prior.
+        As in `fastpu.metrics.err_star`; only with a prior.
     n_top : int, optional
         In place of `prior`: the number of unlabelled rows, at least 10, with the largest scores that are taken for
         positive. The test holds its level only if they are.
@@ -123,7 +120,7 @@ def scar_test(
         As in `bbe`; it sees the rows without the column.
     n_permutations : int, default 999
         From 1 to 10^6. No p-value is below 1 / (n_permutations + 1); for d columns take 20 d or more.
-    random_state, n_threads
+    y, random_state, n_threads
         As in `km2`.
 
     Returns
@@ -164,9 +161,7 @@ def scar_test(
     >>> test.columns[np.argmax(np.abs(test.difference))], bool(test.p_adjusted[2] < 0.01)
     (2, True)
     """
-    matrix, sample, generator, threads = open_sample(
-        X, y, function="scar_test", random_state=random_state, n_threads=n_threads
-    )
+    matrix, sample, generator, threads = open_sample(X, y, "scar_test", random_state, n_threads)
     if (prior is None) == (n_top is None):
         came = "None for both" if prior is None else f"{short(prior)} and {short(n_top)}"
         raise TypeError(f"one of prior and n_top must be given, to find unlabelled rows that are positive, got {came}")
