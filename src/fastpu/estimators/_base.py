@@ -118,9 +118,6 @@ class FastpuClassifier(PUClassifier):
         are_codes = classes.dtype.kind in "if" and classes.tolist() == [-1, 1]
         return -1 if groups == "PN" or (groups == "PUN" and are_codes) else 0
 
-    def _learns_from_unlabeled(self) -> bool:
-        return "U" in DECLARED[type(self)._function.__name__].groups
-
     # ------------------------------------------------------------------------------------------------ the input
 
     def _read_rows(self, X: Any, *, reset: bool) -> Any:
@@ -166,7 +163,7 @@ class FastpuClassifier(PUClassifier):
         self.model_ = self.model_.with_threshold(prior=prior, X_unl=rows, n_threads=self.n_threads)
 
     def save(self, path: Any) -> None:
-        """Write `model_` to a file that `fastpu.load` reads, as `Model.save` does: without pickle.
+        """Write `model_` to a file that `fastpu.load` reads, as `Model.save` does: without pickle, with its errors.
 
         The file holds the model alone, not the parameters and `classes_` of the classifier; a pickle has these too. The
         `predict` of a loaded model returns 1 and -1, and the threshold is not subtracted from its scores.
@@ -174,11 +171,6 @@ class FastpuClassifier(PUClassifier):
         Parameters
         ----------
         path : str or path-like
-
-        Raises
-        ------
-        OSError, TypeError, ValueError
-            As `Model.save`.
         """
         check_is_fitted(self)
         self.model_.save(path)

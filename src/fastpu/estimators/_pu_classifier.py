@@ -77,10 +77,6 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         """Return what the smaller of two labels means: 0 unlabelled, -1 negative."""
         return 0
 
-    def _learns_from_unlabeled(self) -> bool:
-        """Tell whether unlabelled rows matter, so that two words may have been taken the wrong way round."""
-        return True
-
     def _read_labels(self, y: Any, n_rows: int) -> tuple[Labels, NDArray[np.int8]]:
         """Return how `y` is read, and +1, 0 and -1 for its entries, one for each row."""
         if y is None:
@@ -117,7 +113,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         """Warn if the later of two words, which counts as positive, probably means unlabelled."""
         share = float(np.mean(codes == 1))
         are_words = labels.other == 0 and isinstance(labels.classes[1], str)
-        if not self._learns_from_unlabeled() or not are_words:
+        if not are_words:
             return
         if share < _MOST_LABELLED and not _SAYS_UNLABELED.match(labels.classes[1]):
             return
@@ -156,7 +152,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         """Return this fitted classifier with the threshold that matches a class prior.
 
         The share of the rows of `X_unl` that the new classifier calls positive is as near to `prior` as their scores
-        allow; see `Model.with_threshold`. Of a Pipeline, take the last step and rows as the steps before it make them:
+        allow; see `Model.with_threshold`, whose errors and warning it has. Of a Pipeline, take the last step and rows
+        as the steps before it make them:
         ``pipeline[-1].with_threshold(prior=0.2, X_unl=pipeline[:-1].transform(X_unl))``.
 
         Parameters
@@ -170,16 +167,6 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         -------
         PUClassifier
             A copy of the same class, fitted already; this one stays as it is.
-
-        Warns
-        -----
-        DegenerateModelWarning
-            If the copy calls all rows of `X_unl` positive, or none.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `prior` is not in (0, 1), or `X_unl` is refused.
         """
         check_is_fitted(self)
         moved = copy.copy(self)
