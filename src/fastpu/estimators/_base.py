@@ -179,12 +179,8 @@ class FastpuClassifier(PUClassifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for the rows of `X`.
 
-        They are there with ``calibration="sigmoid"`` or ``"isotonic"``, rise with `decision_function`, and do not
-        change `predict`, whose threshold need not be where they are 1/2.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+        They are there with ``calibration="sigmoid"`` or ``"isotonic"``, rise with `decision_function`, which takes the
+        same `X`, and do not change `predict`, whose threshold need not be where they are 1/2.
 
         Returns
         -------

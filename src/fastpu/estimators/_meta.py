@@ -207,11 +207,7 @@ class WithProbabilities(MetaClassifier):
     """A classifier around another one whose scores are probabilities of the positive class."""
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for the rows of `X`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+        """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for rows as `decision_function` takes them.
 
         Returns
         -------

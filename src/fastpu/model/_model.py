@@ -346,20 +346,12 @@ class Model(ABC):
     def predict_proba(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Return the probabilities of both classes for the rows of `X`.
 
-        Parameters
-        ----------
-        X, n_threads
-            As in `decision_function`.
+        Parameters and errors are those of `decision_function`; a model without probabilities has a ValueError.
 
         Returns
         -------
         ndarray of shape (n, 2)
             P(Y = -1 | x) and P(Y = +1 | x), as `with_probabilities` has calibrated them: in [0, 1], with the sum 1.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in `decision_function`, and if the model has no probabilities.
         """
         method, knots, values = self.calibration, self.calibration_knots, self.calibration_values
         if method is None or knots is None or values is None:

@@ -161,7 +161,7 @@ def bbe(
     Where no bin holds positives alone, this ratio is too large. How fast it falls towards the largest scores shows how
     much is left at the end: a logistic model of the same scores, P(negative | s) : P(positive | s) proportional to
     e^-(a s + b), has a likelihood for each share. The estimate is the ratio of the best bin, moved into the shares that
-    the likelihood allows within a standard error.
+    the likelihood allows within a standard error. Errors are those of `km2`, and one if `fit` returns no such model.
 
     Parameters
     ----------
@@ -184,11 +184,6 @@ def bbe(
         the bound of the best bin. It begins at 0 where fewer than half of the labelled rows have scores at which, by
         the likelihood, less than a fifth of the unlabelled rows are negative: the ratio has no flat part then that
         would show where it ends. All are medians over three partitions into folds.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described, or `fit` returns no such model.
 
     Warns
     -----

@@ -97,7 +97,7 @@ def scar_test(
     unlabelled rows of other folds, so that neither the column nor the own label of a row decides what it is compared
     with. Of the rows with the largest scores, nearly all of which are positive, labelled and unlabelled ones are
     compared in the column: by the largest difference of their shares above a cut (Kolmogorov and Smirnov), and how
-    often a difference is as large if labels are dealt out to these rows at random.
+    often a difference is as large if labels are dealt out to these rows at random. Errors are those of `bbe`.
 
     Parameters
     ----------
@@ -127,11 +127,6 @@ def scar_test(
     -------
     ScarTest
         Of each column the difference, its p-value, and that by Holm's correction.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described, or `fit` returns no such model.
 
     Notes
     -----
