@@ -19,8 +19,7 @@ from fastpu.kernels._gauss_basis import gauss_features, median_distance
 from fastpu.model._prior import PriorEstimate
 from fastpu.priors._kernel import kernel_factor, mixture_share
 from fastpu.priors._likelihood import ScoreShare
-from fastpu.priors._rows import on_one_scale, row_keys
-from fastpu.priors._sampling import MOST_SAMPLES, Sample, bootstrap, doubts, open_sample
+from fastpu.priors._rows import MOST_SAMPLES, Sample, bootstrap, doubts, on_one_scale, open_sample, row_keys
 from fastpu.priors._scores import default_rankers, open_rankers, share_by_scores
 
 _LEVEL = 0.95

@@ -18,7 +18,7 @@ from fastpu.data._columns import chosen_columns
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix
 from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, proper_prior
-from fastpu.priors._sampling import open_sample
+from fastpu.priors._rows import open_sample
 from fastpu.priors._scores import held_out_scores, open_rankers
 
 _PURE = 0.9  # share of the unlabelled rows that are compared that must be positive by the prior
