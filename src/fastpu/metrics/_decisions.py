@@ -24,13 +24,11 @@ def f1(y_true: object, y_pred: object, *, sample_weight: object = None) -> float
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        True labels: {1, -1}, {1, 0} or booleans. Unlabelled rows have no place here: leave them out.
+    y_true, sample_weight
+        As in `auc`; one kind of label is enough.
     y_pred : array-like of shape (n,)
         Predicted labels, in any of these codings, as from ``model.predict(X)``. For scores pass
         ``score > threshold``.
-    sample_weight : array-like of shape (n,), optional
-        Weights >= 0; a weight counts as that many repetitions of the row.
 
     Returns
     -------
