@@ -147,10 +147,6 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         self.classes_ = training.classes
         return self
 
-    def _fit(self, training: Training) -> None:
-        """Fit to rows that have been checked."""
-        raise NotImplementedError
-
     def _begin(self, X: Any, y: Any, sample_weight: Any, params: Mapping[str, Any]) -> Training:
         check_estimator_of(self, self.estimator)
         self._read_columns(X, reset=True)

@@ -24,6 +24,8 @@ except ImportError as error:
     raise ImportError("fastpu.estimators needs scikit-learn >= 1.6: pip install 'fastpu[sklearn]'") from error
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
     from typing_extensions import Self
 
@@ -64,10 +66,15 @@ class Labels:
 
 
 class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A classifier of two classes, whose labels may also say that a row is unlabelled."""
+    """A classifier of two classes, whose labels may also say that a row is unlabelled.
+
+    A subclass has `_scores`, which looks at the columns of rows and returns their scores, and `_move_threshold`, which
+    sets the threshold that matches a class prior, of a copy of a fitted classifier.
+    """
 
     classes_: NDArray[Any]
     threshold_: float
+    _scores: Callable[[Any], NDArray[np.float64]]
 
     def __sklearn_is_fitted__(self) -> bool:
         # A fit that ended in an error has set n_features_in_ already.
@@ -124,14 +131,6 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
             f"pass fastpu.as_labels(y, positive={other}, unlabeled={positive}) as y",
             LabelWarning,
         )
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of rows, after a look at their columns."""
-        raise NotImplementedError
-
-    def _move_threshold(self, prior: float, X_unl: Any) -> None:
-        """Set the threshold that matches a class prior, of this copy of a fitted classifier."""
-        raise NotImplementedError
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the rows of `X` minus `threshold_`: larger is more positive, 0 is the border.
