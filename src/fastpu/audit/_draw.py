@@ -204,8 +204,7 @@ def draw_places(
         found.append(start + generator.permutation(chosen))
         keys.append((np.arange(count) + generator.random()) / count)
     order = np.argsort(np.concatenate(keys), kind="stable")
-    drawn: NDArray[np.int64] = np.concatenate(found)[order]
-    return drawn
+    return np.concatenate(found)[order]
 
 
 def _last_of_top(places: NDArray[np.int64], n: int) -> int:

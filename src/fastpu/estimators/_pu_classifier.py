@@ -180,8 +180,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         ndarray of shape (n,)
         """
         positive = self.decision_function(X) > 0
-        predicted: NDArray[Any] = self.classes_[positive.astype(np.intp)]
-        return predicted
+        return self.classes_[positive.astype(np.intp)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of `predict`, on the labelled rows alone where 0 marks unlabelled ones.
