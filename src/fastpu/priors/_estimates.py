@@ -135,8 +135,7 @@ def km2(
         )  # fmt: skip
         return mixture_share(kernel_factor(best), of_unl, of_pos), trouble
 
-    allowed = _allowed(matrix, sample, generator, threads)
-    return _finished("km2", estimate, allowed, sample, n_boot, generator)
+    return _finished("km2", estimate, lambda: _allowed(matrix, sample, generator, threads), sample, n_boot, generator)
 
 
 @answers_unknown_keywords
@@ -246,19 +245,15 @@ def _at_most(
     return rows[np.sort(generator.choice(rows.size, count, replace=False))]
 
 
-def _allowed(matrix: Matrix, sample: Sample, generator: np.random.Generator, threads: int) -> Callable[[], ScoreShare]:
-    """Return a function that returns the shares that the scores of the default rankers allow."""
-
-    def allowed() -> ScoreShare:
-        pos, unl = (
-            rows if rows.size <= _MOST_SCORED else np.sort(generator.choice(rows, _MOST_SCORED, replace=False))
-            for rows in (sample.pos, sample.unl)
-        )
-        scored = matrix[np.concatenate([pos, unl])]
-        renumbered = Sample(np.arange(pos.size), np.arange(pos.size, pos.size + unl.size))
-        return share_by_scores(renumbered, default_rankers(scored, generator, threads), generator)
-
-    return allowed
+def _allowed(matrix: Matrix, sample: Sample, generator: np.random.Generator, threads: int) -> ScoreShare:
+    """Return the shares that the scores of the default rankers allow."""
+    pos, unl = (
+        rows if rows.size <= _MOST_SCORED else np.sort(generator.choice(rows, _MOST_SCORED, replace=False))
+        for rows in (sample.pos, sample.unl)
+    )
+    scored = matrix[np.concatenate([pos, unl])]
+    renumbered = Sample(np.arange(pos.size), np.arange(pos.size, pos.size + unl.size))
+    return share_by_scores(renumbered, default_rankers(scored, generator, threads), generator)
 
 
 def _finished(
