@@ -152,20 +152,17 @@ def split_case_control(
     y, random_state
         As in `split_single_set`.
     labeled : float or int, default=0.25
-        Rows that are labelled: a float in (0, 1] is a share of all positives, to the nearest row but at least one; an
-        integer is a number of rows.
+        Rows that are labelled, as in `split_single_set`, but a share of all positives.
     unlabeled : float or int, default=0.70
         Unlabelled training rows: a float in (0, 1] is a share of the remaining rows, an integer a number of them. The
         others are the test set, which is empty for 1.0.
     stratify : bool, default=True
-        Whether unlabelled rows and test set have the same share of positives, to the nearest row, and if possible a
-        row of either kind. Otherwise unlabelled rows are drawn from all remaining ones alike.
+        As in `split_single_set`, of the unlabelled rows and the test set.
 
     Returns
     -------
     PUSplit
-        Named tuple ``(train, test, y_train, prior)``: ascending row numbers of the two sets, the labels +1 and 0 of the
-        training rows, and the share of positives among the unlabelled training rows, which is what
+        As of `split_single_set`, but with the share of positives among the unlabelled training rows, which is what
         ``scenario="case_control"`` means by `prior`.
 
     Notes

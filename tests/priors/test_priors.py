@@ -13,7 +13,7 @@ from fastpu.metrics import pu_auc
 from fastpu.priors import PriorEstimate, bbe, km2, sensitivity
 from fastpu.priors._kernel import from_hull, kernel_factor, mixture_share
 from fastpu.priors._likelihood import best_bin
-from fastpu.priors._sampling import Sample, bootstrap, folds_of
+from fastpu.priors._rows import Sample, bootstrap, folds_of
 from helpers import refused
 from oracles import priors as oracle
 

@@ -92,8 +92,7 @@ def _mean_quantiles(
         middle = (low + high) / 2
         below = np.where(proper, betainc(a, b, middle), middle >= mean).mean(axis=0)
         low, high = np.where(below < probabilities, middle, low), np.where(below < probabilities, high, middle)
-    found: NDArray[np.float64] = np.where(probabilities < 0.5, low, high)
-    return found
+    return np.where(probabilities < 0.5, low, high)
 
 
 @dataclass(frozen=True)

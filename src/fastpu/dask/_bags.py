@@ -99,11 +99,11 @@ def _score_left_out(
 
 
 class Tasks:
-    """Starts tasks, and releases the results that are left when it is closed, so that nothing stays on the workers."""
+    """Starts tasks; releases the results that are left, and `parts`, when it is closed: workers then keep nothing."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, parts: Sequence[Any]) -> None:
         self.client = client
-        self._left: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._left: weakref.WeakSet[Any] = weakref.WeakSet(parts)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         future = self.client.submit(function, *arguments, pure=False)
@@ -114,10 +114,6 @@ class Tasks:
         futures = list(self.client.scatter(values, hash=False))
         self._left.update(futures)
         return futures
-
-    def adopt(self, futures: Sequence[Any]) -> None:
-        """Release these futures at the end, too."""
-        self._left.update(futures)
 
     def close(self) -> None:
         release(list(self._left))

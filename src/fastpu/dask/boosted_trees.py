@@ -66,7 +66,8 @@ def fit_boosted_trees(
 
     The model is that of `fastpu.fit_boosted_trees` on all rows together, bit by bit, for any partitions, workers and
     threads: what workers send are sums of whole numbers. In every round each worker sends about one histogram a leaf,
-    of 8 bytes for each of up to 256 bins of a column, and is sent a few thousand bytes.
+    of 8 bytes for each of up to 256 bins of a column, and is sent a few thousand bytes. Errors and warnings are those
+    of `fastpu.fit_boosted_trees`, and those below.
 
     Parameters
     ----------
@@ -77,7 +78,8 @@ def fit_boosted_trees(
         Labels in the partitions of `X`, as in `fastpu.fit_boosted_trees`.
     client : dask.distributed.Client, optional
         By default the current one.
-    loss, prior, scenario, gamma, n_rounds, learning_rate, max_leaves, max_depth, min_leaf_rows, min_leaf_hessian, lam
+    loss, prior, scenario, gamma, n_rounds, learning_rate, max_leaves, max_depth, min_leaf_rows, min_leaf_hessian, \
+lam, init_model, random_state, callback, progress
         As in `fastpu.fit_boosted_trees`, with their defaults.
     subsample_unl, max_features
         As there. With `subsample_unl` below 1 every worker draws the rows of all workers, in O(number of unlabelled
@@ -91,20 +93,14 @@ def fit_boosted_trees(
     early_stopping_rounds : int, optional
         Stop after so many rounds without a better AUC of `eval_set`, which it needs, and keep the rounds up to the
         best.
-    init_model : TreeEnsemble, optional
-        A model of the same rows and arguments, to which `n_rounds` rounds are added.
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
         Weights >= 0 in the partitions of `X`; a weight counts as that many repetitions of the row.
-    random_state : int >= 0, numpy.random.Generator or None
-        Draws rows and columns.
     checkpoint : path, optional
         A file that is written every 10 rounds. When a worker is lost, the fit goes on from there with the workers that
         are left, if the partitions can be computed again; when the driver is, the same call goes on. Either way the
         model is the same. The file stays, and ends the same call at once.
     n_threads : int, optional
         Most threads of each worker; by default those that Dask gave it.
-    callback, progress
-        As in `fastpu.fit_boosted_trees`.
 
     Returns
     -------
@@ -117,13 +113,10 @@ def fit_boosted_trees(
     WorkerLostError
         If a worker is gone that held rows, and there is no `checkpoint`, or the rows cannot be computed again.
     TypeError, ValueError
-        As in `fastpu.fit_boosted_trees`; also if partitions do not fit each other, no client is open, or the
-        checkpoint is that of another fit.
+        If partitions do not fit each other, no client is open, or the checkpoint is that of another fit.
 
     Warns
     -----
-    ConvergenceWarning, DegenerateModelWarning
-        As in `fastpu.fit_boosted_trees`.
     RuntimeWarning
         If a worker was lost and the fit went on from its checkpoint.
 

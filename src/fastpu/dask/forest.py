@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._bags import Tasks, grow_on_parts
 from fastpu.dask._binning import BinnedPart, Census, bin_partitions, find_form, take_census
@@ -64,7 +64,7 @@ def fit_forest(
     Rows stay on the workers, as codes of one byte a value. A tree needs the rows of its bag alone: they are gathered
     on one worker, which grows the tree, while others grow others. Which rows are in the bag of a tree follows from the
     seed, the number of the tree and the places of the rows in the collection, so neither the partitions nor the
-    workers change the model.
+    workers change the model. Warnings are those of `fastpu.fit_forest`.
 
     Parameters
     ----------
@@ -93,11 +93,6 @@ max_bins, init_model, random_state, progress
     WorkerLostError
         If rows are lost with a worker, and cannot be computed again. The tasks of a worker that is lost otherwise are
         repeated by others.
-
-    Warns
-    -----
-    DegenerateModelWarning
-        As in `fastpu.fit_forest`.
 
     Notes
     -----
@@ -137,9 +132,8 @@ max_bins, init_model, random_state, progress
         check_continued(before, form, params, census.n_rows)
     n_all = n_new if before is None else before.n_trees + n_new
     params |= {"n_trees": n_all, "random_state": as_int(random_state, before)}
-    with closing(Tasks(connected)) as tasks:
-        parts = bin_partitions(connected, rows, form, census)
-        tasks.adopt(parts)
+    parts = bin_partitions(connected, rows, form, census)
+    with closing(Tasks(connected, parts)) as tasks:
         wait_for(connected, parts, "binning")
         gathered = _gathered(tasks, parts, census, form, growth)
         check_same_rows(before, gathered.fingerprint)
@@ -151,10 +145,6 @@ max_bins, init_model, random_state, progress
             **growth.of_trees(form.n_features, gathered.prior, is_sparse=form.is_sparse),
         }
         with make_callback(callback, progress, total=n_new, description="forest") as hook:
-
-            def on_tree(tree: int, n_leaves: int, depth: int) -> bool:
-                return hook is not None and hook(ForestRound(tree + 1, n_all, n_leaves, depth))
-
             grown = grow_on_parts(
                 tasks,
                 parts,
@@ -164,7 +154,7 @@ max_bins, init_model, random_state, progress
                 threads,
                 before=_out_of_bag_before(tasks, before, census.sizes),
                 first_set=0 if before is None else len(before.category_sets),
-                on_tree=None if hook is None else on_tree,
+                on_tree=of_rounds(hook, lambda tree, *of_tree: ForestRound(tree + 1, n_all, *of_tree)),
             )
         return make_model(grown, gathered, growth, seed, before, params)
 
@@ -175,14 +165,13 @@ def _gathered(tasks: Tasks, parts: Sequence[Any], census: Census, form: BinnedFe
     told = [tasks.submit(_told_of, part, row) for part, row in zip(parts, first, strict=True)]
     labels, weights, hashes = zip(*results_of(tasks.client, told, "reading y"), strict=True)
     joined = np.concatenate(weights) if census.is_weighted else None
-    checked = check_groups(np.concatenate(labels), joined, census.n_rows, growth)
+    labels_of_all, weights_of_all, prior = check_groups(np.concatenate(labels), joined, census.n_rows, growth)
     found = fingerprint_of_parts(hashes, form._native.cut_starts, form._native.cut_values)
 
     def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
         scores = [tasks.submit(_score, part, model) for part in parts]
         return np.concatenate(results_of(tasks.client, scores, "scoring"))
 
-    labels_of_all, weights_of_all, prior = checked
     return ForestRows(labels_of_all, weights_of_all, score_all, form, prior, found)
 
 

@@ -49,7 +49,7 @@ def fit_pnu_auc_boost(
 
     The model is that of `fastpu.fit_pnu_auc_boost` on all rows together with the same ``max_bins``, bit by bit, for any
     partitions, workers and threads. In every round each worker sends one histogram, of 32 bytes for each bin of a
-    column, and is sent some hundred bytes.
+    column, and is sent some hundred bytes. Warnings and references are those of `fastpu.fit_pnu_auc_boost`.
 
     Parameters
     ----------
@@ -73,20 +73,11 @@ def fit_pnu_auc_boost(
     TypeError, ValueError
         As in `fastpu.fit_pnu_auc_boost`; also if partitions do not fit each other, no client is open.
 
-    Warns
-    -----
-    ConvergenceWarning, DegenerateModelWarning
-        As in `fastpu.fit_pnu_auc_boost`.
-
     Notes
     -----
     Rounds chosen by folds are for rows that fit one machine: choose them there, with a sample. Partitions are read as
     `fastpu.dask.fit_boosted_trees` says. A worker keeps two bytes a value and 33 bytes a row, and the driver gets what
     it says there. At most 17,179,869,184 rows in all.
-
-    References
-    ----------
-    As of `fastpu.fit_pnu_auc_boost`.
 
     Examples
     --------

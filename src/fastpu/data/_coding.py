@@ -163,12 +163,7 @@ def _complete(codes: Mapping[str, tuple[object, ...]], name: str) -> list[tuple[
             if code not in claimed:
                 claimed[code] = role
                 pairs.append((role, code))
-    usual: tuple[tuple[str, object], ...] = (
-        ("positive", 1),
-        ("unlabeled", 0),
-        ("unlabeled", MISSING),
-        ("negative", -1),
-    )
+    usual: list[tuple[str, object]] = [*ROLES.items(), ("unlabeled", MISSING)]
     pairs += [(role, c) for role, c in usual if role not in codes and c not in claimed]
     return pairs
 

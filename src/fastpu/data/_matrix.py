@@ -72,11 +72,9 @@ class DenseMatrix:
     def convert(self, dtype: np.dtype[Any], *, sparse: bool) -> Matrix:
         """Return the rows with entries of `dtype`, as CSR if `sparse`, and copied only if they are not so yet."""
         values: Floats = self.values.astype(dtype, copy=False)
-        return (
-            CsrMatrix.of(sp.csr_array(values), self.feature_names)
-            if sparse
-            else DenseMatrix(values, self.feature_names)
-        )
+        if sparse:
+            return CsrMatrix.of(sp.csr_array(values), self.feature_names)
+        return DenseMatrix(values, self.feature_names)
 
     def fields(self, prefix: str) -> dict[str, Any]:
         """Return the field that holds these rows in a model."""

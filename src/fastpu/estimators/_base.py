@@ -118,9 +118,6 @@ class FastpuClassifier(PUClassifier):
         are_codes = classes.dtype.kind in "if" and classes.tolist() == [-1, 1]
         return -1 if groups == "PN" or (groups == "PUN" and are_codes) else 0
 
-    def _learns_from_unlabeled(self) -> bool:
-        return "U" in DECLARED[type(self)._function.__name__].groups
-
     # ------------------------------------------------------------------------------------------------ the input
 
     def _read_rows(self, X: Any, *, reset: bool) -> Any:
@@ -166,7 +163,7 @@ class FastpuClassifier(PUClassifier):
         self.model_ = self.model_.with_threshold(prior=prior, X_unl=rows, n_threads=self.n_threads)
 
     def save(self, path: Any) -> None:
-        """Write `model_` to a file that `fastpu.load` reads, as `Model.save` does: without pickle.
+        """Write `model_` to a file that `fastpu.load` reads, as `Model.save` does: without pickle, with its errors.
 
         The file holds the model alone, not the parameters and `classes_` of the classifier; a pickle has these too. The
         `predict` of a loaded model returns 1 and -1, and the threshold is not subtracted from its scores.
@@ -174,11 +171,6 @@ class FastpuClassifier(PUClassifier):
         Parameters
         ----------
         path : str or path-like
-
-        Raises
-        ------
-        OSError, TypeError, ValueError
-            As `Model.save`.
         """
         check_is_fitted(self)
         self.model_.save(path)
@@ -187,12 +179,8 @@ class FastpuClassifier(PUClassifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for the rows of `X`.
 
-        They are there with ``calibration="sigmoid"`` or ``"isotonic"``, rise with `decision_function`, and do not
-        change `predict`, whose threshold need not be where they are 1/2.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+        They are there with ``calibration="sigmoid"`` or ``"isotonic"``, rise with `decision_function`, which takes the
+        same `X`, and do not change `predict`, whose threshold need not be where they are 1/2.
 
         Returns
         -------

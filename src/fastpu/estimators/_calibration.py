@@ -17,7 +17,7 @@ from fastpu.model._calibration import METHODS, Scored, by_group
 from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior
 from fastpu.priors._likelihood import score_share
-from fastpu.priors._sampling import doubts
+from fastpu.priors._rows import doubts
 from fastpu.selection._parts import TableRows
 
 _OF_ROWS = ("sample_weight", "sample_cost")

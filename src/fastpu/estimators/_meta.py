@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-_RESPONSES = ("predict_proba", "decision_function")
 THRESHOLDS = {"predict_proba": 0.5, "decision_function": 0.0}  #: the scores above which the base estimator predicts 1
 
 
@@ -148,10 +147,6 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         self.classes_ = training.classes
         return self
 
-    def _fit(self, training: CloneRows) -> None:
-        """Fit to rows that have been checked."""
-        raise NotImplementedError
-
     def _begin(self, X: Any, y: Any, sample_weight: Any, params: Mapping[str, Any]) -> CloneRows:
         check_estimator_of(self, self.estimator)
         self._read_columns(X, reset=True)
@@ -208,11 +203,7 @@ class WithProbabilities(MetaClassifier):
     """A classifier around another one whose scores are probabilities of the positive class."""
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for the rows of `X`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+        """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for rows as `decision_function` takes them.
 
         Returns
         -------
@@ -242,11 +233,11 @@ def check_estimator_of(owner: Any, estimator: Any, name: str = "estimator") -> N
 
 def response_of(owner: Any, estimator: Any, method: object, name: str = "estimator") -> str:
     """Return the method whose values are the scores: "auto" is the first that the estimator has."""
-    check_choice("response_method", method, ("auto", *_RESPONSES))
-    known = [response for response in _RESPONSES if hasattr(estimator, response)]
+    check_choice("response_method", method, ("auto", *THRESHOLDS))
+    known = [response for response in THRESHOLDS if hasattr(estimator, response)]
     wanted = [response for response in known if method in ("auto", response)]
     if not wanted:
-        needed = " or ".join(_RESPONSES) if method == "auto" else str(method)
+        needed = " or ".join(THRESHOLDS) if method == "auto" else str(method)
         has = f", but has {known[0]}" if known else ""
         if needed == "predict_proba":
             has += "; put scikit-learn's CalibratedClassifierCV around it"

@@ -145,8 +145,7 @@ class PUBaggingClassifier(MetaClassifier):
         total = 0.0
         for scores in parallel(jobs):
             total = total + scores
-        means: NDArray[np.float64] = np.asarray(total) / len(self.estimators_)
-        return means
+        return np.asarray(total) / len(self.estimators_)
 
 
 def _fit_bag(

@@ -24,6 +24,8 @@ except ImportError as error:
     raise ImportError("fastpu.estimators needs scikit-learn >= 1.6: pip install 'fastpu[sklearn]'") from error
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
     from typing_extensions import Self
 
@@ -64,10 +66,15 @@ class Labels:
 
 
 class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A classifier of two classes, whose labels may also say that a row is unlabelled."""
+    """A classifier of two classes, whose labels may also say that a row is unlabelled.
+
+    A subclass has `_scores`, which looks at the columns of rows and returns their scores, and `_move_threshold`, which
+    sets the threshold that matches a class prior, of a copy of a fitted classifier.
+    """
 
     classes_: NDArray[Any]
     threshold_: float
+    _scores: Callable[[Any], NDArray[np.float64]]
 
     def __sklearn_is_fitted__(self) -> bool:
         # A fit that ended in an error has set n_features_in_ already.
@@ -76,10 +83,6 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
     def _other_label(self, classes: NDArray[Any]) -> int:  # noqa: ARG002 - for subclasses
         """Return what the smaller of two labels means: 0 unlabelled, -1 negative."""
         return 0
-
-    def _learns_from_unlabeled(self) -> bool:
-        """Tell whether unlabelled rows matter, so that two words may have been taken the wrong way round."""
-        return True
 
     def _read_labels(self, y: Any, n_rows: int) -> tuple[Labels, NDArray[np.int8]]:
         """Return how `y` is read, and +1, 0 and -1 for its entries, one for each row."""
@@ -117,7 +120,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         """Warn if the later of two words, which counts as positive, probably means unlabelled."""
         share = float(np.mean(codes == 1))
         are_words = labels.other == 0 and isinstance(labels.classes[1], str)
-        if not self._learns_from_unlabeled() or not are_words:
+        if not are_words:
             return
         if share < _MOST_LABELLED and not _SAYS_UNLABELED.match(labels.classes[1]):
             return
@@ -128,14 +131,6 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
             f"pass fastpu.as_labels(y, positive={other}, unlabeled={positive}) as y",
             LabelWarning,
         )
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of rows, after a look at their columns."""
-        raise NotImplementedError
-
-    def _move_threshold(self, prior: float, X_unl: Any) -> None:
-        """Set the threshold that matches a class prior, of this copy of a fitted classifier."""
-        raise NotImplementedError
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the rows of `X` minus `threshold_`: larger is more positive, 0 is the border.
@@ -156,7 +151,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         """Return this fitted classifier with the threshold that matches a class prior.
 
         The share of the rows of `X_unl` that the new classifier calls positive is as near to `prior` as their scores
-        allow; see `Model.with_threshold`. Of a Pipeline, take the last step and rows as the steps before it make them:
+        allow; see `Model.with_threshold`, whose errors and warning it has. Of a Pipeline, take the last step and rows
+        as the steps before it make them:
         ``pipeline[-1].with_threshold(prior=0.2, X_unl=pipeline[:-1].transform(X_unl))``.
 
         Parameters
@@ -170,16 +166,6 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         -------
         PUClassifier
             A copy of the same class, fitted already; this one stays as it is.
-
-        Warns
-        -----
-        DegenerateModelWarning
-            If the copy calls all rows of `X_unl` positive, or none.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `prior` is not in (0, 1), or `X_unl` is refused.
         """
         check_is_fitted(self)
         moved = copy.copy(self)
@@ -189,17 +175,12 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
     def predict(self, X: Any) -> NDArray[Any]:
         """Return ``classes_[1]`` for the rows of `X` whose `decision_function` is above 0, else ``classes_[0]``.
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
-
         Returns
         -------
         ndarray of shape (n,)
         """
         positive = self.decision_function(X) > 0
-        predicted: NDArray[Any] = self.classes_[positive.astype(np.intp)]
-        return predicted
+        return self.classes_[positive.astype(np.intp)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of `predict`, on the labelled rows alone where 0 marks unlabelled ones.

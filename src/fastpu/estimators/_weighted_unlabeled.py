@@ -59,8 +59,7 @@ class WeightedUnlabeledClassifier(WithProbabilities):
         How rows were drawn: labelled and unlabelled rows apart, or all together, of which some were then labelled. pi
         is then (prior n - n_P) / n_U, with weights in place of numbers if there are any.
     cv : int, splitter or list of folds, default 5
-        The folds by which the eta_i are estimated: a number >= 2, of which at most as many are made as there are
-        labelled positives, or as in scikit-learn's cross_val_predict.
+        The folds by which the eta_i are estimated, as in `ElkanNotoClassifier`.
     n_rounds : int, default 1
         How many times the eta_i are estimated: the second time and later as min(1, k f_i), where f_i is the probability
         that the row gets from weighted fits to the other folds (expectation maximisation). It pays where `estimator`

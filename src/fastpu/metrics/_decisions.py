@@ -24,13 +24,11 @@ def f1(y_true: object, y_pred: object, *, sample_weight: object = None) -> float
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        True labels: {1, -1}, {1, 0} or booleans. Unlabelled rows have no place here: leave them out.
+    y_true, sample_weight
+        As in `auc`; one kind of label is enough.
     y_pred : array-like of shape (n,)
         Predicted labels, in any of these codings, as from ``model.predict(X)``. For scores pass
         ``score > threshold``.
-    sample_weight : array-like of shape (n,), optional
-        Weights >= 0; a weight counts as that many repetitions of the row.
 
     Returns
     -------
@@ -139,6 +137,9 @@ def error_rate(
 
     .. math:: \Pr(\hat y \ne Y) = \Pr(f > t) + 2 \pi \Pr(f \le t \mid Y = 1) - \pi
 
+    It is ``(1 + 2 * prior) * err_star(...) - prior``, and orders decisions as `err_star` does, with the same errors,
+    time and memory.
+
     Parameters
     ----------
     score_pos, score_unl, prior, scenario, threshold, weight_pos, weight_unl
@@ -148,16 +149,6 @@ def error_rate(
     -------
     float
         At most 1. As an estimate it can fall below 0, where the true error rate is small.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `err_star`.
-
-    Notes
-    -----
-    It is ``(1 + 2 * prior) * err_star(...) - prior``, and orders decisions as `err_star` does.
-    O(n) time and memory for n = n_p + n_u.
 
     References
     ----------
@@ -195,7 +186,8 @@ def puf_score(
     .. math:: \mathrm{PUF} = \frac{\Pr(f > t \mid Y = 1)^2}{\Pr(f > t)}
         = \frac{\mathrm{precision} \cdot \mathrm{recall}}{\Pr(Y = 1)}
 
-    The larger, the better. It can exceed 1; a decision that calls every row positive has 1.
+    The larger, the better. It can exceed 1; a decision that calls every row positive has 1. Errors (but for the prior),
+    time and memory are those of `err_star`.
 
     Parameters
     ----------
@@ -206,15 +198,6 @@ def puf_score(
     -------
     float
         >= 0; 0 where the denominator is 0.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `err_star`, but for the prior.
-
-    Notes
-    -----
-    O(n) time and memory for n = n_p + n_u.
 
     References
     ----------

@@ -124,13 +124,11 @@ def pu_auc(
     score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
         As in `err_star`. The labelled rows must be a random sample of the positives.
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1): :math:`\theta` itself, the share among the unlabelled rows, in ``"case_control"``; the
-        share among all rows, the labelled ones included, in ``"single_set"``. An estimate of `fastpu.priors`, which is
-        of the unlabelled rows whatever `scenario` is, counts by its value; a warning gives the AUC at both ends of what
-        it allows.
+        As in `err_star`: :math:`\theta` itself in ``"case_control"``. Of an estimate of `fastpu.priors` a warning gives
+        the AUC at both ends of what it allows.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
-        labelled. `prior` is then converted, :math:`\theta = (\pi (n_p + n_u) - n_p) / n_u`.
+        As in `err_star`; with ``"single_set"`` a prior :math:`\pi` is converted,
+        :math:`\theta = (\pi (n_p + n_u) - n_p) / n_u`.
 
     Returns
     -------

@@ -49,8 +49,7 @@ def recall_at_k(
     Parameters
     ----------
     score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
-        Scores of labelled positive and of unlabelled rows that the model has not been fitted to; larger is more
-        positive, infinite allowed. On rows that it was fitted to, every figure here is too good. Integers of one NumPy
+        As in `err_star`. On rows that the model was fitted to, every figure here is too good. Integers of one NumPy
         type are compared as they are, other numbers as float64.
     k : int or float
         An integer is the number of unlabelled rows that are flagged, from 1 to n_u; a float in (0, 1] the share of
@@ -90,7 +89,7 @@ def recall_at_k(
     >>> recall_at_k([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], k=2)
     0.75
     """
-    return _at_k(score_pos, score_unl, k, lambda recall, _share: recall, n_boot, random_state)
+    return _at_k(Ranked.of(score_pos, score_unl), k, lambda recall, _share: recall, n_boot, random_state)
 
 
 @answers_unknown_keywords
@@ -107,7 +106,8 @@ def lift_at_k(
     .. math:: \mathrm{lift} = \frac{\mathrm{recall}}{k / n_u}
         = \frac{\mathrm{precision}}{\mathrm{share\ of\ positives\ among\ the\ unlabelled\ rows}}
 
-    The recall is that of `recall_at_k`. No prior is needed: for one k the lift orders models as the precision does.
+    The recall is that of `recall_at_k`, and so are errors. No prior is needed: for one k the lift orders models as the
+    precision does.
 
     Parameters
     ----------
@@ -119,18 +119,13 @@ def lift_at_k(
     float, or RankingEstimate if `n_boot` is not 0
         >= 0; 1 is what random scores give, and n_u / k the most that is possible.
 
-    Raises
-    ------
-    TypeError, ValueError
-        As in `recall_at_k`.
-
     Examples
     --------
     >>> from fastpu.metrics import lift_at_k
     >>> lift_at_k([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], k=2)
     1.875
     """
-    return _at_k(score_pos, score_unl, k, lambda recall, share: recall / share, n_boot, random_state)
+    return _at_k(Ranked.of(score_pos, score_unl), k, lambda recall, share: recall / share, n_boot, random_state)
 
 
 @answers_unknown_keywords
@@ -187,12 +182,7 @@ def precision_at_k(
     share = float(flagged[0]) / ranked.unl.size
     n_samples, generator = _check_boot(n_boot, random_state)
     thetas = iter(_priors(prior, theta, n_samples, generator).tolist())
-    estimate = _estimated(
-        ranked,
-        lambda p, u: min(1.0, next(thetas) * (float(recall_of(p, u, flagged)[0]) / share)),
-        n_samples,
-        generator,
-    )
+    estimate = _at_k(ranked, k, lambda recall, share: min(1.0, next(thetas) * (recall / share)), n_samples, generator)
     recall = float(recall_of(*ranked.counts(), flagged)[0])
     _warn_if_impossible("precision_at_k", f"{flagged[0]} rows", recall, share, theta, ranked)
     return estimate
@@ -216,7 +206,8 @@ def average_precision(
 
     where recall(s) and share(s) are the shares of the labelled positive and of the unlabelled rows with scores of at
     least s. It estimates what `sklearn.metrics.average_precision_score` says of the unlabelled rows with their true
-    labels, if labelled rows are a random sample of the positives and neither group was fitted to.
+    labels, if labelled rows are a random sample of the positives and neither group was fitted to. Errors are those of
+    `precision_at_k`, and so is the warning, of the precision where half of the labelled positives are found.
 
     Parameters
     ----------
@@ -229,16 +220,6 @@ def average_precision(
     -------
     float, or RankingEstimate if `n_boot` is not 0
         In (0, 1]; random scores give about the prior.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `precision_at_k`.
-
-    Warns
-    -----
-    EstimateWarning
-        As in `precision_at_k`, of the precision where half of the labelled positives are found.
 
     Notes
     -----
@@ -289,6 +270,8 @@ def ranking_curve(
 ) -> RankingCurve:
     """Return recall, lift and, with a prior, precision for many numbers of flagged rows at once.
 
+    Errors are those of `precision_at_k`.
+
     Parameters
     ----------
     score_pos, score_unl, n_boot, random_state
@@ -302,11 +285,6 @@ def ranking_curve(
     Returns
     -------
     RankingCurve
-
-    Raises
-    ------
-    TypeError, ValueError
-        As in `precision_at_k`.
 
     Examples
     --------
@@ -372,15 +350,13 @@ def _wider(
 
 
 def _at_k(
-    score_pos: object,
-    score_unl: object,
+    ranked: Ranked,
     k: object,
     criterion: Callable[[float, float], float],
     n_boot: object,
     random_state: object,
 ) -> float | RankingEstimate:
     """Return a function of the recall and of the share that is flagged."""
-    ranked = Ranked.of(score_pos, score_unl)
     flagged = np.array([check_k(k, ranked.unl.size)])
     share = float(flagged[0]) / ranked.unl.size
     return _estimated(ranked, lambda p, u: criterion(float(recall_of(p, u, flagged)[0]), share), n_boot, random_state)

@@ -41,11 +41,9 @@ def _sent(function: Callable[[Any], Any]) -> Any:
         client = distributed.get_client()
     except ValueError:
         return function
-    return (
-        function
-        if client.asynchronous
-        else sys.modules["dask"].delayed(client.scatter(function, broadcast=True, hash=False))
-    )
+    if client.asynchronous:
+        return function
+    return sys.modules["dask"].delayed(client.scatter(function, broadcast=True, hash=False))
 
 
 def _entries(part: Any, function: Callable[[Any], Any], dtype: type) -> Any:

@@ -247,8 +247,7 @@ class Model(ABC):
         Parameters
         ----------
         prior : float or PriorEstimate
-            P(Y = 1), in (0, 1): :math:`\pi` itself, the share of positives among the unlabelled rows, in
-            ``"case_control"``; the share among all rows of `X`, the labelled ones included, in ``"single_set"``.
+            As in `fastpu.metrics.err_star`: :math:`\pi` itself in ``"case_control"``.
         y : array-like of shape (n,)
             +1 positive, 0 unlabelled; at least one of each. Labelled negatives (-1) only count as rows that `prior` of
             ``"single_set"`` speaks of.
@@ -258,9 +257,8 @@ class Model(ABC):
             default the training rows, in their order, by their out-of-bag scores: each by the trees that were not
             fitted to it. Forests and bags of boosted trees have such scores.
         scenario : {"case_control", "single_set"}, default "case_control"
-            How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
-            labelled. `prior` is then converted, (prior n - n_pos) / n_unl, and the probabilities are those of a row
-            that has no label.
+            As in `fastpu.metrics.err_star`. With ``"single_set"`` `prior` is converted, (prior n - n_pos) / n_unl, and
+            the probabilities are those of a row that has no label.
         method : {"sigmoid", "isotonic"}, default "sigmoid"
             Two numbers, for tens of labelled rows and scores that behave like log odds; or a step function with lines
             between its steps, for hundreds, which assumes nothing but the order.
@@ -289,7 +287,7 @@ class Model(ABC):
 
         Notes
         -----
-        O(n) time for "sigmoid" after scoring, Newton's method in two variables, and O(n log n) for "isotonic"; O(n)
+        O(n) time for "sigmoid" after scoring, in each of some hundred steps, and O(n log n) for "isotonic"; O(n)
         memory. A penalty of 5e-6 a^2, for scores of unit spread, gives "sigmoid" a minimum where labelled positives
         score higher than the best share :math:`\pi` of the unlabelled rows: the probabilities are then those of a step.
 
@@ -346,20 +344,12 @@ class Model(ABC):
     def predict_proba(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Return the probabilities of both classes for the rows of `X`.
 
-        Parameters
-        ----------
-        X, n_threads
-            As in `decision_function`.
+        Parameters and errors are those of `decision_function`; a model without probabilities has a ValueError.
 
         Returns
         -------
         ndarray of shape (n, 2)
             P(Y = -1 | x) and P(Y = +1 | x), as `with_probabilities` has calibrated them: in [0, 1], with the sum 1.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As in `decision_function`, and if the model has no probabilities.
         """
         method, knots, values = self.calibration, self.calibration_knots, self.calibration_values
         if method is None or knots is None or values is None:

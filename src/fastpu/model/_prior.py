@@ -56,9 +56,8 @@ class PriorEstimate:
         parts = [f"value={self.value:.4g}"]
         for name, ends in (("interval", self.interval), ("allowed", self.allowed)):
             parts += [] if ends is None else [f"{name}=({ends[0]:.4g}, {ends[1]:.4g})"]
-        parts += (
-            [f"only an upper bound: at most {self.allowed[1]:.2g}"] if self.allowed and self.only_upper_bound else []
-        )
+        if self.allowed and self.only_upper_bound:
+            parts.append(f"only an upper bound: at most {self.allowed[1]:.2g}")
         return f"PriorEstimate({', '.join(parts)})"
 
 

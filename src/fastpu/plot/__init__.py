@@ -10,10 +10,9 @@ and models that give NaN or use no feature, TypeError or ValueError.
 
 from __future__ import annotations
 
-from fastpu.plot._importances import importances
 from fastpu.plot._paths import path, selection
 from fastpu.plot._ranking import audit, ranking
-from fastpu.plot._rounds import boosting_curves, label_changes
+from fastpu.plot._rounds import boosting_curves, importances, label_changes
 from fastpu.plot._rows import decision_regions, score_histogram
 
 __all__ = [

@@ -51,9 +51,7 @@ def check_pair(X: object, y: object) -> None:
 def open_axes(ax: object, n: int, size: tuple[float, float]) -> tuple[list[Any], Any]:
     """Return `n` Axes, one below the other, and their Figure: the user's `ax`, or new ones without pyplot."""
     if ax is not None:
-        axes: list[Any] = (
-            list(ax.ravel()) if isinstance(ax, np.ndarray) else list(ax) if isinstance(ax, list | tuple) else [ax]
-        )
+        axes: list[Any] = list(np.asarray(ax, dtype=object).ravel())
         if len(axes) != n or not all(hasattr(each, "plot") and hasattr(each, "axvline") for each in axes):
             raise TypeError(f"ax must be {'one of matplotlib' if n == 1 else 'two'} Axes, got {describe(ax)}")
         figure = axes[0].figure

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._text import describe, short
-from fastpu.model._prior import PriorEstimate, check_scenario
+from fastpu.model._prior import SCENARIOS, PriorEstimate, check_scenario
 from fastpu.path._selection import Curve, best_of, curve_on_path
 from fastpu.path.svm_path_model import SVMPath
 from fastpu.plot._axes import CYCLE, DASHES, check_pair, open_axes, with_legends
@@ -85,8 +85,10 @@ def path(
         raise ValueError("model must have breakpoints, got a trivial path")
     check_pair(X, y)
     if X is None:
-        _refuse_idle(scoring=None if name == "puf" else name, prior=prior,
-                     scenario=None if check_scenario(scenario) == "case_control" else scenario)  # fmt: skip
+        given = {"scoring": (name, "puf"), "prior": (prior, None), "scenario": (check_scenario(scenario), SCENARIOS[0])}
+        for idle, (value, default) in given.items():
+            if value != default:
+                raise ValueError(f"{idle} must not be given without X and y, the rows to judge by, got {short(value)}")
     if shown == "coef" and model.kernel != "linear":
         raise ValueError(f"what='coef' needs the linear kernel, got a path of kernel={model.kernel!r}")
     if shown == "auto":
@@ -123,13 +125,6 @@ def _line_name(model: SVMPath, shown: str, column: int) -> str:
     if shown == "alpha":
         return f"row {model.rows[column]}"
     return f"feature {column}" if model.feature_names is None else model.feature_names[column]
-
-
-def _refuse_idle(**given: object) -> None:
-    """Raise ValueError for arguments of the criterion without rows to judge by; None stands for a default."""
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"{name} must not be given without X and y, the rows to judge by, got {short(value)}")
 
 
 def _draw_lines(ax: Any, lams: NDArray[np.float64], values: NDArray[np.float64], names: Sequence[str]) -> None:

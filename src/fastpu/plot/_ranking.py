@@ -29,9 +29,8 @@ def ranking(
 
     Parameters
     ----------
-    score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
-        Scores of labelled positive and of unlabelled rows that the model has not been fitted to, as in
-        `fastpu.metrics.ranking_curve`.
+    score_pos, score_unl
+        As in `fastpu.metrics.ranking_curve`.
     k : int or float, optional
         A number of flagged rows (an integer) or a share of them (a float) to mark, with its recall and lift.
     n_boot : int, default 200
@@ -114,13 +113,6 @@ def audit(found: Audit, *, before: RankingCurve | None = None, ax: Any = None) -
     Returns
     -------
     matplotlib.figure.Figure
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    TypeError
-        If an argument is not as described.
 
     Notes
     -----

@@ -106,16 +106,12 @@ def score_histogram(model: Any, X: object, y: object, *, bins: int = 50, ax: Any
 
     Parameters
     ----------
-    model : Model
-        Or any object with `decision_function` (and `threshold`, if that is not 0).
+    model, y, ax
+        As in `decision_regions`, for any number of features.
     X : array-like, sparse matrix, DataFrame or BinnedFeatures of shape (n, d)
         What the model scores; best rows that it was not fitted to.
-    y : array-like of shape (n,)
-        +1 positive, 0 unlabelled, -1 negative; true labels may be given as {1, -1}.
     bins : int, default 50
         Number of bins, which all groups share.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
 
     Returns
     -------

@@ -19,8 +19,7 @@ from fastpu.kernels._gauss_basis import gauss_features, median_distance
 from fastpu.model._prior import PriorEstimate
 from fastpu.priors._kernel import kernel_factor, mixture_share
 from fastpu.priors._likelihood import ScoreShare
-from fastpu.priors._rows import on_one_scale, row_keys
-from fastpu.priors._sampling import MOST_SAMPLES, Sample, bootstrap, doubts, open_sample
+from fastpu.priors._rows import MOST_SAMPLES, Sample, bootstrap, doubts, on_one_scale, open_sample, row_keys
 from fastpu.priors._scores import default_rankers, open_rankers, share_by_scores
 
 _LEVEL = 0.95
@@ -108,9 +107,7 @@ def km2(
     0.4
     """
     most = check_int("max_rows", max_rows, low=2)
-    matrix, sample, generator, threads = open_sample(
-        X, y, function="km2", random_state=random_state, n_threads=n_threads
-    )
+    matrix, sample, generator, threads = open_sample(X, y, "km2", random_state, n_threads)
     keys, scaled = row_keys(matrix), on_one_scale(matrix)
 
     def estimate(drawn: Sample) -> tuple[float, str]:
@@ -138,8 +135,7 @@ def km2(
         )  # fmt: skip
         return mixture_share(kernel_factor(best), of_unl, of_pos), trouble
 
-    allowed = _allowed(matrix, sample, generator, threads)
-    return _finished("km2", estimate, allowed, sample, n_boot, generator)
+    return _finished("km2", estimate, lambda: _allowed(matrix, sample, generator, threads), sample, n_boot, generator)
 
 
 @answers_unknown_keywords
@@ -163,7 +159,7 @@ def bbe(
     Where no bin holds positives alone, this ratio is too large. How fast it falls towards the largest scores shows how
     much is left at the end: a logistic model of the same scores, P(negative | s) : P(positive | s) proportional to
     e^-(a s + b), has a likelihood for each share. The estimate is the ratio of the best bin, moved into the shares that
-    the likelihood allows within a standard error.
+    the likelihood allows within a standard error. Errors are those of `km2`, and one if `fit` returns no such model.
 
     Parameters
     ----------
@@ -171,14 +167,12 @@ def bbe(
         The unit of a column does not matter to the default `fit`; a `fit` of yours sees the rows as they are.
         Leave copies of rows out, such as oversampled positives: models that have seen one copy score the other, and
         the estimate comes out too small.
-    y : array-like of shape (n,)
-        +1 positive, 0 unlabelled; at least two of each.
     fit : callable, optional
         ``fit(X, y) -> model`` with y in {1, 0}, whose ``model.decision_function(X)`` is larger for what is more like
         the positive rows; by default the sum of two scores of positive against unlabelled rows: 100 boosted stumps
         (`fit_pnu_auc_boost`), and squared-loss AUC in 200 Gaussian basis functions (`fit_ls_auc`) of columns that are
         divided by their spread.
-    n_boot, random_state, n_threads
+    y, n_boot, random_state, n_threads
         As in `km2`.
 
     Returns
@@ -188,11 +182,6 @@ def bbe(
         the bound of the best bin. It begins at 0 where fewer than half of the labelled rows have scores at which, by
         the likelihood, less than a fifth of the unlabelled rows are negative: the ratio has no flat part then that
         would show where it ends. All are medians over three partitions into folds.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described, or `fit` returns no such model.
 
     Warns
     -----
@@ -227,9 +216,7 @@ def bbe(
     >>> round(bbe(X, y, random_state=0).value, 1)
     0.4
     """
-    matrix, sample, generator, threads = open_sample(
-        X, y, function="bbe", random_state=random_state, n_threads=n_threads
-    )
+    matrix, sample, generator, threads = open_sample(X, y, "bbe", random_state, n_threads)
     rankers = open_rankers(matrix, fit, generator, threads)
     shares: list[ScoreShare] = []
 
@@ -258,19 +245,15 @@ def _at_most(
     return rows[np.sort(generator.choice(rows.size, count, replace=False))]
 
 
-def _allowed(matrix: Matrix, sample: Sample, generator: np.random.Generator, threads: int) -> Callable[[], ScoreShare]:
-    """Return a function that returns the shares that the scores of the default rankers allow."""
-
-    def allowed() -> ScoreShare:
-        pos, unl = (
-            rows if rows.size <= _MOST_SCORED else np.sort(generator.choice(rows, _MOST_SCORED, replace=False))
-            for rows in (sample.pos, sample.unl)
-        )
-        scored = matrix[np.concatenate([pos, unl])]
-        renumbered = Sample(np.arange(pos.size), np.arange(pos.size, pos.size + unl.size))
-        return share_by_scores(renumbered, default_rankers(scored, generator, threads), generator)
-
-    return allowed
+def _allowed(matrix: Matrix, sample: Sample, generator: np.random.Generator, threads: int) -> ScoreShare:
+    """Return the shares that the scores of the default rankers allow."""
+    pos, unl = (
+        rows if rows.size <= _MOST_SCORED else np.sort(generator.choice(rows, _MOST_SCORED, replace=False))
+        for rows in (sample.pos, sample.unl)
+    )
+    scored = matrix[np.concatenate([pos, unl])]
+    renumbered = Sample(np.arange(pos.size), np.arange(pos.size, pos.size + unl.size))
+    return share_by_scores(renumbered, default_rankers(scored, generator, threads), generator)
 
 
 def _finished(

@@ -18,7 +18,7 @@ from fastpu.data._columns import chosen_columns
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix
 from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, proper_prior
-from fastpu.priors._sampling import open_sample
+from fastpu.priors._rows import open_sample
 from fastpu.priors._scores import held_out_scores, open_rankers
 
 _PURE = 0.9  # share of the unlabelled rows that are compared that must be positive by the prior
@@ -97,14 +97,12 @@ def scar_test(
     unlabelled rows of other folds, so that neither the column nor the own label of a row decides what it is compared
     with. Of the rows with the largest scores, nearly all of which are positive, labelled and unlabelled ones are
     compared in the column: by the largest difference of their shares above a cut (Kolmogorov and Smirnov), and how
-    often a difference is as large if labels are dealt out to these rows at random.
+    often a difference is as large if labels are dealt out to these rows at random. Errors are those of `bbe`.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
         At least two columns; the unit of a column does not matter to the default `fit`.
-    y : array-like of shape (n,)
-        +1 positive, 0 unlabelled; at least two of each.
     prior : float or PriorEstimate, optional
         P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows, the labelled ones
         included, in ``"single_set"``, which is converted; if in doubt, pass too small a one. It says how many
@@ -112,8 +110,7 @@ def scar_test(
         that is estimated by prior (labelled rows above / n_pos) / (unlabelled rows above / n_unl). The other 10 %
         could change the difference by as much at most; that is taken off before it is compared with chance.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
-        labelled; only with a prior.
+        As in `fastpu.metrics.err_star`; only with a prior.
     n_top : int, optional
         In place of `prior`: the number of unlabelled rows, at least 10, with the largest scores that are taken for
         positive. The test holds its level only if they are.
@@ -123,18 +120,13 @@ def scar_test(
         As in `bbe`; it sees the rows without the column.
     n_permutations : int, default 999
         From 1 to 10^6. No p-value is below 1 / (n_permutations + 1); for d columns take 20 d or more.
-    random_state, n_threads
+    y, random_state, n_threads
         As in `km2`.
 
     Returns
     -------
     ScarTest
         Of each column the difference, its p-value, and that by Holm's correction.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If an argument is not as described, or `fit` returns no such model.
 
     Notes
     -----
@@ -164,9 +156,7 @@ def scar_test(
     >>> test.columns[np.argmax(np.abs(test.difference))], bool(test.p_adjusted[2] < 0.01)
     (2, True)
     """
-    matrix, sample, generator, threads = open_sample(
-        X, y, function="scar_test", random_state=random_state, n_threads=n_threads
-    )
+    matrix, sample, generator, threads = open_sample(X, y, "scar_test", random_state, n_threads)
     if (prior is None) == (n_top is None):
         came = "None for both" if prior is None else f"{short(prior)} and {short(n_top)}"
         raise TypeError(f"one of prior and n_top must be given, to find unlabelled rows that are positive, got {came}")

@@ -19,8 +19,7 @@ from fastpu.data.binned_features import bin_features
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.kernels._gauss_basis import draw_centers, median_distance
 from fastpu.priors._likelihood import ScoreShare, score_share
-from fastpu.priors._rows import on_one_scale
-from fastpu.priors._sampling import Sample, folds_of
+from fastpu.priors._rows import Sample, folds_of, on_one_scale
 
 # From the numbers of the rows to fit to, their labels, and the numbers of further rows: the scores of both.
 Ranker = Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], tuple[NDArray[np.float64], ...]]
