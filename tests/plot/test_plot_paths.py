@@ -85,7 +85,7 @@ def test_bad_arguments_are_named(toy):
     refused(TypeError, "model must be an SVMPath", fastpu.plot.path, model.at(1.0))
     refused(ValueError, "what='coef' needs the linear kernel", fastpu.plot.path, model, what="coef")
     refused(ValueError, "given together", fastpu.plot.path, model, X)
-    for name, value in (("scoring", "err_star"), ("prior", 0.3), ("scenario", "single_set")):
+    for name, value in (("scoring", "err_star"), ("prior", 0.3), ("prior", np.arange(2)), ("scenario", "single_set")):
         text = f"{name} must not be given without X and y, the rows to judge by, got {value!r}"
         refused(ValueError, text, fastpu.plot.path, model, **{name: value})
     refused(ValueError, "scoring must not", fastpu.plot.path, model, scoring="err_star", prior=0.3)

@@ -87,7 +87,7 @@ def path(
     if X is None:
         given = {"scoring": (name, "puf"), "prior": (prior, None), "scenario": (check_scenario(scenario), SCENARIOS[0])}
         for idle, (value, default) in given.items():
-            if value != default:
+            if value != default if isinstance(value, str) else value is not None:
                 raise ValueError(f"{idle} must not be given without X and y, the rows to judge by, got {short(value)}")
     if shown == "coef" and model.kernel != "linear":
         raise ValueError(f"what='coef' needs the linear kernel, got a path of kernel={model.kernel!r}")
