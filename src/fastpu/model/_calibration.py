@@ -24,8 +24,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from fastpu.data._validate import is_rising
 from fastpu.model._threshold import differ
@@ -35,8 +34,8 @@ METHODS = ("sigmoid", "isotonic")
 # The penalty is RIDGE a^2 / 2, for scores of unit spread. Where the labelled rows score higher than any share pi of U,
 # the loss without it falls for ever as a grows; elsewhere it changes a by some 0.01 %.
 RIDGE = 1e-5
+_MAX_STEPS = 200
 _EPS = float(np.finfo(float).eps)
-_FLATTEST = -40.0  # logarithm of a slope that changes no probability
 _LARGEST = float(np.finfo(float).max)
 # If all probabilities below e are right, less than a share e / pi of the positives can have them.
 _UNLIKELY, _MOST_UNLIKELY = 0.01, 0.05
@@ -141,7 +140,8 @@ def check_calibration(
 def _sigmoid(scored: Scored, prior: float) -> Calibration:
     """Minimise the risk over a >= 0 and b, for scores of mean 0 and spread 1."""
     centre, spread = _standard(scored)
-    constant = np.array([centre]), np.array([0.0, float(logit(prior))])
+    start = math.log(prior) - math.log1p(-prior)
+    constant = np.array([centre]), np.array([0.0, start])
     if spread == 0:  # all scores are equal
         return Calibration(*constant)
     half = 0.5 if spread > 1 else 1.0  # halved, since the difference of large scores may overflow
@@ -153,7 +153,7 @@ def _sigmoid(scored: Scored, prior: float) -> Calibration:
             "prior as its probability; the model ranks them the wrong way round"
         )
         return Calibration(*constant, trouble if mean_unl - mean_pos > 64 * _EPS else "")
-    slope, intercept = _minimum(unl, scored.share_unl, prior, prior * mean_pos)
+    slope, intercept = _minimum(unl, scored.share_unl, prior, prior * mean_pos, start)
     if slope / spread > _LARGEST:
         raise ValueError(f"scores must differ by more for with_probabilities, got a standard deviation of {spread:.3g}")
     unlikely = _dot(scored.share_pos, expit(slope * pos + intercept) < _UNLIKELY)
@@ -177,26 +177,54 @@ def _standard(scored: Scored) -> tuple[float, float]:
     return math.ldexp(centre, exponent), math.ldexp(math.sqrt(square), exponent)
 
 
-def _minimum(unl: NDArray[np.float64], share: NDArray[np.float64], prior: float, target: float) -> tuple[float, float]:
+def _minimum(
+    unl: NDArray[np.float64], share: NDArray[np.float64], prior: float, target: float, start: float
+) -> tuple[float, float]:
     """Return the a > 0 and b of the least mean_U log(1 + e^z) - target a - prior b + RIDGE a^2 / 2, z = a s + b.
 
-    It is where the derivative in a of the risk that is minimised over b, which rises, is 0: two variables at once would
-    creep where nearly all probabilities are 0 or 1. The root is sought by the logarithm of a, whose size is not known.
+    Newton's method in a on the risk that is minimised over b, whose derivative in a rises, within an interval that
+    holds its root: two variables at once would creep where nearly all probabilities are 0 or 1.
     """
-    lowest, highest, start = float(unl.min()), float(unl.max()), float(logit(prior))
+    low, high = 0.0, (target + _dot(share, np.abs(unl))) / RIDGE
+    a, b = 0.0, start
+    for _ in range(_MAX_STEPS):
+        b = _intercept(a, b, unl, share, prior)
+        p = expit(a * unl + b)
+        slope = _dot(share * p, unl) - target + RIDGE * a
+        curve = share * p * (1 - p)
+        mass = float(curve.sum())
+        centre = _dot(curve, unl) / mass if mass else 0.0
+        bend = _dot(curve, (unl - centre) ** 2) + RIDGE
+        low, high = (a, high) if slope < 0 else (low, a)
+        following = a - slope / bend
+        if not low < following < high:
+            following = math.sqrt(low * high) if low else 0.5 * high
+        if abs(following - a) <= 4 * _EPS * a or abs(slope) <= _EPS * (abs(target) + RIDGE * a):
+            break
+        a, b = following, b - centre * (following - a)
+    return a, b
 
-    def intercept(a: float) -> float:
-        """Return the b at which the mean over U is the prior."""
-        ends = start - a * highest - 1, start - a * lowest + 1
-        return float(brentq(lambda b: _dot(share, expit(a * unl + b)) - prior, *ends, xtol=_EPS))
 
-    def slope(log_a: float) -> float:
-        a = math.exp(log_a)
-        return _dot(share * expit(a * unl + intercept(a)), unl) - target + RIDGE * a
-
-    steepest = 1 + math.log((target + _dot(share, np.abs(unl))) / RIDGE)
-    a = math.exp(brentq(slope, _FLATTEST, steepest)) if slope(_FLATTEST) < 0 else 0.0
-    return a, intercept(a)
+def _intercept(a: float, b: float, unl: NDArray[np.float64], share: NDArray[np.float64], prior: float) -> float:
+    """Return the b at which the mean over U is the prior: Newton's method from b, within an interval that holds it."""
+    start = math.log(prior) - math.log1p(-prior)
+    low, high = start - a * float(unl.max()), start - a * float(unl.min())
+    best, least = b, math.inf
+    for _ in range(_MAX_STEPS):
+        p = expit(a * unl + b)
+        miss, curve = _dot(share, p) - prior, _dot(share, p * (1 - p))
+        if abs(miss) < least:
+            best, least = b, abs(miss)
+        if least <= 2 * _EPS * prior:
+            break
+        low, high = (b, high) if miss < 0 else (low, b)
+        following = b - miss / curve if curve > 0 else math.inf
+        if not low < following < high:
+            following = 0.5 * (low + high)
+        if not low < following < high or abs(following - b) <= _EPS * abs(b):
+            break
+        b = following
+    return best
 
 
 def _dot(shares: NDArray[np.float64], values: NDArray[Any]) -> float:
