@@ -221,7 +221,7 @@ def test_an_estimate_a_little_outside_of_what_is_allowed_is_told(allowed, monkey
     X, y, _ = draw(0, n_pos=200, n_unl=300, apart=4.0)
     value = km2(X, y, random_state=0).value
     share = _likelihood.ScoreShare(value, *(value * np.array(allowed)))
-    monkeypatch.setattr(_estimates, "_allowed", lambda *_: lambda: share)
+    monkeypatch.setattr(_estimates, "_allowed", lambda *_: share)
     with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"^km2: the estimate 0\.\d+ is outside of 0\.\d+ to"):
         km2(X, y, random_state=0)
 
