@@ -117,6 +117,19 @@ def test_a_fit_out_of_steps_is_told_with_its_gap(data):
     assert model.gap <= model.objective[-1]
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.ConvergenceWarning")
+def test_more_steps_do_not_leave_a_worse_model():
+    """Where the active set gives up, on rows that are there twice, an interior point begins far from the minimum."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([np.repeat(rng.normal(size=(75, 5)) + 0.7, 2, axis=0), rng.normal(size=(300, 5))])
+    y = np.arange(450) < 150
+    models = [fastpu.fit_pual(X, y, kernel="rbf", C_pos=1000.0, C_unl=1.0, max_iter=n) for n in (5, 6, 7, 9, 12, 200)]
+    gaps = [model.gap for model in models]
+    assert gaps == sorted(gaps, reverse=True)
+    assert models[-1].converged
+    assert not models[-2].converged
+
+
 def test_flaws_of_many_points_are_told_once(data):
     X, y = data
     with pytest.warns(fastpu.exceptions.ConvergenceWarning) as caught:

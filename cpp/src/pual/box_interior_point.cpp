@@ -130,7 +130,7 @@ class InteriorPoint {
     std::fill(now_.alpha.begin(), now_.alpha.end(), 1.0);
     gram_.apply(now_.alpha.data(), q_alpha_.data());
     const double curvature = std::accumulate(q_alpha_.begin(), q_alpha_.end(), 0.0);
-    const double start = std::min(2 * static_cast<double>(n_) / curvature, 0.5 * cost);
+    const double start = std::min(2 * static_cast<double>(n_) / std::max(curvature, 0.0), 0.5 * cost);
     for (std::size_t i = 0; i < n_; ++i) {
       now_.alpha[i] = start;
       now_.room[i] = cost - start;

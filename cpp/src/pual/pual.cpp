@@ -21,12 +21,13 @@ using detail::BoxPoint;
 using detail::BoxValue;
 using Vector = std::vector<double>;
 
-constexpr index_t kFirstDescents = 10;  // rounds of coordinate descent before the first system of equations is solved
-constexpr index_t kMoreDescents = 2;    // rounds of coordinate descent between two systems
-constexpr index_t kActiveRounds = 6;    // rounds of the active set; if more are needed, Q is too singular for it
-constexpr index_t kMostFree = 4096;     // most alphas between their bounds for which equations are solved
-constexpr int kMostHalvings = 5;        // of the way to the solution of the equations
-constexpr index_t kSmall = 1024;        // most rows of a problem whose parts are too small to be dealt out to threads
+constexpr index_t kFirstDescents =
+    10;                               // rounds of coordinate descent before the first equations, and after useless ones
+constexpr index_t kMoreDescents = 2;  // rounds of coordinate descent between two systems of equations
+constexpr index_t kActiveRounds = 6;  // rounds of the active set; if more are needed, Q is too singular for it
+constexpr index_t kMostFree = 4096;   // most alphas between their bounds for which equations are solved
+constexpr int kMostHalvings = 5;      // of the way to the solution of the equations
+constexpr index_t kSmall = 1024;      // most rows of a problem whose parts are too small to be dealt out to threads
 
 // 1/2 alpha'Q alpha - 2 1'alpha
 double dual_objective(const Vector& alpha, const Vector& q_alpha) {
@@ -47,8 +48,7 @@ class Search {
         callback_(callback),
         team_(team),
         alpha_(size()),
-        q_alpha_(size()),
-        max_iter_(options.max_iter) {}
+        q_alpha_(size()) {}
 
   PualResult run() {
     if (!at_bounds()) search();
@@ -57,7 +57,7 @@ class Search {
     result_.objective = last.objective;
     result_.gap = last.gap;
     if (result_.status != PualStatus::callback) {
-      const bool is_out = result_.n_iter >= max_iter_;
+      const bool is_out = result_.n_iter >= options_.max_iter;
       result_.status = is_solved(last) ? PualStatus::gap : is_out ? PualStatus::max_iter : PualStatus::precision;
     }
     result_.alpha = std::move(alpha_);
@@ -102,17 +102,18 @@ class Search {
     if (gram_.is_dense()) {
       move_to_best_multiple();
       if (active_set()) return;
-      if (result_.status == PualStatus::callback || result_.n_iter >= max_iter_) return;
+      if (result_.status == PualStatus::callback || result_.n_iter >= options_.max_iter) return;
     }
+    const double least_gap = value().gap;
     const index_t before = result_.n_iter;
     BoxPoint point = detail::box_interior_point(
-        gram_, cost_, options_.tol, max_iter_ - before,
+        gram_, cost_, options_.tol, options_.max_iter - before,
         [&](index_t n_steps, const BoxValue& value) {
           result_.n_iter = before + n_steps;
           return record(value);
         },
         team_);
-    alpha_ = std::move(point.alpha);
+    if (point.value.gap < least_gap) alpha_ = std::move(point.alpha);
   }
 
   // ---- active set
@@ -121,7 +122,7 @@ class Search {
   void move_to_best_multiple() {
     double curvature = 0;
     for (const double value : q_alpha_) curvature += value / cost_;
-    const double best = std::min(2 * static_cast<double>(size()) / curvature, cost_);
+    const double best = std::min(2 * static_cast<double>(size()) / std::max(curvature, 0.0), cost_);
     for (std::size_t i = 0; i < size(); ++i) {
       alpha_[i] = best;
       q_alpha_[i] *= best / cost_;
@@ -129,21 +130,23 @@ class Search {
   }
 
   void descend(index_t n_rounds) {
-    for (index_t k = 0; k < n_rounds; ++k) gram_.descend(cost_, alpha_.data(), q_alpha_.data());
+    for (index_t k = 0; k < n_rounds; ++k) {
+      team_.poll();
+      gram_.descend(cost_, alpha_.data(), q_alpha_.data());
+    }
   }
 
-  // Returns whether the problem is solved; alpha is the best point so far in any case.
+  // Returns whether the problem is solved; alpha is the last point that was recorded.
   bool active_set() {
-    for (index_t round = 0; round < std::min(kActiveRounds, max_iter_); ++round) {
-      team_.poll();
-      descend(round == 0 ? kFirstDescents : kMoreDescents);
-      const bool is_better = solve_free();
+    bool is_better = false;
+    for (index_t round = 0; round < std::min(kActiveRounds, options_.max_iter); ++round) {
+      descend(is_better ? kMoreDescents : kFirstDescents);
+      is_better = solve_free();
       gram_.apply(alpha_.data(), q_alpha_.data());  // computed anew, to remove the rounding of all the updates
       ++result_.n_iter;
       const BoxValue reached = value();
       if (record(reached)) return false;
       if (is_solved(reached)) return true;
-      if (!is_better) descend(kFirstDescents);
     }
     return false;
   }
@@ -223,7 +226,6 @@ class Search {
   Team& team_;
   Vector alpha_;
   Vector q_alpha_;
-  index_t max_iter_;
   PualResult result_;
 };
 
