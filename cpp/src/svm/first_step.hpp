@@ -55,10 +55,10 @@ inline FirstStep first_step(const SmoProblem& problem, const double* start, cons
 
 // Goes towards the end of the start of a problem, from the start or from the largest multiple of it within the bounds,
 // whichever is better, and returns the distance. Where all bounds have grown by one factor, that multiple has every
-// variable at its bound that was at it before.
+// variable at its bound that was at it before. All variables are active, and `order` is that of their positions.
 template <class T>
-double take_first_step(CachedRows<T>& source, const SmoProblem& problem, SmoState& state, const PrecisionWatch& watch,
-                       double* value, std::vector<double>& gradient) {
+double take_first_step(CachedRows<T>& source, const std::vector<index_t>& order, const SmoProblem& problem,
+                       SmoState& state, const PrecisionWatch& watch, double* value, std::vector<double>& gradient) {
   const double* end = problem.start->end;
   // Where bounds grow by one factor, so do most variables, and K times the start is known. So kernel rows are needed
   // only for the variables whose way differs from the same multiple of their start.
@@ -79,9 +79,12 @@ double take_first_step(CachedRows<T>& source, const SmoProblem& problem, SmoStat
     changes.add(i, rest);
     distance += std::abs(rest);
   }
+  std::vector<double> by_position(at(problem.n));
+  source.update(changes, by_position.data());
   std::vector<double> product(at(problem.n));
-  for (index_t i = 0; i < problem.n; ++i) product[at(i)] = factor * problem.start->product[i];
-  source.update(changes, product.data());
+  for (std::size_t p = 0; p < order.size(); ++p) {
+    product[at(order[p])] = factor * problem.start->product[order[p]] + by_position[p];
+  }
   double growth = kInfinity;
   double length = 0;
   double sums[2] = {};

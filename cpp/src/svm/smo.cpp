@@ -183,8 +183,8 @@ void Smo<T>::start() {
     watch_.see_row(diagonal, problem_.linear[i]);
   }
   if (problem_.start != nullptr && problem_.start->end != nullptr) {
-    source_.activate(all_);
-    moved_ += detail::take_first_step(source_, problem_, state_, watch_, value_, result_.gradient);
+    moved_ +=
+        detail::take_first_step(source_, source_.activate(all_), problem_, state_, watch_, value_, result_.gradient);
   }
   activate(all_);
   changes_.clear();

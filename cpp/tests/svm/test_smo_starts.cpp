@@ -94,3 +94,31 @@ CASE("a group whose sum is not 0 keeps it where its bounds grow") {
 }
 
 }  // namespace
+
+CASE("a step to the end of a start is right on a cache whose columns another problem has permuted") {
+  const Points<double> points(1500, 3, 605);
+  const std::vector<double> k = kernel_matrix(kRbf, points);
+  Box box = svm_box(points.n, 0.1, 606);
+  Team team(1);
+  const auto kernel = make_kernel(points.dense(), kRbf, team);
+  KernelCache<double> cache(*kernel, kManyBytes);
+  const SmoOptions options = with_tol(1e-6);
+  std::vector<double> b = box.start;
+  const SmoResult first = smo(cache, box.view(), options, {}, team, b.data());
+  CHECK(cache.columns() != box.rows);
+  std::vector<double> product = first.gradient;
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    product[i] -= box.linear[i];
+    if (i % 50 == 0) continue;
+    box.lower[i] *= 4;
+    box.upper[i] *= 4;
+  }
+  const std::vector<double> end = solve_with(points, kRbf, box, with_tol(0.05), team, kManyBytes).b;
+  box.start = b;
+  const SmoStart start{product.data(), end.data(), first.moved};
+  SmoProblem problem = box.view();
+  problem.start = &start;
+  const SmoResult second = smo(cache, problem, options, {}, team, b.data());
+  CHECK(second.status == SmoStatus::tol);
+  CHECK(violation_of(box, gradient_of(k, points.n, box, b), b) <= 2 * options.tol);
+}

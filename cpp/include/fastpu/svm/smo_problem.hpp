@@ -21,8 +21,8 @@ struct SmoProblem {
   const SmoStart* start = nullptr;       // null if nothing is known
 };
 
-// What is known of the start: K times it, and the end of a step from it that may be worth making: smo() goes to that
-// end, or, if it is no better than the start, to the minimum on the way.
+// What is known of the start: K times it, and the end of a step that may be worth making. smo() goes towards that end,
+// from the start or from its largest multiple within the bounds, as far as the objective falls.
 struct SmoStart {
   const double* product = nullptr;
   const double* end = nullptr;  // feasible; null for none; only smo() looks at it
