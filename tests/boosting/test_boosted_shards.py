@@ -154,7 +154,7 @@ def test_numbers_must_fit_the_rows():
     X, y = pnu_rows(50)
     bins, labels = fastpu.bin_features(X), np.asarray(y, dtype=np.int8)
     n = int(np.sum(labels == 0))
-    for numbers, words in ((np.zeros(n + 1), f"1-D array of {n} elements"), (np.full(n, n), "out of range")):
+    for numbers, words in ((np.zeros(n + 1), f"1-D array of {n} elements"), (np.full(n, n), "numbers must be below")):
         with pytest.raises(ValueError, match=words):
             _core.BoostedRows(
                 bins._native, labels, None, None, _core.BoostedTreesOptions(), init=None, n_unlabelled=n,

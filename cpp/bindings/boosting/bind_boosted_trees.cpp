@@ -54,9 +54,11 @@ class MemberRows {
  private:
   static const std::uint32_t* checked_numbers(const py::object& array, index_t n_own, index_t n_unlabelled) {
     const auto* numbers = view_or_null<std::uint32_t>(array, "numbers", n_own);
-    if (numbers != nullptr &&
-        !std::all_of(numbers, numbers + n_own, [&](index_t number) { return number < n_unlabelled; })) {
-      throw py::value_error("numbers are out of range");
+    const auto is_wrong = [=](index_t number) { return number >= n_unlabelled; };
+    const auto* wrong = numbers == nullptr ? nullptr : std::find_if(numbers, numbers + n_own, is_wrong);
+    if (wrong != nullptr && wrong != numbers + n_own) {
+      throw py::value_error("numbers must be below " + std::to_string(n_unlabelled) + ", got " +
+                            std::to_string(*wrong));
     }
     return numbers;
   }

@@ -41,7 +41,7 @@ BinnedFeatures bin_training(const RowsView& view, index_t max_bins, index_t most
   options.sample_weight = training.set.sample_weight;
   return std::visit(
       [&](const auto& x) {
-        if constexpr (requires { x.data; }) {
+        if constexpr (std::decay_t<decltype(x)>::kIsDense) {
           options.categorical = training.set.categorical;
           if (max_bins == 0) {
             options.max_bins = x.n_rows > most_distinct ? kQuantiles : exact_search_bins(x.n_rows, x.n_cols);

@@ -57,7 +57,7 @@ Array<double> symmetric_product(const py::object& a, const py::object& b, int n_
   Array<double> out({left.n_cols, right.n_cols});
   const auto to = mutable_view(out);
   in_tiles(n_threads, [&](const TiledBlas& tiles) {
-    if (a.is(b)) return tiles.gram(left, to);
+    if (left.data == right.data && left.n_cols == right.n_cols) return tiles.gram(left, to);
     tiles.symmetric_product(Op::transpose, left, right, to);
   });
   return out;

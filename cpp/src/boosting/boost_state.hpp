@@ -34,8 +34,9 @@ class BoostState {
   bool is_stale() const;
   void refresh();
 
-  // Brings the histograms of a feature up to date; to be called once for each feature after add_stump(), and refresh()
-  // where that follows. Different threads may do this for different features.
+  // Brings the histograms of a feature up to date; to be called once for each feature before its bins are read: after
+  // add_stump(), or after the refresh() that comes last. A second call would count the rows of sparse features twice.
+  // Different threads may do this for different features.
   void settle(index_t feature);
 
   const double* unlabelled_bins(index_t feature) const { return histogram_.data() + layout_.first_pair(feature); }

@@ -87,9 +87,8 @@ class RowLoss final : public TreeLoss {
     if (formula_->is_exponential() && rows.sample_weight != nullptr) {
       log_weight_ = AlignedBuffer<double>(rows.n_rows, "the logarithms of weights");
     }
-    team.for_each(n_blocks(), [&](index_t block, int /*worker*/) {
-      const index_t end = std::min(rows_.n_rows, (block + 1) * kLossRows);
-      for (index_t i = block * kLossRows; i < end; ++i) check_row(i, takes_negatives);
+    team.for_blocks(rows_.n_rows, kLossRows, team.n_threads(), [&](index_t first, index_t end, int /*worker*/) {
+      for (index_t i = first; i < end; ++i) check_row(i, takes_negatives);
     });
     most_weight_ = rows_.n_rows > 0 ? 1.0 : 0.0;
     if (rows_.sample_weight != nullptr && rows_.n_rows > 0) {
@@ -170,11 +169,9 @@ class RowLoss final : public TreeLoss {
 
   void derive_by(const TreeLossScores& scores, const LossScale& scale, const LossSlopes& slopes, const double* kept,
                  double* g, double* h, Team& team) const {
-    team.for_each(n_blocks(), [&](index_t block, int /*worker*/) {
-      const index_t first = block * kLossRows;
+    team.for_blocks(rows_.n_rows, kLossRows, team.n_threads(), [&](index_t first, index_t end, int /*worker*/) {
       const double* const of_block = kept == nullptr ? nullptr : kept + first;
-      derive_rows(scores, first, std::min(kLossRows, rows_.n_rows - first), scale, slopes, of_block, g + first,
-                  h + first);
+      derive_rows(scores, first, end - first, scale, slopes, of_block, g + first, h + first);
     });
   }
 

@@ -15,6 +15,8 @@ namespace fastpu::detail {
 // exponential loss are in the order of Slot, too.
 enum ExpSlot : std::uint8_t { kRisingUnlabelled, kFallingUnlabelled, kRisingNegative, kFallingPositive };
 enum LogSlot : std::uint8_t { kLossPositive, kLossUnlabelled, kLossAsNegative };
+static_assert(int{kRisingUnlabelled} == int{kUnlabelledMinus} && int{kFallingUnlabelled} == int{kUnlabelledPlus} &&
+              int{kRisingNegative} == int{kLabelledMinus} && int{kFallingPositive} == int{kLabelledPlus});
 inline constexpr int kLossSlots = 4;
 inline constexpr int kGroups = 3;                // an array by group begins with N, then U, then P
 inline constexpr int kTopWeight = kLossSlots;    // the place of the largest weight in TreeLossTops

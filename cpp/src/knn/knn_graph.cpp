@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/pacer.hpp"
+#include "common/to_text.hpp"
 #include "knn/knn_searches.hpp"
 #include "knn/nearest_rows.hpp"
 
@@ -58,10 +58,9 @@ void check_ranges(const DenseView<T>& x, Team& team) {
   }
   if (n_nan != 0) throw std::invalid_argument("X must have finite entries, got NaN");
   if (!std::isfinite(4 * sum)) {
-    std::ostringstream message;
-    message << "X must have squared distances within the range of float64, got column " << widest_column
-            << " with values that differ by " << widest << "; scale X";
-    throw std::invalid_argument(message.str());
+    throw std::invalid_argument("X must have squared distances within the range of float64, got column " +
+                                std::to_string(widest_column) + " with values that differ by " +
+                                detail::to_text(widest) + "; scale X");
   }
 }
 

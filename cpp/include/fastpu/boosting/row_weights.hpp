@@ -1,4 +1,4 @@
-// The weights that boosted stumps give to rows, and what is told by groups of them.
+// The weights that boosted stumps give to rows, and numbers by group of rows.
 //
 // Every row has the pair (exp(f), exp(-f)), each up to a factor common to its group, so that the same code serves all
 // groups: an unlabelled row uses both (b and c in boost_loss.hpp), a labelled positive only exp(-f) (a), a labelled

@@ -99,8 +99,8 @@ class TreeLoss {
   virtual Derivatives derivatives(const TreeLossScores& scores, const TreeLossTops& tops,
                                   const TreeLossSums& sums) const = 0;
 
-  // All steps at once, if this holder has all rows: the same g and h, to the bit, in as few passes over the rows as the
-  // loss needs.
+  // All steps at once, if this holder has all rows: the g and h of tops, sums and derive, to the bit, in as few passes
+  // over the rows as the loss needs.
   virtual void derive_alone(const TreeLossScores& scores, double* g, double* h, Team& team) const = 0;
 
  protected:
