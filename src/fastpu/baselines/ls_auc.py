@@ -23,7 +23,7 @@ from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
-from fastpu.model._scored_rows import GROUP, ScoredRows
+from fastpu.model._threshold import GROUP, ScoredRows
 from fastpu.risk._fit import Shape, check_shape, make_model
 from fastpu.risk.risk_machine import RiskMachine
 

@@ -16,7 +16,7 @@ from fastpu.data._folds import stratified_folds
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, label_counts
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
-from fastpu.model._scored_rows import GROUP
+from fastpu.model._threshold import GROUP
 
 _Boosted = _core.StumpBoostResult | _core.BoostedTreesResult
 

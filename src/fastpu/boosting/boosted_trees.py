@@ -26,7 +26,7 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.model._prior import needs_prior_where, prior_by_labels
-from fastpu.model._scored_rows import ScoredRows
+from fastpu.model._threshold import ScoredRows
 from fastpu.tree._fit import (
     as_int,
     bin_rows,
