@@ -208,7 +208,7 @@ def estimate(
     way = check_choice("unclear", unclear, UNCLEAR)
     checked = Checked(plan, given, wanted, way == "bounds")
     everything = np.array([plan.n_rows])
-    share = _only(checked.precision(everything))
+    share = only(checked.precision(everything))
     low, high = share.interval
     cut = None if first is None else np.array([first])
     return Audit(
@@ -217,8 +217,8 @@ def estimate(
         samples=checked.samples(),
         allowed=share.interval,
         count=AuditEstimate(share.value * plan.n_rows, (low * plan.n_rows, high * plan.n_rows)),
-        precision=None if cut is None else _only(checked.precision(cut)),
-        recall=None if cut is None else _only(checked.recall(cut)),
+        precision=None if cut is None else only(checked.precision(cut)),
+        recall=None if cut is None else only(checked.recall(cut)),
         k=first,
         level=wanted,
         n_checked=int(np.count_nonzero(~np.isnan(given))),
@@ -229,7 +229,7 @@ def estimate(
     )
 
 
-def _only(found: Limits) -> AuditEstimate:
+def only(found: Limits) -> AuditEstimate:
     return AuditEstimate(float(found.value[0]), (float(found.low[0]), float(found.high[0])))
 
 
