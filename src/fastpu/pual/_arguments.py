@@ -83,6 +83,9 @@ def check_pual_options(function: str, title: str, given: Mapping[str, Any], **mo
         raise ValueError(
             f"n_components must be None for kernel='linear', which needs no approximation, got {components}"
         )
+    values = {**kernel.params(), "n_components": components, **more}
+    if "n_neighbors" in given:
+        values["n_neighbors"] = check_int("n_neighbors", given["n_neighbors"], low=0)
     return PualOptions(
         function=function,
         title=title,
@@ -90,7 +93,7 @@ def check_pual_options(function: str, title: str, given: Mapping[str, Any], **mo
         n_components=components,
         generator=check_random_state(given["random_state"]),
         n_threads=resolve_n_threads(given["n_threads"]),
-        values={**kernel.params(), "n_components": components, **more},
+        values=values,
     )
 
 

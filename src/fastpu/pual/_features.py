@@ -8,11 +8,10 @@ eliminated in this order, solutions for the positives need only its last block.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -95,61 +94,17 @@ _LARGEST = 1e153
 _LARGEST_SUM = 1e307  # largest kernel value: sums of a few of them, with either sign, must not overflow
 
 
-class Features(ABC):
-    def __init__(self, rows: PualRows) -> None:
-        self.rows = rows
-        self.residual: float | None = None  # of Nystroem's method: the mean of K(x, x) - z'z
-
-    @cached_property
-    @abstractmethod
-    def gram_unl(self) -> NDArray[np.float64]:
-        """Z_u'Z_u, with each row multiplied by its weight, of shape (r, r)."""
-
-    @cached_property
-    @abstractmethod
-    def pos(self) -> NDArray[np.float64]:
-        """The last columns of the rows of positives, of shape (n_pos, r_pos); their other columns are 0."""
-
-    @property
-    def rank(self) -> int:
-        return len(self.gram_unl)
-
-    @cached_property
-    def scratch(self) -> NDArray[np.float64]:
-        """A matrix of the shape of `gram_unl` to overwrite: allocating one takes as long as copying."""
-        return np.empty(self.gram_unl.shape)
-
-    @abstractmethod
-    def quadratic_form(self, R: Any) -> NDArray[np.float64]:
-        """Return Z'RZ."""
-
-    @abstractmethod
-    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the values z'beta on all training rows, a row of them for each row beta of `betas`."""
-
-    @abstractmethod
-    def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        """Return Z'o - lam beta for each row o of `on_rows`, numbers for all training rows, and its row of `betas`."""
-
-    # Linear features override this, and need the arguments.
-    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:  # noqa: ARG002
-        """Return the root of the decrease by the best step along one feature of X, for losses of this weight."""
-        return 0.0  # a kernel has no columns of X to check, and Z is as accurate as the kernel matrix
-
-    @abstractmethod
-    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
-        """Return the fields of the model f(x) = z(x)'beta + offset."""
-
-
-class LinearFeatures(Features):
+class LinearFeatures:
     """Linear features: the rows of X less the mean of the unlabelled ones, in float64.
 
     Of CSR only columns with many entries are shifted. What remains of the mean, by rounding or in columns that are not
     shifted, is removed from products by a term of rank one.
     """
 
+    residual = None
+
     def __init__(self, rows: PualRows) -> None:
-        super().__init__(rows)
+        self.rows = rows
         matrix = rows.matrix
         self.x: Any
         if matrix.is_sparse:
@@ -165,12 +120,14 @@ class LinearFeatures(Features):
 
     @cached_property
     def pos(self) -> NDArray[np.float64]:
+        """The last columns of the rows of positives, of shape (n_pos, r_pos); their other columns are 0."""
         part = self.x[self.rows.pos]
         dense: NDArray[np.float64] = part.toarray() if sp.issparse(part) else part
         return dense - self._mean
 
     @cached_property
     def gram_unl(self) -> NDArray[np.float64]:
+        """Z_u'Z_u, with each row multiplied by its weight, of shape (r, r)."""
         unl = self.rows.unl
         if not sp.issparse(self.x):
             return gram(self.x[unl], self.rows.weigh(unl), self.rows.n_threads)
@@ -181,6 +138,7 @@ class LinearFeatures(Features):
         return centred
 
     def quadratic_form(self, R: Any) -> NDArray[np.float64]:
+        """Return Z'RZ."""
         if not sp.issparse(self.x):  # the form does not depend on a shift of the rows
             return _core.tiled_symmetric_product(self.x, R @ self.x, n_threads=self.rows.n_threads)
         form: NDArray[np.float64] = (self.x.T @ (R @ self.x)).toarray()
@@ -199,9 +157,11 @@ class LinearFeatures(Features):
         return sums
 
     def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the values z'beta on all training rows, a row of them for each row beta of `betas`."""
         return np.array([self.times(beta) for beta in betas])
 
     def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        """Return Z'o - lam beta for each row o of `on_rows`, numbers for all training rows, and its row of `betas`."""
         return np.array([self.back(one) for one in on_rows]) - lam * betas
 
     @cached_property
@@ -210,23 +170,26 @@ class LinearFeatures(Features):
         return np.sqrt(np.asarray(squares, dtype=np.float64).reshape(-1))
 
     def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:
+        """Return the root of the decrease by the best step along one feature of X, for losses of this weight."""
         # 1/2 slope^2 / curvature
         curvatures = np.hypot(math.sqrt(lam), math.sqrt(weight) * self._lengths)
         return float((np.abs(self.back(on_rows) - lam * beta) / curvatures).max())
 
     def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
-        return {"coef": beta, "intercept": float(offset - self._centre @ beta - self._mean @ beta)}
+        """Return the fields of the model f(x) = z(x)'beta + offset."""
+        intercept = float(offset - self._centre @ beta - self._mean @ beta)
+        return {"support": np.empty(0, dtype=np.int64), "dual_coef": np.empty(0), "coef": beta, "intercept": intercept}
 
 
-class DenseFeatures(Features):
-    """Features that are computed and stored, a row of `z` for each row of X; models keep the rows `_support`."""
+class DenseFeatures:
+    """As `LinearFeatures`, but computed and stored, a row of `z` for each row of X; models keep the rows `_support`."""
 
     z: NDArray[np.float64]
     n_last: int  # rows of positives are 0 except in so many last columns
+    residual: float | None = None  # of Nystroem's method: the mean of K(x, x) - z'z
 
     def __init__(self, rows: PualRows, kernel: Kernel, support: NDArray[np.int64]) -> None:
-        super().__init__(rows)
-        self._kernel, self._support = kernel, support
+        self.rows, self._kernel, self._support = rows, kernel, support
 
     @cached_property
     def _shared(self) -> dict[str, Any]:
@@ -250,6 +213,9 @@ class DenseFeatures(Features):
 
     def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
         return _core.tiled_product(on_rows, self.z, n_threads=self.rows.n_threads) - lam * betas
+
+    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:  # noqa: ARG002
+        return 0.0  # a kernel has no columns of X to check, and Z is as accurate as the kernel matrix
 
 
 class KernelFeatures(DenseFeatures):
@@ -345,6 +311,9 @@ class NystroemFeatures(DenseFeatures):
     def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
         coef = self._to_features @ beta
         return {**self._shared, "dual_coef": coef, "intercept": float(offset - self._centre @ beta)}
+
+
+Features: TypeAlias = LinearFeatures | KernelFeatures | NystroemFeatures
 
 
 def open_features(rows: PualRows, kernel: Kernel, n_components: int | None, generator: np.random.Generator) -> Features:
