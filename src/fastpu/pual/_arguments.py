@@ -83,9 +83,8 @@ def check_pual_options(function: str, title: str, given: Mapping[str, Any], **mo
         raise ValueError(
             f"n_components must be None for kernel='linear', which needs no approximation, got {components}"
         )
-    values = {**kernel.params(), "n_components": components, **more}
     if "n_neighbors" in given:
-        values["n_neighbors"] = check_int("n_neighbors", given["n_neighbors"], low=0)
+        more = {"n_neighbors": check_int("n_neighbors", given["n_neighbors"], low=0), **more}
     return PualOptions(
         function=function,
         title=title,
@@ -93,7 +92,7 @@ def check_pual_options(function: str, title: str, given: Mapping[str, Any], **mo
         n_components=components,
         generator=check_random_state(given["random_state"]),
         n_threads=resolve_n_threads(given["n_threads"]),
-        values=values,
+        values={**kernel.params(), "n_components": components, **more},
     )
 
 
