@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._progress import make_callback, of_rounds
-from fastpu.common._text import describe
 from fastpu.data._matrix import DenseMatrix, Matrix
+from fastpu.data._training_rows import check_eval_pair
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.kernels._gauss_basis import gauss_features
 from fastpu.risk._fit import RiskRound, RiskRows, Shape, make_model, warn_of
@@ -144,9 +144,7 @@ def _check_eval_set(eval_set: object, rows: RiskRows) -> tuple[Matrix | None, ND
     """Return the evaluation rows in the form of the training rows, and their labels."""
     if eval_set is None:
         return None, None
-    if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
-        raise TypeError(f"eval_set must be one pair (X, y), got {describe(eval_set)}")
-    X, y = eval_set
+    X, y = check_eval_pair(eval_set)
     matrix = check_matrix(
         X, name="X of eval_set", n_features=rows.matrix.n_features, feature_names=rows.matrix.feature_names
     )
