@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.audit._checked import UNCLEAR, Checked, Limits
+from fastpu.audit._checked import UNCLEAR, Checked, Limited
 from fastpu.audit._plan import Plan, check_answers, check_plan
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_float
@@ -117,8 +117,7 @@ class Audit(PriorEstimate):
         n = self.plan.n_rows
         even = np.linspace(1, n, _MOST_POINTS // 2), np.geomspace(1, n, _MOST_POINTS // 2)
         cuts = np.arange(1, n + 1) if n <= _MOST_POINTS else np.unique(np.rint(np.concatenate(even)).astype(np.int64))
-        precision, recall = checked.precision(cuts), checked.recall(cuts)
-        return AuditCurve(cuts, precision.value, precision.interval, recall.value, recall.interval)
+        return AuditCurve(cuts, *checked.precision(cuts), *checked.recall(cuts))
 
     def __repr__(self) -> str:
         parts = [f"count={_text(self.count)}", f"share={_text(self.share)}"]
@@ -229,8 +228,9 @@ def estimate(
     )
 
 
-def only(found: Limits) -> AuditEstimate:
-    return AuditEstimate(float(found.value[0]), (float(found.low[0]), float(found.high[0])))
+def only(found: Limited) -> AuditEstimate:
+    (value,), ((low, high),) = found
+    return AuditEstimate(float(value), (float(low), float(high)))
 
 
 def _text(found: AuditEstimate) -> str:

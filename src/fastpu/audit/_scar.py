@@ -163,7 +163,7 @@ def is_scar(
     checked = Checked(plan, given, _LEVEL, bounds=False)
     k = plan.k
     if k is None:
-        share = checked.precision(np.array([plan.n_rows])).value[0]
+        share = only(checked.precision(np.array([plan.n_rows]))).value
         near = plan.n_rows * (1.0 if np.isnan(share) else share)
         k = int(plan.ends[np.argmin(np.abs(plan.ends - near))])
     above = _above(plan, k, labeled)
