@@ -1,19 +1,10 @@
-r"""From scores to probabilities, with positive and unlabelled rows and the class prior alone.
+"""From scores to probabilities, with positive and unlabelled rows and the class prior alone.
 
-A loss l(g) of probabilities g has the expectation pi E[l_+(g) - l_-(g) | Y = 1] + E[l_-(g)] over the population that
-the unlabelled rows are drawn from: no negative row is needed [1]. For the two losses here, whose minimiser is
-P(Y = 1 | s), the difference l_+ - l_- is linear in what is sought, so that the estimate of the expectation is convex:
-
-- "sigmoid" [2]: g(s) = sigma(z), z = a s + b, a >= 0, minimises the logistic loss,
-  mean_U log(1 + e^z) - pi mean_P z (+ a penalty on a that is too small to be seen where there is a minimum without it);
-- "isotonic" [3]: any increasing g minimises the squared loss, mean_U g^2 - 2 pi mean_P g, within [0, 1].
-
+`Model.with_probabilities` says what is minimised. A loss l(g) of probabilities g has the expectation
+pi E[l_+(g) - l_-(g) | Y = 1] + E[l_-(g)] over the population of the unlabelled rows. For the two losses there, whose
+minimiser is P(Y = 1 | s), l_+ - l_- is linear in what is sought, so that the estimate of the expectation is convex.
 With labelled negatives pi mean_P would be the sum over the positive rows of U: these are the targets of Platt's and of
 isotonic calibration, replaced by what has the same expectation.
-
-[1] du Plessis, Niu, Sugiyama, "Convex formulation for learning from positive and unlabeled data", ICML 2015, eq. (4).
-[2] Platt, "Probabilistic outputs for support vector machines", 1999.
-[3] Zadrozny, Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002.
 """
 
 from __future__ import annotations

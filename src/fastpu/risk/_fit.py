@@ -101,18 +101,12 @@ def check_shape(given: Mapping[str, Any], models: Sequence[str], losses: Sequenc
 
 @dataclass(frozen=True)
 class Columns:
-    """What is subtracted from dense rows for Adam, and the size that its rows are divided by.
+    """What is subtracted from dense rows for Adam, and the size that its rows are divided by (`fit_upu` defines it).
 
-    Adam's steps have one length for all parameters, so a fit must not depend on the unit of the columns: the size of
-    standardised columns is 1, and that of text whose rows have the length 1 is near it.
-
-    `centre` holds the means of the columns whose mean is further from 0 than their standard deviation, and 0 for the
-    others, since Adam takes very many steps where a coefficient and the intercept do nearly the same. It is None if
-    there is no such column, or the rows are sparse.
-
-    `size` is the median over the columns of the root mean square of the entries that are not 0, divided by the root of
-    the share of such entries. Of a column far from 0 the standard deviation counts, whatever the form of the rows, and
-    the share 1. Columns without an entry, and constant ones far from 0, do not count.
+    Adam's steps have one length for all parameters, so a fit must not depend on the unit of the columns. `centre` holds
+    the means of the columns whose mean is further from 0 than their standard deviation, and 0 for the others, since
+    Adam takes very many steps where a coefficient and the intercept do nearly the same. It is None if there is no such
+    column, or the rows are sparse. Columns without an entry, and constant ones far from 0, do not count in `size`.
     """
 
     centre: NDArray[np.float64] | None = None
