@@ -8,7 +8,7 @@ import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._sharing import shares_work
-from fastpu.pual._arguments import PualRound, Values, check_pual_options
+from fastpu.pual._arguments import PualOptions, PualRound, Values
 from fastpu.pual._fit import fit_points
 from fastpu.pual.gllc import solve_least_squares
 from fastpu.pual.pual_machine import PualMachine
@@ -75,4 +75,4 @@ def fit_bls_svm(
     array([-1, -1,  1,  1, -1,  1])
     """
     given = locals()
-    return fit_points(check_pual_options("fit_bls_svm", "BLS-SVM", given), given, solve_least_squares)
+    return fit_points(PualOptions("fit_bls_svm", "BLS-SVM", given), given, solve_least_squares)

@@ -24,7 +24,7 @@ from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.model._threshold import GROUP, ScoredRows
-from fastpu.risk._fit import Shape, check_shape, make_model
+from fastpu.risk._fit import Shape, make_model
 from fastpu.risk.risk_machine import RiskMachine
 
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
@@ -367,7 +367,7 @@ def _open(
 ) -> _PairRows:
     """Check a function's arguments, by their names, and that there are rows of the `needed` groups, or of all."""
     options: dict[str, Any] = {
-        "shape": check_shape(given, models=("linear", "gauss")),
+        "shape": Shape(given, models=("linear", "gauss")),
         "lams": {name: check_float(name, one, low=0) for name, one in entries_of("lam", given["lam"]).items()},
         "tol": check_float("tol", given["tol"], low=0, open_low=True),
         "max_iter": min(check_int("max_iter", given["max_iter"], low=1), MANY),

@@ -8,7 +8,7 @@ import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._sharing import shares_work
-from fastpu.pual._arguments import Point, PualRound, Sigmas, Values, check_pual_options
+from fastpu.pual._arguments import Point, PualOptions, PualRound, Sigmas, Values
 from fastpu.pual._fit import Hook, PualSolution, fit_points
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, SystemFactor, is_right, residuals
 from fastpu.pual._rows import gram
@@ -78,7 +78,7 @@ n_threads
     array([-1, -1,  1,  1, -1,  1])
     """
     given = locals()
-    return fit_points(check_pual_options("fit_gllc", "GLLC", given), given, solve_least_squares)
+    return fit_points(PualOptions("fit_gllc", "GLLC", given), given, solve_least_squares)
 
 
 def solve_least_squares(neighbour_term: NeighbourTerm, points: Sequence[Point], hook: Hook) -> list[PualSolution]:

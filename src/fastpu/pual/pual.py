@@ -13,7 +13,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import of_rounds
 from fastpu.common._sharing import shares_work
-from fastpu.pual._arguments import Point, PualRound, Sigmas, Values, check_pual_options
+from fastpu.pual._arguments import Point, PualOptions, PualRound, Sigmas, Values
 from fastpu.pual._fit import Hook, PualSolution, fit_points
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, Residual, SystemFactor, is_right, residuals
 from fastpu.pual.pual_machine import PualMachine
@@ -148,7 +148,7 @@ def fit_pual(
     given = locals()
     tolerance = check_float("tol", tol, low=0, high=1, open_low=True, open_high=True)
     steps = check_int("max_iter", max_iter, low=1)
-    options = check_pual_options("fit_pual", "PUAL", given, tol=tolerance, max_iter=steps)
+    options = PualOptions("fit_pual", "PUAL", given, tol=tolerance, max_iter=steps)
     return fit_points(options, given, partial(_solve_dual, tol=tolerance, max_iter=min(steps, MANY)))
 
 

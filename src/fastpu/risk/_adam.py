@@ -100,44 +100,37 @@ _EPOCHS = 100  # epochs by default if no rule may stop the fit earlier
 _MOST_EPOCHS = 2000  # most epochs by default if a rule may stop the fit earlier
 
 
-@dataclass(frozen=True)
 class AdamOptions:
-    """The arguments of a fit by Adam; `n_epochs` is None if it depends on whether a rule may stop the fit earlier."""
+    """The arguments of a fit by Adam, checked by their names.
 
-    beta: float
-    gamma_nn: float
-    learning_rate: float
-    batch_size: int | str | None
-    n_epochs: int | None
-    validation_fraction: float
-    early_stopping_rounds: int | None
+    `n_epochs` is None if it depends on whether a rule may stop the fit earlier.
+    """
 
-
-def check_adam_options(shape: Shape, given: Mapping[str, Any]) -> AdamOptions:
-    batch_size, n_epochs, patience = given["batch_size"], given["n_epochs"], given["early_stopping_rounds"]
-    size: int | str | None = None
-    if isinstance(batch_size, str):
-        size = check_choice("batch_size", batch_size, ("auto",))
-        if shape.model != "mlp":
-            size = None  # a linear model has one minimum, and an epoch takes little time: all rows make one batch
-    elif batch_size is not None:
-        size = check_int("batch_size", batch_size, low=1)
-    epochs = None if n_epochs is None else check_int("n_epochs", n_epochs, low=1)
-    if isinstance(patience, str):
-        check_choice("early_stopping_rounds", patience, ("auto",))
-        patience = _PATIENCE if epochs is None else None
-    elif patience is not None:
-        patience = check_int("early_stopping_rounds", patience, low=1)
-    rate, fraction = given["learning_rate"], given["validation_fraction"]
-    return AdamOptions(
-        beta=check_float("beta", given["beta"], low=0),
-        gamma_nn=check_float("gamma_nn", given["gamma_nn"], low=0, high=1),
-        learning_rate=_RATES[shape.model] if rate is None else check_float("learning_rate", rate, low=0, open_low=True),
-        batch_size=size,
-        n_epochs=epochs,
-        validation_fraction=check_float("validation_fraction", fraction, low=0, high=1, open_low=True, open_high=True),
-        early_stopping_rounds=patience,
-    )
+    def __init__(self, shape: Shape, given: Mapping[str, Any]) -> None:
+        batch_size, n_epochs, patience = given["batch_size"], given["n_epochs"], given["early_stopping_rounds"]
+        rate, fraction = given["learning_rate"], given["validation_fraction"]
+        self.beta = check_float("beta", given["beta"], low=0)
+        self.gamma_nn = check_float("gamma_nn", given["gamma_nn"], low=0, high=1)
+        self.learning_rate = _RATES[shape.model]
+        if rate is not None:
+            self.learning_rate = check_float("learning_rate", rate, low=0, open_low=True)
+        self.batch_size: int | str | None = None
+        if isinstance(batch_size, str):
+            word = check_choice("batch_size", batch_size, ("auto",))
+            # A linear model has one minimum, and an epoch takes little time: all rows make one batch.
+            self.batch_size = word if shape.model == "mlp" else None
+        elif batch_size is not None:
+            self.batch_size = check_int("batch_size", batch_size, low=1)
+        self.n_epochs = None if n_epochs is None else check_int("n_epochs", n_epochs, low=1)
+        self.validation_fraction = check_float(
+            "validation_fraction", fraction, low=0, high=1, open_low=True, open_high=True
+        )
+        self.early_stopping_rounds: int | None = None
+        if isinstance(patience, str):
+            check_choice("early_stopping_rounds", patience, ("auto",))
+            self.early_stopping_rounds = _PATIENCE if n_epochs is None else None
+        elif patience is not None:
+            self.early_stopping_rounds = check_int("early_stopping_rounds", patience, low=1)
 
 
 def _check_eval_set(eval_set: object, rows: RiskRows) -> tuple[Matrix | None, NDArray[np.int8] | None]:
