@@ -136,7 +136,10 @@ def plan(
     seed = int(generator.integers(_MOST_SEEDS)) if after is None else after.seed
     order = ranking(values, seed)
     total = before + more
-    top = _last_of_top(places, more // 2) if wanted == "find" else 0
+    top = 0
+    if wanted == "find":  # how far the first rows reach of which half of n are not in the plan before
+        free = np.sort(places) - np.arange(before)
+        top = more // 2 + int(np.searchsorted(free, more // 2 - 1, side="right"))
     cuts = {top, values.size} | ({first} if first is not None else set())
     cuts |= set() if after is None else set(after.ends.tolist())
     cuts |= set() if strata is None else set(_user_ends(strata, values.size))
@@ -202,12 +205,6 @@ def draw_places(
         keys.append((np.arange(count) + generator.random()) / count)
     order = np.argsort(np.concatenate(keys), kind="stable")
     return np.concatenate(found)[order]
-
-
-def _last_of_top(places: NDArray[np.int64], n: int) -> int:
-    """Return how far the first rows reach of which `n` are not among those at `places`."""
-    checked = np.sort(places)
-    return n + int(np.searchsorted(checked - np.arange(checked.size), n - 1, side="right"))
 
 
 def _user_ends(strata: object, n_rows: int) -> list[int]:

@@ -92,15 +92,14 @@ class Quadratic:
             now = start if sweep == 0 else residuals([self], beta[None])[0]
             f, pull, on_rows, rest = now.f, now.pull, now.on_rows, now.rest
             small = max(_EXCESS * abs(float(self.targets @ f)), enough)
-            excess, half = float(rest @ rest) / self.lam, None  # a bound, as the matrix is at least lam
+            excess = float(rest @ rest) / self.lam  # a bound, as the matrix is at least lam
             if not excess <= small:
-                half = system.solve_half(rest)
-                excess = float(half @ half)
+                excess = system.excess(rest)
             weight = float(self.weights.max())
             parts = (self.targets, pull, _ROUNDING * self.weights)
             size = sum(float(np.linalg.norm(part)) for part in parts) / math.sqrt(weight)
             minima.append(Minimum(beta, f, excess, features.misfit(on_rows, beta, self.lam, weight) / size))
-            if half is None or not excess > small:
+            if not excess > small:
                 break
             step, first = system.solve(rest), excess
             for _ in range(_STEPS):
@@ -196,10 +195,10 @@ class SystemFactor:
         solution: NDArray[np.float64] = scipy.linalg.cho_solve((self.factor.T, False), right, check_finite=False)
         return solution
 
-    def solve_half(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return h for which h'h = right'(matrix)^-1 right."""
-        half: NDArray[np.float64] = scipy.linalg.solve_triangular(self.factor, right, lower=True, check_finite=False)
-        return half
+    def excess(self, rest: NDArray[np.float64]) -> float:
+        """Return rest'(matrix)^-1 rest."""
+        half = scipy.linalg.solve_triangular(self.factor, rest, lower=True, check_finite=False)
+        return float(half @ half)
 
     def last(self) -> NDArray[np.float64]:
         """Return H with H H' = Z_p (matrix)^-1 Z_p'."""
