@@ -154,6 +154,10 @@ def _check_laplacian(R: Any, n: int) -> Any:
     apart = abs(values - values.T)
     if apart.nnz and float(apart.data.max()) > limit:
         raise ValueError(f"graph must be symmetric, got R that differs from its transpose by {apart.data.max():g}")
+    is_diagonal = values.indices == np.repeat(np.arange(n), np.diff(values.indptr))
+    highest = float(values.data[~is_diagonal].max(initial=0.0))
+    if highest > limit:
+        raise ValueError(f"graph must have weights >= 0, and so no entry > 0 beside R's diagonal, got {highest:g}")
     sums = np.abs(np.asarray(values.sum(axis=1)).reshape(-1))
     if float(sums.max()) > limit * max(1, int(np.diff(values.indptr).max())):
         row = int(np.argmax(sums))
