@@ -12,7 +12,7 @@ from scipy.special import expit
 
 import fastpu
 from fastpu.exceptions import EstimateWarning
-from fastpu.model._calibration import METHODS, RIDGE, by_group, calibrate, probabilities
+from fastpu.model._calibration import METHODS, RIDGE, Scored, calibrate, probabilities
 from helpers import outcome, refused
 from oracles import calibration as oracle
 
@@ -21,7 +21,7 @@ LABELS = st.lists(st.integers(0, 1), min_size=2, max_size=12).filter(lambda labe
 
 
 def scored(scores, labels, weights=None):
-    return by_group(np.asarray(scores, dtype=float), np.asarray(labels), weights)[0]
+    return Scored(np.asarray(scores, dtype=float), np.asarray(labels), weights)
 
 
 def normals(rng, n_pos, n_unl, prior, distance=1.5):

@@ -35,41 +35,39 @@ _UNLIKELY, _MOST_UNLIKELY = 0.01, 0.05
 _MOST_MISSED = 0.25
 
 
-@dataclass(frozen=True)
 class Scored:
-    """Finite scores of the labelled positive and of the unlabelled rows, and their shares in their groups."""
+    """Finite scores of the labelled positive and of the unlabelled rows, and their shares in their groups.
 
-    pos: NDArray[np.float64]
-    unl: NDArray[np.float64]
-    share_pos: NDArray[np.float64]
-    share_unl: NDArray[np.float64]
+    `masses` are the weights of all rows of each label, with a score or without.
+    """
 
-
-def by_group(
-    scores: NDArray[np.float64],
-    labels: NDArray[np.int8],
-    weights: NDArray[np.float64] | None,
-    has_score: NDArray[np.bool_] | None = None,
-) -> tuple[Scored, dict[int, float]]:
-    """Return the scores that there are of P and U, with their shares, and the weights of all rows of each label."""
-    mass = np.ones(labels.size) if weights is None else weights / weights.max()
-    totals = {label: float(mass[labels == label].sum()) for label in (1, 0, -1)}
-    if has_score is not None:
-        mass = np.where(has_score, mass, 0.0)
-    shares = {}
-    for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
-        scored = float(mass[labels == label].sum())
-        if not scored:
-            which = " of positive weight" if np.any(labels == label) else ""
-            which += " with a score" if totals[label] else ""
-            raise ValueError(f"y must have at least one {what}{which} for with_probabilities, got none")
-        shares[label] = mass / scored
-    bad = ~np.isfinite(scores) & (labels >= 0) & (mass > 0)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(f"scores must be finite for with_probabilities, got {scores[row]} for row {row} of X")
-    pos, unl = (labels == 1) & (mass > 0), (labels == 0) & (mass > 0)
-    return Scored(scores[pos], scores[unl], shares[1][pos], shares[0][unl]), totals
+    def __init__(
+        self,
+        scores: NDArray[np.float64],
+        labels: NDArray[np.int8],
+        weights: NDArray[np.float64] | None,
+        has_score: NDArray[np.bool_] | None = None,
+    ) -> None:
+        mass = np.ones(labels.size) if weights is None else weights / weights.max()
+        groups = {"n_pos": labels == 1, "n_unl": labels == 0, "n_neg": labels == -1}
+        self.masses = {name: float(mass[group].sum()) for name, group in groups.items()}
+        if has_score is not None:
+            mass = np.where(has_score, mass, 0.0)
+        for name, what in (("n_pos", "positive row (+1)"), ("n_unl", "unlabelled row (0)")):
+            if not mass[groups[name]].any():
+                which = " of positive weight" if groups[name].any() else ""
+                which += " with a score" if self.masses[name] else ""
+                raise ValueError(f"y must have at least one {what}{which} for with_probabilities, got none")
+        bad = ~np.isfinite(scores) & (labels >= 0) & (mass > 0)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(f"scores must be finite for with_probabilities, got {scores[row]} for row {row} of X")
+        pos, unl = groups["n_pos"] & (mass > 0), groups["n_unl"] & (mass > 0)
+        self.pos, self.unl = scores[pos], scores[unl]
+        self.share_pos, self.share_unl = (
+            mass[pos] / mass[groups["n_pos"]].sum(),
+            mass[unl] / mass[groups["n_unl"]].sum(),
+        )
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight
 from fastpu.exceptions import EstimateWarning
-from fastpu.model._calibration import METHODS, Scored, by_group, calibrate, check_calibration, probabilities
+from fastpu.model._calibration import METHODS, Scored, calibrate, check_calibration, probabilities
 from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
 from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
 from fastpu.model._lazy import is_lazy, of_partitions
@@ -324,8 +324,8 @@ class Model(ABC):
         has_score = ~np.isnan(scores) if X is None else None
         labels = check_labels(y, scores.size)
         weights = check_sample_weight(sample_weight, scores.size)
-        scored, mass = by_group(scores, labels, weights, has_score)
-        share = proper_prior(given, drawn_as, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1])
+        scored = Scored(scores, labels, weights, has_score)
+        share = proper_prior(given, drawn_as, **scored.masses)
         return self._with_calibration(method, scored, share, caller="with_probabilities")
 
     def _with_calibration(self, method: str, scored: Scored, prior: float, *, caller: str) -> Self:
