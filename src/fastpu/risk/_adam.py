@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,10 +133,13 @@ class AdamOptions:
             self.early_stopping_rounds = check_int("early_stopping_rounds", patience, low=1)
 
 
-def _check_eval_set(eval_set: object, rows: RiskRows) -> tuple[Matrix | None, NDArray[np.int8] | None]:
-    """Return the evaluation rows in the form of the training rows, and their labels."""
+Judges: TypeAlias = tuple[Matrix, NDArray[np.int8], NDArray[np.float64] | None]
+
+
+def _check_eval_set(eval_set: object, rows: RiskRows) -> Judges | None:
+    """Return the evaluation rows in the form of the training rows, their labels, and None for weights."""
     if eval_set is None:
-        return None, None
+        return None
     X, y = check_eval_pair(eval_set)
     matrix = check_matrix(
         X, name="X of eval_set", n_features=rows.matrix.n_features, feature_names=rows.matrix.feature_names
@@ -148,18 +151,17 @@ def _check_eval_set(eval_set: object, rows: RiskRows) -> tuple[Matrix | None, ND
         raise ValueError(f"X of eval_set must hold numbers of {rows.matrix.dtype}, the dtype of X, got larger ones")
     if rows.centers is not None and rows.bandwidth is not None:
         matrix = DenseMatrix(gauss_features(matrix, rows.centers, rows.bandwidth, rows.n_threads))
-    return matrix, labels
+    return rows.columns.moved(matrix), labels, None
 
 
 def fit_by_adam(rows: RiskRows, training: AdamOptions, given: Mapping[str, Any]) -> RiskMachine | RiskNetwork:
-    eval_rows, eval_labels = _check_eval_set(given["eval_set"], rows)
-    eval_weights, patience, is_network = None, training.early_stopping_rounds, rows.shape.model == "mlp"
+    judges = _check_eval_set(given["eval_set"], rows)
+    patience, is_network = training.early_stopping_rounds, rows.shape.model == "mlp"
     features = rows.columns.moved(rows.features)
-    eval_rows = None if eval_rows is None else rows.columns.moved(eval_rows)
     start = _start(rows)
     seed = int(rows.generator.integers(2**63))
     # A linear model is stopped by the risk that it is fitted to: it has one minimum, and a ridge against overfitting.
-    holds_out = patience is not None and is_network and eval_rows is None
+    holds_out = patience is not None and is_network and judges is None
     split = split_rows(
         rows.labels,
         rows.weights,
@@ -168,14 +170,13 @@ def fit_by_adam(rows: RiskRows, training: AdamOptions, given: Mapping[str, Any])
         generator=rows.generator,
     )
     if split.held is not None:
-        eval_rows, eval_labels = features[split.held], rows.labels[split.held]
-        eval_weights = split.held_weights
-    stops = patience is not None and (eval_rows is not None or not is_network)
+        judges = features[split.held], rows.labels[split.held], split.held_weights
+    stops = patience is not None and (judges is not None or not is_network)
     n_epochs = training.n_epochs or (_MOST_EPOCHS if stops else _EPOCHS)
     with make_callback(given["callback"], given["progress"], total=n_epochs, description="nnPU") as hook:
 
         def info(epoch: int, risk: float, _p: float, _n: float, n_reversed: int, eval_risk: float) -> RiskRound:
-            return RiskRound(epoch, n_epochs, risk, None if eval_rows is None else eval_risk, n_reversed)
+            return RiskRound(epoch, n_epochs, risk, None if judges is None else eval_risk, n_reversed)
 
         options = _core.NnpuOptions(
             loss=rows.shape.loss,
@@ -197,7 +198,7 @@ def fit_by_adam(rows: RiskRows, training: AdamOptions, given: Mapping[str, Any])
             start,
             options,
             chosen=split.chosen,
-            eval_rows=None if eval_rows is None else (eval_rows, eval_labels, eval_weights),
+            eval_rows=judges,
             callback=of_rounds(hook, info),
             n_threads=rows.n_threads,
         )
@@ -207,7 +208,7 @@ def fit_by_adam(rows: RiskRows, training: AdamOptions, given: Mapping[str, Any])
         "negative_risk": result["negative"],
         "n_reversed": result["n_reversed"],
     }
-    if eval_rows is not None:
+    if judges is not None:
         history["eval_risk"] = result["eval_risk"]
     kept = result["best_epoch"]
     model = _model_of_net(
@@ -225,7 +226,7 @@ def fit_by_adam(rows: RiskRows, training: AdamOptions, given: Mapping[str, Any])
     if stops and model.status == "n_epochs":
         last = (
             f"the risk of the training rows still fell by a thousandth within the last {patience} of them"
-            if eval_rows is None
+            if judges is None
             else f"the least risk of {'the rows held out' if holds_out else 'eval_set'} so far, "
             f"{float(history['eval_risk'][kept - 1]):.4g}, is that of epoch {kept}, and {patience} epochs "
             f"must pass without a lower one"
