@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -32,21 +31,15 @@ _MOST_LOST = 1e-3  # largest pivot that may be only rounding, relative to `size`
 _RANK_TOL = 2.0  # a pivot below this times n eps `size` is 0 apart from rounding
 
 
-@dataclass(frozen=True)
-class OrderedFactor:
-    """Z with K = Z Z', whose first rows are zero except in the last `n_last` columns.
-
-    The rows `pivots` of Z, with their columns in reverse order, form the lower triangular matrix `triangle`.
-    """
-
-    Z: NDArray[np.float64]
-    n_last: int
-    pivots: NDArray[np.int64]
-    triangle: NDArray[np.float64]
+#: Z, n_last, pivots and triangle, as `ordered_factor` says.
+Factor: TypeAlias = tuple[NDArray[np.float64], int, NDArray[np.int64], NDArray[np.float64]]
 
 
-def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int, *, size: float) -> OrderedFactor:
-    """Return Z with as many columns as the rank of `K`, at least one.
+def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int, *, size: float) -> Factor:
+    """Return Z with K = Z Z', whose first rows are zero except in the last n_last columns.
+
+    It has as many columns as the rank of `K`, at least one. Its rows `pivots`, with their columns in reverse order,
+    form the lower triangular matrix `triangle`.
 
     `K` must be positive semidefinite, and its last row must depend on the others, as rows less their mean do. `size` is
     the largest of the numbers that `K` was computed from: its rounding errors are relative to this. If there is no
@@ -61,11 +54,11 @@ def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int, *, size
         triangle = np.tril(inner)
         last = solve_triangular(triangle, K[:-1, -1], lower=True, check_finite=False)
         Z = np.vstack([triangle[:, ::-1], last[::-1]])
-        return OrderedFactor(Z, min(n_first, n - 1), np.arange(n - 1), triangle)
+        return Z, min(n_first, n - 1), np.arange(n - 1), triangle
     probe = np.cos(np.arange(n))
     while True:
         factor = _by_pivots(K, limit)
-        apart = float(np.abs(K @ probe - factor.Z @ (probe @ factor.Z)).max())
+        apart = float(np.abs(K @ probe - factor[0] @ (probe @ factor[0])).max())
         if apart <= max(_ALIKE * size * np.sqrt(n), n * tiny):
             return factor
         # A pivot was only rounding, as the kernel values have larger rounding errors than those of float64 (they may be
@@ -79,14 +72,14 @@ def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int, *, size
     )
 
 
-def _by_pivots(K: NDArray[np.float64], limit: float) -> OrderedFactor:
+def _by_pivots(K: NDArray[np.float64], limit: float) -> Factor:
     if not np.diagonal(K).max() > limit:  # LAPACK accepts the first pivot whatever its size
-        return OrderedFactor(np.zeros((len(K), 1)), 1, np.zeros(1, dtype=np.int64), np.ones((1, 1)))
+        return np.zeros((len(K), 1)), 1, np.zeros(1, dtype=np.int64), np.ones((1, 1))
     factor, order, rank, _ = dpstrf(K.T, tol=limit, lower=1)
     Z = np.empty((len(K), rank))
     Z[order - 1] = np.tril(factor[:, :rank])[:, ::-1]
     pivots = order[:rank].astype(np.int64) - 1
-    return OrderedFactor(Z, rank, pivots, np.ascontiguousarray(Z[pivots, ::-1]))
+    return Z, rank, pivots, np.ascontiguousarray(Z[pivots, ::-1])
 
 
 # Largest entry of X, times the square root of the number of entries: squares must not overflow.
@@ -234,12 +227,10 @@ class KernelFeatures(DenseFeatures):
         mean = K @ share  # mean of K(x, x_j) over the unlabelled rows j
         K -= mean
         K -= (mean - float(mean @ share))[:, None]
-        factor = ordered_factor(K, rows.pos.size, rows.n_threads, size=size)
+        Z, self.n_last, pivots, self._triangle = ordered_factor(K, rows.pos.size, rows.n_threads, size=size)
         place = np.argsort(order)
         self._mean: NDArray[np.float64] = mean[place]
-        self.z = factor.Z[place]
-        self._pivots, self._triangle = order[factor.pivots], factor.triangle
-        self.n_last = factor.n_last
+        self.z, self._pivots = Z[place], order[pivots]
 
     def _coefs(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return coefficients a with Z'a = beta, which are 0 except at the pivots."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg
@@ -86,11 +86,10 @@ class Quadratic:
         number is the square of that of X. Residuals are therefore computed from the training rows. The steps end at an
         excess of at most `enough`.
         """
-        features, beta = self.neighbour_term.features, start.beta
+        features, beta = self.neighbour_term.features, start[0]
         minima = []
         for sweep in range(_SWEEPS):
-            now = start if sweep == 0 else residuals([self], beta[None])[0]
-            f, pull, on_rows, rest = now.f, now.pull, now.on_rows, now.rest
+            _, f, pull, on_rows, rest = start if sweep == 0 else residuals([self], beta[None])[0]
             small = max(_EXCESS * abs(float(self.targets @ f)), enough)
             excess = float(rest @ rest) / self.lam  # a bound, as the matrix is at least lam
             if not excess <= small:
@@ -118,15 +117,8 @@ class Quadratic:
         return min(minima, key=lambda minimum: minimum.excess)
 
 
-@dataclass(frozen=True)
-class Residual:
-    """What is left of the gradient of a `Quadratic` at beta, with the values f on the rows that it is computed from."""
-
-    beta: NDArray[np.float64]
-    f: NDArray[np.float64]
-    pull: NDArray[np.float64]
-    on_rows: NDArray[np.float64]
-    rest: NDArray[np.float64]
+#: beta, the values f on the rows, `Quadratic.pull` of these, targets less pull, and the gradient by beta that is left.
+Residual: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
 def residuals(quadratics: Sequence[Quadratic], betas: NDArray[np.float64]) -> list[Residual]:
@@ -136,7 +128,7 @@ def residuals(quadratics: Sequence[Quadratic], betas: NDArray[np.float64]) -> li
     pulls = [quadratic.pull(each) for quadratic, each in zip(quadratics, f, strict=True)]
     on_rows = np.array([quadratic.targets - pull for quadratic, pull in zip(quadratics, pulls, strict=True)])
     rests = features.slopes(on_rows, betas, lam)
-    return [Residual(*each) for each in zip(betas, f, pulls, on_rows, rests, strict=True)]
+    return list(zip(betas, f, pulls, on_rows, rests, strict=True))
 
 
 @dataclass(frozen=True)
