@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._sharing import shares_work
+from fastpu.common._sharing import marked
 from fastpu.pual._arguments import PualOptions, PualRound, Values
 from fastpu.pual._fit import fit_points
 from fastpu.pual.gllc import solve_least_squares
@@ -15,7 +15,7 @@ from fastpu.pual.pual_machine import PualMachine
 
 
 @answers_unknown_keywords
-@shares_work("C_pos", "C_unl", "lam", together=True)
+@marked(shares=("C_pos", "C_unl", "lam"), shares_together=True)
 def fit_bls_svm(
     X: object,
     y: object,

@@ -13,7 +13,7 @@ from fastpu.baselines._squared_pairs import PairLoss, ShiftedRows, Solution, Ter
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int, check_random_state, entries_of
-from fastpu.common._sharing import shares_work
+from fastpu.common._sharing import marked
 from fastpu.common._text import where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
@@ -59,7 +59,7 @@ class RankMachine(RiskMachine):
 
 
 @answers_unknown_keywords
-@shares_work("lam")
+@marked(shares=("lam",))
 def fit_ls_auc(
     X: object,
     y: object,
@@ -156,7 +156,7 @@ def fit_ls_auc(
 
 
 @answers_unknown_keywords
-@shares_work("lam")
+@marked(shares=("lam",))
 def fit_samult(
     X: object,
     y: object,
@@ -226,7 +226,7 @@ def fit_samult(
 
 
 @answers_unknown_keywords
-@shares_work("lam")
+@marked(shares=("lam",))
 def fit_pnu_auc(
     X: object,
     y: object,

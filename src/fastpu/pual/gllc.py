@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._sharing import shares_work
+from fastpu.common._sharing import marked
 from fastpu.pual._arguments import Point, PualOptions, PualRound, Sigmas, Values
 from fastpu.pual._fit import Hook, PualSolution, fit_points
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, SystemFactor, is_right, residuals
@@ -16,7 +16,7 @@ from fastpu.pual.pual_machine import PualMachine
 
 
 @answers_unknown_keywords
-@shares_work("C_pos", "C_unl", "lam", "sigma", together=True)
+@marked(shares=("C_pos", "C_unl", "lam", "sigma"), shares_together=True)
 def fit_gllc(
     X: object,
     y: object,
