@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,55 +27,47 @@ _POSITIVES_A_BATCH = 10  # fewest positive rows in such a batch, on average
 _MOST_COPIES = 2**17
 
 
-@dataclass(frozen=True)
-class Split:
-    """The numbers of the rows to train on and to hold out. In batches a row of weight 3 is listed three times.
-
-    `chosen` are the rows to train on (None for all), and `weights` are their weights each time they are listed (None
-    for 1). `held` are the rows held out to judge the epochs (None for none).
-    """
-
-    chosen: NDArray[np.int64] | None
-    weights: NDArray[np.float64] | None
-    batch_size: int | None
-    held: NDArray[np.int64] | None
-    held_weights: NDArray[np.float64] | None
-
-
 def n_held_out(n_pos: int, fraction: float) -> int:
     """Return how many positive rows are held out: 0 if they would be too few for a reliable risk."""
     count = round(fraction * n_pos)
     return count if _LEAST_HELD <= count < n_pos else 0
 
 
-def split_rows(
-    labels: NDArray[np.int8],
-    weights: NDArray[np.float64] | None,
-    *,
-    fraction: float | None,
-    batch_size: int | str | None,
-    generator: np.random.Generator,
-) -> Split:
-    """Hold out `fraction` of the positive and of the unlabelled rows, unless it is None, and choose batches."""
-    copies = np.ones(labels.size, dtype=np.int64) if weights is None else _copies(weights)
-    held = np.zeros(labels.size, dtype=np.int64)
-    if fraction is not None and n_held_out(int(copies[labels == 1].sum()), fraction):
-        for group in (1, 0):
-            rows = np.repeat(np.flatnonzero(labels == group), copies[labels == group])
-            count = min(max(1, round(fraction * rows.size)), rows.size - 1)
-            held += np.bincount(generator.choice(rows, count, replace=False), minlength=labels.size)
-    left = copies - held
-    each = None if weights is None else weights / copies
-    size = _batch_size(left, labels) if isinstance(batch_size, str) else batch_size
-    if size is None:  # each row is listed once, with all that is left of its weight
-        chosen = np.flatnonzero(left).astype(np.int64) if held.any() else None
-        mass = weights if not held.any() or each is None else each * left
-    else:
-        chosen = np.repeat(np.arange(labels.size), left) if held.any() or weights is not None else None
-        mass = each
-    judges = np.flatnonzero(held).astype(np.int64) if held.any() else None
-    of_judges = None if each is None or judges is None else (each * held)[judges]
-    return Split(chosen, mass, size, judges, of_judges)
+class Split:
+    """The numbers of the rows to train on and to hold out. In batches a row of weight 3 is listed three times.
+
+    `fraction` of the positive and of the unlabelled rows are held out, unless it is None. `chosen` are the rows to
+    train on (None for all), and `weights` are their weights each time they are listed (None for 1). `held` are the rows
+    held out to judge the epochs (None for none).
+    """
+
+    def __init__(
+        self,
+        labels: NDArray[np.int8],
+        weights: NDArray[np.float64] | None,
+        *,
+        fraction: float | None,
+        batch_size: int | str | None,
+        generator: np.random.Generator,
+    ) -> None:
+        copies = np.ones(labels.size, dtype=np.int64) if weights is None else _copies(weights)
+        held = np.zeros(labels.size, dtype=np.int64)
+        if fraction is not None and n_held_out(int(copies[labels == 1].sum()), fraction):
+            for group in (1, 0):
+                rows = np.repeat(np.flatnonzero(labels == group), copies[labels == group])
+                count = min(max(1, round(fraction * rows.size)), rows.size - 1)
+                held += np.bincount(generator.choice(rows, count, replace=False), minlength=labels.size)
+        left, is_held = copies - held, bool(held.any())
+        each = None if weights is None else weights / copies
+        self.batch_size = _batch_size(left, labels) if isinstance(batch_size, str) else batch_size
+        if self.batch_size is None:  # each row is listed once, with all that is left of its weight
+            self.chosen = np.flatnonzero(left) if is_held else None
+            self.weights = weights if not is_held or each is None else each * left
+        else:
+            self.chosen = np.repeat(np.arange(labels.size), left) if is_held or weights is not None else None
+            self.weights = each
+        self.held = np.flatnonzero(held) if is_held else None
+        self.held_weights = None if each is None or self.held is None else (each * held)[self.held]
 
 
 def _copies(weights: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -162,7 +153,7 @@ def fit_by_adam(rows: RiskRows, training: AdamOptions, given: Mapping[str, Any])
     seed = int(rows.generator.integers(2**63))
     # A linear model is stopped by the risk that it is fitted to: it has one minimum, and a ridge against overfitting.
     holds_out = patience is not None and is_network and judges is None
-    split = split_rows(
+    split = Split(
         rows.labels,
         rows.weights,
         fraction=training.validation_fraction if holds_out else None,
