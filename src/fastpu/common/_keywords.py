@@ -64,10 +64,7 @@ _ALIKE = 0.75  # an unknown keyword with at least this difflib ratio to one of o
 
 
 def answers_unknown_keywords(function: _Function) -> _Function:
-    """Decorate a public function or class: for an unknown keyword its TypeError names the one that it has instead.
-
-    It keeps its name, signature and documentation.
-    """
+    """Decorate a public function or class: for an unknown keyword its TypeError names the one that it has instead."""
     if isinstance(function, type):
         # mypy fears the other __init__ of a subclass: this decorates the class itself.
         function.__init__ = answers_unknown_keywords(function.__init__)  # type: ignore[misc]
