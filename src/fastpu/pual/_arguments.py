@@ -97,10 +97,9 @@ def check_points(given: Mapping[str, object]) -> tuple[list[Point], bool]:
 
 
 def _check_entry(name: str, value: object) -> float | None:
-    if not name.startswith("sigma") or not isinstance(value, str):
-        return check_parameter(name, value)
-    check_word_or_number(name, value, ("median",))
-    return None
+    if name.startswith("sigma") and isinstance(check_word_or_number(name, value, ("median",)), str):
+        return None
+    return check_parameter(name, value)
 
 
 def check_parameter(name: str, value: object) -> float:
