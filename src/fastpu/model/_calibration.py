@@ -10,8 +10,7 @@ isotonic calibration, replaced by what has the same expectation.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,13 +69,8 @@ class Scored:
         )
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """The knots and values of `probabilities`, and a warning for the user, or ""."""
-
-    knots: NDArray[np.float64]
-    values: NDArray[np.float64]
-    trouble: str = ""
+#: The knots and values of `probabilities`, and a warning for the user, or "".
+Calibration: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], str]
 
 
 def calibrate(method: str, scored: Scored, prior: float) -> Calibration:
@@ -132,7 +126,7 @@ def _sigmoid(scored: Scored, prior: float) -> Calibration:
     start = math.log(prior) - math.log1p(-prior)
     constant = np.array([centre]), np.array([0.0, start])
     if spread == 0:  # all scores are equal
-        return Calibration(*constant)
+        return *constant, ""
     half = 0.5 if spread > 1 else 1.0  # halved, since the difference of large scores may overflow
     pos, unl = ((half * s - half * centre) / (half * spread) for s in (scored.pos, scored.unl))
     mean_pos, mean_unl = _dot(scored.share_pos, pos), _dot(scored.share_unl, unl)
@@ -141,7 +135,7 @@ def _sigmoid(scored: Scored, prior: float) -> Calibration:
             "the labelled positive rows have lower scores than the unlabelled ones on average, so every row gets the "
             "prior as its probability; the model ranks them the wrong way round"
         )
-        return Calibration(*constant, trouble if mean_unl - mean_pos > 64 * _EPS else "")
+        return *constant, trouble if mean_unl - mean_pos > 64 * _EPS else ""
     slope, intercept = _minimum(unl, scored.share_unl, prior, prior * mean_pos, start)
     if slope / spread > _LARGEST:
         raise ValueError(f"scores must differ by more for with_probabilities, got a standard deviation of {spread:.3g}")
@@ -151,7 +145,7 @@ def _sigmoid(scored: Scored, prior: float) -> Calibration:
         f"mean of their scores is so high, by chance or as the model was fitted to them, that the steepest sigmoid is "
         f"the best; take more rows, other rows, a smaller prior, or method='isotonic'"
     )  # fmt: skip
-    return Calibration(np.array([centre]), np.array([slope / spread, intercept]), trouble)
+    return np.array([centre]), np.array([slope / spread, intercept]), trouble
 
 
 def _standard(scored: Scored) -> tuple[float, float]:
@@ -246,7 +240,7 @@ def _isotonic(scored: Scored, prior: float) -> Calibration:
         f"positives than that share allows have scores that few unlabelled rows have, as those of rows that the model "
         f"was fitted to do; take other rows, or a smaller prior"
     )  # fmt: skip
-    return Calibration(levels[corners[keep]], values, trouble)
+    return levels[corners[keep]], values, trouble
 
 
 def _pool(pos: list[float], unl: list[float]) -> tuple[list[int], list[float], list[float]]:

@@ -330,15 +330,11 @@ class Model(ABC):
 
     def _with_calibration(self, method: str, scored: Scored, prior: float, *, caller: str) -> Self:
         """Return this model with probabilities, calibrated for a prior among the unlabelled rows; warn as `caller`."""
-        calibration = calibrate(method, scored, prior)
-        if calibration.trouble:
-            warn(f"{caller}: {calibration.trouble}", EstimateWarning)
+        knots, values, trouble = calibrate(method, scored, prior)
+        if trouble:
+            warn(f"{caller}: {trouble}", EstimateWarning)
         return dataclasses.replace(
-            self,
-            calibration=method,
-            calibration_prior=prior,
-            calibration_knots=calibration.knots,
-            calibration_values=calibration.values,
+            self, calibration=method, calibration_prior=prior, calibration_knots=knots, calibration_values=values
         )
 
     def predict_proba(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
