@@ -57,9 +57,9 @@ def measure(task: tuple[str, float], runs: int, n: int) -> Cell:
         oracle[run] = longest
         for i, plan in enumerate(plans):
             nothing = np.zeros(0, dtype=np.int64)
-            place = draw_places(plan.ends, plan.drawn, np.zeros_like(plan.drawn), nothing, rng)
+            place = draw_places(plan.ends, plan.drawn, nothing, rng)
             again = replace(plan, place=place, stratum=np.searchsorted(plan.ends, place, side="right"))
-            last = Prefixes.of(again, ~truth[place]).longest(_FDR)
+            last = Prefixes(again, ~truth[place]).longest(_FDR)
             refuted = np.count_nonzero(~truth[place] & (place < last))
             lengths[run, i] = last - refuted
             negatives[run, i] = (last - people.found[last - 1] - refuted) / lengths[run, i] if last else 0.0

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from fastpu.common import _threads
+from fastpu.common._params import MANY
 from fastpu.common._threads import available_cpus, resolve_n_threads
 
 
@@ -17,7 +18,7 @@ from fastpu.common._threads import available_cpus, resolve_n_threads
 def machine(monkeypatch):
     """Pretend that the process may use so many CPUs, under such a quota."""
 
-    def pretend(cpus, quota=None):
+    def pretend(cpus, quota=MANY):
         monkeypatch.setattr(_threads, "_affinity_cpus", lambda: cpus)
         monkeypatch.setattr(_threads, "_cgroup_quota", lambda: quota)
 
@@ -65,13 +66,13 @@ def quota(tmp_path, cgroup):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("max 100000", None),
+        ("max 100000", MANY),
         ("150000 100000\n", 2),
         ("200000 100000", 2),
         ("1000 100000", 1),
-        ("garbage", None),
-        ("", None),
-        ("5 0", None),
+        ("garbage", MANY),
+        ("", MANY),
+        ("5 0", MANY),
     ],
 )
 def test_quota_of_cgroup_v2(tmp_path, text, expected):
@@ -105,13 +106,13 @@ def test_quota_of_cgroup_v1(tmp_path):
     (group / "cpu.cfs_period_us").write_text("100000")
     assert quota(tmp_path, "5:memory:/docker\n4:cpu,cpuacct:/docker\n1:name=systemd:/\n") == 4
     (group / "cpu.cfs_quota_us").write_text("-1")
-    assert quota(tmp_path, "4:cpu,cpuacct:/docker\n") is None
-    assert quota(tmp_path, "5:cpuset:/docker\n") is None
+    assert quota(tmp_path, "4:cpu,cpuacct:/docker\n") == MANY
+    assert quota(tmp_path, "5:cpuset:/docker\n") == MANY
 
 
 def test_no_control_groups(tmp_path):
-    assert _threads._cgroup_quota(tmp_path / "absent", tmp_path) is None
-    assert quota(tmp_path, "nonsense\n\n::\n") is None
+    assert _threads._cgroup_quota(tmp_path / "absent", tmp_path) == MANY
+    assert quota(tmp_path, "nonsense\n\n::\n") == MANY
     assert available_cpus() >= 1
 
 

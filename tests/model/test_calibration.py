@@ -12,7 +12,7 @@ from scipy.special import expit
 
 import fastpu
 from fastpu.exceptions import EstimateWarning
-from fastpu.model._calibration import METHODS, RIDGE, by_group, calibrate, probabilities
+from fastpu.model._calibration import METHODS, RIDGE, Scored, calibrate, probabilities
 from helpers import outcome, refused
 from oracles import calibration as oracle
 
@@ -21,7 +21,7 @@ LABELS = st.lists(st.integers(0, 1), min_size=2, max_size=12).filter(lambda labe
 
 
 def scored(scores, labels, weights=None):
-    return by_group(np.asarray(scores, dtype=float), np.asarray(labels), weights)[0]
+    return Scored(np.asarray(scores, dtype=float), np.asarray(labels), weights)
 
 
 def normals(rng, n_pos, n_unl, prior, distance=1.5):
@@ -36,7 +36,7 @@ def posterior(scores, prior, distance=1.5):
 
 
 def at(method, found, scores):
-    return probabilities(method, found.knots, found.values, np.asarray(scores, dtype=float))
+    return probabilities(method, *found[:2], np.asarray(scores, dtype=float))
 
 
 # -------------------------------------------------------------------------------------------- the minimum
@@ -50,7 +50,7 @@ def test_sigmoid_is_where_the_slopes_of_the_risk_are_0(rng, prior, weighted, sca
     scores = scale * (scores + 3)
     part = scored(scores, labels, rng.integers(0, 4, 900).astype(float) if weighted else None)
     found = calibrate("sigmoid", part, prior)
-    (centre,), (a, b) = found.knots, found.values
+    (centre,), (a, b) = found[:2]
     spread = np.sqrt(0.5 * part.share_pos @ (part.pos - centre) ** 2 + 0.5 * part.share_unl @ (part.unl - centre) ** 2)
     unit = [(side - centre) / spread for side in (part.pos, part.unl)]
     assert 0.5 * part.share_pos @ unit[0] + 0.5 * part.share_unl @ unit[1] == pytest.approx(0, abs=ROUNDING)
@@ -148,7 +148,7 @@ def test_plain_cases():
 def test_equal_scores_have_the_prior(method):
     for value in (0.0, -3.0, 1e300, 5e-324):
         found = calibrate(method, scored(np.full(7, value), [1, 1, 0, 0, 0, 0, 0]), 0.3)
-        assert found.trouble == ""
+        assert found[2] == ""
         np.testing.assert_allclose(at(method, found, [value, -np.inf, np.inf]), 0.3)
 
 

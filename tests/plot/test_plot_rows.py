@@ -138,7 +138,7 @@ def test_bad_rows_are_named(rows, model):
         ValueError, "X must have 2 features (columns) to be drawn in the plane, got 3", draw, model, np.ones((2, 3)), y
     )
     words = pd.DataFrame({"height": X[:, 0], "kind": np.where(y == 1, "a", "b")})
-    forest = fastpu.fit_forest(words, y == 1, n_trees=2)
+    forest = fastpu.fit_forest(words, y == 1, n_trees=2, random_state=0)
     categories = "X must have two columns of numbers to be drawn in the plane, got categories in column 1 ('kind')"
     refused(TypeError, categories, draw, forest, words, y)
     wide = fastpu.fit_pnu_auc_boost(np.column_stack([X, X]), y, n_rounds=2)

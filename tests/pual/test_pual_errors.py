@@ -64,6 +64,7 @@ def test_graphs(data):
         )
         eye = sp.csr_array(np.eye(30))
         refused(ValueError, "graph must be a Laplacian, R 1 = 0, got a sum of", fit, X, y, graph=(W, R + eye))
+        refused(ValueError, "graph must have weights >= 0", fit, X, y, graph=(W, -R))
         refused(ValueError, "graph must be finite", fit, X, y, graph=(W, R * np.nan))
         refused(ValueError, "graph must be given with kernel='precomputed'", fit, X @ X.T, y, kernel="precomputed")
         with pytest.raises(ValueError, match="graph must be that of the 30 rows"):

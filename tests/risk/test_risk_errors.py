@@ -41,6 +41,7 @@ def test_what_adam_trains_is_sent_to_fit_nnpu(data):
 def test_bad_evaluation_sets(data):
     X, y = data
     fit = FITS["nnpu_mlp"]
+    refused(TypeError, "eval_set must be one pair (X, y), got a list of 2 pairs", fit, X, y, eval_set=[(X, y), (X, y)])
     words = "y of eval_set must have at least one unlabelled row (0) for fit_nnpu"
     refused(ValueError, words, fit, X, y, eval_set=(X, np.ones(30)))
     words = "X of eval_set must hold numbers of float32, the dtype of X"

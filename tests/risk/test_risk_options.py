@@ -203,3 +203,4 @@ def test_scores_that_overflow_are_refused(fit, data):
         signs = np.sign(model.coef) if isinstance(model, fastpu.models.RiskMachine) else np.ones(3)
     large = replace(model, coef=signs * [1e10, 2e10, -1e10]) if signs.size == model.coef.size else model
     refused(ValueError, words, large.decision_function, rows)
+    refused(ValueError, words.replace("X", "X_unl"), large.with_threshold, prior=0.5, X_unl=rows)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu.risk._adam import n_held_out, split_rows
+from fastpu.risk._adam import Split, n_held_out
 from risk_cases import pu_rows, quiet
 
 
@@ -15,7 +15,7 @@ def labels_of(n_pos: int, n_unl: int) -> np.ndarray:
 
 
 def split(labels, weights=None, *, fraction=0.1, batch_size="auto", seed=0):
-    return split_rows(labels, weights, fraction=fraction, batch_size=batch_size, generator=np.random.default_rng(seed))
+    return Split(labels, weights, fraction=fraction, batch_size=batch_size, generator=np.random.default_rng(seed))
 
 
 def test_a_share_of_each_group_is_held_out_and_the_rest_is_trained_on():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu.common._sharing import shared_parameters, shares_together, shares_work
+from fastpu.common._sharing import marked, shared_parameters, shares_together
 from fastpu.selection._grid import Arguments, Grid, Move
 from fastpu.selection._trials import make_lines
 from helpers import refused
@@ -228,7 +228,7 @@ def test_several_parameters_can_be_shared_together(data):
     lines = make_lines([*points, {"a": 1}, {"a": 2}], ("a", "b"), together=True)
     assert sorted(len(rows) for _, rows in lines) == [2, 6, 6]  # those without a b are no lines of those with one
 
-    @shares_work("shift", "other", together=True)
+    @marked(shares=("shift", "other"), shares_together=True)
     def fit(X, y, *, shift=0.0, other=0.0):
         calls.append((shift, other))
         if not isinstance(shift, list):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc
 
 from fastpu.audit._plan import Plan
+
+Limited: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # estimates at several cuts, and their limits
 
 UNCLEAR = ("bounds", "missing")
 _N_SAMPLES = 50
@@ -96,19 +98,6 @@ def _mean_quantiles(
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Estimates at several cuts, with their limits."""
-
-    value: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-
-    @property
-    def interval(self) -> NDArray[np.float64]:
-        return np.stack([self.low, self.high], axis=1)
-
-
-@dataclass(frozen=True)
 class Checked:
     """Answers, and estimates from them for the first rows of the ranking, for several cuts at once.
 
@@ -126,19 +115,19 @@ class Checked:
         """How many of the first rows had a chance to be drawn."""
         return int(self.plan.ends[self.plan.stratum.max()])
 
-    def precision(self, cuts: NDArray[np.int64]) -> Limits:
+    def precision(self, cuts: NDArray[np.int64]) -> Limited:
         """Return the share of positives above each cut; what has been seen, and what has not, bounds it too."""
-        found = self._estimated(cuts, is_recall=False)
+        value, interval = self._estimated(cuts, is_recall=False)
         seen = np.minimum(cuts, self.n_seen)
         above = self.plan.place < cuts[:, None]
         positive, negative = (np.count_nonzero(above & (self.answers == answer), axis=1) for answer in (1, 0))
-        low = np.maximum(found.low * seen, positive) / cuts
-        high = (cuts - np.maximum((1 - found.high) * seen, negative)) / cuts
-        return Limits(np.where(seen < cuts, np.nan, found.value), low, high)
+        low = np.maximum(interval[:, 0] * seen, positive) / cuts
+        high = (cuts - np.maximum((1 - interval[:, 1]) * seen, negative)) / cuts
+        return np.where(seen < cuts, np.nan, value), np.stack([low, high], axis=1)
 
-    def recall(self, cuts: NDArray[np.int64]) -> Limits:
+    def recall(self, cuts: NDArray[np.int64]) -> Limited:
         if self.n_seen < self.plan.n_rows:
-            return Limits(np.full(cuts.size, np.nan), np.zeros(cuts.size), np.ones(cuts.size))
+            return np.full(cuts.size, np.nan), np.tile([0.0, 1.0], (cuts.size, 1))
         return self._estimated(cuts, is_recall=True)
 
     def samples(self) -> NDArray[np.float64]:
@@ -149,11 +138,11 @@ class Checked:
         probabilities = (np.arange(_N_SAMPLES) + 0.5) / _N_SAMPLES
         return np.concatenate([counts.quantiles(probabilities)[0] for counts in self._possible(everything, False)])
 
-    def _estimated(self, cuts: NDArray[np.int64], *, is_recall: bool) -> Limits:
+    def _estimated(self, cuts: NDArray[np.int64], *, is_recall: bool) -> Limited:
         tail = (1 - self.level) / 2
         known = self._counts(cuts, ~np.isnan(self.answers), self.answers, is_recall)
         ends = np.stack([counts.quantiles([tail, 1 - tail]) for counts in self._possible(cuts, is_recall)])
-        return Limits(known.share(), ends[..., 0].min(axis=0), ends[..., 1].max(axis=0))
+        return known.share(), np.stack([ends[..., 0].min(axis=0), ends[..., 1].max(axis=0)], axis=1)
 
     def _possible(self, cuts: NDArray[np.int64], is_recall: bool) -> list[Counts]:
         """Return the counts; with bounds, those of the answers by which the share is least and largest."""

@@ -107,7 +107,7 @@ def discoveries(scores: object, plan: Plan, answers: object, *, fdr: float = 0.1
     check_plan("plan", plan, fingerprint(values), values.size)
     given = check_answers(answers, plan.rows.size)
     share = check_float("fdr", fdr, low=0, high=1, open_low=True, open_high=True)
-    prefixes = Prefixes.of(plan, given != 1)
+    prefixes = Prefixes(plan, given != 1)
     if not np.any(prefixes.one_more <= share * prefixes.first):
         least = math.ceil(plan.rows.size * float(np.min(prefixes.one_more / prefixes.first)) / share)
         raise ValueError(
@@ -122,7 +122,6 @@ def discoveries(scores: object, plan: Plan, answers: object, *, fdr: float = 0.1
     return Discoveries(first[~np.isin(first, refuted)], last, share, more)
 
 
-@dataclass(frozen=True)
 class Prefixes:
     """Beginnings of the ranking, that end before a checked negative or with a stratum.
 
@@ -130,22 +129,16 @@ class Prefixes:
     estimated, to which one further checked negative would add at most `one_more`.
     """
 
-    first: NDArray[np.int64]
-    listed: NDArray[np.int64]
-    unseen: NDArray[np.float64]
-    one_more: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, plan: Plan, is_negative: NDArray[np.bool_]) -> Prefixes:
+    def __init__(self, plan: Plan, is_negative: NDArray[np.bool_]) -> None:
         with np.errstate(divide="ignore"):
             weight = plan.sizes / plan.drawn - 1
         order = np.argsort(plan.place[is_negative])
         place, stratum = plan.place[is_negative][order], plan.stratum[is_negative][order]
-        first = np.unique(np.concatenate([place[place > 0], plan.ends]))
-        count = np.searchsorted(place, first)
-        unseen = np.concatenate([[0.0], np.cumsum(weight[stratum])])[count]
-        one_more = np.maximum.accumulate(weight)[np.searchsorted(plan.ends, first)]
-        return cls(first, first - count, unseen, one_more)
+        self.first: NDArray[np.int64] = np.unique(np.concatenate([place[place > 0], plan.ends]))
+        count = np.searchsorted(place, self.first)
+        self.listed = self.first - count
+        self.unseen = np.concatenate([[0.0], np.cumsum(weight[stratum])])[count]
+        self.one_more = np.maximum.accumulate(weight)[np.searchsorted(plan.ends, self.first)]
 
     def longest(self, share: float, factor: float = 1.0) -> int:
         """Return how many first rows may be listed, if one more negative added so many times less."""

@@ -127,16 +127,19 @@ def plan(
     mark = fingerprint(values)
     if after is not None:
         check_plan("after", after, mark, values.size)
-    before = 0 if after is None else after.rows.size
+    places = np.zeros(0, dtype=np.int64) if after is None else after.place
+    before = places.size
     if before + more > values.size:
         raise ValueError(
             f"n must be at most {values.size - before}, the rows that are not in the plan before, got {more}"
         )
     seed = int(generator.integers(_MOST_SEEDS)) if after is None else after.seed
     order = ranking(values, seed)
-    places = np.zeros(0, dtype=np.int64) if after is None else after.place
     total = before + more
-    top = _last_of_top(places, more // 2) if wanted == "find" else 0
+    top = 0
+    if wanted == "find":  # how far the first rows reach of which half of n are not in the plan before
+        free = np.sort(places) - np.arange(before)
+        top = more // 2 + int(np.searchsorted(free, more // 2 - 1, side="right"))
     cuts = {top, values.size} | ({first} if first is not None else set())
     cuts |= set() if after is None else set(after.ends.tolist())
     cuts |= set() if strata is None else set(_user_ends(strata, values.size))
@@ -150,7 +153,7 @@ def plan(
     least = np.maximum(already, np.arange(ends.size) < np.flatnonzero(already).max(initial=0))
     expected = np.diff(draws.down_to(np.concatenate([[0], ends])))
     counts = allocate(expected, sizes, total, np.where(ends <= top, sizes, least), more)
-    new = draw_places(ends, counts, already, places, generator)
+    new = draw_places(ends, counts, places, generator)
     if wanted == "find":
         new = np.concatenate([np.sort(new[new < top]), new[new >= top]])
     place = np.concatenate([places, new])
@@ -184,33 +187,24 @@ def fingerprint(scores: NDArray[np.float64]) -> str:
 
 
 def draw_places(
-    ends: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    already: NDArray[np.int64],
-    places: NDArray[np.int64],
-    generator: np.random.Generator,
+    ends: NDArray[np.int64], counts: NDArray[np.int64], places: NDArray[np.int64], generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return the places of new rows, so that each stratum has its count: each part of the order has all strata."""
+    """Return further places, so that each stratum has its count: each part of the order has all strata."""
     found, keys = [], []
     checked = np.sort(places)
     starts = ends - np.diff(ends, prepend=0)
-    for start, end, count, had in zip(starts, ends, counts - already, already, strict=True):
+    for start, end, wanted in zip(starts, ends, counts, strict=True):
+        old = checked[np.searchsorted(checked, start) : np.searchsorted(checked, end)] - start
+        count = wanted - old.size
         if not count:
             continue
         # Numbers among the rows of the stratum that are not checked, and then their places.
-        chosen = np.sort(generator.choice(end - start - had, count, replace=False, shuffle=False))
-        old = checked[np.searchsorted(checked, start) : np.searchsorted(checked, end)] - start
+        chosen = np.sort(generator.choice(end - start - old.size, count, replace=False, shuffle=False))
         chosen += np.searchsorted(old - np.arange(old.size), chosen, side="right")
         found.append(start + generator.permutation(chosen))
         keys.append((np.arange(count) + generator.random()) / count)
     order = np.argsort(np.concatenate(keys), kind="stable")
     return np.concatenate(found)[order]
-
-
-def _last_of_top(places: NDArray[np.int64], n: int) -> int:
-    """Return how far the first rows reach of which `n` are not among those at `places`."""
-    checked = np.sort(places)
-    return n + int(np.searchsorted(checked - np.arange(checked.size), n - 1, side="right"))
 
 
 def _user_ends(strata: object, n_rows: int) -> list[int]:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.audit._checked import UNCLEAR, Checked, Limits
+from fastpu.audit._checked import UNCLEAR, Checked, Limited
 from fastpu.audit._plan import Plan, check_answers, check_plan
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_float
@@ -117,8 +117,7 @@ class Audit(PriorEstimate):
         n = self.plan.n_rows
         even = np.linspace(1, n, _MOST_POINTS // 2), np.geomspace(1, n, _MOST_POINTS // 2)
         cuts = np.arange(1, n + 1) if n <= _MOST_POINTS else np.unique(np.rint(np.concatenate(even)).astype(np.int64))
-        precision, recall = checked.precision(cuts), checked.recall(cuts)
-        return AuditCurve(cuts, precision.value, precision.interval, recall.value, recall.interval)
+        return AuditCurve(cuts, *checked.precision(cuts), *checked.recall(cuts))
 
     def __repr__(self) -> str:
         parts = [f"count={_text(self.count)}", f"share={_text(self.share)}"]
@@ -208,7 +207,7 @@ def estimate(
     way = check_choice("unclear", unclear, UNCLEAR)
     checked = Checked(plan, given, wanted, way == "bounds")
     everything = np.array([plan.n_rows])
-    share = _only(checked.precision(everything))
+    share = only(checked.precision(everything))
     low, high = share.interval
     cut = None if first is None else np.array([first])
     return Audit(
@@ -217,8 +216,8 @@ def estimate(
         samples=checked.samples(),
         allowed=share.interval,
         count=AuditEstimate(share.value * plan.n_rows, (low * plan.n_rows, high * plan.n_rows)),
-        precision=None if cut is None else _only(checked.precision(cut)),
-        recall=None if cut is None else _only(checked.recall(cut)),
+        precision=None if cut is None else only(checked.precision(cut)),
+        recall=None if cut is None else only(checked.recall(cut)),
         k=first,
         level=wanted,
         n_checked=int(np.count_nonzero(~np.isnan(given))),
@@ -229,8 +228,9 @@ def estimate(
     )
 
 
-def _only(found: Limits) -> AuditEstimate:
-    return AuditEstimate(float(found.value[0]), (float(found.low[0]), float(found.high[0])))
+def only(found: Limited) -> AuditEstimate:
+    (value,), ((low, high),) = found
+    return AuditEstimate(float(value), (float(low), float(high)))
 
 
 def _text(found: AuditEstimate) -> str:

@@ -110,8 +110,8 @@ class Plan:
         return f"Plan({self.rows.size} of {self.n_rows} rows, goal={self.goal!r}{of}, {self.ends.size} strata{more})"
 
 
-def check_plan(name: str, value: object, mark: str | None = None, n_rows: int = 0) -> Plan:
-    """Return an argument if it is a plan, for the scores of this fingerprint if one is given."""
+def check_plan(name: str, value: object, mark: str | None = None, n_rows: int = 0) -> None:
+    """Raise unless an argument is a plan, for the scores of this fingerprint if one is given."""
     if not isinstance(value, Plan):
         raise TypeError(f"{name} must be what fastpu.audit.plan returns, got {describe(value)}")
     if mark is not None and value.fingerprint != mark:
@@ -119,7 +119,6 @@ def check_plan(name: str, value: object, mark: str | None = None, n_rows: int = 
             f"{name} must be a plan for these {n_rows} scores, whose fingerprint is {mark}, got one for {value.n_rows} "
             f"scores with fingerprint {value.fingerprint}"
         )
-    return value
 
 
 def check_answers(value: object, n: int) -> NDArray[np.float64]:

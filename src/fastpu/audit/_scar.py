@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from fastpu.audit._estimate import AuditEstimate, estimate
+from fastpu.audit._checked import Checked
+from fastpu.audit._estimate import AuditEstimate, only
 from fastpu.audit._plan import Plan, check_answers, check_plan
 from fastpu.common._binomial import largest_shares, least_shares
 from fastpu.common._keywords import answers_unknown_keywords
@@ -142,8 +143,9 @@ def is_scar(
     count = check_int("n_permutations", n_permutations, low=1, high=_MOST_PERMUTATIONS)
     generator = check_random_state(random_state)
     is_found = given == 1
-    if np.count_nonzero(is_found) < _FEWEST:
-        raise ValueError(f"answers must have at least {_FEWEST} positive ones, got {np.count_nonzero(is_found)}")
+    n_found = int(np.count_nonzero(is_found))
+    if n_found < _FEWEST:
+        raise ValueError(f"answers must have at least {_FEWEST} positive ones, got {n_found}")
     answered = np.bincount(plan.stratum[~np.isnan(given)], minlength=plan.ends.size)
     of_labeled = np.minimum(np.searchsorted(-plan.lowest, -labeled), plan.ends.size - 1)
     comparable = answered[of_labeled] > 0
@@ -155,19 +157,17 @@ def is_scar(
         np.concatenate([plan.stratum[is_found], of_labeled[drawn]]),
         answered / plan.sizes,
     )
-    n_found = int(np.count_nonzero(is_found))
     difference, cut = pool.furthest(np.arange(n_found))
     beyond = abs(difference) - _ROUNDING
     as_large = sum(abs(pool.furthest(rows)[0]) >= beyond for rows in pool.draws(n_found, count, generator))
-    audited = estimate(plan, given, unclear="missing")
+    checked = Checked(plan, given, _LEVEL, bounds=False)
     k = plan.k
     if k is None:
-        near = plan.n_rows if np.isnan(audited.count.value) else audited.count.value
+        share = only(checked.precision(np.array([plan.n_rows]))).value
+        near = plan.n_rows * (1.0 if np.isnan(share) else share)
         k = int(plan.ends[np.argmin(np.abs(plan.ends - near))])
     above = _above(plan, k, labeled)
-    recall = estimate(plan, given, k=k, level=_LEVEL, unclear="missing").recall
-    if recall is None:  # it is there with a k
-        raise AssertionError
+    recall = only(checked.recall(np.array([k])))
     return ScarAudit(
         p_value=(1 + as_large) / (1 + count),
         difference=difference,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,23 +67,26 @@ def write_csv(plan: Plan, path: object, *, names: object = None) -> None:
     """
     check_plan("plan", plan)
     target = Path(file_name(path))
-    called = _names(names, plan.n_rows)[plan.rows].tolist() if names is not None else [""] * plan.rows.size
+    called = np.full(plan.n_rows, "") if names is None else np.asarray(names, dtype=object)
+    if called.shape != (plan.n_rows,):
+        raise ValueError(
+            f"names must hold {plan.n_rows} names, one for each row that has a score, got {describe(names)}"
+        )
     # The x keeps a spreadsheet from taking a fingerprint for a number.
     marks = plan.rows.size, plan.n_rows, plan.goal, plan.k, plan.n_before, plan.seed, f"x{plan.fingerprint}"
     about = " ".join(f"{name}:{value}" for name, value in zip(_PLAN, marks, strict=True))
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(_HEAD)
-    starts = plan.ends - plan.sizes
-    for i, (row, place, of, score) in enumerate(
-        zip(plan.rows.tolist(), plan.place.tolist(), plan.stratum.tolist(), plan.score.tolist(), strict=True)
-    ):
-        size, drawn = int(plan.sizes[of]), int(plan.drawn[of])
-        part = f"places {starts[of] + 1} to {plan.ends[of]} of the ranking"
-        why = f"all of the {part}" if size == drawn else f"one of {drawn} drawn from the {part}"
-        writer.writerow(
-            [i + 1, row, _safe(called[i]), score, why, "", place, of, plan.ends[of], float(plan.lowest[of]), about]
-        )
+    sizes, drawn = plan.sizes, plan.drawn
+    for i, (row, of) in enumerate(zip(plan.rows, plan.stratum, strict=True)):
+        end = plan.ends[of]
+        part = f"places {end - sizes[of] + 1} to {end} of the ranking"
+        why = f"all of the {part}" if sizes[of] == drawn[of] else f"one of {drawn[of]} drawn from the {part}"
+        name = str(called[row])[:_LONGEST]
+        if name.startswith(_FORMULA):
+            name = f"'{name}"
+        writer.writerow([i + 1, row, name, plan.score[i], why, "", plan.place[i], of, end, plan.lowest[of], about])
     target.write_text(text.getvalue(), encoding="utf-8-sig", newline="")
 
 
@@ -174,18 +176,6 @@ def _plan_of(table: list[dict[str, str]]) -> Plan:
         seed=int(about["seed"]),
         fingerprint=about["fingerprint"].removeprefix("x"),
     )
-
-
-def _names(value: object, n_rows: int) -> NDArray[Any]:
-    names = np.asarray(value, dtype=object)
-    if names.ndim != 1 or names.size != n_rows:
-        raise ValueError(f"names must hold {n_rows} names, one for each row that has a score, got {describe(value)}")
-    return names
-
-
-def _safe(name: object) -> str:
-    text = str(name)[:_LONGEST]
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _answer(text: str | None, name: str, row: int) -> float:

@@ -7,15 +7,15 @@ from collections.abc import Callable
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._sharing import shares_work
-from fastpu.pual._arguments import PualRound, Values, check_pual_options
+from fastpu.common._sharing import marked
+from fastpu.pual._arguments import PualOptions, PualRound, Values
 from fastpu.pual._fit import fit_points
 from fastpu.pual.gllc import solve_least_squares
 from fastpu.pual.pual_machine import PualMachine
 
 
 @answers_unknown_keywords
-@shares_work("C_pos", "C_unl", "lam", together=True)
+@marked(shares=("C_pos", "C_unl", "lam"), shares_together=True)
 def fit_bls_svm(
     X: object,
     y: object,
@@ -75,4 +75,4 @@ def fit_bls_svm(
     array([-1, -1,  1,  1, -1,  1])
     """
     given = locals()
-    return fit_points(check_pual_options("fit_bls_svm", "BLS-SVM", given), given, solve_least_squares)
+    return fit_points(PualOptions("fit_bls_svm", "BLS-SVM", given), given, solve_least_squares)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
-from fastpu.common._sharing import shares_work
+from fastpu.common._sharing import marked
 from fastpu.svm._arguments import MOST_COST, cost_per_row
 from fastpu.svm._margin_engine import MarginRound, MarginRows, Steps, Task, check_margin_options
 from fastpu.svm._margin_fit import fit_each_cost
@@ -19,7 +19,7 @@ from fastpu.svm.linear_machine import LinearMachine
 
 
 @answers_unknown_keywords
-@shares_work("C")
+@marked(shares=("C",))
 def fit_bpsi(
     X: object,
     y: object,

@@ -13,7 +13,7 @@ from fastpu.baselines._squared_pairs import PairLoss, ShiftedRows, Solution, Ter
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int, check_random_state, entries_of
-from fastpu.common._sharing import shares_work
+from fastpu.common._sharing import marked
 from fastpu.common._text import where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
@@ -23,8 +23,8 @@ from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
-from fastpu.model._scored_rows import GROUP, ScoredRows
-from fastpu.risk._fit import Shape, check_shape, make_model
+from fastpu.model._threshold import GROUP, ScoredRows
+from fastpu.risk._fit import Shape, make_model
 from fastpu.risk.risk_machine import RiskMachine
 
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
@@ -59,7 +59,7 @@ class RankMachine(RiskMachine):
 
 
 @answers_unknown_keywords
-@shares_work("lam")
+@marked(shares=("lam",))
 def fit_ls_auc(
     X: object,
     y: object,
@@ -156,7 +156,7 @@ def fit_ls_auc(
 
 
 @answers_unknown_keywords
-@shares_work("lam")
+@marked(shares=("lam",))
 def fit_samult(
     X: object,
     y: object,
@@ -226,7 +226,7 @@ def fit_samult(
 
 
 @answers_unknown_keywords
-@shares_work("lam")
+@marked(shares=("lam",))
 def fit_pnu_auc(
     X: object,
     y: object,
@@ -367,7 +367,7 @@ def _open(
 ) -> _PairRows:
     """Check a function's arguments, by their names, and that there are rows of the `needed` groups, or of all."""
     options: dict[str, Any] = {
-        "shape": check_shape(given, models=("linear", "gauss")),
+        "shape": Shape(given, models=("linear", "gauss")),
         "lams": {name: check_float(name, one, low=0) for name, one in entries_of("lam", given["lam"]).items()},
         "tol": check_float("tol", given["tol"], low=0, open_low=True),
         "max_iter": min(check_int("max_iter", given["max_iter"], low=1), MANY),

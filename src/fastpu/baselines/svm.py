@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
+from fastpu.common._sharing import marked
 from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_sample_weight
 from fastpu.svm._arguments import check_supervised, cost_per_row
 from fastpu.svm._fit import Posed
-from fastpu.svm._grid import fit_posed, shares_grid
+from fastpu.svm._grid import fit_posed
 from fastpu.svm._solver import SvmRound, Task
 from fastpu.svm.kernel_machine import KernelMachine
 
@@ -32,7 +33,7 @@ def _pose_svm(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
 
 
 @answers_unknown_keywords
-@shares_grid(_pose_svm, "C")
+@marked(poses_svm=_pose_svm, takes_many=("C", "gamma"))
 def fit_svm(
     X: object,
     y: object,
@@ -171,7 +172,7 @@ def _pose_nu_svm(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
 
 
 @answers_unknown_keywords
-@shares_grid(_pose_nu_svm, "nu")
+@marked(poses_svm=_pose_nu_svm, takes_many=("nu", "gamma"))
 def fit_nu_svm(
     X: object,
     y: object,
@@ -258,7 +259,7 @@ def _pose_one_class_svm(n_rows: int, _: object, given: Mapping[str, Any]) -> Pos
 
 
 @answers_unknown_keywords
-@shares_grid(_pose_one_class_svm, "nu")
+@marked(poses_svm=_pose_one_class_svm, takes_many=("nu", "gamma"))
 def fit_one_class_svm(
     X: object,
     *,

@@ -17,7 +17,7 @@ from fastpu.common._warn import warn
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.model._scored_rows import ScoredRows
+from fastpu.model._threshold import ScoredRows
 from fastpu.tree._fit import (
     bag_options,
     check_bag_ratio,

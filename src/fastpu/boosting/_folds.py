@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import check_int
-from fastpu.common._text import describe
 from fastpu.data._folds import stratified_folds
 from fastpu.data._matrix import Matrix
+from fastpu.data._training_rows import check_eval_pair
 from fastpu.data._validate import check_labels, label_counts
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
-from fastpu.model._scored_rows import GROUP
+from fastpu.model._threshold import GROUP
 
 _Boosted = _core.StumpBoostResult | _core.BoostedTreesResult
 
@@ -49,12 +49,7 @@ def check_eval_set(eval_set: object, data: Matrix | BinnedFeatures) -> LabelledR
     """Return the rows of an evaluation set, in a form that the core takes beside the training data `data`."""
     if eval_set is None:
         return None
-    if isinstance(eval_set, tuple | list) and eval_set and all(map(_is_pair_of_data, eval_set)):
-        pairs = f"{len(eval_set)} pair{'s' * (len(eval_set) > 1)}"
-        raise TypeError(f"eval_set must be one pair (X, y), got a {type(eval_set).__name__} of {pairs}")
-    if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
-        raise TypeError(f"eval_set must be one pair (X, y), got {describe(eval_set)}")
-    X, y = eval_set
+    X, y = check_eval_pair(eval_set)
     name = "X of eval_set"
     if isinstance(X, BinnedFeatures):
         if not isinstance(data, BinnedFeatures):
@@ -71,15 +66,6 @@ def check_eval_set(eval_set: object, data: Matrix | BinnedFeatures) -> LabelledR
             f"got {n_pos} positive, {n_unl} unlabelled and {n_neg} negative rows"
         )
     return LabelledRows(checked, labels, None)
-
-
-def _is_pair_of_data(value: object) -> bool:
-    """Tell whether this is a pair (X, y), of which other libraries take a list, and not a matrix or labels."""
-    if not isinstance(value, tuple | list) or len(value) != 2:
-        return False
-    X = value[0]
-    is_table = isinstance(X, list) and bool(X) and isinstance(X[0], list | tuple)
-    return is_table or len(getattr(X, "shape", ())) == 2
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.model._scored_rows import GROUP, ScoredRows
+from fastpu.model._threshold import GROUP, ScoredRows
 from fastpu.tree._fit import open_rows
 
 STOP_TOL = 1e-9  # the default: met in practice only where nothing is left to gain

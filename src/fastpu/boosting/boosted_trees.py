@@ -22,11 +22,12 @@ from fastpu.boosting._folds import LabelledRows, check_eval_set, check_patience,
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._progress import make_callback, of_rounds
+from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
-from fastpu.model._prior import needs_prior_where, prior_by_labels
-from fastpu.model._scored_rows import ScoredRows
+from fastpu.model._prior import prior_by_labels
+from fastpu.model._threshold import ScoredRows
 from fastpu.tree._fit import (
     as_int,
     bin_rows,
@@ -41,7 +42,7 @@ from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords
-@needs_prior_where("loss", WITH_PRIOR)
+@marked(prior_where=("loss", WITH_PRIOR))
 def fit_boosted_trees(
     X: object,
     y: object,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -65,10 +64,7 @@ _ALIKE = 0.75  # an unknown keyword with at least this difflib ratio to one of o
 
 
 def answers_unknown_keywords(function: _Function) -> _Function:
-    """Decorate a public function or class: for an unknown keyword its TypeError names the one that it has instead.
-
-    It keeps its name, signature and documentation.
-    """
+    """Decorate a public function or class: for an unknown keyword its TypeError names the one that it has instead."""
     if isinstance(function, type):
         # mypy fears the other __init__ of a subclass: this decorates the class itself.
         function.__init__ = answers_unknown_keywords(function.__init__)  # type: ignore[misc]
@@ -77,15 +73,13 @@ def answers_unknown_keywords(function: _Function) -> _Function:
     known = frozenset(signature.parameters)
     answer = functools.partial(_answer, function.__qualname__.removesuffix(".__init__"), signature)
 
+    @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if not known.issuperset(kwargs):
             raise TypeError(answer(next(name for name in kwargs if name not in known)))
         return function(*args, **kwargs)
 
-    # doctest takes a function for one of the module whose globals it has.
-    own_globals = inspect.unwrap(function).__globals__
-    placed: Any = types.FunctionType(call.__code__, own_globals, None, None, call.__closure__)
-    return functools.wraps(function)(placed)  # type: ignore[return-value]
+    return call  # type: ignore[return-value]
 
 
 def _answer(function: str, signature: inspect.Signature, keyword: str) -> str:

@@ -50,6 +50,7 @@ _TREES = {"nan": True, "inf": True, "binned": True, "categories": True}
 _UNWEIGHTED = {"weights": False}
 _PATH = {"weights": False, "float32": False}
 _BLAS = {"blas": True}
+_NEIGHBOURS = {"weights": False, "blas": True}
 
 _AUC = "any two or three of P, U, N"
 
@@ -66,12 +67,8 @@ DECLARED = {
     "fit_svmc": Method("SVMC", "SVMCClassifier", "PU", "P and U", **_UNWEIGHTED),
     "fit_isvm": Method("ISVM, the iterative SVM", "ISVMClassifier", "PU", "P and U"),
     "fit_ipsi": Method("IPSI, iterative psi-learning", "IPSIClassifier", "PU", "P and U"),
-    "fit_pual": Method(
-        "PUAL, asymmetric loss and neighbours", "PUALClassifier", "PU", "P and U", **_UNWEIGHTED, **_BLAS
-    ),
-    "fit_gllc": Method(
-        "GLLC, squared losses and neighbours", "GLLCClassifier", "PU", "P and U", **_UNWEIGHTED, **_BLAS
-    ),
+    "fit_pual": Method("PUAL, asymmetric loss and neighbours", "PUALClassifier", "PU", "P and U", **_NEIGHBOURS),
+    "fit_gllc": Method("GLLC, squared losses and neighbours", "GLLCClassifier", "PU", "P and U", **_NEIGHBOURS),
     "fit_upu": Method("uPU, unbiased risk", "UPUClassifier", "PU", "P and U"),
     "fit_nnpu": Method("nnPU, non-negative risk", "NNPUClassifier", "PU", "P and U"),
     "fit_pu_svm_path": Method("PU-SvmPath", "PUSVMPathClassifier", "PU", "P and U", **_PATH),

@@ -96,10 +96,10 @@ def check_random_state(value: object) -> np.random.Generator:
     return np.random.default_rng(check_int("random_state", value, low=0))
 
 
-def check_scores_rows(model: object) -> None:
-    """Raise TypeError unless the model that a user's function `fit` has returned has a `decision_function`."""
+def check_scores_rows(model: object, expected: str = "fit must return a model with decision_function") -> None:
+    """Raise TypeError with what is `expected` unless the model, a user's own perhaps, has a `decision_function`."""
     if not callable(getattr(model, "decision_function", None)):
-        raise TypeError(f"fit must return a model with decision_function, got {describe(model)}")
+        raise TypeError(f"{expected}, got {describe(model)}")
 
 
 def _range_text(low: float | None, high: float | None, *, open_low: bool = False, open_high: bool = False) -> str:

@@ -29,37 +29,29 @@ def make_callback(
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {describe(callback)}")
-    stop = None if callback is None else _checked(callback)
-    if not check_bool("progress", progress):
-        yield stop
+    bar = _open_bar(total, description) if check_bool("progress", progress) else None
+    if callback is None and bar is None:
+        yield None
         return
-    bar = _open_bar(total, description)
 
-    def tick(info: Any) -> bool:
-        bar.update()
-        return False if stop is None else stop(info)
+    def call(info: Any) -> bool:
+        if bar is not None:
+            bar.update()
+        result = None if callback is None else callback(info)
+        if result is not None and not isinstance(result, bool | np.bool_):
+            raise TypeError(f"callback must return True to stop, False or None, got {describe(result)}")
+        return bool(result)
 
     try:
-        yield tick
+        yield call
     finally:
-        bar.close()
+        if bar is not None:
+            bar.close()
 
 
 def of_rounds(hook: Callback | None, info: Callable[..., Any]) -> Callable[..., bool] | None:
     """Return what the core is to call in every round: `info` makes a record of its numbers for the hook, if any."""
     return None if hook is None else lambda *numbers: hook(info(*numbers))
-
-
-def _checked(callback: Callable[[Any], object]) -> Callback:
-    def call(info: Any) -> bool:
-        result = callback(info)
-        if result is None:
-            return False
-        if not isinstance(result, bool | np.bool_):
-            raise TypeError(f"callback must return True to stop, False or None, got {describe(result)}")
-        return bool(result)
-
-    return call
 
 
 def _open_bar(total: int | None, description: str) -> Any:

@@ -1,4 +1,4 @@
-"""The mark of a fit function that fits many values of a parameter with shared work."""
+"""Marks of fit functions, such as that one fits many values of a parameter with shared work."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ from typing import Any, TypeVar
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 
 
-def shares_work(*names: str, together: bool = False) -> Callable[[_Fit], _Fit]:
-    """Mark a fit function that takes a sequence for any one of these parameters and returns a list of models.
-
-    `fastpu.select` says what the marks mean: the attributes `shares` and, with `together`, `shares_together`.
-    """
+def marked(**marks: Any) -> Callable[[_Fit], _Fit]:
+    """Give a fit function attributes, such as `shares` and `prior_where`: `fastpu.select` says what they mean."""
 
     def mark(function: _Fit) -> _Fit:
-        vars(function)["shares"] = names
-        if together:
-            vars(function)["shares_together"] = True
+        vars(function).update(marks)
         return function
 
     return mark

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from fastpu.common._params import check_int
+from fastpu.common._params import MANY, check_int
 
 
 def resolve_n_threads(n_threads: object) -> int:
@@ -23,11 +23,7 @@ def resolve_n_threads(n_threads: object) -> int:
 
 def available_cpus() -> int:
     """Return how many CPUs this process may use by its CPU affinity and its cgroup quota (rounded up)."""
-    quota = _cgroup_quota()
-    cpus = _affinity_cpus()
-    if quota is not None:
-        cpus = min(cpus, quota)
-    return max(cpus, 1)
+    return max(1, min(_affinity_cpus(), _cgroup_quota()))
 
 
 def _affinity_cpus() -> int:
@@ -41,58 +37,39 @@ def _affinity_cpus() -> int:
     return int(count or 1)
 
 
-def _cgroup_quota(self_cgroup: Path = Path("/proc/self/cgroup"), mount: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """Return the tightest CPU quota of the control groups of this process, or None without one.
+def _cgroup_quota(self_cgroup: Path = Path("/proc/self/cgroup"), mount: Path = Path("/sys/fs/cgroup")) -> int:
+    """Return the tightest CPU quota of the control groups of this process, or MANY without one.
 
-    A limit may sit on any ancestor of the group, so all of them are read. Inside a container the
-    path in /proc/self/cgroup may be the host's and not exist here; the walk then still ends at the
-    mount point, which is where the container's own limit is seen.
+    A limit may sit on any ancestor of the group, so all of them are read. Inside a container the path in
+    /proc/self/cgroup may be the host's and not exist here; the walk then still ends at the mount point, which is where
+    the container's own limit is seen.
     """
     try:
         lines = self_cgroup.read_text().splitlines()
     except (OSError, UnicodeDecodeError):
-        return None
-    quotas = []
+        return MANY
+    tightest = MANY
     for line in lines:
-        hierarchy, _, rest = line.partition(":")
+        _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
-        if hierarchy == "0" and not controllers:
-            roots = (mount, mount / "unified")
-            read = _read_quota_v2
-        elif "cpu" in controllers.split(","):
-            roots = (mount / controllers, mount / "cpu")
-            read = _read_quota_v1
-        else:
+        if controllers and "cpu" not in controllers.split(","):
             continue
-        for root in roots:
+        for root in (mount / controllers, mount / "cpu") if controllers else (mount, mount / "unified"):
             group = root / path.lstrip("/")
             for directory in (group, *group.parents):
-                quota = read(directory)
-                if quota is not None:
-                    quotas.append(quota)
+                tightest = min(tightest, _read_quota(directory))
                 if directory == root:
                     break
-    return min(quotas, default=None)
+    return tightest
 
 
-def _read_quota_v2(directory: Path) -> int | None:
-    try:
-        quota, period = (directory / "cpu.max").read_text().split()
-        return None if quota == "max" else _ceil_cpus(int(quota), int(period))
-    except (OSError, ValueError):
-        return None
-
-
-def _read_quota_v1(directory: Path) -> int | None:
-    try:
-        quota = int((directory / "cpu.cfs_quota_us").read_text())
-        period = int((directory / "cpu.cfs_period_us").read_text())
-        return _ceil_cpus(quota, period)
-    except (OSError, ValueError):
-        return None
-
-
-def _ceil_cpus(quota: int, period: int) -> int | None:
-    if quota <= 0 or period <= 0:  # -1 means no limit
-        return None
-    return -(-quota // period)
+def _read_quota(directory: Path) -> int:
+    """Return the quota of one control group, from the file of cgroup v2 or the two files of v1; MANY without one."""
+    for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
+        try:
+            quota, period = map(int, " ".join((directory / name).read_text() for name in names).split())
+        except (OSError, ValueError):  # there is no such file, or it holds "max", which is no limit
+            continue
+        if quota > 0 and period > 0:  # -1 means no limit
+            return -(-quota // period)
+    return MANY

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from fastpu.dask._client import CHECK_SECONDS, Client, WorkerLostError, distributed, release, results_of, wait_for
 from fastpu.data.binned_features import BinnedFeatures, stacked_bins
-from fastpu.model._scored_rows import ScoredRows
+from fastpu.model._threshold import ScoredRows
 from fastpu.tree._fit import fingerprint_of_part
 
 Address: TypeAlias = tuple[str, int]

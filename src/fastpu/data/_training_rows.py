@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._text import describe
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
 
@@ -76,3 +78,22 @@ def require_both(
         f"y must have {kinds[0]} and {kinds[1]} rows{dropped} for {function}, "
         f"got {counts[0]} {kinds[0]} and {counts[1]} {kinds[1]}"
     )
+
+
+def check_eval_pair(eval_set: object) -> tuple[Any, Any]:
+    """Return X and y of an evaluation set."""
+    if isinstance(eval_set, tuple | list) and eval_set and all(map(_is_pair_of_data, eval_set)):
+        pairs = f"{len(eval_set)} pair{'s' * (len(eval_set) > 1)}"
+        raise TypeError(f"eval_set must be one pair (X, y), got a {type(eval_set).__name__} of {pairs}")
+    if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
+        raise TypeError(f"eval_set must be one pair (X, y), got {describe(eval_set)}")
+    return eval_set[0], eval_set[1]
+
+
+def _is_pair_of_data(value: object) -> bool:
+    """Tell whether this is a pair (X, y), of which other libraries take a list, and not a matrix or labels."""
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        return False
+    X = value[0]
+    is_table = isinstance(X, list) and bool(X) and isinstance(X[0], list | tuple)
+    return is_table or len(getattr(X, "shape", ())) == 2

@@ -13,7 +13,7 @@ from fastpu.common._params import check_choice, check_int
 from fastpu.common._warn import warn
 from fastpu.data._folds import stratified_folds
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
-from fastpu.model._calibration import METHODS, Scored, by_group
+from fastpu.model._calibration import METHODS, Scored
 from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior
 from fastpu.priors._likelihood import score_share
@@ -51,8 +51,8 @@ def calibrated(
         scores = _scores_of_folds(estimator, model, rows, codes, arguments, n_folds)
     if not (codes == 0).any():
         return model._with_calibration(method, *_against_all(scores, codes, weights), caller="calibration"), None
-    scored, mass = by_group(scores, codes, weights, ~np.isnan(scores))
-    prior, estimate = _prior_among_unlabeled(estimator, fitted.get("prior_"), arguments, scored, mass)
+    scored = Scored(scores, codes, weights, ~np.isnan(scores))
+    prior, estimate = _prior_among_unlabeled(estimator, fitted.get("prior_"), arguments, scored)
     return model._with_calibration(method, scored, prior, caller="calibration"), estimate
 
 
@@ -103,7 +103,7 @@ def _folds(n_folds: int, codes: NDArray[np.int8], weights: NDArray[np.float64] |
 
 
 def _prior_among_unlabeled(
-    estimator: Any, estimated: float | None, arguments: Mapping[str, Any], scored: Scored, mass: Mapping[int, float]
+    estimator: Any, estimated: float | None, arguments: Mapping[str, Any], scored: Scored
 ) -> tuple[float, PriorEstimate | None]:
     """Return the prior, given for the probabilities, of the fit, or estimated from the scores with its estimate."""
     if estimator.calibration_prior is not None:
@@ -120,7 +120,7 @@ def _prior_among_unlabeled(
         return value, estimate
     drawn_as = arguments.get("scenario", getattr(estimator, "scenario", "case_control"))
     prior, scenario = check_prior_in(drawn_as, of_fit)
-    return proper_prior(prior, scenario, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1]), None
+    return proper_prior(prior, scenario, **scored.masses), None
 
 
 def _against_all(
@@ -133,7 +133,7 @@ def _against_all(
     mass = np.ones(codes.size) if weights is None else weights
     positive = codes == 1
     labels = np.concatenate([np.ones(int(positive.sum()), dtype=np.int8), np.zeros(codes.size, dtype=np.int8)])
-    scored, _ = by_group(np.concatenate([scores[positive], scores]), labels, np.concatenate([mass[positive], mass]))
+    scored = Scored(np.concatenate([scores[positive], scores]), labels, np.concatenate([mass[positive], mass]))
     return scored, float(mass[positive].sum() / mass.sum())
 
 

@@ -15,7 +15,7 @@ from fastpu.common._warn import warn
 from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model._prior import prior_by_labels
-from fastpu.model._scored_rows import ScoredRows
+from fastpu.model._threshold import ScoredRows
 from fastpu.tree._fit import check_bag_ratio, check_loss, check_max_features, drawn_features, joined
 from fastpu.tree.tree_ensemble import TreeEnsemble
 

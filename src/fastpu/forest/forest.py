@@ -13,6 +13,7 @@ from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_int
 from fastpu.common._progress import make_callback, of_rounds
+from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import category_flags
 from fastpu.data._category_order import in_order
@@ -26,7 +27,6 @@ from fastpu.forest._fit import (
     check_growth,
     make_model,
 )
-from fastpu.model._prior import needs_prior_where
 from fastpu.tree._fit import (
     as_int,
     bag_options,
@@ -42,7 +42,7 @@ from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords
-@needs_prior_where("loss", WITH_PRIOR)
+@marked(prior_where=("loss", WITH_PRIOR))
 def fit_forest(
     X: object,
     y: object,

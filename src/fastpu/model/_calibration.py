@@ -1,26 +1,16 @@
-r"""From scores to probabilities, with positive and unlabelled rows and the class prior alone.
+"""From scores to probabilities, with positive and unlabelled rows and the class prior alone.
 
-A loss l(g) of probabilities g has the expectation pi E[l_+(g) - l_-(g) | Y = 1] + E[l_-(g)] over the population that
-the unlabelled rows are drawn from: no negative row is needed [1]. For the two losses here, whose minimiser is
-P(Y = 1 | s), the difference l_+ - l_- is linear in what is sought, so that the estimate of the expectation is convex:
-
-- "sigmoid" [2]: g(s) = sigma(z), z = a s + b, a >= 0, minimises the logistic loss,
-  mean_U log(1 + e^z) - pi mean_P z (+ a penalty on a that is too small to be seen where there is a minimum without it);
-- "isotonic" [3]: any increasing g minimises the squared loss, mean_U g^2 - 2 pi mean_P g, within [0, 1].
-
+`Model.with_probabilities` says what is minimised. A loss l(g) of probabilities g has the expectation
+pi E[l_+(g) - l_-(g) | Y = 1] + E[l_-(g)] over the population of the unlabelled rows. For the two losses there, whose
+minimiser is P(Y = 1 | s), l_+ - l_- is linear in what is sought, so that the estimate of the expectation is convex.
 With labelled negatives pi mean_P would be the sum over the positive rows of U: these are the targets of Platt's and of
 isotonic calibration, replaced by what has the same expectation.
-
-[1] du Plessis, Niu, Sugiyama, "Convex formulation for learning from positive and unlabeled data", ICML 2015, eq. (4).
-[2] Platt, "Probabilistic outputs for support vector machines", 1999.
-[3] Zadrozny, Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD 2002.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,50 +34,43 @@ _UNLIKELY, _MOST_UNLIKELY = 0.01, 0.05
 _MOST_MISSED = 0.25
 
 
-@dataclass(frozen=True)
 class Scored:
-    """Finite scores of the labelled positive and of the unlabelled rows, and their shares in their groups."""
+    """Finite scores of the labelled positive and of the unlabelled rows, and their shares in their groups.
 
-    pos: NDArray[np.float64]
-    unl: NDArray[np.float64]
-    share_pos: NDArray[np.float64]
-    share_unl: NDArray[np.float64]
+    `masses` are the weights of all rows of each label, with a score or without.
+    """
+
+    def __init__(
+        self,
+        scores: NDArray[np.float64],
+        labels: NDArray[np.int8],
+        weights: NDArray[np.float64] | None,
+        has_score: NDArray[np.bool_] | None = None,
+    ) -> None:
+        mass = np.ones(labels.size) if weights is None else weights / weights.max()
+        groups = {"n_pos": labels == 1, "n_unl": labels == 0, "n_neg": labels == -1}
+        self.masses = {name: float(mass[group].sum()) for name, group in groups.items()}
+        if has_score is not None:
+            mass = np.where(has_score, mass, 0.0)
+        for name, what in (("n_pos", "positive row (+1)"), ("n_unl", "unlabelled row (0)")):
+            if not mass[groups[name]].any():
+                which = " of positive weight" if groups[name].any() else ""
+                which += " with a score" if self.masses[name] else ""
+                raise ValueError(f"y must have at least one {what}{which} for with_probabilities, got none")
+        bad = ~np.isfinite(scores) & (labels >= 0) & (mass > 0)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(f"scores must be finite for with_probabilities, got {scores[row]} for row {row} of X")
+        pos, unl = groups["n_pos"] & (mass > 0), groups["n_unl"] & (mass > 0)
+        self.pos, self.unl = scores[pos], scores[unl]
+        self.share_pos, self.share_unl = (
+            mass[pos] / mass[groups["n_pos"]].sum(),
+            mass[unl] / mass[groups["n_unl"]].sum(),
+        )
 
 
-def by_group(
-    scores: NDArray[np.float64],
-    labels: NDArray[np.int8],
-    weights: NDArray[np.float64] | None,
-    has_score: NDArray[np.bool_] | None = None,
-) -> tuple[Scored, dict[int, float]]:
-    """Return the scores that there are of P and U, with their shares, and the weights of all rows of each label."""
-    mass = np.ones(labels.size) if weights is None else weights / weights.max()
-    totals = {label: float(mass[labels == label].sum()) for label in (1, 0, -1)}
-    if has_score is not None:
-        mass = np.where(has_score, mass, 0.0)
-    shares = {}
-    for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
-        scored = float(mass[labels == label].sum())
-        if not scored:
-            which = " of positive weight" if np.any(labels == label) else ""
-            which += " with a score" if totals[label] else ""
-            raise ValueError(f"y must have at least one {what}{which} for with_probabilities, got none")
-        shares[label] = mass / scored
-    bad = ~np.isfinite(scores) & (labels >= 0) & (mass > 0)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(f"scores must be finite for with_probabilities, got {scores[row]} for row {row} of X")
-    pos, unl = (labels == 1) & (mass > 0), (labels == 0) & (mass > 0)
-    return Scored(scores[pos], scores[unl], shares[1][pos], shares[0][unl]), totals
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """The knots and values of `probabilities`, and a warning for the user, or ""."""
-
-    knots: NDArray[np.float64]
-    values: NDArray[np.float64]
-    trouble: str = ""
+#: The knots and values of `probabilities`, and a warning for the user, or "".
+Calibration: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], str]
 
 
 def calibrate(method: str, scored: Scored, prior: float) -> Calibration:
@@ -143,7 +126,7 @@ def _sigmoid(scored: Scored, prior: float) -> Calibration:
     start = math.log(prior) - math.log1p(-prior)
     constant = np.array([centre]), np.array([0.0, start])
     if spread == 0:  # all scores are equal
-        return Calibration(*constant)
+        return *constant, ""
     half = 0.5 if spread > 1 else 1.0  # halved, since the difference of large scores may overflow
     pos, unl = ((half * s - half * centre) / (half * spread) for s in (scored.pos, scored.unl))
     mean_pos, mean_unl = _dot(scored.share_pos, pos), _dot(scored.share_unl, unl)
@@ -152,7 +135,7 @@ def _sigmoid(scored: Scored, prior: float) -> Calibration:
             "the labelled positive rows have lower scores than the unlabelled ones on average, so every row gets the "
             "prior as its probability; the model ranks them the wrong way round"
         )
-        return Calibration(*constant, trouble if mean_unl - mean_pos > 64 * _EPS else "")
+        return *constant, trouble if mean_unl - mean_pos > 64 * _EPS else ""
     slope, intercept = _minimum(unl, scored.share_unl, prior, prior * mean_pos, start)
     if slope / spread > _LARGEST:
         raise ValueError(f"scores must differ by more for with_probabilities, got a standard deviation of {spread:.3g}")
@@ -162,7 +145,7 @@ def _sigmoid(scored: Scored, prior: float) -> Calibration:
         f"mean of their scores is so high, by chance or as the model was fitted to them, that the steepest sigmoid is "
         f"the best; take more rows, other rows, a smaller prior, or method='isotonic'"
     )  # fmt: skip
-    return Calibration(np.array([centre]), np.array([slope / spread, intercept]), trouble)
+    return np.array([centre]), np.array([slope / spread, intercept]), trouble
 
 
 def _standard(scored: Scored) -> tuple[float, float]:
@@ -257,7 +240,7 @@ def _isotonic(scored: Scored, prior: float) -> Calibration:
         f"positives than that share allows have scores that few unlabelled rows have, as those of rows that the model "
         f"was fitted to do; take other rows, or a smaller prior"
     )  # fmt: skip
-    return Calibration(levels[corners[keep]], values, trouble)
+    return levels[corners[keep]], values, trouble
 
 
 def _pool(pos: list[float], unl: list[float]) -> tuple[list[int], list[float], list[float]]:

@@ -54,10 +54,9 @@ def _refuse_devices(path: str) -> None:
 
 
 def write_model_file(path: str, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write header and arrays; an old file of that name stays whole until the new one is.
+    """Write header and arrays, as `Model.save` says: to a file beside the old one, which takes its name at the end.
 
-    The new file is written beside the old one, with its permissions, and takes its name at the end. On any failure it
-    is removed. A symbolic link is followed. The same model gives the same bytes.
+    On any failure it is removed. A symbolic link is followed. The same model gives the same bytes.
     """
     _refuse_devices(path)
     text = json.dumps({"magic": _MAGIC, "format": _FORMAT, **header}, indent=1).encode()

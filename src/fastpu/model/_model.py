@@ -18,7 +18,7 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight
 from fastpu.exceptions import EstimateWarning
-from fastpu.model._calibration import METHODS, Scored, by_group, calibrate, check_calibration, probabilities
+from fastpu.model._calibration import METHODS, Scored, calibrate, check_calibration, probabilities
 from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
 from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
 from fastpu.model._lazy import is_lazy, of_partitions
@@ -324,21 +324,17 @@ class Model(ABC):
         has_score = ~np.isnan(scores) if X is None else None
         labels = check_labels(y, scores.size)
         weights = check_sample_weight(sample_weight, scores.size)
-        scored, mass = by_group(scores, labels, weights, has_score)
-        share = proper_prior(given, drawn_as, n_pos=mass[1], n_unl=mass[0], n_neg=mass[-1])
+        scored = Scored(scores, labels, weights, has_score)
+        share = proper_prior(given, drawn_as, **scored.masses)
         return self._with_calibration(method, scored, share, caller="with_probabilities")
 
     def _with_calibration(self, method: str, scored: Scored, prior: float, *, caller: str) -> Self:
         """Return this model with probabilities, calibrated for a prior among the unlabelled rows; warn as `caller`."""
-        calibration = calibrate(method, scored, prior)
-        if calibration.trouble:
-            warn(f"{caller}: {calibration.trouble}", EstimateWarning)
+        knots, values, trouble = calibrate(method, scored, prior)
+        if trouble:
+            warn(f"{caller}: {trouble}", EstimateWarning)
         return dataclasses.replace(
-            self,
-            calibration=method,
-            calibration_prior=prior,
-            calibration_knots=calibration.knots,
-            calibration_values=calibration.values,
+            self, calibration=method, calibration_prior=prior, calibration_knots=knots, calibration_values=values
         )
 
     def predict_proba(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_float
 from fastpu.common._sharing import unwrapped
-
-_Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 
 SCENARIOS = ("case_control", "single_set")
 
@@ -125,21 +123,11 @@ def prior_by_labels(
     return proper_prior(prior, scenario, n_pos=n_pos, n_unl=n_unl)
 
 
-def needs_prior_where(name: str, values: tuple[str, ...]) -> Callable[[_Fit], _Fit]:
-    """Mark a fit function that needs its `prior` where the parameter `name` has one of these values, and nowhere else.
-
-    The mark is the attribute `prior_where` of the function, the pair of both; a user's function may have one too.
-    """
-
-    def mark(function: _Fit) -> _Fit:
-        vars(function)["prior_where"] = (name, values)
-        return function
-
-    return mark
-
-
 def needs_prior(fit: Any, arguments: Mapping[str, Any]) -> bool:
-    """Return whether `fit`, which takes a `prior`, needs it beside these arguments: always, unless it is marked."""
+    """Return whether `fit`, which takes a `prior`, needs it beside these arguments: always, unless it is marked.
+
+    The mark `prior_where` is the name of a parameter and the values of it for which alone the prior is needed.
+    """
     where = getattr(unwrapped(fit), "prior_where", None)
     if where is None:
         return True

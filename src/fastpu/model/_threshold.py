@@ -1,43 +1,96 @@
-"""Thresholds for models that only rank."""
+"""Thresholds for models that only rank: by a prior, or by the scores of the training rows and their labels."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.common._warn import warn
+from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.exceptions import DegenerateModelWarning
+
+GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
+_FEW = 100  # with more rows on each side of the threshold out of bag, rows in the bags need not be scored
 
 # Two cuts are tied if their balanced accuracies, or distances to the prior, differ by less than this, and two scores
 # are equal if they differ by at most this part of the larger one: the rounding of sums then decides nothing.
 TIE = 1e-12
 
 
+@dataclass
+class ScoredRows:
+    """Labels and weights of training rows, wherever these are; `score` returns the scores that a model gives them."""
+
+    labels: NDArray[np.int8]
+    weights: NDArray[np.float64] | None
+    score: Callable[[Any], NDArray[np.float64]]
+    _scores: NDArray[np.float64] | None = field(default=None, init=False)
+
+    def counted(self, label: int) -> NDArray[np.bool_]:
+        """Return which rows have this label and a positive weight."""
+        is_there: NDArray[np.bool_] = self.labels == label
+        return is_there if self.weights is None else is_there & (self.weights > 0)
+
+    def sides(self) -> tuple[int, int]:
+        """Return the labels that a threshold lies between: +1 and -1, or 0 in place of one that no row has."""
+        upper, lower = (label if self.counted(label).any() else 0 for label in (1, -1))
+        return upper, lower
+
+    def scores(self, model: Any) -> NDArray[np.float64]:
+        """Return the scores of all rows by the one model of a fit, whose threshold does not change them."""
+        if self._scores is None:
+            self._scores = self.score(model)
+        return self._scores
+
+    def threshold(self, held: NDArray[np.float64] | None, model: Callable[[], Any]) -> tuple[float, str]:
+        """Return the threshold of the best balanced accuracy between the two `sides`, and how it was chosen.
+
+        `held` are out-of-bag scores, if there are some; where a group has none, all rows are scored by `model()`.
+        """
+        upper, lower = self.sides()
+        groups = [self.counted(label) for label in (upper, lower)]
+        scores, rows = held, "rows by out-of-bag scores"
+        if scores is None:
+            scores, rows = self.scores(model()), "training rows"
+        elif any(np.isnan(scores[group]).all() for group in groups):
+            scores, rows = self.scores(model()), "rows by scores of rows in the bags (a group is in all bags)"
+        above, below = (group & ~np.isnan(scores) for group in groups)
+        weights = (None, None) if self.weights is None else (self.weights[above], self.weights[below])
+        threshold = balanced_accuracy_threshold(scores[above], scores[below], *weights)
+        return threshold, f"best balanced accuracy between {GROUP[upper]} and {GROUP[lower]} {rows}"
+
+    def warn_if_alike(self, function: str, model: Any, advice: str) -> None:
+        """Warn of a model that calls all rows the same."""
+        held, threshold = model._out_of_bag(), model.threshold
+        if held is None or min(np.sum(held > threshold), np.sum(held <= threshold)) <= _FEW:
+            # Else the trees whose bags they are in tell them apart even better.
+            warn_if_alike(function, span_of(self.scores(model), threshold), advice)
+
+
 def balanced_accuracy_threshold(
-    score_pos: NDArray[np.floating],
-    score_other: NDArray[np.floating],
-    weight_pos: NDArray[np.floating] | None = None,
-    weight_other: NDArray[np.floating] | None = None,
+    score_pos: NDArray[np.float64],
+    score_other: NDArray[np.float64],
+    weight_pos: NDArray[np.float64] | None = None,
+    weight_other: NDArray[np.float64] | None = None,
 ) -> float:
     """Return the threshold t that maximises balanced accuracy of the rule score > t.
 
-    Balanced accuracy is (share of `score_pos` above t + share of `score_other` at or below t) / 2.
-    The candidates are the midpoints between neighbouring scores of both groups together that `differ`;
-    of tied ones (within 1e-12) the lowest wins. If no candidate reaches 1/2, which the rule that
-    calls everything negative has, or if all scores are equal, the highest score is returned, and
-    nothing lies above it.
+    Balanced accuracy is (share of `score_pos` above t + share of `score_other` at or below t) / 2. The candidates are
+    the midpoints between neighbouring scores of both groups together that `differ`; of tied ones (within 1e-12) the
+    lowest wins. If no candidate reaches 1/2, which the rule that calls everything negative has, or if all scores are
+    equal, the highest score is returned, and nothing lies above it.
 
-    The result is never NaN, and it is finite if a finite number separates the two scores.
-    A weight counts as that many repetitions; rows of weight 0 are left out.
+    The result is never NaN, and it is finite if a finite number separates the two scores. A weight, > 0, counts as that
+    many repetitions.
     """
-    scores_p, weights_p = _weighted(score_pos, weight_pos, "score_pos")
-    scores_o, weights_o = _weighted(score_other, weight_other, "score_other")
-    values = np.unique(np.concatenate([scores_p, scores_o]))
+    values = np.unique(np.concatenate([score_pos, score_other]))
     # Weight at or below each distinct score, per group.
-    below_p = _weight_up_to(values, scores_p, weights_p)
-    below_o = _weight_up_to(values, scores_o, weights_o)
+    below_p = _weight_up_to(values, score_pos, weight_pos)
+    below_o = _weight_up_to(values, score_other, weight_other)
     gain = below_o / below_o[-1] - below_p / below_p[-1]  # twice the balanced accuracy, minus 1
     gain = np.where(differ(values[:-1], values[1:]), gain[:-1], -math.inf)
     best = float(np.max(gain, initial=-math.inf))
@@ -71,12 +124,11 @@ def _weight_up_to(
     return sums[np.searchsorted(scores[order], values, side="right")]
 
 
-def prior_threshold(scores: NDArray[np.floating], prior: float) -> float:
+def prior_threshold(scores: NDArray[np.float64], prior: float) -> float:
     """Return the threshold above which the share of `scores` is as near to `prior` as can be.
 
     `Model.with_threshold` says where it lies; scores are neighbours if they `differ`.
     """
-    scores, _ = _weighted(scores, None, "scores")
     values, counts = np.unique(scores, return_counts=True)
     # Cut c lies below values[c]: c = 0 keeps everything above, c = values.size nothing.
     above = scores.size - np.concatenate([[0], np.cumsum(counts)])
@@ -93,7 +145,7 @@ def prior_threshold(scores: NDArray[np.floating], prior: float) -> float:
     return between(float(values[cut - 1]), float(values[cut]))
 
 
-def matched_threshold(scores: NDArray[np.floating], prior: float) -> tuple[float, int]:
+def matched_threshold(scores: NDArray[np.float64], prior: float) -> tuple[float, int]:
     """Return `prior_threshold` of the scores of X_unl and how many are above it; warn if these are all or none."""
     threshold = prior_threshold(scores, prior)
     positive = int(np.count_nonzero(scores > threshold))
@@ -104,21 +156,6 @@ def matched_threshold(scores: NDArray[np.floating], prior: float) -> tuple[float
             DegenerateModelWarning,
         )
     return threshold, positive
-
-
-def _weighted(
-    scores: NDArray[np.floating], weights: NDArray[np.floating] | None, name: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Return scores and weights as float64, without the rows of weight 0."""
-    values, mass = np.asarray(scores, dtype=np.float64), None
-    if weights is not None:
-        mass = np.asarray(weights, dtype=np.float64)
-        values, mass = values[mass > 0], mass[mass > 0]
-    if values.size == 0:
-        raise ValueError(f"{name} must have at least one row of positive weight, got none")
-    if np.isnan(values).any():
-        raise ValueError(f"{name} must not hold NaN")
-    return values, mass
 
 
 def between(low: float, high: float) -> float:

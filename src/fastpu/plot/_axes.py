@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from fastpu.common._text import describe
 
-# Colours that the colour-blind tell apart (Okabe and Ito), and dashes for more lines than there are colours.
+# Colours that the colour-blind tell apart (Okabe and Ito), and dashes: no two of 28 lines have both in common.
 CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES = ("-", "--", ":", "-.")
+_DASHES = ("-", "--", ":", "-.")
+_MOST_NAMED = 8  # more lines are not named in a legend
+GREY = {"color": "0.4", "linestyle": "--", "linewidth": 1}  # of what is drawn to compare with
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,23 @@ def draw_banded(
     ax.plot(x, values, color=CYCLE[0], linewidth=1.6, label=name)
     if interval is not None:
         ax.fill_between(x, *interval.T, color=CYCLE[0], alpha=0.2, linewidth=0, label=band)
+
+
+def draw_lines(ax: Any, x: NDArray[Any], series: Sequence[tuple[str, NDArray[Any]]], most_markers: int = 40) -> None:
+    """Draw named lines, each over as many of the first `x` as it has values; short ones with markers."""
+    has_markers = max(len(values) for _, values in series) <= most_markers
+    is_named = len(series) <= _MOST_NAMED
+    for number, (name, values) in enumerate(series):
+        ax.plot(
+            x[: len(values)],
+            values,
+            color=CYCLE[number % len(CYCLE)],
+            linestyle=_DASHES[number % len(_DASHES)],
+            marker="os^v"[number % 4] if has_markers else None,
+            markersize=3.5,
+            linewidth=1.3 if is_named else 0.8,
+            label=name if is_named else None,
+        )
 
 
 def mark_scale(ax: Any, n_rounds: int) -> None:

@@ -14,12 +14,11 @@ from fastpu.common._text import describe, short
 from fastpu.model._prior import SCENARIOS, PriorEstimate, check_scenario
 from fastpu.path._selection import Curve, best_of, curve_on_path
 from fastpu.path.svm_path_model import SVMPath
-from fastpu.plot._axes import CYCLE, DASHES, check_pair, open_axes, with_legends
+from fastpu.plot._axes import CYCLE, check_pair, draw_lines, open_axes, with_legends
 from fastpu.selection.select import Selection
 
 _MOST_POINTS = 2000  # of a line: more than a figure can show
 _SHOWN = ("auto", "coef", "alpha")
-_MOST_NAMED = 8  # more lines are not named in a legend
 _MARGIN = 1.1  # a criterion is drawn up to so many times the largest lam where it changes,
 _FAR = 1000.0  # but to at most so many times the first breakpoint
 _WIDE = 30  # an axis is logarithmic from this ratio of the largest to the smallest value on
@@ -96,10 +95,10 @@ def path(
     axes, figure = open_axes(ax, 1 if X is None else 2, (7, 3.5 if X is None else 5.5))
     kept = np.unique(np.linspace(0, model.lams.size - 1, min(model.lams.size, _MOST_POINTS)).astype(int))
     lams = model.lams[kept]
-    values = _lines(model, shown, kept)
+    values, names = _lines(model, shown, kept)
     order = np.sort(np.argsort(-np.ptp(values, axis=0), kind="stable")[:most])
     curve = None if X is None else curve_on_path(model, name, X, y, prior=prior, scenario=scenario)
-    _draw_lines(axes[0], lams, values[:, order], [_line_name(model, shown, int(column)) for column in order])
+    draw_lines(axes[0], lams, [(names[line], values[:, line]) for line in order], most_markers=1)
     some = "" if order.size == values.shape[1] else f" ({order.size} of {values.shape[1]})"
     axes[0].set_ylabel(("coefficient" if shown == "coef" else "a / c") + some)
     if curve is not None:
@@ -113,33 +112,13 @@ def path(
     return with_legends(axes, figure, is_ours=ax is None, entry=1.2)
 
 
-def _lines(model: SVMPath, shown: str, kept: NDArray[np.int64]) -> NDArray[np.float64]:
+def _lines(model: SVMPath, shown: str, kept: NDArray[np.int64]) -> tuple[NDArray[np.float64], Sequence[str]]:
+    """Return what is drawn at these breakpoints, a column for each line, and the names of the lines."""
     if shown == "coef":
         coef: NDArray[np.float64] = np.asarray(model.coef)
-        return coef[kept]
+        return coef[kept], model.feature_names or [f"feature {column}" for column in range(model.n_features)]
     scale = np.where(np.isfinite(model.costs), model.costs, 1.0)
-    return np.array([model.alpha_at(int(knot)) / scale for knot in kept])
-
-
-def _line_name(model: SVMPath, shown: str, column: int) -> str:
-    if shown == "alpha":
-        return f"row {model.rows[column]}"
-    return f"feature {column}" if model.feature_names is None else model.feature_names[column]
-
-
-def _draw_lines(ax: Any, lams: NDArray[np.float64], values: NDArray[np.float64], names: Sequence[str]) -> None:
-    """Draw a line for each column of `values`, with a legend if they are few."""
-    for number, (column, name) in enumerate(zip(values.T, names, strict=True)):
-        ax.plot(
-            lams,
-            column,
-            color=CYCLE[number % len(CYCLE)],
-            linestyle=DASHES[number // len(CYCLE) % len(DASHES)],
-            marker="o" if lams.size == 1 else None,
-            markersize=3,
-            linewidth=1.2 if len(names) <= _MOST_NAMED else 0.8,
-            label=name if len(names) <= _MOST_NAMED else None,
-        )
+    return np.array([model.alpha_at(int(knot)) / scale for knot in kept]), [f"row {row}" for row in model.rows]
 
 
 def _draw_criterion(ax: Any, lams: NDArray[np.float64], curve: Curve, best: Mapping[str, Any]) -> None:
@@ -203,8 +182,7 @@ def selection(chosen: Selection, *, param: str | None = None, ax: Any = None) ->
         param = list(columns)[int(np.argmax(n_values))]
     name = check_choice("param", param, list(columns))
     axes, figure = open_axes(ax, 1, (7, 4))
-    sign = -1 if chosen.scoring in ("err_star", "error") else 1
-    _draw_selection(axes[0], chosen.table, name, chosen.scoring, sign, chosen.best_index)
+    _draw_selection(axes[0], chosen, name)
     return with_legends(axes, figure, is_ours=ax is None)
 
 
@@ -230,32 +208,35 @@ def best_by_value(
     return [column[points[0]] for points in groups], ranked
 
 
-def _draw_selection(
-    ax: Any, table: Mapping[str, NDArray[Any]], name: str, scoring: str, sign: int, chosen: int
-) -> None:
+def _draw_selection(ax: Any, chosen: Selection, name: str) -> None:
     """Draw the scores of all points over one parameter, the best of each value with its folds, and the chosen point."""
-    scores = np.asarray(table["score"], dtype=np.float64)
-    values, ranked = best_by_value(list(table[f"param_{name}"]), scores, sign)
+    sign = -1 if chosen.scoring in ("err_star", "error") else 1
+    scores = np.asarray(chosen.table["score"], dtype=np.float64)
+    values, ranked = best_by_value(list(chosen.table[f"param_{name}"]), scores, sign)
     numeric = _is_numeric(values)
-    places = np.array(values, dtype=np.float64) if numeric else np.arange(len(values), dtype=np.float64)
+    places = np.array(values if numeric else range(len(values)), dtype=np.float64)
     at = np.empty(scores.size)
     for place, points in zip(places, ranked, strict=True):
         at[points] = place
     shown = np.isfinite(scores)
-    best = [(place, points[0]) for place, points in zip(places, ranked, strict=True) if shown[points[0]]]
+    tops = np.array([points[0] for points in ranked if shown[points[0]]])
     hidden = int(scores.size - np.count_nonzero(shown))
     note = f"{scores.size} points tried" + (f" ({hidden} inadmissible ones not drawn)" if hidden else "")
     ax.plot(at[shown], scores[shown], ".", color="0.6", markersize=5, label=note)
-    line, tops = np.array([place for place, _ in best]), np.array([point for _, point in best])
-    folds = np.array([column[tops] for key, column in table.items() if key.startswith("fold_")], dtype=np.float64)
+    folds = np.array(
+        [column[tops] for key, column in chosen.table.items() if key.startswith("fold_")], dtype=np.float64
+    )
     label = "best of each value"
     if len(folds) > 1 and np.isfinite(folds).all():
-        ax.vlines(line, folds.min(axis=0), folds.max(axis=0), color=CYCLE[0], linewidth=0.9, alpha=0.7)
+        ax.vlines(at[tops], folds.min(axis=0), folds.max(axis=0), color=CYCLE[0], linewidth=0.9, alpha=0.7)
         label += ", with the range of its folds"
-    ax.plot(line, scores[tops], linestyle="-" if numeric else "none", color=CYCLE[0], marker="s", markersize=4,
-            linewidth=1.2, label=label)  # fmt: skip
-    ax.plot([at[chosen]], [scores[chosen]], "o", color=CYCLE[1], markersize=7, label=f"chosen: {scores[chosen]:.4g}")
-    ax.set_ylabel(f"{scoring} ({'larger' if sign > 0 else 'smaller'} is better)")
+    line = "-" if numeric else "none"
+    ax.plot(
+        at[tops], scores[tops], linestyle=line, color=CYCLE[0], marker="s", markersize=4, linewidth=1.2, label=label
+    )
+    best = chosen.best_index
+    ax.plot([at[best]], [scores[best]], "o", color=CYCLE[1], markersize=7, label=f"chosen: {scores[best]:.4g}")
+    ax.set_ylabel(f"{chosen.scoring} ({'larger' if sign > 0 else 'smaller'} is better)")
     ax.set_xlabel(name)
     if not numeric:
         ax.set_xticks(places, [str(value) for value in values])

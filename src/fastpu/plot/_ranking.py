@@ -8,10 +8,9 @@ import numpy as np
 
 from fastpu.audit import Audit
 from fastpu.common._text import describe
-from fastpu.data._validate import check_vector
 from fastpu.metrics import RankingCurve, RankingEstimate, ranking_curve, recall_at_k
 from fastpu.metrics._ranked_rows import check_k
-from fastpu.plot._axes import CYCLE, draw_banded, open_axes, with_legends
+from fastpu.plot._axes import CYCLE, GREY, draw_banded, open_axes, with_legends
 
 _BAND = "middle 90 % of the bootstrap"
 
@@ -63,12 +62,12 @@ def ranking(
     n_unl = int(curve.n_flagged[-1])
     marked = None if k is None else check_k(k, n_unl)
     axes, figure = open_axes(ax, 2, (7, 5.5))
-    n_pos = check_vector("score_pos", score_pos, allow_inf=True).size
+    n_pos = np.size(score_pos)  # type: ignore[arg-type]
     sizes = f"{n_pos:,} positive, {n_unl:,} unlabelled rows"
     draw_banded(axes[0], curve.share, curve.recall, curve.recall_interval, f"recall ({sizes})", _BAND)
     draw_banded(axes[1], curve.share, curve.lift, curve.lift_interval, "lift", _BAND)
-    axes[0].plot(curve.share, curve.share, color="0.4", linestyle="--", linewidth=1, label="random scores")
-    axes[1].axhline(1.0, color="0.4", linestyle="--", linewidth=1, label="random scores")
+    axes[0].plot(curve.share, curve.share, label="random scores", **GREY)
+    axes[1].axhline(1.0, label="random scores", **GREY)
     share = 1.0 if marked is None else marked / n_unl
     if marked is not None:
         at = recall_at_k(score_pos, score_unl, marked, n_boot=n_boot, random_state=random_state)
@@ -141,9 +140,7 @@ def audit(found: Audit, *, before: RankingCurve | None = None, ax: Any = None) -
     if before is not None:
         for each, values in zip(axes, (before.precision, before.recall), strict=True):
             if values is not None:
-                each.plot(
-                    before.n_flagged, values, color="0.4", linestyle="--", linewidth=1, label="by labelled rows alone"
-                )
+                each.plot(before.n_flagged, values, label="by labelled rows alone", **GREY)
     for answer, height, name, color in ((1, 1.03, "positive", CYCLE[0]), (0, -0.03, "negative", CYCLE[1])):
         place = 1 + found.plan.place[found.answers == answer]
         label = f"{place.size:,} checked rows are {name}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,10 @@ from fastpu.common._text import describe
 from fastpu.data._validate import check_labels
 from fastpu.mapping.mapping_machine import MappingModel
 from fastpu.metrics import auc
-from fastpu.plot._axes import CYCLE, DASHES, check_pair, mark_scale, open_axes, with_legends
+from fastpu.plot._axes import CYCLE, check_pair, draw_lines, mark_scale, open_axes, with_legends
 from fastpu.svm.linear_machine import LinearMachine
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
-_MOST_MARKERS = 40  # a line of more values has no markers
 _INCHES = 0.22  # of the bar of a feature
 
 
@@ -68,14 +66,15 @@ def boosting_curves(model: StumpEnsemble, X: object = None, y: object = None, *,
     if X is not None:
         aucs.append(("X, y", _auc_per_round(model, X, y)))
     n_run, n_kept = objective.size, model.n_iter
-    _draw_lines(axes[0], [("_objective", objective)], first=1)
+    rounds = np.arange(1, n_run + 1)
+    draw_lines(axes[0], rounds, [("_objective", objective)])
     axes[0].set_ylabel("objective")
     if n_kept < n_run:
         for each in axes:
             each.axvline(n_kept, color="0.4", linestyle=":", linewidth=1.2)
         axes[0].lines[-1].set_label(f"early stopping: {n_kept} of {n_run} rounds kept")
     if aucs:
-        _draw_lines(axes[1], aucs, first=1)
+        draw_lines(axes[1], rounds, aucs)
         axes[1].set_ylabel("AUC")
         for line in axes[1].lines[-len(aucs) :]:
             values = np.asarray(line.get_ydata())
@@ -139,7 +138,7 @@ def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any
     axes, figure = open_axes(ax, len(panels), (7, 1.5 + 2 * len(panels)))
     n_run = len(next(iter(panels[0][1].values())))
     for each, (ylabel, series) in zip(axes, panels, strict=True):
-        _draw_lines(each, list(series.items()), first=0)
+        draw_lines(each, np.arange(n_run), list(series.items()))
         each.set_ylabel(ylabel)
         highest = max(1, *(int(values.max()) for values in series.values()))
         each.set_ylim(-0.04 * highest, 1.06 * highest)
@@ -209,18 +208,3 @@ def _auc_per_round(model: StumpEnsemble, X: object, y: object) -> NDArray[np.flo
     judged = others | (labels == 1)
     truth = np.where(labels[judged] == 1, 1, -1)
     return np.array([auc(truth, scores[judged]) for scores in (first, *staged)])
-
-
-def _draw_lines(ax: Any, series: Sequence[tuple[str, NDArray[Any]]], first: int) -> None:
-    has_markers = max(len(values) for _, values in series) <= _MOST_MARKERS
-    for number, (name, values) in enumerate(series):
-        ax.plot(
-            np.arange(first, first + len(values)),
-            values,
-            color=CYCLE[number % len(CYCLE)],
-            linestyle=DASHES[number % len(DASHES)],
-            marker="os^v"[number % 4] if has_markers else None,
-            markersize=3.5,
-            linewidth=1.3,
-            label=name,
-        )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.common._params import check_int
+from fastpu.common._params import check_int, check_scores_rows
 from fastpu.common._text import columns_named, describe, where_column
 from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_labels, check_matrix
@@ -15,6 +15,7 @@ from fastpu.plot._axes import groups_of, open_axes, with_legends
 
 _ABOVE, _BELOW = (0, 114, 178), (230, 159, 0)  # blue and orange, in 0 ... 255
 _TINTS = (0.10, 0.18, 0.27, 0.38)  # of the bands of scores, from the threshold outwards
+_SCORER = "model must be a fitted model or have a decision_function"
 _MANY = 500  # points above which a group is drawn smaller, and as pixels in vector formats
 
 
@@ -57,7 +58,7 @@ def decision_regions(
     >>> figure.axes[0].get_ylabel()
     'feature 1'
     """
-    _check_scorer(model)
+    check_scores_rows(model, _SCORER)
     matrix = check_matrix(X, finite=False, categories="learn")
     if matrix.n_features != 2:
         raise ValueError(f"X must have 2 features (columns) to be drawn in the plane, got {matrix.n_features}")
@@ -132,7 +133,7 @@ def score_histogram(model: Any, X: object, y: object, *, bins: int = 50, ax: Any
     >>> len(figure.axes[0].get_legend().get_texts())
     3
     """
-    _check_scorer(model)
+    check_scores_rows(model, _SCORER)
     n_bins = check_int("bins", bins, low=1, high=10_000)
     scores, threshold = _score_rows(model, X)
     labels = check_labels(y, scores.size)
@@ -157,11 +158,6 @@ def score_histogram(model: Any, X: object, y: object, *, bins: int = 50, ax: Any
     axes[0].set_xlabel("score")
     axes[0].set_ylabel("share of the group")
     return with_legends(axes, figure, is_ours=ax is None)
-
-
-def _check_scorer(model: Any) -> None:
-    if not callable(getattr(model, "decision_function", None)):
-        raise TypeError(f"model must be a fitted model or have a decision_function, got {describe(model)}")
 
 
 def _score_rows(model: Any, X: Any) -> tuple[NDArray[np.float64], float]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._params import (
@@ -19,7 +18,7 @@ from fastpu.common._params import (
     is_sequence,
 )
 from fastpu.common._threads import resolve_n_threads
-from fastpu.kernels._kernels import Kernel, check_kernel
+from fastpu.kernels._kernels import check_kernel
 
 Values: TypeAlias = float | Sequence[float] | NDArray[Any]
 Sigmas: TypeAlias = float | str | Sequence[float | str] | NDArray[Any]
@@ -62,36 +61,26 @@ class Point:
     sigma: float | None
 
 
-@dataclass(frozen=True)
 class PualOptions:
-    """The checked arguments that all three functions share; `values` are those that the model keeps in `params`."""
+    """The arguments that all three functions share, checked by their names; `more` are of the function's own.
 
-    function: str
-    title: str
-    kernel: Kernel
-    n_components: int | None
-    generator: np.random.Generator
-    n_threads: int
-    values: Mapping[str, object]
+    `values` are those that the model keeps in `params`.
+    """
 
-
-def check_pual_options(function: str, title: str, given: Mapping[str, Any], **more: object) -> PualOptions:
-    """Check those of a function's arguments, by their names, that all three share; `more` are of its own."""
-    kernel = check_kernel(given["kernel"], given["gamma"], given["degree"], given["coef0"])
-    components = None if given["n_components"] is None else check_int("n_components", given["n_components"], low=1)
-    if components is not None and kernel.name == "linear":
-        raise ValueError(
-            f"n_components must be None for kernel='linear', which needs no approximation, got {components}"
-        )
-    return PualOptions(
-        function=function,
-        title=title,
-        kernel=kernel,
-        n_components=components,
-        generator=check_random_state(given["random_state"]),
-        n_threads=resolve_n_threads(given["n_threads"]),
-        values={**kernel.params(), "n_components": components, **more},
-    )
+    def __init__(self, function: str, title: str, given: Mapping[str, Any], **more: object) -> None:
+        self.function, self.title = function, title
+        self.kernel = check_kernel(given["kernel"], given["gamma"], given["degree"], given["coef0"])
+        components = given["n_components"]
+        self.n_components = None if components is None else check_int("n_components", components, low=1)
+        if components is not None and self.kernel.name == "linear":
+            raise ValueError(
+                f"n_components must be None for kernel='linear', which needs no approximation, got {components}"
+            )
+        if "n_neighbors" in given:
+            more = {"n_neighbors": check_int("n_neighbors", given["n_neighbors"], low=0), **more}
+        self.values: Mapping[str, object] = {**self.kernel.params(), "n_components": self.n_components, **more}
+        self.generator = check_random_state(given["random_state"])
+        self.n_threads = resolve_n_threads(given["n_threads"])
 
 
 def check_points(given: Mapping[str, object]) -> tuple[list[Point], bool]:
@@ -108,10 +97,9 @@ def check_points(given: Mapping[str, object]) -> tuple[list[Point], bool]:
 
 
 def _check_entry(name: str, value: object) -> float | None:
-    if not name.startswith("sigma") or not isinstance(value, str):
-        return check_parameter(name, value)
-    check_word_or_number(name, value, ("median",))
-    return None
+    if name.startswith("sigma") and isinstance(check_word_or_number(name, value, ("median",)), str):
+        return None
+    return check_parameter(name, value)
 
 
 def check_parameter(name: str, value: object) -> float:

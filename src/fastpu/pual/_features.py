@@ -8,11 +8,9 @@ eliminated in this order, solutions for the positives need only its last block.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,21 +31,15 @@ _MOST_LOST = 1e-3  # largest pivot that may be only rounding, relative to `size`
 _RANK_TOL = 2.0  # a pivot below this times n eps `size` is 0 apart from rounding
 
 
-@dataclass(frozen=True)
-class OrderedFactor:
-    """Z with K = Z Z', whose first rows are zero except in the last `n_last` columns.
-
-    The rows `pivots` of Z, with their columns in reverse order, form the lower triangular matrix `triangle`.
-    """
-
-    Z: NDArray[np.float64]
-    n_last: int
-    pivots: NDArray[np.int64]
-    triangle: NDArray[np.float64]
+#: Z, n_last, pivots and triangle, as `ordered_factor` says.
+Factor: TypeAlias = tuple[NDArray[np.float64], int, NDArray[np.int64], NDArray[np.float64]]
 
 
-def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int, *, size: float) -> OrderedFactor:
-    """Return Z with as many columns as the rank of `K`, at least one.
+def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int, *, size: float) -> Factor:
+    """Return Z with K = Z Z', whose first rows are zero except in the last n_last columns.
+
+    It has as many columns as the rank of `K`, at least one. Its rows `pivots`, with their columns in reverse order,
+    form the lower triangular matrix `triangle`.
 
     `K` must be positive semidefinite, and its last row must depend on the others, as rows less their mean do. `size` is
     the largest of the numbers that `K` was computed from: its rounding errors are relative to this. If there is no
@@ -62,11 +54,11 @@ def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int, *, size
         triangle = np.tril(inner)
         last = solve_triangular(triangle, K[:-1, -1], lower=True, check_finite=False)
         Z = np.vstack([triangle[:, ::-1], last[::-1]])
-        return OrderedFactor(Z, min(n_first, n - 1), np.arange(n - 1), triangle)
+        return Z, min(n_first, n - 1), np.arange(n - 1), triangle
     probe = np.cos(np.arange(n))
     while True:
         factor = _by_pivots(K, limit)
-        apart = float(np.abs(K @ probe - factor.Z @ (probe @ factor.Z)).max())
+        apart = float(np.abs(K @ probe - factor[0] @ (probe @ factor[0])).max())
         if apart <= max(_ALIKE * size * np.sqrt(n), n * tiny):
             return factor
         # A pivot was only rounding, as the kernel values have larger rounding errors than those of float64 (they may be
@@ -80,14 +72,14 @@ def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int, *, size
     )
 
 
-def _by_pivots(K: NDArray[np.float64], limit: float) -> OrderedFactor:
+def _by_pivots(K: NDArray[np.float64], limit: float) -> Factor:
     if not np.diagonal(K).max() > limit:  # LAPACK accepts the first pivot whatever its size
-        return OrderedFactor(np.zeros((len(K), 1)), 1, np.zeros(1, dtype=np.int64), np.ones((1, 1)))
+        return np.zeros((len(K), 1)), 1, np.zeros(1, dtype=np.int64), np.ones((1, 1))
     factor, order, rank, _ = dpstrf(K.T, tol=limit, lower=1)
     Z = np.empty((len(K), rank))
     Z[order - 1] = np.tril(factor[:, :rank])[:, ::-1]
     pivots = order[:rank].astype(np.int64) - 1
-    return OrderedFactor(Z, rank, pivots, np.ascontiguousarray(Z[pivots, ::-1]))
+    return Z, rank, pivots, np.ascontiguousarray(Z[pivots, ::-1])
 
 
 # Largest entry of X, times the square root of the number of entries: squares must not overflow.
@@ -95,61 +87,17 @@ _LARGEST = 1e153
 _LARGEST_SUM = 1e307  # largest kernel value: sums of a few of them, with either sign, must not overflow
 
 
-class Features(ABC):
-    def __init__(self, rows: PualRows) -> None:
-        self.rows = rows
-        self.residual: float | None = None  # of Nystroem's method: the mean of K(x, x) - z'z
-
-    @cached_property
-    @abstractmethod
-    def gram_unl(self) -> NDArray[np.float64]:
-        """Z_u'Z_u, with each row multiplied by its weight, of shape (r, r)."""
-
-    @cached_property
-    @abstractmethod
-    def pos(self) -> NDArray[np.float64]:
-        """The last columns of the rows of positives, of shape (n_pos, r_pos); their other columns are 0."""
-
-    @property
-    def rank(self) -> int:
-        return len(self.gram_unl)
-
-    @cached_property
-    def scratch(self) -> NDArray[np.float64]:
-        """A matrix of the shape of `gram_unl` to overwrite: allocating one takes as long as copying."""
-        return np.empty(self.gram_unl.shape)
-
-    @abstractmethod
-    def quadratic_form(self, R: Any) -> NDArray[np.float64]:
-        """Return Z'RZ."""
-
-    @abstractmethod
-    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the values z'beta on all training rows, a row of them for each row beta of `betas`."""
-
-    @abstractmethod
-    def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        """Return Z'o - lam beta for each row o of `on_rows`, numbers for all training rows, and its row of `betas`."""
-
-    # Linear features override this, and need the arguments.
-    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:  # noqa: ARG002
-        """Return the root of the decrease by the best step along one feature of X, for losses of this weight."""
-        return 0.0  # a kernel has no columns of X to check, and Z is as accurate as the kernel matrix
-
-    @abstractmethod
-    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
-        """Return the fields of the model f(x) = z(x)'beta + offset."""
-
-
-class LinearFeatures(Features):
+class LinearFeatures:
     """Linear features: the rows of X less the mean of the unlabelled ones, in float64.
 
     Of CSR only columns with many entries are shifted. What remains of the mean, by rounding or in columns that are not
     shifted, is removed from products by a term of rank one.
     """
 
+    residual = None
+
     def __init__(self, rows: PualRows) -> None:
-        super().__init__(rows)
+        self.rows = rows
         matrix = rows.matrix
         self.x: Any
         if matrix.is_sparse:
@@ -165,12 +113,14 @@ class LinearFeatures(Features):
 
     @cached_property
     def pos(self) -> NDArray[np.float64]:
+        """The last columns of the rows of positives, of shape (n_pos, r_pos); their other columns are 0."""
         part = self.x[self.rows.pos]
         dense: NDArray[np.float64] = part.toarray() if sp.issparse(part) else part
         return dense - self._mean
 
     @cached_property
     def gram_unl(self) -> NDArray[np.float64]:
+        """Z_u'Z_u, with each row multiplied by its weight, of shape (r, r)."""
         unl = self.rows.unl
         if not sp.issparse(self.x):
             return gram(self.x[unl], self.rows.weigh(unl), self.rows.n_threads)
@@ -181,6 +131,7 @@ class LinearFeatures(Features):
         return centred
 
     def quadratic_form(self, R: Any) -> NDArray[np.float64]:
+        """Return Z'RZ."""
         if not sp.issparse(self.x):  # the form does not depend on a shift of the rows
             return _core.tiled_symmetric_product(self.x, R @ self.x, n_threads=self.rows.n_threads)
         form: NDArray[np.float64] = (self.x.T @ (R @ self.x)).toarray()
@@ -199,9 +150,11 @@ class LinearFeatures(Features):
         return sums
 
     def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the values z'beta on all training rows, a row of them for each row beta of `betas`."""
         return np.array([self.times(beta) for beta in betas])
 
     def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
+        """Return Z'o - lam beta for each row o of `on_rows`, numbers for all training rows, and its row of `betas`."""
         return np.array([self.back(one) for one in on_rows]) - lam * betas
 
     @cached_property
@@ -210,23 +163,26 @@ class LinearFeatures(Features):
         return np.sqrt(np.asarray(squares, dtype=np.float64).reshape(-1))
 
     def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:
+        """Return the root of the decrease by the best step along one feature of X, for losses of this weight."""
         # 1/2 slope^2 / curvature
         curvatures = np.hypot(math.sqrt(lam), math.sqrt(weight) * self._lengths)
         return float((np.abs(self.back(on_rows) - lam * beta) / curvatures).max())
 
     def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
-        return {"coef": beta, "intercept": float(offset - self._centre @ beta - self._mean @ beta)}
+        """Return the fields of the model f(x) = z(x)'beta + offset."""
+        intercept = float(offset - self._centre @ beta - self._mean @ beta)
+        return {"support": np.empty(0, dtype=np.int64), "dual_coef": np.empty(0), "coef": beta, "intercept": intercept}
 
 
-class DenseFeatures(Features):
-    """Features that are computed and stored, a row of `z` for each row of X; models keep the rows `_support`."""
+class DenseFeatures:
+    """As `LinearFeatures`, but computed and stored, a row of `z` for each row of X; models keep the rows `_support`."""
 
     z: NDArray[np.float64]
     n_last: int  # rows of positives are 0 except in so many last columns
+    residual: float | None = None  # of Nystroem's method: the mean of K(x, x) - z'z
 
     def __init__(self, rows: PualRows, kernel: Kernel, support: NDArray[np.int64]) -> None:
-        super().__init__(rows)
-        self._kernel, self._support = kernel, support
+        self.rows, self._kernel, self._support = rows, kernel, support
 
     @cached_property
     def _shared(self) -> dict[str, Any]:
@@ -251,6 +207,9 @@ class DenseFeatures(Features):
     def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
         return _core.tiled_product(on_rows, self.z, n_threads=self.rows.n_threads) - lam * betas
 
+    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:  # noqa: ARG002
+        return 0.0  # a kernel has no columns of X to check, and Z is as accurate as the kernel matrix
+
 
 class KernelFeatures(DenseFeatures):
     """A Cholesky factor of the kernel matrix; the positives are its first rows."""
@@ -268,12 +227,10 @@ class KernelFeatures(DenseFeatures):
         mean = K @ share  # mean of K(x, x_j) over the unlabelled rows j
         K -= mean
         K -= (mean - float(mean @ share))[:, None]
-        factor = ordered_factor(K, rows.pos.size, rows.n_threads, size=size)
+        Z, self.n_last, pivots, self._triangle = ordered_factor(K, rows.pos.size, rows.n_threads, size=size)
         place = np.argsort(order)
         self._mean: NDArray[np.float64] = mean[place]
-        self.z = factor.Z[place]
-        self._pivots, self._triangle = order[factor.pivots], factor.triangle
-        self.n_last = factor.n_last
+        self.z, self._pivots = Z[place], order[pivots]
 
     def _coefs(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return coefficients a with Z'a = beta, which are 0 except at the pivots."""
@@ -345,6 +302,9 @@ class NystroemFeatures(DenseFeatures):
     def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
         coef = self._to_features @ beta
         return {**self._shared, "dual_coef": coef, "intercept": float(offset - self._centre @ beta)}
+
+
+Features: TypeAlias = LinearFeatures | KernelFeatures | NystroemFeatures
 
 
 def open_features(rows: PualRows, kernel: Kernel, n_components: int | None, generator: np.random.Generator) -> Features:

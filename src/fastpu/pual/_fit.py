@@ -52,7 +52,7 @@ class PualSolution:
 
 # ------------------------------------------------------------------------------------------------ many points
 
-Solver: TypeAlias = "Callable[[Features, NeighbourTerm, Sequence[Point], Hook], list[PualSolution]]"
+Solver: TypeAlias = "Callable[[NeighbourTerm, Sequence[Point], Hook], list[PualSolution]]"
 
 
 def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -> PualMachine | list[PualMachine]:
@@ -80,10 +80,10 @@ def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -
                 R, n_ends = graph.similarity(sigma)[1], graph.edges().nnz
                 if float(R.diagonal().sum()) * rows.n < _NO_NEIGHBOURS * n_ends:
                     vanished.append(sigma)
-            neighbour_term = NeighbourTerm(R, None if R is None or not R.nnz else features.quadratic_form(R))
+            neighbour_term = NeighbourTerm(features, R)
             by_unl = _groups(points, of_sigma, "C_unl")
             for numbers in [of_lam for _, of_unl in by_unl for _, of_lam in _groups(points, of_unl, "lam")]:
-                solved = solver(features, neighbour_term, [points[i] for i in numbers], hook)
+                solved = solver(neighbour_term, [points[i] for i in numbers], hook)
                 made = (_make_model(features, kernel, options, each) for each in solved)  # keeps the scores of few
                 fitted |= zip(numbers, made, strict=False)
                 if solved[-1].status == "callback":
@@ -154,6 +154,10 @@ def _check_laplacian(R: Any, n: int) -> Any:
     apart = abs(values - values.T)
     if apart.nnz and float(apart.data.max()) > limit:
         raise ValueError(f"graph must be symmetric, got R that differs from its transpose by {apart.data.max():g}")
+    is_diagonal = values.indices == np.repeat(np.arange(n), np.diff(values.indptr))
+    highest = float(values.data[~is_diagonal].max(initial=0.0))
+    if highest > limit:
+        raise ValueError(f"graph must have weights >= 0, and so no entry > 0 beside R's diagonal, got {highest:g}")
     sums = np.abs(np.asarray(values.sum(axis=1)).reshape(-1))
     if float(sums.max()) > limit * max(1, int(np.diff(values.indptr).max())):
         row = int(np.argmax(sums))
@@ -166,22 +170,20 @@ def _check_laplacian(R: Any, n: int) -> Any:
 
 def _make_model(features: Features, kernel: Kernel, options: PualOptions, solved: PualSolution) -> Fitted:
     status = solved.status
-    known: dict[str, Any] = {
+    machine = PualMachine(
         **kernel.fields(features.rows.matrix),
-        "threshold": 0.0,
-        "n_iter": int(solved.history["n_iter"][-1]),
-        "converged": status in {"gap", "closed_form"},
-        "status": status,
-        "objective": solved.history["objective"],
-        "history": solved.history,
-        "params": {"method": options.function, **vars(solved.point), **options.values},
-        "support": np.empty(0, dtype=np.int64),
-        "dual_coef": np.empty(0),
-        "gap": float(solved.history["gap"][-1]),
-        "alpha": solved.alpha,
-        "nystroem_residual": features.residual,
-    }
-    machine = PualMachine(**{**known, **features.fields(solved.beta, solved.offset)})
+        threshold=0.0,
+        n_iter=int(solved.history["n_iter"][-1]),
+        converged=status in {"gap", "closed_form"},
+        status=status,
+        objective=solved.history["objective"],
+        history=solved.history,
+        params={"method": options.function, **vars(solved.point), **options.values},
+        gap=float(solved.history["gap"][-1]),
+        alpha=solved.alpha,
+        nystroem_residual=features.residual,
+        **features.fields(solved.beta, solved.offset),
+    )
     return machine, "" if status == "callback" else one_verdict(*span_of(solved.scores))
 
 

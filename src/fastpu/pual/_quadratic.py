@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg
@@ -28,20 +28,23 @@ _NOISE = 1e-13  # relative rounding error of the terms of a sum that may cancel
 
 
 class NeighbourTerm:
-    """The neighbours' term for one sigma: R, and Z'RZ; both are None without neighbours."""
+    """The neighbours' term for one sigma and these features: R, and Z'RZ; both are None without neighbours."""
 
-    def __init__(self, R: Any, gram: NDArray[np.float64] | None) -> None:
-        self.R, self.gram = R, gram
+    def __init__(self, features: Features, R: Any) -> None:
+        self.features, self.R = features, R
+        self._gram = None if R is None or not R.nnz else features.quadratic_form(R)
+        #: A matrix of the shape of Z'RZ to overwrite: allocating one takes as long as copying.
+        self.scratch = np.empty(features.gram_unl.shape)
         self._last: tuple[float, NDArray[np.float64]] | None = None
 
-    def with_unlabeled(self, features: Features, C_unl: float) -> NDArray[np.float64]:
+    def with_unlabeled(self, C_unl: float) -> NDArray[np.float64]:
         """Return 2 C_unl Z_u'Z_u + 2 Z'RZ, which is kept for the next lam."""
         if self._last is None or self._last[0] != C_unl:
             self._last = None  # frees its memory before the new matrix is made
-            matrix = 2 * C_unl * features.gram_unl
-            if self.gram is not None:
-                matrix += self.gram
-                matrix += self.gram
+            matrix = 2 * C_unl * self.features.gram_unl
+            if self._gram is not None:
+                matrix += self._gram
+                matrix += self._gram
             self._last = C_unl, matrix
         return self._last[1]
 
@@ -61,7 +64,6 @@ class Quadratic:
     the weights.
     """
 
-    features: Features
     neighbour_term: NeighbourTerm
     lam: float
     weights: NDArray[np.float64]
@@ -84,21 +86,19 @@ class Quadratic:
         number is the square of that of X. Residuals are therefore computed from the training rows. The steps end at an
         excess of at most `enough`.
         """
-        features, beta = self.features, start.beta
+        features, beta = self.neighbour_term.features, start[0]
         minima = []
         for sweep in range(_SWEEPS):
-            now = start if sweep == 0 else residuals([self], beta[None])[0]
-            f, pull, on_rows, rest = now.f, now.pull, now.on_rows, now.rest
+            _, f, pull, on_rows, rest = start if sweep == 0 else residuals([self], beta[None])[0]
             small = max(_EXCESS * abs(float(self.targets @ f)), enough)
-            excess, half = float(rest @ rest) / self.lam, None  # a bound, as the matrix is at least lam
+            excess = float(rest @ rest) / self.lam  # a bound, as the matrix is at least lam
             if not excess <= small:
-                half = system.solve_half(rest)
-                excess = float(half @ half)
+                excess = system.excess(rest)
             weight = float(self.weights.max())
             parts = (self.targets, pull, _ROUNDING * self.weights)
             size = sum(float(np.linalg.norm(part)) for part in parts) / math.sqrt(weight)
             minima.append(Minimum(beta, f, excess, features.misfit(on_rows, beta, self.lam, weight) / size))
-            if half is None or not excess > small:
+            if not excess > small:
                 break
             step, first = system.solve(rest), excess
             for _ in range(_STEPS):
@@ -117,25 +117,18 @@ class Quadratic:
         return min(minima, key=lambda minimum: minimum.excess)
 
 
-@dataclass(frozen=True)
-class Residual:
-    """What is left of the gradient of a `Quadratic` at beta, with the values f on the rows that it is computed from."""
-
-    beta: NDArray[np.float64]
-    f: NDArray[np.float64]
-    pull: NDArray[np.float64]
-    on_rows: NDArray[np.float64]
-    rest: NDArray[np.float64]
+#: beta, the values f on the rows, `Quadratic.pull` of these, targets less pull, and the gradient by beta that is left.
+Residual: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
 
 
 def residuals(quadratics: Sequence[Quadratic], betas: NDArray[np.float64]) -> list[Residual]:
     """Return the residual of each at its row of `betas`, for the same features and lam, which are read once for all."""
-    features, lam = quadratics[0].features, quadratics[0].lam
+    features, lam = quadratics[0].neighbour_term.features, quadratics[0].lam
     f = features.scores(betas)
     pulls = [quadratic.pull(each) for quadratic, each in zip(quadratics, f, strict=True)]
     on_rows = np.array([quadratic.targets - pull for quadratic, pull in zip(quadratics, pulls, strict=True)])
     rests = features.slopes(on_rows, betas, lam)
-    return [Residual(*each) for each in zip(betas, f, pulls, on_rows, rests, strict=True)]
+    return list(zip(betas, f, pulls, on_rows, rests, strict=True))
 
 
 @dataclass(frozen=True)
@@ -153,18 +146,16 @@ class Minimum:
 
 
 class SystemFactor:
-    """The factor of lam + 2 C_unl Z_u'Z_u + 2 Z'RZ + more; the next one of the same features overwrites it.
+    """The factor of lam + 2 C_unl Z_u'Z_u + 2 Z'RZ + more; the next one of the same neighbours' term overwrites it.
 
     `more` is added to the last rows and columns. If float64 cannot tell the matrix from one that is not positive
     definite, a share of each diagonal entry is added, the same share whatever the scale of a column; `Quadratic.solve`
     corrects for it.
     """
 
-    def __init__(
-        self, features: Features, neighbour_term: NeighbourTerm, point: Point, more: NDArray[np.float64] | None = None
-    ) -> None:
-        self.features = features
-        matrix = neighbour_term.with_unlabeled(features, point.C_unl)
+    def __init__(self, neighbour_term: NeighbourTerm, point: Point, more: NDArray[np.float64] | None = None) -> None:
+        self.features = neighbour_term.features
+        matrix = neighbour_term.with_unlabeled(point.C_unl)
         n_last = 0 if more is None else len(more)
         diagonal = np.diagonal(matrix).copy()
         if more is not None:
@@ -174,7 +165,7 @@ class SystemFactor:
                 f"X must have entries so small that their squares do not overflow, with "
                 f"C_unl = {point.C_unl:g} and lam = {point.lam:g}; scale X"
             )
-        self.factor = features.scratch
+        self.factor = neighbour_term.scratch
         for ridge in _ridges(diagonal):
             for first in range(0, len(matrix), _ROWS):  # the upper triangle is not read
                 last = first + _ROWS
@@ -183,7 +174,7 @@ class SystemFactor:
                 self.factor[-n_last:, -n_last:] += more
             whole = diagonal + np.maximum(point.lam, ridge)
             np.fill_diagonal(self.factor, whole)
-            if _core.tiled_cholesky(self.factor, n_threads=features.rows.n_threads) == 0:
+            if _core.tiled_cholesky(self.factor, n_threads=self.features.rows.n_threads) == 0:
                 pivots = np.diagonal(self.factor) ** 2 / whole
                 if ridge.any() or float(pivots.min()) > _LEAST_PIVOT:
                     return
@@ -196,10 +187,10 @@ class SystemFactor:
         solution: NDArray[np.float64] = scipy.linalg.cho_solve((self.factor.T, False), right, check_finite=False)
         return solution
 
-    def solve_half(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return h for which h'h = right'(matrix)^-1 right."""
-        half: NDArray[np.float64] = scipy.linalg.solve_triangular(self.factor, right, lower=True, check_finite=False)
-        return half
+    def excess(self, rest: NDArray[np.float64]) -> float:
+        """Return rest'(matrix)^-1 rest."""
+        half = scipy.linalg.solve_triangular(self.factor, rest, lower=True, check_finite=False)
+        return float(half @ half)
 
     def last(self) -> NDArray[np.float64]:
         """Return H with H H' = Z_p (matrix)^-1 Z_p'."""
@@ -211,7 +202,7 @@ class SystemFactor:
 
     def betas(self, last: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the solutions of factor' beta = (0, last), one for each row."""
-        right = np.zeros((len(last), self.features.rank))
+        right = np.zeros((len(last), len(self.factor)))
         right[:, -last.shape[1] :] = last
         betas: NDArray[np.float64] = scipy.linalg.solve_triangular(self.factor.T, right.T, check_finite=False).T
         return betas

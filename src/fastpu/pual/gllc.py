@@ -7,10 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_int
-from fastpu.common._sharing import shares_work
-from fastpu.pual._arguments import Point, PualRound, Sigmas, Values, check_pual_options
-from fastpu.pual._features import Features
+from fastpu.common._sharing import marked
+from fastpu.pual._arguments import Point, PualOptions, PualRound, Sigmas, Values
 from fastpu.pual._fit import Hook, PualSolution, fit_points
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, SystemFactor, is_right, residuals
 from fastpu.pual._rows import gram
@@ -18,7 +16,7 @@ from fastpu.pual.pual_machine import PualMachine
 
 
 @answers_unknown_keywords
-@shares_work("C_pos", "C_unl", "lam", "sigma", together=True)
+@marked(shares=("C_pos", "C_unl", "lam", "sigma"), shares_together=True)
 def fit_gllc(
     X: object,
     y: object,
@@ -80,13 +78,10 @@ n_threads
     array([-1, -1,  1,  1, -1,  1])
     """
     given = locals()
-    options = check_pual_options("fit_gllc", "GLLC", given, n_neighbors=check_int("n_neighbors", n_neighbors, low=0))
-    return fit_points(options, given, solve_least_squares)
+    return fit_points(PualOptions("fit_gllc", "GLLC", given), given, solve_least_squares)
 
 
-def solve_least_squares(
-    features: Features, neighbour_term: NeighbourTerm, points: Sequence[Point], hook: Hook
-) -> list[PualSolution]:
+def solve_least_squares(neighbour_term: NeighbourTerm, points: Sequence[Point], hook: Hook) -> list[PualSolution]:
     """Solve for points that differ in C_pos alone.
 
     With the unlabelled mean at 0 and m that of the positives, the intercept goes out and leaves
@@ -94,25 +89,26 @@ def solve_least_squares(
         (lam + 2 C_pos (Z_p - m)'(Z_p - m) + 2 C_unl Z_u'Z_u + 2 Z'RZ + k m m') beta = 2 k m,
         1/k = 1 / (2 C_pos n_pos) + 1 / (2 C_unl n_unl).
     """
+    features = neighbour_term.features
     rows = features.rows
     weights_pos, weights_unl = rows.weigh(rows.pos), rows.weigh(rows.unl)
     mass_pos, mass_unl = float(weights_pos.sum()), float(weights_unl.sum())
     share_pos = weights_pos / mass_pos
     mean = share_pos @ features.pos
     spread = gram(features.pos - mean, weights_pos, rows.n_threads)
-    right = np.zeros(features.rank)
+    right = np.zeros(len(features.gram_unl))
     right[-mean.size :] = 2 * mean
     solved = []
     for point in points:
         of_pos, of_unl = 2 * point.C_pos * mass_pos, 2 * point.C_unl * mass_unl
         total = of_pos + of_unl
         k = of_pos * (of_unl / total)
-        system = SystemFactor(features, neighbour_term, point, 2 * point.C_pos * spread + k * np.outer(mean, mean))
+        system = SystemFactor(neighbour_term, point, 2 * point.C_pos * spread + k * np.outer(mean, mean))
         targets = -2 * k * rows.share_unl
         targets[rows.pos] = 2 * k * share_pos
         weights = of_unl * rows.share_unl
         weights[rows.pos] = of_pos * share_pos
-        quadratic = Quadratic(features, neighbour_term, point.lam, weights, targets)
+        quadratic = Quadratic(neighbour_term, point.lam, weights, targets)
         minimum = quadratic.solve(system, residuals([quadratic], system.solve(k * right)[None])[0])
         offset = (of_pos - of_unl) / total - quadratic.mean(minimum.f)
         scores = minimum.f + offset

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -12,16 +12,15 @@ from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import of_rounds
-from fastpu.common._sharing import shares_work
-from fastpu.pual._arguments import Point, PualRound, Sigmas, Values, check_pual_options
-from fastpu.pual._features import Features
+from fastpu.common._sharing import marked
+from fastpu.pual._arguments import Point, PualOptions, PualRound, Sigmas, Values
 from fastpu.pual._fit import Hook, PualSolution, fit_points
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, Residual, SystemFactor, is_right, residuals
 from fastpu.pual.pual_machine import PualMachine
 
 
 @answers_unknown_keywords
-@shares_work("C_pos", "C_unl", "lam", "sigma", together=True)
+@marked(shares=("C_pos", "C_unl", "lam", "sigma"), shares_together=True)
 def fit_pual(
     X: object,
     y: object,
@@ -147,67 +146,66 @@ def fit_pual(
     ['gap', 'gap', 'gap']
     """
     given = locals()
-    dual = _DualSolver(
-        check_float("tol", tol, low=0, high=1, open_low=True, open_high=True),
-        min(check_int("max_iter", max_iter, low=1), MANY),
-    )
-    own = {"n_neighbors": check_int("n_neighbors", n_neighbors, low=0), "tol": dual.tol, "max_iter": max_iter}
-    return fit_points(check_pual_options("fit_pual", "PUAL", given, **own), given, dual.solve)
+    tolerance = check_float("tol", tol, low=0, high=1, open_low=True, open_high=True)
+    steps = check_int("max_iter", max_iter, low=1)
+    options = PualOptions("fit_pual", "PUAL", given, tol=tolerance, max_iter=steps)
+    return fit_points(options, given, partial(_solve_dual, tol=tolerance, max_iter=min(steps, MANY)))
 
 
-@dataclass(frozen=True)
-class _DualSolver:
-    tol: float
-    max_iter: int
+def _solve_dual(
+    neighbour_term: NeighbourTerm, points: Sequence[Point], hook: Hook, *, tol: float, max_iter: int
+) -> list[PualSolution]:
+    """Solve for points that differ in C_pos alone."""
+    system, features = SystemFactor(neighbour_term, points[0]), neighbour_term.features
+    n_threads = features.rows.n_threads
+    n_unl, C_unl = features.rows.unl.size, points[0].C_unl
+    H = system.last()
+    with_intercept = np.column_stack([H, np.full(len(H), 1 / math.sqrt(2 * C_unl * n_unl))])
+    dual = _core.PualDual(with_intercept, n_threads=n_threads)
 
-    def solve(
-        self, features: Features, neighbour_term: NeighbourTerm, points: Sequence[Point], hook: Hook
-    ) -> list[PualSolution]:
-        """Solve for points that differ in C_pos alone."""
-        system = SystemFactor(features, neighbour_term, points[0])
-        n_threads = features.rows.n_threads
-        n_unl, C_unl = features.rows.unl.size, points[0].C_unl
-        H = system.last()
-        with_intercept = np.column_stack([H, np.full(len(H), 1 / math.sqrt(2 * C_unl * n_unl))])
-        dual = _core.PualDual(with_intercept, n_threads=n_threads)
+    def info(number: int, n_iter: int, objective: float, gap: float) -> PualRound:
+        return PualRound(**vars(points[number]), n_iter=n_iter, objective=objective, gap=gap)
 
-        def info(number: int, n_iter: int, objective: float, gap: float) -> PualRound:
-            return PualRound(**vars(points[number]), n_iter=n_iter, objective=objective, gap=gap)
+    costs, callback = [point.C_pos for point in points], of_rounds(hook, info)
+    solutions = dual.solve(costs, tol=tol, max_iter=max_iter, callback=callback)
+    alphas = np.array([solution["alpha"] for solution in solutions])
+    betas = system.betas(_core.tiled_product(alphas, H, n_threads=n_threads))
+    weights = np.where(features.rows.is_unl, 2 * C_unl, 0.0)
+    targets = -alphas.sum(axis=1)[:, None] / n_unl * features.rows.is_unl
+    targets[:, features.rows.pos] = alphas
+    quadratics = [Quadratic(neighbour_term, points[0].lam, weights, each) for each in targets]
+    starts = residuals(quadratics, betas)
+    return [  # fewer than points if the callback ended the fit
+        _finish(system, *of_point, tol) for of_point in zip(points, solutions, quadratics, starts, strict=False)
+    ]
 
-        costs, callback = [point.C_pos for point in points], of_rounds(hook, info)
-        solutions = dual.solve(costs, tol=self.tol, max_iter=self.max_iter, callback=callback)
-        alphas = np.array([solution["alpha"] for solution in solutions])
-        betas = system.betas(_core.tiled_product(alphas, H, n_threads=n_threads))
-        weights = np.where(features.rows.is_unl, 2 * C_unl, 0.0)
-        targets = -alphas.sum(axis=1)[:, None] / n_unl * features.rows.is_unl
-        targets[:, features.rows.pos] = alphas
-        quadratics = [Quadratic(features, neighbour_term, points[0].lam, weights, each) for each in targets]
-        starts = residuals(quadratics, betas)
-        return [  # fewer than points if the callback ended the fit
-            self._finish(system, *of_point) for of_point in zip(points, solutions, quadratics, starts, strict=False)
-        ]
 
-    def _finish(
-        self, system: SystemFactor, point: Point, solution: _core.DualSolution, quadratic: Quadratic, start: Residual
-    ) -> PualSolution:
-        """Return the minimum for alpha, with objective and gap computed from the scores of the rows."""
-        features, neighbour_term, alpha = quadratic.features, quadratic.neighbour_term, solution["alpha"]
-        rows, n_unl, C_unl, total = features.rows, features.rows.unl.size, point.C_unl, float(alpha.sum())
-        minimum = quadratic.solve(system, start, 0.01 * self.tol * solution["objective"])
-        offset = total / (2 * C_unl * n_unl) - 1 - quadratic.mean(minimum.f)
-        scores = minimum.f + offset
-        lacks, of_unl = 1 - scores[rows.pos], 1 + scores[rows.unl]
-        hinge = point.C_pos * np.maximum(lacks, 0)
-        ridge = 0.5 * point.lam * float(minimum.beta @ minimum.beta)
-        objective = ridge + float(hinge.sum()) + C_unl * float(of_unl @ of_unl) + neighbour_term.value(minimum.f)
-        gap = max(float((hinge - alpha * lacks).sum()), 0.0) + 0.5 * minimum.excess
-        size = point.C_pos * alpha.size + C_unl * n_unl
-        status = solution["status"]
-        if status in {"gap", "precision"}:
-            status = "gap" if is_right(gap, objective, size, minimum.misfit, 2 * self.tol) else "precision"
-        history = {
-            "n_iter": np.append(solution["iterations"], solution["n_iter"]),
-            "objective": np.append(solution["objectives"], objective),
-            "gap": np.append(solution["gaps"], gap),
-        }
-        return PualSolution(point, minimum.beta, offset, scores, status, history, alpha)
+def _finish(
+    system: SystemFactor,
+    point: Point,
+    solution: _core.DualSolution,
+    quadratic: Quadratic,
+    start: Residual,
+    tol: float,
+) -> PualSolution:
+    """Return the minimum for alpha, with objective and gap computed from the scores of the rows."""
+    alpha, rows, C_unl = solution["alpha"], system.features.rows, point.C_unl
+    n_unl, total = rows.unl.size, float(alpha.sum())
+    minimum = quadratic.solve(system, start, 0.01 * tol * solution["objective"])
+    offset = total / (2 * C_unl * n_unl) - 1 - quadratic.mean(minimum.f)
+    scores = minimum.f + offset
+    lacks, of_unl = 1 - scores[rows.pos], 1 + scores[rows.unl]
+    hinge = point.C_pos * np.maximum(lacks, 0)
+    ridge = 0.5 * point.lam * float(minimum.beta @ minimum.beta)
+    objective = ridge + float(hinge.sum()) + C_unl * float(of_unl @ of_unl) + quadratic.neighbour_term.value(minimum.f)
+    gap = max(float((hinge - alpha * lacks).sum()), 0.0) + 0.5 * minimum.excess
+    size = point.C_pos * alpha.size + C_unl * n_unl
+    status = solution["status"]
+    if status in {"gap", "precision"}:
+        status = "gap" if is_right(gap, objective, size, minimum.misfit, 2 * tol) else "precision"
+    history = {
+        "n_iter": np.append(solution["iterations"], solution["n_iter"]),
+        "objective": np.append(solution["objectives"], objective),
+        "gap": np.append(solution["gaps"], gap),
+    }
+    return PualSolution(point, minimum.beta, offset, scores, status, history, alpha)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._progress import make_callback, of_rounds
-from fastpu.common._text import describe
 from fastpu.data._matrix import DenseMatrix, Matrix
+from fastpu.data._training_rows import check_eval_pair
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.kernels._gauss_basis import gauss_features
 from fastpu.risk._fit import RiskRound, RiskRows, Shape, make_model, warn_of
@@ -28,55 +27,47 @@ _POSITIVES_A_BATCH = 10  # fewest positive rows in such a batch, on average
 _MOST_COPIES = 2**17
 
 
-@dataclass(frozen=True)
-class Split:
-    """The numbers of the rows to train on and to hold out. In batches a row of weight 3 is listed three times.
-
-    `chosen` are the rows to train on (None for all), and `weights` are their weights each time they are listed (None
-    for 1). `held` are the rows held out to judge the epochs (None for none).
-    """
-
-    chosen: NDArray[np.int64] | None
-    weights: NDArray[np.float64] | None
-    batch_size: int | None
-    held: NDArray[np.int64] | None
-    held_weights: NDArray[np.float64] | None
-
-
 def n_held_out(n_pos: int, fraction: float) -> int:
     """Return how many positive rows are held out: 0 if they would be too few for a reliable risk."""
     count = round(fraction * n_pos)
     return count if _LEAST_HELD <= count < n_pos else 0
 
 
-def split_rows(
-    labels: NDArray[np.int8],
-    weights: NDArray[np.float64] | None,
-    *,
-    fraction: float | None,
-    batch_size: int | str | None,
-    generator: np.random.Generator,
-) -> Split:
-    """Hold out `fraction` of the positive and of the unlabelled rows, unless it is None, and choose batches."""
-    copies = np.ones(labels.size, dtype=np.int64) if weights is None else _copies(weights)
-    held = np.zeros(labels.size, dtype=np.int64)
-    if fraction is not None and n_held_out(int(copies[labels == 1].sum()), fraction):
-        for group in (1, 0):
-            rows = np.repeat(np.flatnonzero(labels == group), copies[labels == group])
-            count = min(max(1, round(fraction * rows.size)), rows.size - 1)
-            held += np.bincount(generator.choice(rows, count, replace=False), minlength=labels.size)
-    left = copies - held
-    each = None if weights is None else weights / copies
-    size = _batch_size(left, labels) if isinstance(batch_size, str) else batch_size
-    if size is None:  # each row is listed once, with all that is left of its weight
-        chosen = np.flatnonzero(left).astype(np.int64) if held.any() else None
-        mass = weights if not held.any() or each is None else each * left
-    else:
-        chosen = np.repeat(np.arange(labels.size), left) if held.any() or weights is not None else None
-        mass = each
-    judges = np.flatnonzero(held).astype(np.int64) if held.any() else None
-    of_judges = None if each is None or judges is None else (each * held)[judges]
-    return Split(chosen, mass, size, judges, of_judges)
+class Split:
+    """The numbers of the rows to train on and to hold out. In batches a row of weight 3 is listed three times.
+
+    `fraction` of the positive and of the unlabelled rows are held out, unless it is None. `chosen` are the rows to
+    train on (None for all), and `weights` are their weights each time they are listed (None for 1). `held` are the rows
+    held out to judge the epochs (None for none).
+    """
+
+    def __init__(
+        self,
+        labels: NDArray[np.int8],
+        weights: NDArray[np.float64] | None,
+        *,
+        fraction: float | None,
+        batch_size: int | str | None,
+        generator: np.random.Generator,
+    ) -> None:
+        copies = np.ones(labels.size, dtype=np.int64) if weights is None else _copies(weights)
+        held = np.zeros(labels.size, dtype=np.int64)
+        if fraction is not None and n_held_out(int(copies[labels == 1].sum()), fraction):
+            for group in (1, 0):
+                rows = np.repeat(np.flatnonzero(labels == group), copies[labels == group])
+                count = min(max(1, round(fraction * rows.size)), rows.size - 1)
+                held += np.bincount(generator.choice(rows, count, replace=False), minlength=labels.size)
+        left, is_held = copies - held, bool(held.any())
+        each = None if weights is None else weights / copies
+        self.batch_size = _batch_size(left, labels) if isinstance(batch_size, str) else batch_size
+        if self.batch_size is None:  # each row is listed once, with all that is left of its weight
+            self.chosen = np.flatnonzero(left) if is_held else None
+            self.weights = weights if not is_held or each is None else each * left
+        else:
+            self.chosen = np.repeat(np.arange(labels.size), left) if is_held or weights is not None else None
+            self.weights = each
+        self.held = np.flatnonzero(held) if is_held else None
+        self.held_weights = None if each is None or self.held is None else (each * held)[self.held]
 
 
 def _copies(weights: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -100,53 +91,47 @@ _EPOCHS = 100  # epochs by default if no rule may stop the fit earlier
 _MOST_EPOCHS = 2000  # most epochs by default if a rule may stop the fit earlier
 
 
-@dataclass(frozen=True)
 class AdamOptions:
-    """The arguments of a fit by Adam; `n_epochs` is None if it depends on whether a rule may stop the fit earlier."""
+    """The arguments of a fit by Adam, checked by their names.
 
-    beta: float
-    gamma_nn: float
-    learning_rate: float
-    batch_size: int | str | None
-    n_epochs: int | None
-    validation_fraction: float
-    early_stopping_rounds: int | None
+    `n_epochs` is None if it depends on whether a rule may stop the fit earlier.
+    """
 
-
-def check_adam_options(shape: Shape, given: Mapping[str, Any]) -> AdamOptions:
-    batch_size, n_epochs, patience = given["batch_size"], given["n_epochs"], given["early_stopping_rounds"]
-    size: int | str | None = None
-    if isinstance(batch_size, str):
-        size = check_choice("batch_size", batch_size, ("auto",))
-        if shape.model != "mlp":
-            size = None  # a linear model has one minimum, and an epoch takes little time: all rows make one batch
-    elif batch_size is not None:
-        size = check_int("batch_size", batch_size, low=1)
-    epochs = None if n_epochs is None else check_int("n_epochs", n_epochs, low=1)
-    if isinstance(patience, str):
-        check_choice("early_stopping_rounds", patience, ("auto",))
-        patience = _PATIENCE if epochs is None else None
-    elif patience is not None:
-        patience = check_int("early_stopping_rounds", patience, low=1)
-    rate, fraction = given["learning_rate"], given["validation_fraction"]
-    return AdamOptions(
-        beta=check_float("beta", given["beta"], low=0),
-        gamma_nn=check_float("gamma_nn", given["gamma_nn"], low=0, high=1),
-        learning_rate=_RATES[shape.model] if rate is None else check_float("learning_rate", rate, low=0, open_low=True),
-        batch_size=size,
-        n_epochs=epochs,
-        validation_fraction=check_float("validation_fraction", fraction, low=0, high=1, open_low=True, open_high=True),
-        early_stopping_rounds=patience,
-    )
+    def __init__(self, shape: Shape, given: Mapping[str, Any]) -> None:
+        batch_size, n_epochs, patience = given["batch_size"], given["n_epochs"], given["early_stopping_rounds"]
+        rate, fraction = given["learning_rate"], given["validation_fraction"]
+        self.beta = check_float("beta", given["beta"], low=0)
+        self.gamma_nn = check_float("gamma_nn", given["gamma_nn"], low=0, high=1)
+        self.learning_rate = _RATES[shape.model]
+        if rate is not None:
+            self.learning_rate = check_float("learning_rate", rate, low=0, open_low=True)
+        self.batch_size: int | str | None = None
+        if isinstance(batch_size, str):
+            word = check_choice("batch_size", batch_size, ("auto",))
+            # A linear model has one minimum, and an epoch takes little time: all rows make one batch.
+            self.batch_size = word if shape.model == "mlp" else None
+        elif batch_size is not None:
+            self.batch_size = check_int("batch_size", batch_size, low=1)
+        self.n_epochs = None if n_epochs is None else check_int("n_epochs", n_epochs, low=1)
+        self.validation_fraction = check_float(
+            "validation_fraction", fraction, low=0, high=1, open_low=True, open_high=True
+        )
+        self.early_stopping_rounds: int | None = None
+        if isinstance(patience, str):
+            check_choice("early_stopping_rounds", patience, ("auto",))
+            self.early_stopping_rounds = _PATIENCE if n_epochs is None else None
+        elif patience is not None:
+            self.early_stopping_rounds = check_int("early_stopping_rounds", patience, low=1)
 
 
-def _check_eval_set(eval_set: object, rows: RiskRows) -> tuple[Matrix | None, NDArray[np.int8] | None]:
-    """Return the evaluation rows in the form of the training rows, and their labels."""
+Judges: TypeAlias = tuple[Matrix, NDArray[np.int8], NDArray[np.float64] | None]
+
+
+def _check_eval_set(eval_set: object, rows: RiskRows) -> Judges | None:
+    """Return the evaluation rows in the form of the training rows, their labels, and None for weights."""
     if eval_set is None:
-        return None, None
-    if not isinstance(eval_set, tuple | list) or len(eval_set) != 2:
-        raise TypeError(f"eval_set must be one pair (X, y), got {describe(eval_set)}")
-    X, y = eval_set
+        return None
+    X, y = check_eval_pair(eval_set)
     matrix = check_matrix(
         X, name="X of eval_set", n_features=rows.matrix.n_features, feature_names=rows.matrix.feature_names
     )
@@ -157,19 +142,18 @@ def _check_eval_set(eval_set: object, rows: RiskRows) -> tuple[Matrix | None, ND
         raise ValueError(f"X of eval_set must hold numbers of {rows.matrix.dtype}, the dtype of X, got larger ones")
     if rows.centers is not None and rows.bandwidth is not None:
         matrix = DenseMatrix(gauss_features(matrix, rows.centers, rows.bandwidth, rows.n_threads))
-    return matrix, labels
+    return rows.columns.moved(matrix), labels, None
 
 
 def fit_by_adam(rows: RiskRows, training: AdamOptions, given: Mapping[str, Any]) -> RiskMachine | RiskNetwork:
-    eval_rows, eval_labels = _check_eval_set(given["eval_set"], rows)
-    eval_weights, patience, is_network = None, training.early_stopping_rounds, rows.shape.model == "mlp"
+    judges = _check_eval_set(given["eval_set"], rows)
+    patience, is_network = training.early_stopping_rounds, rows.shape.model == "mlp"
     features = rows.columns.moved(rows.features)
-    eval_rows = None if eval_rows is None else rows.columns.moved(eval_rows)
     start = _start(rows)
     seed = int(rows.generator.integers(2**63))
     # A linear model is stopped by the risk that it is fitted to: it has one minimum, and a ridge against overfitting.
-    holds_out = patience is not None and is_network and eval_rows is None
-    split = split_rows(
+    holds_out = patience is not None and is_network and judges is None
+    split = Split(
         rows.labels,
         rows.weights,
         fraction=training.validation_fraction if holds_out else None,
@@ -177,14 +161,13 @@ def fit_by_adam(rows: RiskRows, training: AdamOptions, given: Mapping[str, Any])
         generator=rows.generator,
     )
     if split.held is not None:
-        eval_rows, eval_labels = features[split.held], rows.labels[split.held]
-        eval_weights = split.held_weights
-    stops = patience is not None and (eval_rows is not None or not is_network)
+        judges = features[split.held], rows.labels[split.held], split.held_weights
+    stops = patience is not None and (judges is not None or not is_network)
     n_epochs = training.n_epochs or (_MOST_EPOCHS if stops else _EPOCHS)
     with make_callback(given["callback"], given["progress"], total=n_epochs, description="nnPU") as hook:
 
         def info(epoch: int, risk: float, _p: float, _n: float, n_reversed: int, eval_risk: float) -> RiskRound:
-            return RiskRound(epoch, n_epochs, risk, None if eval_rows is None else eval_risk, n_reversed)
+            return RiskRound(epoch, n_epochs, risk, None if judges is None else eval_risk, n_reversed)
 
         options = _core.NnpuOptions(
             loss=rows.shape.loss,
@@ -206,7 +189,7 @@ def fit_by_adam(rows: RiskRows, training: AdamOptions, given: Mapping[str, Any])
             start,
             options,
             chosen=split.chosen,
-            eval_rows=None if eval_rows is None else (eval_rows, eval_labels, eval_weights),
+            eval_rows=judges,
             callback=of_rounds(hook, info),
             n_threads=rows.n_threads,
         )
@@ -216,7 +199,7 @@ def fit_by_adam(rows: RiskRows, training: AdamOptions, given: Mapping[str, Any])
         "negative_risk": result["negative"],
         "n_reversed": result["n_reversed"],
     }
-    if eval_rows is not None:
+    if judges is not None:
         history["eval_risk"] = result["eval_risk"]
     kept = result["best_epoch"]
     model = _model_of_net(
@@ -234,7 +217,7 @@ def fit_by_adam(rows: RiskRows, training: AdamOptions, given: Mapping[str, Any])
     if stops and model.status == "n_epochs":
         last = (
             f"the risk of the training rows still fell by a thousandth within the last {patience} of them"
-            if eval_rows is None
+            if judges is None
             else f"the least risk of {'the rows held out' if holds_out else 'eval_set'} so far, "
             f"{float(history['eval_risk'][kept - 1]):.4g}, is that of epoch {kept}, and {patience} epochs "
             f"must pass without a lower one"

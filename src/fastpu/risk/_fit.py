@@ -54,16 +54,21 @@ class RiskRound:
     n_reversed: int
 
 
-@dataclass(frozen=True)
 class Shape:
-    """The form of f, and the loss in the risk that it minimises ("" for a method that has but one)."""
+    """The form of f, and the loss in the risk that it minimises ("" for a method that has but one).
 
-    model: str
-    loss: str
-    n_hidden: int
-    n_centers: int
-    centers: object
-    bandwidth: float | None
+    Both are checked among a function's arguments, by their names; `other` is said of what another function takes.
+    """
+
+    def __init__(
+        self, given: Mapping[str, Any], models: Sequence[str], losses: Sequence[str] = (), other: str = ""
+    ) -> None:
+        self.model = check_choice("model", given["model"], models, other)
+        self.loss = check_choice("loss", given["loss"], losses, other) if losses else ""
+        self.n_hidden = check_int("n_hidden", given.get("n_hidden", 1), low=1, high=_MOST_HIDDEN)
+        self.n_centers = min(check_int("n_centers", given["n_centers"], low=1), MANY)
+        self.centers = given["centers"]
+        self.bandwidth = check_bandwidth(self.model, self.centers, given["bandwidth"])
 
     def params(self) -> dict[str, object]:
         params: dict[str, object] = {"loss": self.loss} if self.loss else {}
@@ -87,32 +92,14 @@ class Shape:
         return centers, self.bandwidth or default_bandwidth(rows.matrix, rows.weights, centers)
 
 
-def check_shape(given: Mapping[str, Any], models: Sequence[str], losses: Sequence[str] = (), other: str = "") -> Shape:
-    kind, centers = check_choice("model", given["model"], models, other), given["centers"]
-    return Shape(
-        model=kind,
-        loss=check_choice("loss", given["loss"], losses, other) if losses else "",
-        n_hidden=check_int("n_hidden", given.get("n_hidden", 1), low=1, high=_MOST_HIDDEN),
-        n_centers=min(check_int("n_centers", given["n_centers"], low=1), MANY),
-        centers=centers,
-        bandwidth=check_bandwidth(kind, centers, given["bandwidth"]),
-    )
-
-
 @dataclass(frozen=True)
 class Columns:
-    """What is subtracted from dense rows for Adam, and the size that its rows are divided by.
+    """What is subtracted from dense rows for Adam, and the size that its rows are divided by (`fit_upu` defines it).
 
-    Adam's steps have one length for all parameters, so a fit must not depend on the unit of the columns: the size of
-    standardised columns is 1, and that of text whose rows have the length 1 is near it.
-
-    `centre` holds the means of the columns whose mean is further from 0 than their standard deviation, and 0 for the
-    others, since Adam takes very many steps where a coefficient and the intercept do nearly the same. It is None if
-    there is no such column, or the rows are sparse.
-
-    `size` is the median over the columns of the root mean square of the entries that are not 0, divided by the root of
-    the share of such entries. Of a column far from 0 the standard deviation counts, whatever the form of the rows, and
-    the share 1. Columns without an entry, and constant ones far from 0, do not count.
+    Adam's steps have one length for all parameters, so a fit must not depend on the unit of the columns. `centre` holds
+    the means of the columns whose mean is further from 0 than their standard deviation, and 0 for the others, since
+    Adam takes very many steps where a coefficient and the intercept do nearly the same. It is None if there is no such
+    column, or the rows are sparse. Columns without an entry, and constant ones far from 0, do not count in `size`.
     """
 
     centre: NDArray[np.float64] | None = None
@@ -158,21 +145,28 @@ _RIDGE = {"linear": 1.0, "gauss": 0.05}
 _NETWORK_LAM = 0.005  # the weight decay in the reference setting of nnPU's authors
 
 
-@dataclass(frozen=True)
 class RiskRows(TrainingRows):
-    """The training rows; `features` is what the fit is linear in: `matrix`, or basis functions around `centers`."""
+    """The training rows and all that says what is minimised on them, checked among a function's arguments.
 
-    function: str
-    prior: float
-    given_prior: float
-    scenario: str
-    features: Matrix
-    centers: Matrix | None
-    bandwidth: float | None
-    given_lam: float | None
-    shape: Shape
-    generator: np.random.Generator
-    n_threads: int
+    `features` is what the fit is linear in: `matrix`, or basis functions around `centers`. `prior` is that among the
+    unlabelled rows.
+    """
+
+    def __init__(self, function: str, shape: Shape, given: Mapping[str, Any]) -> None:
+        self.function, self.shape = function, shape
+        self.given_lam = None if given["lam"] is None else check_float("lam", given["lam"], low=0)
+        self.given_prior, self.scenario = check_prior_in(given["scenario"], given["prior"])
+        self.n_threads = resolve_n_threads(given["n_threads"])
+        self.generator = check_random_state(given["random_state"])
+        require_rows(given["X"], function)
+        rows = open_training_rows(check_matrix(given["X"]), given["y"], given["sample_weight"], function)
+        super().__init__(**vars(rows))
+        masses = {"n_pos": self.mass(1), "n_unl": self.mass(0)}
+        self.prior = prior_among_unlabeled(self.given_prior, **masses, scenario=self.scenario)
+        self.features: Matrix = self.matrix
+        self.centers, self.bandwidth = shape.basis(rows, self.generator)
+        if self.centers is not None and self.bandwidth is not None:
+            self.features = DenseMatrix(gauss_features(self.matrix, self.centers, self.bandwidth, self.n_threads))
 
     @cached_property
     def columns(self) -> Columns:
@@ -206,34 +200,6 @@ class RiskRows(TrainingRows):
             "lam": self.lam,
             **self.shape.params(),
         }
-
-
-def open_risk_rows(function: str, shape: Shape, given: Mapping[str, Any]) -> RiskRows:
-    """Check the rows among a function's arguments, by their names, and what else says what is minimised on them."""
-    ridge = None if given["lam"] is None else check_float("lam", given["lam"], low=0)
-    prior, drawn_as = check_prior_in(given["scenario"], given["prior"])
-    threads = resolve_n_threads(given["n_threads"])
-    generator = check_random_state(given["random_state"])
-    require_rows(given["X"], function)
-    rows = open_training_rows(check_matrix(given["X"]), given["y"], given["sample_weight"], function)
-    share = prior_among_unlabeled(prior, n_pos=rows.mass(1), n_unl=rows.mass(0), scenario=drawn_as)
-    features, (centers, bandwidth) = rows.matrix, shape.basis(rows, generator)
-    if centers is not None and bandwidth is not None:
-        features = DenseMatrix(gauss_features(rows.matrix, centers, bandwidth, threads))
-    return RiskRows(
-        **vars(rows),
-        function=function,
-        prior=share,
-        given_prior=prior,
-        scenario=drawn_as,
-        features=features,
-        centers=centers,
-        bandwidth=bandwidth,
-        given_lam=ridge,
-        shape=shape,
-        generator=generator,
-        n_threads=threads,
-    )
 
 
 def make_model(kind: type[Machine], matrix: Matrix, centers: Matrix | None, **fields: Any) -> Machine:

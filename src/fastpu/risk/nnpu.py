@@ -8,8 +8,8 @@ import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.kernels._scales import warn_of_scales
-from fastpu.risk._adam import check_adam_options, fit_by_adam
-from fastpu.risk._fit import RiskRound, check_shape, open_risk_rows
+from fastpu.risk._adam import AdamOptions, fit_by_adam
+from fastpu.risk._fit import RiskRound, RiskRows, Shape
 from fastpu.risk.risk_machine import RiskMachine, RiskNetwork
 
 
@@ -153,8 +153,8 @@ def fit_nnpu(
     (2, 100)
     """
     given = locals()
-    shape = check_shape(given, models=("linear", "gauss", "mlp"), losses=("sigmoid", "logistic", "squared"))
-    training = check_adam_options(shape, given)
-    rows = open_risk_rows("fit_nnpu", shape, given)
+    shape = Shape(given, models=("linear", "gauss", "mlp"), losses=("sigmoid", "logistic", "squared"))
+    training = AdamOptions(shape, given)
+    rows = RiskRows("fit_nnpu", shape, given)
     warn_of_scales(rows.matrix)
     return fit_by_adam(rows, training, given)

@@ -158,7 +158,4 @@ class RiskNetwork(Model):
 
         with np.errstate(over="ignore"):  # numbers beyond the range of float32 become infinite
             scores = score_rows(matrix, self.coef.dtype, score, sparse=matrix.is_sparse)
-        if not np.isfinite(scores).all():
-            row = int(np.argmin(np.isfinite(scores)))
-            raise ValueError(f"X has entries so large that its scores overflow {self.coef.dtype}, first in row {row}")
-        return scores
+        return np.where(np.isfinite(scores), scores, np.nan)  # of hidden units that overflow the sign says nothing

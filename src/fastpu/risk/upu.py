@@ -13,7 +13,7 @@ from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._text import columns_named
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import proper_prior
-from fastpu.risk._fit import RiskRound, check_shape, make_model, open_risk_rows, warn_of
+from fastpu.risk._fit import RiskRound, RiskRows, Shape, make_model, warn_of
 from fastpu.risk.risk_machine import RiskMachine
 
 
@@ -153,10 +153,10 @@ def fit_upu(
     (2,)
     """
     given = locals()
-    shape = check_shape(given, ("linear", "gauss"), ("logistic", "squared"), other=" (fit_nnpu trains others)")
+    shape = Shape(given, ("linear", "gauss"), ("logistic", "squared"), other=" (fit_nnpu trains others)")
     tolerance = check_float("tol", tol, low=0, open_low=True)
     steps = check_int("max_iter", max_iter, low=1)
-    rows = open_risk_rows("fit_upu", shape, given)
+    rows = RiskRows("fit_upu", shape, given)
     if shape.model != "linear" or rows.lam > 0:  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
     # At a prior of 0 or 1 the best intercept would be infinite.

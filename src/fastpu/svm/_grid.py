@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,30 +21,17 @@ from fastpu.svm._fit import Posed, fit_machine, model_params, warn_of_failures
 from fastpu.svm._solver import KernelRows, Solved, Task
 from fastpu.svm.kernel_machine import KernelMachine
 
-_Fit = TypeVar("_Fit", bound="Callable[..., Any]")
-
 _KERNELS = ("rbf", "poly", "precomputed")  # linear has solvers of its own; with sigmoid starts decide what is found
 # What the core says of a fit and `Solved` keeps as it is.
 _SOLVED = ("alpha", "intercept", "objective", "gap", "violation", "margin", "n_steps", "status")
 
 
-def shares_grid(pose: Callable[[int, object, Mapping[str, Any]], Posed], *costs: str) -> Callable[[_Fit], _Fit]:
-    """Mark a fit function whose fits with other costs, kernel widths and folds share work, and that takes sequences.
-
-    ``pose(n_rows, y, given)`` checks those of its arguments that are not of the kernel or the solver. The function
-    itself returns what `fit_posed` does.
-    """
-
-    def mark(function: _Fit) -> _Fit:
-        vars(function)["poses_svm"] = pose
-        vars(function)["takes_many"] = (*costs, "gamma")
-        return function
-
-    return mark
-
-
 def fit_posed(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> KernelMachine | list[KernelMachine]:
-    """Return the model of a marked fit function with these arguments, or one for each entry of their sequences."""
+    """Return the model of a marked fit function with these arguments, or one for each entry of their sequences.
+
+    Its mark `poses_svm`, called with the number of rows, y and the arguments, checks those of them that are not of the
+    kernel or the solver; `takes_many` are the names of its costs and "gamma", whose values share work in a grid.
+    """
     names = [name for name in unwrapped(fit).takes_many if is_sequence(arguments[name])]
     if not names:
         options = check_options(arguments)

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
+from fastpu.common._sharing import marked
 from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.svm._arguments import cost_per_row
 from fastpu.svm._fit import Posed
-from fastpu.svm._grid import fit_posed, shares_grid
+from fastpu.svm._grid import fit_posed
 from fastpu.svm._solver import SvmRound, Task
 from fastpu.svm.kernel_machine import KernelMachine
 
@@ -31,7 +32,7 @@ def _pose(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
 
 
 @answers_unknown_keywords
-@shares_grid(_pose, "C_pos", "C_unl", "C")
+@marked(poses_svm=_pose, takes_many=("C_pos", "C_unl", "C", "gamma"))
 def fit_bsvm(
     X: object,
     y: object,

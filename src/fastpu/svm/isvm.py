@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_bool, check_choice, check_float
-from fastpu.common._sharing import shares_work
+from fastpu.common._sharing import marked
 from fastpu.svm._arguments import MOST_COST
 from fastpu.svm._margin_engine import MarginRound, MarginRows, Steps, Task, check_margin_options
 from fastpu.svm._margin_fit import fit_each_cost
@@ -20,7 +20,7 @@ _STARTS = ("hinge", "psi", "isvm")
 
 
 @answers_unknown_keywords
-@shares_work("C")
+@marked(shares=("C",))
 def fit_isvm(
     X: object,
     y: object,
@@ -141,7 +141,7 @@ def fit_isvm(
 
 
 @answers_unknown_keywords
-@shares_work("C")
+@marked(shares=("C",))
 def fit_ipsi(
     X: object,
     y: object,
