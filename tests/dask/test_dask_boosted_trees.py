@@ -121,7 +121,7 @@ def test_rows_that_are_drawn_need_numbers_of_32_bits():
     data = SimpleNamespace(census=SimpleNamespace(groups=[(1, 2**31, 0), (1, 2**31, 0)]))
     training = SimpleNamespace(settings=SimpleNamespace(subsample_unl=0.5))
     with pytest.raises(ValueError, match="subsample_unl must be 1 for more than 4294967295 unlabelled rows, got 429"):
-        BoostedFit(data, training, None)
+        BoostedFit(data, training, SimpleNamespace(before=None))
 
 
 class LosesWorkers(BoostedFit):

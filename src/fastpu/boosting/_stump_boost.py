@@ -26,7 +26,7 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.data._categories import category_flags, columns_in_sets
 from fastpu.data._category_order import in_order
-from fastpu.data._matrix import DenseMatrix, Matrix
+from fastpu.data._matrix import DenseMatrix, Matrix, columns_of
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
@@ -178,8 +178,7 @@ def make_model(
     by_categories = np.isin(result.features[:kept], columns_in_sets(data.categories))
     no_rule = not patience and tolerance <= STOP_TOL
     model = StumpEnsemble(
-        n_features=data.n_features,
-        feature_names=data.feature_names,
+        **columns_of(data),
         threshold=0.0,
         n_iter=kept,
         converged=status in ("no_gain", "perfect", "early_stopping", *(["n_rounds"] if no_rule else [])),
@@ -189,7 +188,6 @@ def make_model(
         low=result.low,
         **{name: getattr(result, name)[:kept] for name in _BY_ROUND},
         category_sets=result.category_sets[: np.count_nonzero(by_categories)],
-        categories=data.categories,
     )
     _warn(fit, result, model, chosen, patience, tolerance)
     return model

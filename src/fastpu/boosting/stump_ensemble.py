@@ -126,9 +126,7 @@ class StumpEnsemble(Model):
             yield scores
 
     def _check_input(self, X: object, name: str) -> Any:
-        return bins_or_matrix(
-            X, name, n_features=self.n_features, feature_names=self.feature_names, categories=self.categories
-        )
+        return bins_or_matrix(X, name, self)
 
     def _decision_function(self, matrix: Matrix | BinnedFeatures, n_threads: int) -> NDArray[np.float64]:
         return self._scores(matrix, slice(None), n_threads)

@@ -8,6 +8,7 @@ The binned rows take one byte a value, or two.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -19,17 +20,17 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.boosting._folds import LabelledRows, check_eval_set, check_patience
-from fastpu.common._params import check_int
 from fastpu.common._text import short
-from fastpu.dask._client import Client, dask, release, results_of, wait_for
+from fastpu.common._threads import resolve_n_threads
+from fastpu.dask._client import Client, dask, find_client, release, results_of, wait_for
 from fastpu.dask._collections import Partitions, is_collection, read_rows
 from fastpu.dask._members import SpreadRows
 from fastpu.data._categories import Kept, check_kept, columns_in_order, columns_in_sets
 from fastpu.data._category_order import CategoryOrder, Counts, count_categories, upper_label
 from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix, stacked
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
-from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, bin_at, stacked_bins
-from fastpu.tree._fit import _MAX_BINS
+from fastpu.data.binned_features import BinnedFeatures, bin_at, stacked_bins
+from fastpu.tree._fit import MAX_BINS, check_max_bins
 
 _read = partial(check_matrix, finite=False)
 _GATHERED_SHARE = 0.1  # the share of the workers' memory that columns of all rows may take at once
@@ -37,12 +38,13 @@ _GATHERED_SHARE = 0.1  # the share of the workers' memory that columns of all ro
 
 @dataclass(frozen=True)
 class BinnedPart:
-    """A binned partition; an empty one has no features."""
+    """A binned partition; an empty one has no features. `fingerprint` is to be added up over all partitions."""
 
     number: int
     features: BinnedFeatures | None
     labels: NDArray[np.int8]
     weights: NDArray[np.float64] | None
+    fingerprint: NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -66,14 +68,12 @@ class Census:
     """Sizes, columns and groups of all rows.
 
     `sizes` are the numbers of rows of the partitions, and `groups` those of positive, unlabelled and negative rows of
-    positive weight in each of them. `like` is a matrix like that of all rows, without rows and categories. `mass` has
-    the sums of the weights of the groups over all partitions. `order` has the codes of many categories, if there are
-    such columns.
+    positive weight in each of them. `like` is a matrix like that of all rows, without rows. `mass` has the sums of the
+    weights of the groups over all partitions. `order` has the codes of many categories, if there are such columns.
     """
 
     sizes: tuple[int, ...]
     like: Matrix
-    categories: Kept
     groups: tuple[tuple[int, int, int], ...]
     mass: tuple[float, ...]
     is_weighted: bool
@@ -160,7 +160,7 @@ def _count_categories(X: Any, y: Any, weights: Any, number: int, census: Census)
         return None
     labels, mass = _read_labels(y, weights, n_rows)
     upper = upper_label(census.all_groups[0], None)
-    matrix = _read(X, categories=census.categories)
+    matrix = _read(X, categories=census.like.categories)
     return count_categories(matrix, labels, mass, upper, None, census.n_present_before(number))
 
 
@@ -168,7 +168,7 @@ def _read_training(X: Any, weights: NDArray[np.float64] | None, number: int, cen
     """Return the rows of a partition with the codes of their many categories."""
     order = census.order
     if order is None:
-        return _read(X, categories=census.categories or "refuse")
+        return _read(X, categories=census.like.categories or "refuse")
     matrix: Any = _read(X, categories=order.read_as)
     return order.coded(matrix, weights, census.n_present_before(number))
 
@@ -201,11 +201,15 @@ def _find_cuts(
 def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census: Census | None) -> BinnedPart:
     n_rows = _n_rows(X)
     labels, mass = _read_labels(y, weights, n_rows)
+    hashes = np.zeros(3, dtype=np.uint64)
     if not n_rows:
-        return BinnedPart(number, None, labels, mass)
-    kept: Any = form.categories or "refuse"
-    matrix = _read(X, categories=kept) if census is None else _read_training(X, mass, number, census)
-    return BinnedPart(number, bin_at(matrix, form), labels, mass)
+        return BinnedPart(number, None, labels, mass, hashes)
+    if census is None:
+        kept: Any = form.categories or "refuse"
+        return BinnedPart(number, bin_at(_read(X, categories=kept), form), labels, mass, hashes)
+    features = bin_at(_read_training(X, mass, number, census), form)
+    hashes = _core.fingerprint(features._native, labels, mass, first_row=sum(census.sizes[:number]), n_threads=1)
+    return BinnedPart(number, features, labels, mass, hashes)
 
 
 # ---- What the driver does ----
@@ -253,10 +257,10 @@ def take_census(client: Client, rows: Partitions) -> Census:
     mass = tuple(float(sum(counts)) for counts in zip(*groups, strict=True))
     if rows.weights is not None:
         mass = tuple(math.fsum(number for _, part in present for number in part.mass[g]) for g in range(3))
+    like: Any = max((part.like for _, part in present), key=lambda like: like.dtype.itemsize)
     census = Census(
         tuple(part.n_rows for part in parts),
-        max((part.like for _, part in present), key=lambda like: like.dtype.itemsize),
-        categories,
+        replace(like, categories=categories) if categories else like,
         groups,
         mass,
         rows.weights is not None,
@@ -268,7 +272,7 @@ def take_census(client: Client, rows: Partitions) -> Census:
     present_counts = [part for part in counted if part is not None]
     counts = {column: sum(part[column] for part in present_counts) for column in present_counts[0]}
     in_order = CategoryOrder.of(categories, counts)
-    return replace(census, categories=in_order.categories, order=in_order)
+    return replace(census, like=replace(like, categories=in_order.categories), order=in_order)
 
 
 def find_form(
@@ -281,12 +285,12 @@ def find_form(
     zeros = np.zeros((1, census.like.n_features), dtype=np.float32)
     row = CsrMatrix.of(sp.csr_array(zeros)) if census.like.is_sparse else DenseMatrix(zeros)
     if isinstance(n_cuts_or_bins, BinnedFeatures):
-        n_cuts_or_bins._check_fits("max_bins", census.like.n_features, census.like.feature_names, census.categories)
+        n_cuts_or_bins._check_fits("max_bins", census.like)
         return bin_at(row, n_cuts_or_bins)
-    in_sets = columns_in_sets(census.categories)
+    in_sets = columns_in_sets(census.like.categories)
     cuts = {}
     for column in in_sets:
-        places = np.arange(max(1, len(census.categories[str(column)])) - 1)
+        places = np.arange(max(1, len(census.like.categories[str(column)])) - 1)
         cuts[column] = np.append(-np.inf, places + 0.5), np.zeros(places.size + 2)
     numeric = [column for column in range(census.like.n_features) if column not in in_sets]
     at_once = _columns_at_once(client, census)
@@ -296,7 +300,7 @@ def find_form(
     starts = np.cumsum([0, *(own.size for own, _ in of_columns)], dtype=np.int64)
     joined: Any = starts, *map(np.concatenate, zip(*of_columns, strict=True))
     native = _core.bin_features(row, n_cuts_or_bins, None, 1, None, joined)
-    return BinnedFeatures(native, census.like.feature_names, n_cuts_or_bins, census.categories)
+    return BinnedFeatures(native, census.like.feature_names, n_cuts_or_bins, census.like.categories)
 
 
 def _cuts_of(
@@ -334,13 +338,6 @@ def _columns_at_once(client: Client, census: Census) -> int:
     return max(1, int(_GATHERED_SHARE * memory / per_column))
 
 
-def check_cuts(max_bins: object) -> int | BinnedFeatures:
-    """Return `max_bins` checked: the most cuts of a feature, or binned rows whose cuts are to be used."""
-    if isinstance(max_bins, BinnedFeatures):
-        return max_bins
-    return _MAX_BINS if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
-
-
 def bin_partitions(client: Client, rows: Partitions, form: BinnedFeatures, census: Census | None = None) -> list[Any]:
     """Return the futures of the binned partitions; `census` is that of training rows."""
     return _start_tasks(client, _bin, rows, _sent(form), _sent(census))
@@ -370,14 +367,26 @@ class FitData:
             release(parts)
 
 
-def check_early_stopping(early_stopping_rounds: object, eval_set: object) -> int:
-    """As `check_patience`, for a fit that must have rows to be judged by."""
-    patience = check_patience(early_stopping_rounds)
+def open_fit(given: Mapping[str, Any], check_groups: Callable[..., None]) -> FitData:
+    """Return what is known of the rows among the arguments of a fit by rounds.
+
+    `check_groups` is called with the numbers of positive, unlabelled and negative rows, and the sum of their weights.
+    """
+    eval_set, max_bins = given["eval_set"], given["max_bins"]
+    patience = check_patience(given["early_stopping_rounds"])
     if patience and eval_set is None:
         raise ValueError(
             "early_stopping_rounds needs an eval_set in fastpu.dask: rounds chosen by folds are for one machine"
         )
-    return patience
+    cuts = max_bins if isinstance(max_bins, BinnedFeatures) else check_max_bins(max_bins) or MAX_BINS
+    resolve_n_threads(given["n_threads"])
+    client = find_client(given["client"])
+    rows = read_rows(given["X"], given["y"], given["sample_weight"])
+    census = take_census(client, rows)
+    check_groups(census.all_groups, sum(census.mass) if census.is_weighted else None)
+    form = find_form(client, rows, census, cuts)
+    held = bin_eval_set(client, eval_set, form)
+    return FitData(client, rows, census, form, held, patience, given["n_threads"])
 
 
 def bin_eval_set(client: Client, eval_set: Any, form: BinnedFeatures) -> LabelledRows | None:

@@ -22,9 +22,10 @@ from fastpu.dask._binning import FitData
 from fastpu.dask._client import WorkerLostError
 from fastpu.dask._members import Holding, Members, SpreadRows
 from fastpu.data._categories import category_flags
+from fastpu.data._matrix import columns_of
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._model import load
-from fastpu.tree._fit import check_same_rows, fingerprint_of_parts
+from fastpu.tree._fit import Start, fingerprint_of_parts
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed, splits_by_categories
 
 Bring: TypeAlias = Callable[[str, bytes], bytes]
@@ -147,9 +148,9 @@ class _Rounds:
 class BoostedFit:
     """One fit: its rows, and the trees so far."""
 
-    def __init__(self, data: FitData, training: BoostingRun, before: TreeEnsemble | None) -> None:
-        self._data, self._training, self._before = data, training, before
-        self._trees = _Trees.of(before)
+    def __init__(self, data: FitData, training: BoostingRun, start: Start) -> None:
+        self._data, self._training, self._start = data, training, start
+        self._trees = _Trees.of(start.before)
         self._known_by: NDArray[np.uint64] | None = None  # of the rows, or of those of the checkpoint
         n_unlabeled = [groups[1] for groups in data.census.groups]
         self._unlabeled = np.concatenate([[0], np.cumsum(n_unlabeled)]).astype(np.int64)
@@ -203,10 +204,9 @@ class BoostedFit:
 
     def _check_rows(self, rows: SpreadRows, path: str | None) -> None:
         """Raise ValueError unless the rows are those of `init_model` and of the checkpoint."""
-        cuts = self._data.form._native
         hashes = rows.ask(attrgetter("fingerprint"), [()] * len(rows.holdings), "reading X")
-        found = fingerprint_of_parts(hashes, cuts.cut_starts, cuts.cut_values)
-        check_same_rows(self._before, found)
+        found = fingerprint_of_parts(hashes, self._data.form._native)
+        self._start.check_rows(found)
         if path is not None and self._known_by is not None and (self._known_by != found).any():
             raise _of_another_fit(path)
         self._known_by = found
@@ -242,17 +242,16 @@ class BoostedFit:
 
     def _digest(self) -> str:
         """Return a hash of the settings, which with the fingerprint of the rows and their cuts identifies this fit."""
-        training, data = self._training, self._data
+        training, data, like = self._training, self._data, self._data.census.like
         held = None if data.held is None else data.held.labels.tolist()
-        named = data.census.like.feature_names, sorted(data.census.categories.items())
+        named = like.feature_names, sorted(like.categories.items())
         known = asdict(training.settings), training.prior, self._trees.n_first, data.patience, held, named
         return hashlib.sha256(repr(known).encode()).hexdigest()
 
     def _save(self, path: str) -> None:
         trees, form = self._trees, self._data.form
         TreeEnsemble(
-            n_features=form.n_features,
-            feature_names=form.feature_names,
+            **columns_of(form),
             threshold=0.0,
             n_iter=trees.n_trees,
             converged=False,
@@ -263,7 +262,6 @@ class BoostedFit:
             packed_nodes=packed(trees.nodes),
             tree_starts=trees.tree_start,
             category_sets=trees.category_sets,
-            categories=form.categories,
             divisor=1,
             seed=self._training.seed,
             fingerprint=self._known_by,

@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 from fastpu.dask._client import CHECK_SECONDS, Client, WorkerLostError, distributed, release, results_of, wait_for
 from fastpu.data.binned_features import BinnedFeatures, stacked_bins
 from fastpu.model._scored_rows import ScoredRows
-from fastpu.tree._fit import fingerprint_of_part
 
 Address: TypeAlias = tuple[str, int]
 
@@ -167,20 +166,14 @@ class Holding:
     fingerprint: NDArray[np.uint64]
 
 
-def _hold(parts: list[Any], first: NDArray[np.int64]) -> Holding:
-    """Hold partitions whose first rows have these numbers among all rows."""
-    hashes = [
-        fingerprint_of_part(part.features, part.labels, part.weights, first_row=int(row), n_threads=1)
-        for part, row in zip(parts, first, strict=True)
-        if part.features is not None
-    ]
+def _hold(parts: list[Any]) -> Holding:
     weights = [part.weights for part in parts if part.weights is not None]
     return Holding(
         stacked_bins([part.features for part in parts if part.features is not None]),
         np.concatenate([part.labels for part in parts]),
         np.concatenate(weights) if weights else None,
         tuple(part.number for part in parts),
-        np.sum(hashes, axis=0, dtype=np.uint64),
+        np.sum([part.fingerprint for part in parts], axis=0, dtype=np.uint64),
     )
 
 
@@ -219,7 +212,6 @@ class SpreadRows:
 
     def __init__(self, client: Client, parts: Sequence[Any], sizes: Sequence[int], n_threads: int | None) -> None:
         self.client, self.where, self._sizes = client, "before the first round", np.asarray(sizes)
-        first = np.cumsum(sizes, dtype=np.int64) - sizes
         present, holders = client.nthreads(), client.who_has(list(parts))
         of_worker: dict[str, list[int]] = {}
         for number, part in enumerate(parts):
@@ -234,7 +226,6 @@ class SpreadRows:
             client.submit(
                 _hold,
                 [parts[number] for number in numbers],
-                first[numbers],
                 workers=[address],
                 allow_other_workers=True,
                 pure=False,

@@ -17,9 +17,8 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_early_stopping, find_form, take_census
-from fastpu.dask._client import find_client, waits_outside_the_pool
-from fastpu.dask._collections import read_rows
+from fastpu.dask._binning import FitData, open_fit
+from fastpu.dask._client import waits_outside_the_pool
 from fastpu.dask._members import Holding, Members
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
@@ -94,25 +93,16 @@ def fit_pnu_auc_boost(
     >>> bool((model.alphas == alone.alphas).all()) and model.threshold == alone.threshold
     True
     """
+    given = locals()
     method = pnu_auc_method(gamma, rho, step)
     rounds = check_int("n_rounds", n_rounds, low=1)
     tolerance = check_float("stop_tol", stop_tol, low=0)
-    patience = check_early_stopping(early_stopping_rounds, eval_set)
     if isinstance(max_bins, str):
         raise ValueError(
             f"max_bins must be None, an integer or BinnedFeatures in fastpu.dask, got {max_bins!r}: a search of every "
             f"threshold needs all rows in one order, on one machine"
         )
-    n_cuts_or_bins = check_cuts(max_bins)
-    resolve_n_threads(n_threads)
-    connected = find_client(client)
-    rows = read_rows(X, y, sample_weight)
-
-    census = take_census(connected, rows)
-    check_group_counts(method, census.all_groups, is_weighted=rows.weights is not None)
-    form = find_form(connected, rows, census, n_cuts_or_bins)
-    held = bin_eval_set(connected, eval_set, form)
-    data = FitData(connected, rows, census, form, held, patience, n_threads)
+    data = open_fit(given, lambda groups, total: check_group_counts(method, groups, is_weighted=total is not None))
     with make_callback(callback, progress, total=rounds, description=method.title) as hook:
         return _fit_stumps(data, method, rounds, tolerance, hook)
 

@@ -164,6 +164,11 @@ class CsrMatrix:
 Matrix: TypeAlias = DenseMatrix | CsrMatrix
 
 
+def columns_of(rows: Any) -> dict[str, Any]:
+    """Return the fields that say what the columns are of some rows, or of a model's training rows."""
+    return {name: getattr(rows, name) for name in ("n_features", "feature_names", "categories")}
+
+
 def entry_blocks(starts: NDArray[np.int64], n_per_row: int = 0) -> Iterator[slice]:
     """Yield the blocks of rows whose entries begin at `starts`, the last of which is where they end."""
     most = max(1, _BLOCK_ENTRIES // max(1, n_per_row))

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._params import MANY, check_choice, check_int
+from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._warn import warn
-from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
+from fastpu.data._matrix import columns_of
+from fastpu.data._validate import check_labels, well_scaled
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model._prior import prior_by_labels
 from fastpu.model._scored_rows import ScoredRows
-from fastpu.tree._fit import check_bag_ratio, check_loss, check_max_features, drawn_features, joined
+from fastpu.tree._fit import Start, bag_options, check_bag_ratio, check_loss, check_max_features, drawn_features, joined
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 FUNCTION = "fit_forest"
@@ -89,11 +91,10 @@ def check_growth(given: Mapping[str, Any]) -> Growth:
 
 
 def check_groups(
-    y: object, sample_weight: object, n_rows: int, growth: Growth
+    y: object, weights: NDArray[np.float64] | None, n_rows: int, growth: Growth
 ) -> tuple[NDArray[np.int8], NDArray[np.float64] | None, float]:
-    """Return labels, weights, and the prior among the unlabelled rows (any number where there is no prior), checked."""
+    """Return labels, scaled weights, and the prior among the unlabelled rows (any number where there is no prior)."""
     labels = check_labels(y, n_rows, pu_only=FUNCTION)
-    weights = check_sample_weight(sample_weight, n_rows)
     if weights is not None:
         weights = well_scaled(weights)
         for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
@@ -114,15 +115,49 @@ class ForestRows(ScoredRows):
     fingerprint: NDArray[np.uint64]
 
 
-def make_model(
-    grown: Any,
-    rows: ForestRows,
-    growth: Growth,
-    seed: int,
-    before: TreeEnsemble | None,
-    params: dict[str, object],
-) -> TreeEnsemble:
-    """Return the model of these trees and those of `before`, with its threshold; warn if it tells no rows apart."""
+class ForestFit:
+    """A fit of a forest, wherever its rows are: its arguments but for the rows, checked."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.growth = check_growth(given)
+        self.n_new = check_int("n_trees", given["n_trees"], low=1)
+        self.start = Start.of(given["init_model"], given["random_state"], FUNCTION)
+        self._callback, self._progress = given["callback"], given["progress"]
+
+    @property
+    def n_sets(self) -> int:
+        """How many sets of categories the trees before have."""
+        return 0 if self.start.before is None else len(self.start.before.category_sets)
+
+    def _params(self, features: Any) -> dict[str, Any]:
+        return {"method": FUNCTION, **asdict(self.growth), "max_bins": features.max_bins}
+
+    def check_start(self, features: Any, n_rows: int) -> None:
+        self.start.check(features, self._params(features), n_rows)
+
+    def model(
+        self, rows: ForestRows, grow: Callable[[dict[str, Any], Callable[..., bool] | None], Any]
+    ) -> TreeEnsemble:
+        """Return the model of the trees that `grow` grows by these options of the core, calling a hook for each."""
+        growth, start, features = self.growth, self.start, rows.features
+        start.check_rows(rows.fingerprint)
+        n_all = start.n_trees + self.n_new
+        options = {
+            "n_trees": min(self.n_new, MANY),
+            "first_tree": start.n_trees,
+            "seed": start.seed,
+            **bag_options(growth.bag_ratio, rows.labels, rows.weights),
+            **growth.of_trees(features.n_features, rows.prior, is_sparse=features.is_sparse),
+        }
+        with make_callback(self._callback, self._progress, total=self.n_new, description="forest") as hook:
+            grown = grow(options, of_rounds(hook, lambda tree, *rest: ForestRound(tree + 1, n_all, *rest)))
+        params = {**self._params(features), "n_trees": n_all, "random_state": start.random_state}
+        return _make_model(grown, rows, growth, start, params)
+
+
+def _make_model(grown: Any, rows: ForestRows, growth: Growth, start: Start, params: dict[str, object]) -> TreeEnsemble:
+    """Return the model of these trees and those before, with its threshold; warn if it tells no rows apart."""
+    before = start.before
     trees = joined(before, grown)
     sizes = np.diff(trees["tree_starts"])
     n_trees = sizes.size
@@ -134,8 +169,7 @@ def make_model(
         held = grown.oob_sum / grown.oob_count
     make = functools.partial(
         TreeEnsemble,
-        n_features=rows.features.n_features,
-        feature_names=rows.features.feature_names,
+        **columns_of(rows.features),
         n_iter=n_trees,
         converged=grown.status == "n_trees",
         status=grown.status,
@@ -143,9 +177,8 @@ def make_model(
         history={"n_leaves": (sizes + 1) // 2},
         params=params,
         **trees,
-        categories=rows.features.categories,
         divisor=n_trees,
-        seed=seed,
+        seed=start.seed,
         oob_sum=grown.oob_sum,
         oob_count=grown.oob_count,
         fingerprint=rows.fingerprint,
