@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast, get_args
@@ -259,8 +258,7 @@ def make_model(
         fingerprint=fingerprint,
     )
     if settings.ranks:
-        threshold, rule = scored.threshold(model.oob_decision_function, lambda: model)
-        model = dataclasses.replace(model, threshold=threshold, threshold_rule=rule)
+        model = scored.with_threshold(model)
     _warn(model, scored, grown, chosen)
     return model
 

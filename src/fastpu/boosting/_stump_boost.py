@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.boosting._folds import (
@@ -26,7 +25,7 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.data._categories import category_flags, columns_in_sets
 from fastpu.data._category_order import in_order
-from fastpu.data._matrix import DenseMatrix, Matrix, columns_of
+from fastpu.data._matrix import Matrix, columns_of
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
@@ -140,7 +139,8 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
         result = run(rows, to_run, held, 0 if chosen else patience, of_rounds(hook, info))
     model = make_model(fit, result, data, cuts, rounds, patience, tolerance, chosen)
     if fit.ranks:
-        return _with_own_threshold(model, rows, threads)
+        scored = ScoredRows(rows.labels, rows.weights, lambda model: model._decision_function(rows.features, threads))
+        return scored.with_threshold(model)
     if model.features.size and model.status != "callback":  # a chosen threshold always has rows on both sides
         span = span_of(model._decision_function(data, threads))
         warn_if_alike(fit.function, span, "choose another gamma or n_rounds")
@@ -195,23 +195,6 @@ def make_model(
 
 _BY_ROUND = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")  # kept up to the best round
 _MOST_DISTINCT = 20_000  # max_bins=None searches all values of features with at most so many distinct ones
-
-
-def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> StumpEnsemble:
-    """Return the model with the threshold of the best balanced accuracy on its training rows."""
-
-    def score(model: StumpEnsemble) -> NDArray[np.float64]:
-        features, labelled = rows.features, np.flatnonzero(rows.labels)
-        if 0 in scored.sides() or not isinstance(features, DenseMatrix) or 2 * labelled.size >= rows.labels.size:
-            return model._decision_function(features, n_threads)
-        scores = np.full(rows.labels.size, np.nan)  # of unlabelled rows, which do not matter
-        for part in features[: labelled.size].blocks():  # so many are copied at a time
-            scores[labelled[part]] = model._decision_function(features[labelled[part]], n_threads)
-        return scores
-
-    scored = ScoredRows(rows.labels, rows.weights, score)
-    threshold, rule = scored.threshold(None, lambda: model)
-    return replace(model, threshold=threshold, threshold_rule=rule)
 
 
 def check_group_counts(fit: Method, sizes: tuple[int, int, int], *, is_weighted: bool) -> None:

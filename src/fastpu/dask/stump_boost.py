@@ -148,5 +148,4 @@ def _fit_stumps(
         with closing(Members(rows, rounds)) as members:
             result = rounds(None, members.bring, resolve_n_threads(None), data.held, on_round)
         model = make_model(method, result, data.form, data.form.max_bins, n_rounds, data.patience, tolerance)
-        threshold, rule = rows.scored().threshold(None, lambda: model)
-        return replace(model, threshold=threshold, threshold_rule=rule)
+        return rows.scored().with_threshold(model)

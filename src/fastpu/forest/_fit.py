@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -165,11 +164,9 @@ def _make_model(grown: Any, rows: ForestRows, growth: Growth, start: Start, para
     gains = [tree.sum(dtype=np.float64) for tree in np.split(grown.nodes["gain"], grown.tree_start[1:-1])]
     unsplit = 1.0 if growth.loss == "gini" else 4.0 * rows.prior * (1.0 - rows.prior)  # the loss of a bag
     objective = unsplit - np.array(gains)
-    with np.errstate(invalid="ignore"):
-        held = grown.oob_sum / grown.oob_count
-    make = functools.partial(
-        TreeEnsemble,
+    model = TreeEnsemble(
         **columns_of(rows.features),
+        threshold=0.0,
         n_iter=n_trees,
         converged=grown.status == "n_trees",
         status=grown.status,
@@ -183,8 +180,7 @@ def _make_model(grown: Any, rows: ForestRows, growth: Growth, start: Start, para
         oob_count=grown.oob_count,
         fingerprint=rows.fingerprint,
     )
-    threshold, rule = rows.threshold(held, lambda: make(threshold=0.0))
-    model = make(threshold=threshold, threshold_rule=rule)
+    model = rows.with_threshold(model)
     if sizes.max() == 1:
         warn(
             f"{FUNCTION}: all {n_trees} trees are single leaves, which give every row the same score: either all "
@@ -193,5 +189,7 @@ def _make_model(grown: Any, rows: ForestRows, growth: Growth, start: Start, para
             DegenerateModelWarning,
         )
     elif grown.status == "n_trees":
-        rows.warn_if_alike(FUNCTION, model, f"by {rule} no cut tells these apart: give more trees or rows")
+        rows.warn_if_alike(
+            FUNCTION, model, f"by {model.threshold_rule} no cut tells these apart: give more trees or rows"
+        )
     return model
