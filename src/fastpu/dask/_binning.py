@@ -137,13 +137,12 @@ def _count(X: Any, y: Any, weights: Any, _number: int) -> _PartCensus:
     if not n_rows:
         return _PartCensus(0)
     matrix = _read(X, categories="learn")
-    counted = labels if mass is None else labels[mass > 0]
     sums = tuple(() if mass is None else _exact_sum(mass[labels == label]) for label in (1, 0, -1))
     return _PartCensus(
         n_rows,
         matrix[np.empty(0, dtype=np.int64)],  # a copy: a view would keep the rows on the worker
         {column: _order_of(X, int(column), occurring) for column, occurring in matrix.categories.items()},
-        label_counts(counted),
+        label_counts(labels, mass),
         sums,
     )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NoReturn, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -210,15 +210,12 @@ def first_rounded(values: NDArray[Any]) -> int | None:
     return int(np.argmax(is_rounded)) if is_rounded.any() else None
 
 
-def check_whole_numbers(values: NDArray[Any], name: str, where: str) -> None:
-    """Raise ValueError, saying where the values are, if one of them is not exact in float64."""
+def check_whole_numbers(values: NDArray[Any], name: str, where: Callable[[int], str]) -> None:
+    """Raise ValueError if one of the values is not exact in float64, saying where it is by its position in C order."""
     if (position := first_rounded(values)) is not None:
-        refuse_rounded(values.ravel()[position], name, where)
-
-
-def refuse_rounded(value: Any, name: str, where: str) -> NoReturn:
-    raise ValueError(
-        f"{name} must hold whole numbers that float64 can hold (all up to 2**53 in size), got {short(int(value))} in "
-        f"{where}: rounded, others next to it would be the same; make strings of numbers that are names "
-        f"(astype(str) in a frame makes categories of them), or use astype(float) if rounding does no harm"
-    )
+        raise ValueError(
+            f"{name} must hold whole numbers that float64 can hold (all up to 2**53 in size), got "
+            f"{short(int(values.ravel()[position]))} in {where(position)}: rounded, others next to it would be the "
+            f"same; make strings of numbers that are names (astype(str) in a frame makes categories of them), or use "
+            f"astype(float) if rounding does no harm"
+        )

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fastpu.data._matrix import CsrMatrix, Floats, first_rounded, native_floats, refuse_rounded
+from fastpu.data._matrix import CsrMatrix, Floats, check_whole_numbers, native_floats
 
 _INDEX_MAX = np.iinfo(np.int32).max
 
@@ -28,7 +28,7 @@ def read_sparse(X: Any, name: str) -> CsrMatrix:
         raise ValueError(f"{name} must have at most {_INDEX_MAX} columns if sparse, got {shape[1]}")
     if X.format == "csr":
         nnz = _check_compressed(X, shape, axis="row", name=name)
-        _check_exact(np.asarray(X.data)[:nnz], np.asarray(X.indices), name)
+        check_whole_numbers(np.asarray(X.data)[:nnz], name, lambda position: f"column {X.indices[position]}")
         data = native_floats(np.asarray(X.data)[:nnz])
         indices = np.require(np.asarray(X.indices)[:nnz], np.int32, ["C", "A"])
         indptr = np.require(X.indptr, np.int64, ["C", "A"])
@@ -38,7 +38,7 @@ def read_sparse(X: Any, name: str) -> CsrMatrix:
         row = np.repeat(np.arange(shape[0], dtype=np.int64), np.diff(indptr))
         return _from_triplets(data, row, indices, shape, X.dtype)
     data, row, column = _triplets(X, shape, name)
-    _check_exact(data, column, name)
+    check_whole_numbers(data, name, lambda position: f"column {column[position]}")
     return _from_triplets(native_floats(data), row, column, shape, X.dtype)
 
 
@@ -122,11 +122,6 @@ def _check_range(numbers: NDArray[Any], end: int, what: str, name: str) -> None:
     low, high = int(numbers.min()), int(numbers.max())
     if low < 0 or high >= end:
         raise ValueError(f"{name} must have {what} from 0 to {end - 1}, got {low if low < 0 else high}")
-
-
-def _check_exact(data: NDArray[Any], column: NDArray[Any], name: str) -> None:
-    if (position := first_rounded(data)) is not None:
-        refuse_rounded(data[position], name, f"column {int(column[position])}")
 
 
 def _from_triplets(

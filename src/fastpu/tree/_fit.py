@@ -63,7 +63,7 @@ def bag_options(
     bag_ratio: float | None, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
 ) -> dict[str, Any]:
     """Return the options of the core that say how bags are drawn from these rows."""
-    n_pos, n_unl, _ = label_counts(labels if weights is None else labels[weights > 0])  # others are in no bag
+    n_pos, n_unl, _ = label_counts(labels, weights)  # others are in no bag
     if bag_ratio is None:
         return {"bag_unl": n_unl, "replace_unl": True}
     return {"bag_unl": max(1, round(min(bag_ratio * n_pos, n_unl))), "replace_unl": False}
