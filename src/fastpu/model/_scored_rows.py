@@ -33,11 +33,6 @@ class ScoredRows:
         is_there: NDArray[np.bool_] = self.labels == label
         return is_there if self.weights is None else is_there & (self.weights > 0)
 
-    def sides(self) -> tuple[int, int]:
-        """Return the labels that a threshold lies between: +1 and -1, or 0 in place of one that no row has."""
-        upper, lower = (label if self.counted(label).any() else 0 for label in (1, -1))
-        return upper, lower
-
     def scores(self, model: Any) -> NDArray[np.float64]:
         """Return the scores of all rows by the one model of a fit, whose threshold does not change them."""
         if self._scores is None:
@@ -45,11 +40,12 @@ class ScoredRows:
         return self._scores
 
     def with_threshold(self, model: _Model) -> _Model:
-        """Return the model with the threshold of the best balanced accuracy between the two `sides`.
+        """Return the model with the threshold of the best balanced accuracy between labels +1 and -1.
 
-        It goes by out-of-bag scores where the model has some; where a group has none, all rows are scored.
+        A label that no row has is replaced by 0. Out-of-bag scores count where the model has some; where a group has
+        none of them, all rows are scored.
         """
-        upper, lower = self.sides()
+        upper, lower = (label if self.counted(label).any() else 0 for label in (1, -1))
         groups = [self.counted(label) for label in (upper, lower)]
         held = model._out_of_bag()
         if held is None:
