@@ -96,8 +96,7 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
     data, cuts = open_rows(given["X"], given["max_bins"], words=("exact",))
     labels = check_labels(given["y"], data.n_rows)
     weights = check_sample_weight(given["sample_weight"], data.n_rows)
-    present = labels if weights is None else labels[weights > 0]
-    check_group_counts(fit, label_counts(present), is_weighted=weights is not None)
+    check_group_counts(fit, label_counts(labels, weights), is_weighted=weights is not None)
     data = in_order(data, labels, weights, unused=fit.unused)
     if fit.unused is not None and (labels == fit.unused).any():  # with weight 0 their values give no thresholds either
         weights = np.where(labels == fit.unused, 0.0, 1.0 if weights is None else weights)
@@ -189,7 +188,7 @@ def make_model(
         **{name: getattr(result, name)[:kept] for name in _BY_ROUND},
         category_sets=result.category_sets[: np.count_nonzero(by_categories)],
     )
-    _warn(fit, result, model, chosen, patience, tolerance)
+    _warn(fit, result, model, chosen)
     return model
 
 
@@ -210,14 +209,9 @@ def check_group_counts(fit: Method, sizes: tuple[int, int, int], *, is_weighted:
         raise ValueError(f"y must hold {groups} rows for {fit.function}{gamma}, got {counts}")
 
 
-def _warn(
-    fit: Method,
-    result: _core.StumpBoostResult,
-    model: StumpEnsemble,
-    chosen: Chosen | None,
-    patience: int,
-    tolerance: float,
-) -> None:
+def _warn(fit: Method, result: _core.StumpBoostResult, model: StumpEnsemble, chosen: Chosen | None) -> None:
+    params: Mapping[str, Any] = model.params
+    patience, tolerance = params["early_stopping_rounds"], params["stop_tol"]
     rho, gain = fit.options.get("rho", 0.0), "Delta" if fit.ranks else "edge"
     limit = "rho + stop_tol" if "rho" in fit.arguments else "stop_tol"
     reached, needed = f"{result.last_gain + rho:.3g}", f"{limit} = {rho + tolerance:.3g}"

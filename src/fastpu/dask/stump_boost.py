@@ -10,14 +10,14 @@ from typing import Any, Literal
 
 from fastpu import _core
 from fastpu.boosting._folds import LabelledRows
-from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, check_group_counts, make_model
+from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, check_group_counts, make_model
 from fastpu.boosting.stump_boost import pnu_auc_method
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import FitData, open_fit
+from fastpu.dask._binning import open_fit
 from fastpu.dask._client import waits_outside_the_pool
 from fastpu.dask._members import Holding, Members
 from fastpu.data._categories import category_flags
@@ -103,8 +103,22 @@ def fit_pnu_auc_boost(
             f"threshold needs all rows in one order, on one machine"
         )
     data = open_fit(given, lambda groups, total: check_group_counts(method, groups, is_weighted=total is not None))
-    with make_callback(callback, progress, total=rounds, description=method.title) as hook:
-        return _fit_stumps(data, method, rounds, tolerance, hook)
+    limits = {"n_rounds": min(rounds, MANY), "early_stopping_rounds": min(data.patience, MANY)}
+    make_rounds = partial(_make_rounds, data.form, {**method.options, **limits, "stop_tol": tolerance})
+    with (
+        make_callback(callback, progress, total=rounds, description=method.title) as hook,
+        closing(data.hold()) as rows,
+    ):
+
+        def on_round(round_: int, *told: Any) -> bool:
+            rows.where = f"after round {round_}"
+            info = BoostRound(round_, rounds, *told)
+            return hook is not None and hook(info if data.held is not None else replace(info, eval_auc=None))
+
+        with closing(Members(rows, make_rounds)) as members:
+            result = make_rounds(None, members.bring, resolve_n_threads(None), data.held, on_round)
+        model = make_model(method, result, data.form, data.form.max_bins, rounds, data.patience, tolerance)
+        return rows.scored().with_threshold(model)
 
 
 def _make_rounds(
@@ -131,21 +145,3 @@ def _make_rounds(
         n_threads=n_threads,
         bring=bring,
     )
-
-
-def _fit_stumps(
-    data: FitData, method: Method, n_rounds: int, tolerance: float, hook: Callable[[Any], bool] | None
-) -> StumpEnsemble:
-    limits = {"n_rounds": min(n_rounds, MANY), "early_stopping_rounds": min(data.patience, MANY)}
-    rounds = partial(_make_rounds, data.form, {**method.options, **limits, "stop_tol": tolerance})
-    with closing(data.hold()) as rows:
-
-        def on_round(round_: int, *told: Any) -> bool:
-            rows.where = f"after round {round_}"
-            info = BoostRound(round_, n_rounds, *told)
-            return hook is not None and hook(info if data.held is not None else replace(info, eval_auc=None))
-
-        with closing(Members(rows, rounds)) as members:
-            result = rounds(None, members.bring, resolve_n_threads(None), data.held, on_round)
-        model = make_model(method, result, data.form, data.form.max_bins, n_rounds, data.patience, tolerance)
-        return rows.scored().with_threshold(model)

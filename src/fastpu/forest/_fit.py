@@ -60,18 +60,6 @@ class Growth:
     max_depth: int | None
     max_leaves: int | None
 
-    def of_trees(self, n_features: int, prior: float, *, is_sparse: bool) -> dict[str, Any]:
-        """Return the options of the core that say how trees are grown, for this prior among the unlabelled rows."""
-        return {
-            "loss": self.loss,
-            "prior": prior,
-            "random_cuts": self.splitter == "random",
-            "max_features": drawn_features(self.max_features, n_features, is_sparse=is_sparse),
-            "min_leaf_rows": self.min_leaf_rows,
-            "max_depth": -1 if self.max_depth is None else self.max_depth,
-            "max_leaves": self.max_leaves or 0,
-        }
-
 
 def check_growth(given: Mapping[str, Any]) -> Growth:
     kind, prior, scenario = check_loss(given, LOSSES, WITH_PRIOR)
@@ -146,7 +134,13 @@ class ForestFit:
             "first_tree": start.n_trees,
             "seed": start.seed,
             **bag_options(growth.bag_ratio, rows.labels, rows.weights),
-            **growth.of_trees(features.n_features, rows.prior, is_sparse=features.is_sparse),
+            "loss": growth.loss,
+            "prior": rows.prior,
+            "random_cuts": growth.splitter == "random",
+            "max_features": drawn_features(growth.max_features, features.n_features, is_sparse=features.is_sparse),
+            "min_leaf_rows": growth.min_leaf_rows,
+            "max_depth": -1 if growth.max_depth is None else growth.max_depth,
+            "max_leaves": growth.max_leaves or 0,
         }
         with make_callback(self._callback, self._progress, total=self.n_new, description="forest") as hook:
             grown = grow(options, of_rounds(hook, lambda tree, *rest: ForestRound(tree + 1, n_all, *rest)))
