@@ -117,6 +117,21 @@ def test_partitions_that_do_not_fit_each_other_are_refused(client):
         fit([far["X"], far["other X"]], [far["y"], far["few"]])
 
 
+@pytest.mark.parametrize(
+    ("weights", "kind", "match"),
+    [
+        (np.full(100, 3e306), ValueError, "^sample_weight must have a finite sum"),
+        (np.ones((100, 2)), ValueError, "partition .: sample_weight must be one-dimensional"),
+        (np.ma.masked_equal(np.arange(100.0), 3), TypeError, "partition .: sample_weight must not be a masked array"),
+    ],
+)
+def test_weights_are_checked_in_each_partition_and_together(client, weights, kind, match):
+    X, y = rows(100)
+    far = [[client.scatter(part, hash=False) for part in (every[:50], every[50:])] for every in (X, y, weights)]
+    with pytest.raises(kind, match=match):
+        fastpu.dask.fit_boosted_trees(far[0], far[1], sample_weight=far[2], client=client)
+
+
 def test_rows_that_are_drawn_need_numbers_of_32_bits():
     data = SimpleNamespace(census=SimpleNamespace(groups=[(1, 2**31, 0), (1, 2**31, 0)]))
     training = SimpleNamespace(settings=SimpleNamespace(subsample_unl=0.5))

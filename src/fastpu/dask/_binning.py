@@ -28,7 +28,7 @@ from fastpu.dask._members import SpreadRows
 from fastpu.data._categories import Kept, check_kept, columns_in_order, columns_in_sets
 from fastpu.data._category_order import CategoryOrder, Counts, count_categories, upper_label
 from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix, stacked
-from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
+from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, check_vector, label_counts
 from fastpu.data.binned_features import BinnedFeatures, bin_at, stacked_bins
 from fastpu.tree._fit import MAX_BINS, check_max_bins
 
@@ -106,7 +106,8 @@ def _in_partition(function: Any, X: Any, y: Any, weights: Any, number: int, *als
     try:
         return function(X, y, weights, number, *also)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"partition {number}: {error}") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"partition {number}: {error}") from error
 
 
 def _read_labels(y: Any, weights: Any, n_rows: int) -> tuple[NDArray[np.int8], NDArray[np.float64] | None]:
@@ -120,8 +121,8 @@ def _read_labels(y: Any, weights: Any, n_rows: int) -> tuple[NDArray[np.int8], N
 
 def _read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
     """Return the weights of a partition; all may be 0, as another partition may have positive ones."""
-    beside_one: Any = check_sample_weight(np.append(weights, 1.0), n_rows + 1)
-    of_rows: NDArray[np.float64] = beside_one[:-1]
+    of_rows = check_vector("sample_weight", weights, n=n_rows)
+    check_sample_weight(np.append(of_rows, 1.0), n_rows + 1)
     return of_rows
 
 
@@ -137,13 +138,16 @@ def _count(X: Any, y: Any, weights: Any, _number: int) -> _PartCensus:
     if not n_rows:
         return _PartCensus(0)
     matrix = _read(X, categories="learn")
-    sums = tuple(() if mass is None else _exact_sum(mass[labels == label]) for label in (1, 0, -1))
+    groups = label_counts(labels, mass)
+    sums: Any = [(float(count),) for count in groups]
+    if mass is not None:
+        sums = [_exact_sum(mass[labels == label]) for label in (1, 0, -1)]
     return _PartCensus(
         n_rows,
         matrix[np.empty(0, dtype=np.int64)],  # a copy: a view would keep the rows on the worker
         {column: _order_of(X, int(column), occurring) for column, occurring in matrix.categories.items()},
-        label_counts(labels, mass),
-        sums,
+        groups,
+        tuple(sums),
     )
 
 
@@ -253,9 +257,9 @@ def take_census(client: Client, rows: Partitions) -> Census:
     }
     check_kept(categories, first.like.n_features)
     groups = tuple(part.groups for part in parts)
-    mass = tuple(float(sum(counts)) for counts in zip(*groups, strict=True))
-    if rows.weights is not None:
-        mass = tuple(math.fsum(number for _, part in present for number in part.mass[g]) for g in range(3))
+    if not math.isfinite(sum(sums[0] for _, part in present for sums in part.mass)):
+        raise ValueError("sample_weight must have a finite sum, got a larger one than float64 holds")
+    mass = tuple(math.fsum(number for _, part in present for number in part.mass[g]) for g in range(3))
     like: Any = max((part.like for _, part in present), key=lambda like: like.dtype.itemsize)
     census = Census(
         tuple(part.n_rows for part in parts),

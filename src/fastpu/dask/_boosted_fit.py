@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from contextlib import closing
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
 from pathlib import Path
@@ -23,7 +23,6 @@ from fastpu.dask._client import WorkerLostError
 from fastpu.dask._members import Holding, Members, SpreadRows
 from fastpu.data._categories import category_flags
 from fastpu.data._matrix import columns_of
-from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._model import load
 from fastpu.tree._fit import Start, fingerprint_of_parts
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed, splits_by_categories
@@ -97,7 +96,6 @@ class _Rounds:
     """
 
     training: BoostingRun
-    form: BinnedFeatures
     trees: _Trees
     unlabeled: NDArray[np.int64]
     n_rounds: int
@@ -108,12 +106,13 @@ class _Rounds:
         if self.training.settings.subsample_unl < 1:
             ranges = [np.arange(*self.unlabeled[k : k + 2]) for k in holding.partitions]
             numbers = np.concatenate(ranges).astype(np.uint32)
-        own = replace(self, training=replace(self.training, n_threads=n_threads), trees=copy(self.trees))
+        trees = deepcopy(self.trees)  # in a message of Dask arrays begin at any byte, but kernels need them aligned
+        own = replace(self, training=replace(self.training, n_threads=n_threads), trees=trees)
         own.make(holding, numbers, bring)
 
     def make(
         self,
-        rows: Holding | None,
+        rows: Holding,
         numbers: NDArray[np.uint32] | None,
         bring: Bring,
         *,
@@ -122,12 +121,12 @@ class _Rounds:
         after: Callable[[], None] | None = None,
     ) -> None:
         """Make the rounds, as a member with these rows; `after` is called after every few."""
-        trees, training, form = self.trees, self.training, self.form
+        trees, training, form = self.trees, self.training, rows.features
         settings = training.settings
         joined = _core.BoostedRows(
-            (form if rows is None else rows.features)._native,
-            None if rows is None else rows.labels,
-            None if rows is None else rows.weights,
+            form._native,
+            rows.labels,
+            rows.weights,
             category_flags(form.categories, form.n_features),
             _core.BoostedTreesOptions(loss=settings.loss, gamma=settings.gamma, prior=training.prior),
             init=trees.arrays,
@@ -184,7 +183,7 @@ class BoostedFit:
         if trees.status != "n_rounds" or trees.n_trees >= n_rounds:
             return
         n_at_once = n_rounds if path is None else _ROUNDS_BETWEEN_CHECKPOINTS
-        rounds = _Rounds(self._training, data.form, trees, self._unlabeled, n_rounds, n_at_once)
+        rounds = _Rounds(self._training, trees, self._unlabeled, n_rounds, n_at_once)
         ending: list[str] = []
 
         def after() -> None:
@@ -194,7 +193,7 @@ class BoostedFit:
 
         with closing(Members(rows, rounds.of_member)) as members:
             rounds.make(
-                None,
+                Holding(data.form),
                 None,
                 members.bring,
                 judged=data.held,

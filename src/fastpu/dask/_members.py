@@ -156,14 +156,15 @@ def _merged(how: bytes, parts: Sequence[bytes]) -> bytes:
 class Holding:
     """The rows of some partitions, one below the other.
 
-    `partitions` are their numbers. `fingerprint` is to be added up over all holdings.
+    `partitions` are their numbers. `fingerprint` is to be added up over all holdings. The driver has only the form of
+    the rows, without labels.
     """
 
     features: BinnedFeatures
-    labels: NDArray[np.int8]
-    weights: NDArray[np.float64] | None
-    partitions: tuple[int, ...]
-    fingerprint: NDArray[np.uint64]
+    labels: NDArray[np.int8] | None = None
+    weights: NDArray[np.float64] | None = None
+    partitions: tuple[int, ...] = ()
+    fingerprint: NDArray[np.uint64] | None = None
 
 
 def _hold(parts: list[Any]) -> Holding:

@@ -104,7 +104,7 @@ def fit_pnu_auc_boost(
         )
     data = open_fit(given, lambda groups, total: check_group_counts(method, groups, is_weighted=total is not None))
     limits = {"n_rounds": min(rounds, MANY), "early_stopping_rounds": min(data.patience, MANY)}
-    make_rounds = partial(_make_rounds, data.form, {**method.options, **limits, "stop_tol": tolerance})
+    make_rounds = partial(_make_rounds, {**method.options, **limits, "stop_tol": tolerance})
     with (
         make_callback(callback, progress, total=rounds, description=method.title) as hook,
         closing(data.hold()) as rows,
@@ -116,15 +116,14 @@ def fit_pnu_auc_boost(
             return hook is not None and hook(info if data.held is not None else replace(info, eval_auc=None))
 
         with closing(Members(rows, make_rounds)) as members:
-            result = make_rounds(None, members.bring, resolve_n_threads(None), data.held, on_round)
+            result = make_rounds(Holding(data.form), members.bring, resolve_n_threads(None), data.held, on_round)
         model = make_model(method, result, data.form, data.form.max_bins, rounds, data.patience, tolerance)
         return rows.scored().with_threshold(model)
 
 
 def _make_rounds(
-    form: BinnedFeatures,
     options: dict[str, Any],
-    rows: Holding | None,
+    rows: Holding,
     bring: Callable[[str, bytes], bytes],
     n_threads: int,
     judged: LabelledRows | None = None,
@@ -133,10 +132,10 @@ def _make_rounds(
     """Make all rounds, as every member does on the rows that it holds, and the driver without rows."""
     patience = options["early_stopping_rounds"] if judged is not None else 0
     return _core.stump_boost(
-        form if rows is None else rows.features,
-        None if rows is None else rows.labels,
-        None if rows is None else rows.weights,
-        category_flags(form.categories, form.n_features),
+        rows.features,
+        rows.labels,
+        rows.weights,
+        category_flags(rows.features.categories, rows.features.n_features),
         _core.StumpBoostOptions(**{**options, "early_stopping_rounds": patience}),
         max_bins=0,
         most_distinct=0,

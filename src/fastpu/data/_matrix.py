@@ -83,7 +83,7 @@ class DenseMatrix:
 
 @dataclass(frozen=True, eq=False)
 class CsrMatrix:
-    """Rows in CSR, whose columns ascend in each row, without duplicates."""
+    """Rows in CSR, whose columns ascend in each row, without duplicates; its members are those of `DenseMatrix`."""
 
     data: Floats
     indices: NDArray[np.int32]
@@ -121,7 +121,6 @@ class CsrMatrix:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """How many stored entries each row has."""
         return np.diff(self.indptr)
 
     def __getitem__(self, rows: slice | Numbers) -> CsrMatrix:
@@ -138,7 +137,6 @@ class CsrMatrix:
         return CsrMatrix(self.data[chosen], self.indices[chosen], starts, self.n_features, self.feature_names)
 
     def blocks(self, n_per_row: int = 0) -> Iterator[slice]:
-        """Yield slices of consecutive rows with few enough entries, or `n_per_row` results, to be copied at a time."""
         return entry_blocks(self.indptr, n_per_row)
 
     def table(self, *, is_spmatrix: bool = False) -> Any:
@@ -150,14 +148,12 @@ class CsrMatrix:
         return build((self.data, self.indices, starts), shape=self.shape)
 
     def convert(self, dtype: np.dtype[Any], *, sparse: bool) -> Matrix:
-        """Return the rows with entries of `dtype`, as CSR if `sparse`, and copied only if they are not so yet."""
         if not sparse:
             return DenseMatrix(np.ascontiguousarray(self.table().toarray(), dtype=dtype), self.feature_names)
         data: Floats = self.data.astype(dtype, copy=False)
         return CsrMatrix(data, self.indices, self.indptr, self.n_features, self.feature_names)
 
     def fields(self, prefix: str) -> dict[str, Any]:
-        """Return the fields that hold these rows in a model."""
         return {f"{prefix}_data": self.data, f"{prefix}_indices": self.indices, f"{prefix}_indptr": self.indptr}
 
 

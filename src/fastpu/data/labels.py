@@ -88,7 +88,6 @@ def as_labels(
 
 
 def _codes(role: str, value: object) -> tuple[object, ...]:
-    """Return the values that stand for a role as a tuple of scalars."""
     if isinstance(value, np.ndarray):
         value = value.ravel().tolist()
     values = tuple(value) if isinstance(value, list | tuple | set | frozenset) else (value,)
