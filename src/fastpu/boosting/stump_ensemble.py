@@ -104,10 +104,8 @@ class StumpEnsemble(Model):
     @property
     def feature_importances(self) -> NDArray[np.float64]:
         """Share of each feature in the decrease of log J, shape (n_features,); sums to 1, or is all zero."""
-        before = np.concatenate([[0.0], self.objective[:-1]])
-        gains = np.maximum(before - self.objective, 0.0)
-        shares: NDArray[np.float64] = np.zeros(self.n_features)
-        np.add.at(shares, self.features, gains)
+        gains = np.maximum(-np.diff(self.objective, prepend=0.0), 0.0)
+        shares = np.bincount(self.features, gains, minlength=self.n_features).astype(np.float64)
         total = float(shares.sum())
         return shares / total if total > 0 else shares
 

@@ -145,10 +145,10 @@ class _Rounds:
 
 
 class BoostedFit:
-    """One fit: its rows, and the trees so far."""
+    """One fit of `n_rounds` rounds in all: its rows, the trees so far, and the `path` of its checkpoint, if any."""
 
-    def __init__(self, data: FitData, training: BoostingRun, start: Start) -> None:
-        self._data, self._training, self._start = data, training, start
+    def __init__(self, data: FitData, training: BoostingRun, start: Start, n_rounds: int, path: str | None) -> None:
+        self._data, self._training, self._start, self._n_rounds, self._path = data, training, start, n_rounds, path
         self._trees = _Trees.of(start.before)
         self._known_by: NDArray[np.uint64] | None = None  # of the rows, or of those of the checkpoint
         n_unlabeled = [groups[1] for groups in data.census.groups]
@@ -158,78 +158,59 @@ class BoostedFit:
                 f"subsample_unl must be 1 for more than {_MOST_DRAWN} unlabelled rows, got {sum(n_unlabeled)} of them"
             )
 
-    def run(
-        self, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None, params: dict[str, Any]
-    ) -> TreeEnsemble:
-        """Make all rounds up to `n_rounds` and the model; with a path, go on from its file where workers are lost."""
+    def run(self, hook: Callable[[Any], bool] | None, params: dict[str, Any]) -> TreeEnsemble:
+        """Make all rounds and the model; with a checkpoint, go on from it where workers are lost."""
         n_losses = 0
         while True:
             n_made = self._trees.n_trees
             try:
                 with closing(self._data.hold()) as rows:
-                    self._make_rounds(rows, n_rounds, hook, path)
+                    self._make_rounds(rows, hook)
                     return self._model(rows, params)
             except WorkerLostError as error:
                 n_losses = n_losses + 1 if self._trees.n_trees == n_made else 0
-                if path is None or n_losses > _MOST_LOSSES or (n_losses and not self._data.client.nthreads()):
+                if self._path is None or n_losses > _MOST_LOSSES or (n_losses and not self._data.client.nthreads()):
                     raise
                 warn(f"{error}; the fit goes on from round {self._trees.n_trees} with the workers left", RuntimeWarning)
 
-    def _make_rounds(
-        self, rows: SpreadRows, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None
-    ) -> None:
-        trees, data = self._trees, self._data
-        self._check_rows(rows, path)
+    def _make_rounds(self, rows: SpreadRows, hook: Callable[[Any], bool] | None) -> None:
+        trees, data, n_rounds = self._trees, self._data, self._n_rounds
+        self._check_rows(rows)
         if trees.status != "n_rounds" or trees.n_trees >= n_rounds:
             return
-        n_at_once = n_rounds if path is None else _ROUNDS_BETWEEN_CHECKPOINTS
+        n_at_once = n_rounds if self._path is None else _ROUNDS_BETWEEN_CHECKPOINTS
         rounds = _Rounds(self._training, trees, self._unlabeled, n_rounds, n_at_once)
-        ending: list[str] = []
-
-        def after() -> None:
-            trees.status = ending[-1] if ending else trees.status
-            if path is not None:
-                self._save(path)
-
-        with closing(Members(rows, rounds.of_member)) as members:
-            rounds.make(
-                Holding(data.form),
-                None,
-                members.bring,
-                judged=data.held,
-                callback=self._watch(rows, n_rounds, hook, ending),
-                after=after,
-            )
-
-    def _check_rows(self, rows: SpreadRows, path: str | None) -> None:
-        """Raise ValueError unless the rows are those of `init_model` and of the checkpoint."""
-        hashes = rows.ask(attrgetter("fingerprint"), [()] * len(rows.holdings), "reading X")
-        found = fingerprint_of_parts(hashes, self._data.form._native)
-        self._start.check_rows(found)
-        if path is not None and self._known_by is not None and (self._known_by != found).any():
-            raise _of_another_fit(path)
-        self._known_by = found
-
-    def _watch(
-        self, rows: SpreadRows, n_rounds: int, hook: Callable[[Any], bool] | None, ending: list[str]
-    ) -> Callable[..., bool]:
-        """Return the callback of the core after every round; it adds to `ending` the reason why the fit should end."""
-        aucs = self._trees.eval_auc.tolist()
-        patience = self._data.patience
+        aucs, ending = trees.eval_auc.tolist(), []
 
         def on_round(_: int, round_: int, n_leaves: int, depth: int, risk: float, auc: float) -> bool:
             rows.where = f"after round {round_}"
-            eval_auc = None if self._data.held is None else auc
+            eval_auc = None if data.held is None else auc
             if eval_auc is not None:
                 aucs.append(eval_auc)
-                if patience and len(aucs) - 1 - aucs.index(max(aucs)) >= patience:
+                if data.patience and len(aucs) - 1 - aucs.index(max(aucs)) >= data.patience:
                     ending.append("early_stopping")
             info = BoostedTreesRound(round_, n_rounds, 1, 1, n_leaves, depth, risk, eval_auc)
             if hook is not None and hook(info):
                 ending.append("callback")
             return bool(ending)
 
-        return on_round
+        def after() -> None:
+            trees.status = ending[-1] if ending else trees.status
+            if self._path is not None:
+                self._save(self._path)
+
+        with closing(Members(rows, rounds.of_member)) as members:
+            own = Holding(data.form)
+            rounds.make(own, None, members.bring, judged=data.held, callback=on_round, after=after)
+
+    def _check_rows(self, rows: SpreadRows) -> None:
+        """Raise ValueError unless the rows are those of `init_model` and of the checkpoint."""
+        hashes = rows.ask(attrgetter("fingerprint"), [()] * len(rows.holdings), "reading X")
+        found = fingerprint_of_parts(hashes, self._data.form._native)
+        self._start.check_rows(found)
+        if self._path is not None and self._known_by is not None and (self._known_by != found).any():
+            raise _of_another_fit(self._path)
+        self._known_by = found
 
     def _model(self, rows: SpreadRows, params: dict[str, Any]) -> TreeEnsemble:
         """Return the model, with the threshold from the scores on the workers."""
@@ -266,14 +247,14 @@ class BoostedFit:
             fingerprint=self._known_by,
         ).save(path)
 
-    def resume(self, path: str, n_rounds: int, *, has_seed: bool) -> None:
-        """Take the trees of the checkpoint, if there is one, for a fit of `n_rounds` rounds in all."""
-        if not Path(path).exists():
+    def resume(self, *, has_seed: bool) -> None:
+        """Take the trees of the checkpoint, if there is one."""
+        if self._path is None or not Path(self._path).exists():
             return
-        saved: Any = load(path)
-        is_own = saved.params.get("checkpoint") == self._digest() and saved.n_trees <= n_rounds
+        saved: Any = load(self._path)
+        is_own = saved.params.get("checkpoint") == self._digest() and saved.n_trees <= self._n_rounds
         if not is_own or (has_seed and saved.seed != self._training.seed):
-            raise _of_another_fit(path)
+            raise _of_another_fit(self._path)
         n_first = self._trees.n_first
         self._trees, self._known_by = _Trees.of(saved), saved.fingerprint
         self._trees.n_first, self._trees.eval_auc = n_first, saved.history["eval_auc"]

@@ -154,14 +154,14 @@ lam, init_model, random_state, callback, progress
     params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": data.form.max_bins}
     start.check(data.form, params, census.n_rows)
     share = proper_prior(settings.prior, settings.scenario, n_pos=census.mass[0], n_unl=census.mass[1])
-    fit = BoostedFit(data, BoostingRun(settings, share, start.seed, resolve_n_threads(None)), start)
+    training = BoostingRun(settings, share, start.seed, resolve_n_threads(None))
     n_all = n_new + start.n_trees
-    if path is not None:
-        fit.resume(path, n_all, has_seed=random_state is not None or init_model is not None)
+    fit = BoostedFit(data, training, start, n_all, path)
+    fit.resume(has_seed=random_state is not None or init_model is not None)
     params |= {
         "n_rounds": n_all,
         "early_stopping_rounds": data.patience or None,
         "random_state": start.random_state,
     }
     with make_callback(callback, progress, total=n_new, description="boosted trees") as hook:
-        return fit.run(n_all, hook, path, params)
+        return fit.run(hook, params)

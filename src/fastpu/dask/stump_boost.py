@@ -67,10 +67,8 @@ def fit_pnu_auc_boost(
 
     Raises
     ------
-    WorkerLostError
-        If a worker is gone that held rows.
-    TypeError, ValueError
-        As in `fastpu.fit_pnu_auc_boost`; also if partitions do not fit each other, no client is open.
+    TypeError, ValueError, WorkerLostError
+        As in `fastpu.fit_pnu_auc_boost` and `fastpu.dask.fit_boosted_trees`.
 
     Notes
     -----

@@ -54,8 +54,7 @@ def _triplets(X: Any, shape: tuple[int, int], name: str) -> tuple[NDArray[Any], 
             raise ValueError(f"{name}.data must be a list of blocks, got shape {X.data.shape}")
         blocks = (shape[0] // size[0], shape[1] // size[1])
         _check_compressed(X, blocks, axis="block row", name=name)
-        X = X.tocoo()
-    elif X.format == "lil":
+    if X.format == "lil":
         if any(len(columns) != len(values) for columns, values in zip(X.rows, X.data, strict=True)):
             raise ValueError(f"{name} must have as many column numbers as entries in each row")
         counts = np.array([len(columns) for columns in X.rows], dtype=np.int64)
@@ -63,19 +62,9 @@ def _triplets(X: Any, shape: tuple[int, int], name: str) -> tuple[NDArray[Any], 
         column = np.fromiter(chain.from_iterable(X.rows), dtype=np.int64, count=total)
         data = np.fromiter(chain.from_iterable(X.data), dtype=X.dtype, count=total)
         row = np.repeat(np.arange(shape[0], dtype=np.int64), counts)
-        return _check_triplets(data, row, column, shape, name)
-    elif X.format != "coo":
-        X = X.tocoo()  # dok and dia: plain NumPy, and checked below
-    return _check_triplets(X.data, X.row, X.col, shape, name)
-
-
-def _check_triplets(
-    data: NDArray[Any],
-    row: NDArray[Any],
-    column: NDArray[Any],
-    shape: tuple[int, int],
-    name: str,
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    else:
+        coo = X if X.format == "coo" else X.tocoo()  # of bsr, checked above, or of dok and dia, which is plain NumPy
+        data, row, column = coo.data, coo.row, coo.col
     if not data.ndim == row.ndim == column.ndim == 1 or not data.size == row.size == column.size:
         raise ValueError(
             f"{name} must have one row and one column number per entry, got {data.shape} entries, "

@@ -230,28 +230,25 @@ def check_labels(y: object, n_rows: int, *, name: str = "y", pu_only: str | None
     labels = apply_codes(read_labels(y, name), name)
     if labels.size != n_rows:
         raise ValueError(f"{name} must have one entry per row of the data ({n_rows}), got {labels.size}")
-    if pu_only is not None:
-        _check_pu_only(labels, name, pu_only)
-    return labels
-
-
-def _check_pu_only(labels: NDArray[np.int8], name: str, method: str) -> None:
+    if pu_only is None:
+        return labels
     n_pos, n_unl, n_neg = label_counts(labels)
     if n_neg and not n_unl:
         raise ValueError(
             f"{name} holds -1 and no 0, which is ambiguous: if -1 means unlabelled, pass "
-            f"fastpu.as_labels({variable(name)}, unlabeled=-1); if it means labelled negative, {method} "
+            f"fastpu.as_labels({variable(name)}, unlabeled=-1); if it means labelled negative, {pu_only} "
             f"does not take it, but {methods_with('N')} do"
         )
     if n_neg:
         raise ValueError(
-            f"{name} must hold +1 (positive) and 0 (unlabelled) for {method}, which takes no "
+            f"{name} must hold +1 (positive) and 0 (unlabelled) for {pu_only}, which takes no "
             f"labelled negatives, got {n_neg} of them (-1); {methods_with('N')} take them"
         )
     if not n_pos:
-        raise ValueError(f"{name} must have at least one positive row (+1) for {method}, got none")
+        raise ValueError(f"{name} must have at least one positive row (+1) for {pu_only}, got none")
     if not n_unl:
-        raise ValueError(f"{name} must have at least one unlabelled row (0) for {method}, got none")
+        raise ValueError(f"{name} must have at least one unlabelled row (0) for {pu_only}, got none")
+    return labels
 
 
 def check_binary(y: object, *, name: str = "y_true", both: bool = True) -> NDArray[np.bool_]:
