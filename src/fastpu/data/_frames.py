@@ -31,12 +31,6 @@ def frame_kind(X: object) -> str | None:
     return None
 
 
-def column_names(X: Any) -> tuple[str, ...] | None:
-    """Return the column names if all of them are strings, else None."""
-    names = tuple(X.columns)
-    return tuple(map(str, names)) if all(isinstance(n, str) for n in names) else None
-
-
 def read_frame(X: Any, kind: str, name: str, categories: Categories) -> tuple[Any, Kept]:
     """Return the entries of a frame (an array, or a SciPy COO matrix) and its categories."""
     kinds, dtypes = kinds_of_columns(X, kind, name, categories), list(X.dtypes)
@@ -62,11 +56,11 @@ def read_frame(X: Any, kind: str, name: str, categories: Categories) -> tuple[An
 def kinds_of_columns(X: Any, kind: str, name: str, categories: Categories = "learn") -> list[str]:
     """Return for each column "numbers", "durations" or "categories"; raise TypeError for one that is not taken."""
     known = None if isinstance(categories, str) else categories
-    sparse = [_is_sparse_dtype(dtype) for dtype in X.dtypes]
+    n_sparse = sum(map(_is_sparse_dtype, X.dtypes))
     kinds = []
     for column, dtype in enumerate(X.dtypes):
         of_column = kind_of_column(X, column, kind)
-        is_mixed = sparse[column] and not (all(sparse) and dtype.fill_value == 0)
+        is_mixed = _is_sparse_dtype(dtype) and (n_sparse < X.shape[1] or dtype.fill_value != 0)
         if of_column == "empty":
             is_known = categories == "learn" if known is None else str(column) in known
             of_column = "categories" if is_known and kind == "pandas" else "numbers"

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fastpu.data._matrix import CsrMatrix, Floats, check_whole_numbers, native_floats
+from fastpu.data._matrix import CsrMatrix, check_whole_numbers, native_floats
 
 _INDEX_MAX = np.iinfo(np.int32).max
 
@@ -30,16 +30,21 @@ def read_sparse(X: Any, name: str) -> CsrMatrix:
         nnz = _check_compressed(X, shape, axis="row", name=name)
         check_whole_numbers(np.asarray(X.data)[:nnz], name, lambda position: f"column {X.indices[position]}")
         data = native_floats(np.asarray(X.data)[:nnz])
-        indices = np.require(np.asarray(X.indices)[:nnz], np.int32, ["C", "A"])
+        column = np.require(np.asarray(X.indices)[:nnz], np.int32, ["C", "A"])
         indptr = np.require(X.indptr, np.int64, ["C", "A"])
-        matrix = CsrMatrix(data, indices, indptr, shape[1])
+        matrix = CsrMatrix(data, column, indptr, shape[1])
         if matrix.table().has_canonical_format:
             return matrix
         row = np.repeat(np.arange(shape[0], dtype=np.int64), np.diff(indptr))
-        return _from_triplets(data, row, indices, shape, X.dtype)
-    data, row, column = _triplets(X, shape, name)
-    check_whole_numbers(data, name, lambda position: f"column {column[position]}")
-    return _from_triplets(native_floats(data), row, column, shape, X.dtype)
+    else:
+        data, row, column = _triplets(X, shape, name)
+        check_whole_numbers(data, name, lambda position: f"column {column[position]}")
+        data = native_floats(data)
+    canonical = sp.coo_array((data, (row, column)), shape=shape).tocsr()
+    canonical.sum_duplicates()
+    if X.dtype.kind == "b":  # True twice is still True
+        np.minimum(canonical.data, 1.0, out=canonical.data)
+    return CsrMatrix.of(canonical)
 
 
 def _triplets(X: Any, shape: tuple[int, int], name: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -111,17 +116,3 @@ def _check_range(numbers: NDArray[Any], end: int, what: str, name: str) -> None:
     low, high = int(numbers.min()), int(numbers.max())
     if low < 0 or high >= end:
         raise ValueError(f"{name} must have {what} from 0 to {end - 1}, got {low if low < 0 else high}")
-
-
-def _from_triplets(
-    data: Floats,
-    row: NDArray[Any],
-    column: NDArray[Any],
-    shape: tuple[int, int],
-    dtype: np.dtype[Any],
-) -> CsrMatrix:
-    matrix = sp.coo_array((data, (row, column)), shape=shape).tocsr()
-    matrix.sum_duplicates()
-    if dtype.kind == "b":  # True twice is still True
-        np.minimum(matrix.data, 1.0, out=matrix.data)
-    return CsrMatrix.of(matrix)

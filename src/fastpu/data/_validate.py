@@ -19,7 +19,7 @@ from fastpu.common._methods import methods_that_take, methods_with
 from fastpu.common._text import describe, short, variable, where_column
 from fastpu.data._categories import Categories, Kept
 from fastpu.data._coding import apply_codes, read_labels, read_series
-from fastpu.data._frames import column_names, frame_kind, kinds_of_columns, read_frame
+from fastpu.data._frames import frame_kind, kinds_of_columns, read_frame
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix, check_whole_numbers, native_floats
 from fastpu.data._sparse import read_sparse
 
@@ -54,7 +54,8 @@ def check_matrix(
     kept: Kept = {}
     source: Any = X
     if (kind := frame_kind(X)) is not None:
-        names = column_names(X)
+        if all(isinstance(title, str) for title in source.columns):
+            names = tuple(map(str, source.columns))
         _check_shape(source.shape, X, name)
         if not isinstance(categories, str):  # columns of a wrong type are reported before columns in a wrong order
             kinds_of_columns(X, kind, name)
