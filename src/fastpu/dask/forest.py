@@ -113,38 +113,29 @@ max_bins, init_model, random_state, progress
     connected = find_client(client)
     census = take_census(connected, rows)
     form = find_form(connected, rows, census, n_cuts, are_alike=True)
-    fit.check_start(form, census.n_rows)
     parts = bin_partitions(connected, rows, form, census)
     with closing(Tasks(connected, parts)) as tasks:
         wait_for(connected, parts, "binning")
-        gathered = _gathered(tasks, parts, census, form, fit.growth)
+        gathered = _read_groups(tasks, census, form, fit.growth)
 
         def grow(options: dict[str, Any], hook: Any) -> Forest:
             before = _out_of_bag_before(tasks, fit.start.before, census.sizes)
             return grow_on_parts(
-                tasks,
-                parts,
-                census.sizes,
-                gathered,
-                options,
-                threads,
-                before=before,
-                first_set=fit.n_sets,
-                on_tree=hook,
+                tasks, census.sizes, gathered, options, threads, before=before, first_set=fit.n_sets, on_tree=hook
             )
 
         return fit.model(gathered, grow)
 
 
-def _gathered(tasks: Tasks, parts: Sequence[Any], census: Census, form: BinnedFeatures, growth: Growth) -> ForestRows:
+def _read_groups(tasks: Tasks, census: Census, form: BinnedFeatures, growth: Growth) -> ForestRows:
     """Return the labels and weights of all rows, and a function that scores the rows on the workers."""
-    told = [tasks.submit(attrgetter("labels", "weights", "fingerprint"), part) for part in parts]
+    told = [tasks.submit(attrgetter("labels", "weights", "fingerprint"), part) for part in tasks.parts]
     labels, weights, hashes = zip(*results_of(tasks.client, told, "reading y"), strict=True)
     given = check_sample_weight(np.concatenate(weights), census.n_rows) if census.is_weighted else None
     labels_of_all, weights_of_all, prior = check_groups(np.concatenate(labels), given, census.n_rows, growth)
 
     def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
-        scores = [tasks.submit(_score, part, model) for part in parts]
+        scores = [tasks.submit(_score, part, model) for part in tasks.parts]
         return np.concatenate(results_of(tasks.client, scores, "scoring"))
 
     return ForestRows(labels_of_all, weights_of_all, score_all, form, prior, fingerprint_of_parts(hashes, form._native))

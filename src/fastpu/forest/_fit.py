@@ -116,17 +116,13 @@ class ForestFit:
         """How many sets of categories the trees before have."""
         return 0 if self.start.before is None else len(self.start.before.category_sets)
 
-    def _params(self, features: Any) -> dict[str, Any]:
-        return {"method": FUNCTION, **asdict(self.growth), "max_bins": features.max_bins}
-
-    def check_start(self, features: Any, n_rows: int) -> None:
-        self.start.check(features, self._params(features), n_rows)
-
     def model(
         self, rows: ForestRows, grow: Callable[[dict[str, Any], Callable[..., bool] | None], Any]
     ) -> TreeEnsemble:
         """Return the model of the trees that `grow` grows by these options of the core, calling a hook for each."""
         growth, start, features = self.growth, self.start, rows.features
+        params = {"method": FUNCTION, **asdict(growth), "max_bins": features.max_bins}
+        start.check(features, params, rows.labels.size)
         start.check_rows(rows.fingerprint)
         n_all = start.n_trees + self.n_new
         options = {
@@ -144,7 +140,7 @@ class ForestFit:
         }
         with make_callback(self._callback, self._progress, total=self.n_new, description="forest") as hook:
             grown = grow(options, of_rounds(hook, lambda tree, *rest: ForestRound(tree + 1, n_all, *rest)))
-        params = {**self._params(features), "n_trees": n_all, "random_state": start.random_state}
+        params |= {"n_trees": n_all, "random_state": start.random_state}
         return _make_model(grown, rows, growth, start, params)
 
 

@@ -169,7 +169,6 @@ def fit_forest(
     labels, weights, among_unlabelled = check_groups(y, given, data.n_rows, fit.growth)
     counted = None if weights is None else (weights > 0).astype(np.float64)  # for cuts, rows are there or absent
     features = bin_rows(in_order(data, labels, weights), cuts, counted, threads)
-    fit.check_start(features, features.n_rows)
 
     def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
         return model.decision_function(features, n_threads=threads)
