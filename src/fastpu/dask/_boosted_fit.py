@@ -24,8 +24,8 @@ from fastpu.dask._members import Holding, Members, SpreadRows
 from fastpu.data._categories import category_flags
 from fastpu.data._matrix import columns_of
 from fastpu.model._model import load
-from fastpu.tree._fit import Start, fingerprint_of_parts
-from fastpu.tree.tree_ensemble import TreeEnsemble, packed, splits_by_categories
+from fastpu.tree._fit import Start, fingerprint_of_parts, joined
+from fastpu.tree.tree_ensemble import TreeEnsemble, splits_by_categories
 
 Bring: TypeAlias = Callable[[str, bytes], bytes]
 
@@ -123,7 +123,7 @@ class _Rounds:
         """Make the rounds, as a member with these rows; `after` is called after every few."""
         trees, training, form = self.trees, self.training, rows.features
         settings = training.settings
-        joined = _core.BoostedRows(
+        elsewhere = _core.BoostedRows(
             form._native,
             rows.labels,
             rows.weights,
@@ -137,7 +137,7 @@ class _Rounds:
         )
         while trees.status == "n_rounds" and trees.n_trees < self.n_rounds:
             n = min(self.n_rounds - trees.n_trees, self.n_at_once)
-            grown = training.run(None, n, judged, init=trees.arrays, callback=callback, elsewhere=joined, cuts=form)
+            grown = training.run(None, n, judged, init=trees.arrays, callback=callback, elsewhere=elsewhere, cuts=form)
             trees.add(grown)
             trees.status = grown.status
             if after is not None:
@@ -239,9 +239,7 @@ class BoostedFit:
             objective=trees.tree_risk,
             history={"risk": trees.risk, "eval_auc": trees.eval_auc},
             params={"method": FUNCTION, "checkpoint": self._digest()},
-            packed_nodes=packed(trees.nodes),
-            tree_starts=trees.tree_start,
-            category_sets=trees.category_sets,
+            **joined(None, trees),
             divisor=1,
             seed=self._training.seed,
             fingerprint=self._known_by,

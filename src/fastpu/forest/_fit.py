@@ -61,22 +61,6 @@ class Growth:
     max_leaves: int | None
 
 
-def check_growth(given: Mapping[str, Any]) -> Growth:
-    kind, prior, scenario = check_loss(given, LOSSES, WITH_PRIOR)
-    max_depth, max_leaves = given["max_depth"], given["max_leaves"]
-    return Growth(
-        loss=kind,
-        prior=prior,
-        scenario=scenario,
-        splitter=check_choice("splitter", given["splitter"], SPLITTERS),
-        bag_ratio=check_bag_ratio(given["bag_ratio"]),
-        max_features=check_max_features(given["max_features"], ("auto", "sqrt", "all")),
-        min_leaf_rows=min(check_int("min_leaf_rows", given["min_leaf_rows"], low=1), MANY),
-        max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), MANY),
-        max_leaves=None if max_leaves is None else min(check_int("max_leaves", max_leaves, low=2), MANY),
-    )
-
-
 def check_groups(
     y: object, weights: NDArray[np.float64] | None, n_rows: int, growth: Growth
 ) -> tuple[NDArray[np.int8], NDArray[np.float64] | None, float]:
@@ -106,7 +90,19 @@ class ForestFit:
     """A fit of a forest, wherever its rows are: its arguments but for the rows, checked."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
-        self.growth = check_growth(given)
+        kind, prior, scenario = check_loss(given, LOSSES, WITH_PRIOR)
+        max_depth, max_leaves = given["max_depth"], given["max_leaves"]
+        self.growth = Growth(
+            loss=kind,
+            prior=prior,
+            scenario=scenario,
+            splitter=check_choice("splitter", given["splitter"], SPLITTERS),
+            bag_ratio=check_bag_ratio(given["bag_ratio"]),
+            max_features=check_max_features(given["max_features"], ("auto", "sqrt", "all")),
+            min_leaf_rows=min(check_int("min_leaf_rows", given["min_leaf_rows"], low=1), MANY),
+            max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), MANY),
+            max_leaves=None if max_leaves is None else min(check_int("max_leaves", max_leaves, low=2), MANY),
+        )
         self.n_new = check_int("n_trees", given["n_trees"], low=1)
         self.start = Start.of(given["init_model"], given["random_state"], FUNCTION)
         self._callback, self._progress = given["callback"], given["progress"]
