@@ -11,14 +11,14 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.dask._binning import BinnedPart
 from fastpu.dask._client import Client, release, results_of, wait_for
+from fastpu.dask._members import Holding
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures, stacked_bins
 from fastpu.forest._fit import ForestRows
@@ -44,8 +44,8 @@ class Forest:
 # ---- On a worker ----
 
 
-def _take(part: BinnedPart, rows: NDArray[np.int64]) -> BinnedFeatures:
-    taken: BinnedFeatures = cast("Any", part.features)[np.array(rows)]  # a copy is aligned, as kernels need it
+def _take(part: Holding, rows: NDArray[np.int64]) -> BinnedFeatures:
+    taken: BinnedFeatures = part.features[np.array(rows)]  # a copy is aligned, as kernels need it
     return taken
 
 
@@ -66,7 +66,7 @@ def _grow(
 
 
 def _score_left_out(
-    part: BinnedPart, before: OutOfBag | None, grown: list[Forest], bags: list[NDArray[np.int64]], kept: list[int],
+    part: Holding, before: OutOfBag | None, grown: list[Forest], bags: list[NDArray[np.int64]], kept: list[int],
     first_row: int, n_threads: int,
 ) -> OutOfBag:  # fmt: skip
     """Add the values of trees for the rows of a partition that their bags leave out, tree after tree."""

@@ -24,7 +24,7 @@ from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._client import Client, dask, find_client, release, results_of, wait_for
 from fastpu.dask._collections import Partitions, is_collection, read_rows
-from fastpu.dask._members import SpreadRows
+from fastpu.dask._members import Holding, SpreadRows
 from fastpu.data._categories import Kept, check_kept, columns_in_order, columns_in_sets
 from fastpu.data._category_order import CategoryOrder, Counts, count_categories, upper_label
 from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix, stacked
@@ -34,17 +34,6 @@ from fastpu.tree._fit import MAX_BINS, check_max_bins
 
 _read = partial(check_matrix, finite=False)
 _GATHERED_SHARE = 0.1  # the share of the workers' memory that columns of all rows may take at once
-
-
-@dataclass(frozen=True)
-class BinnedPart:
-    """A binned partition; an empty one has no features. `fingerprint` is to be added up over all partitions."""
-
-    number: int
-    features: BinnedFeatures | None
-    labels: NDArray[np.int8]
-    weights: NDArray[np.float64] | None
-    fingerprint: NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -201,18 +190,17 @@ def _find_cuts(
     return [(cuts[a:b], values[a + k : b + k + 1]) for k, (a, b) in enumerate(pairwise(starts))]
 
 
-def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census: Census | None) -> BinnedPart:
+def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census: Census | None) -> Holding:
     n_rows = _n_rows(X)
     labels, mass = _read_labels(y, weights, n_rows)
-    hashes = np.zeros(3, dtype=np.uint64)
     if not n_rows:
-        return BinnedPart(number, None, labels, mass, hashes)
+        return Holding(None, labels, mass)
     if census is None:
         kept: Any = form.categories or "refuse"
-        return BinnedPart(number, bin_at(_read(X, categories=kept), form), labels, mass, hashes)
+        return Holding(bin_at(_read(X, categories=kept), form), labels, mass)
     features = bin_at(_read_training(X, mass, number, census), form)
     hashes = _core.fingerprint(features._native, labels, mass, first_row=sum(census.sizes[:number]), n_threads=1)
-    return BinnedPart(number, features, labels, mass, hashes)
+    return Holding(features, labels, mass, (number,), hashes)
 
 
 # ---- What the driver does ----

@@ -17,7 +17,7 @@ import time
 import urllib.parse
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from multiprocessing import AuthenticationError, connection
 from operator import attrgetter
@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.dask._client import CHECK_SECONDS, Client, WorkerLostError, distributed, release, results_of, wait_for
-from fastpu.data.binned_features import BinnedFeatures, stacked_bins
+from fastpu.data.binned_features import stacked_bins
 from fastpu.model._scored_rows import ScoredRows
 
 Address: TypeAlias = tuple[str, int]
@@ -154,26 +154,26 @@ def _merged(how: bytes, parts: Sequence[bytes]) -> bytes:
 
 @dataclass(frozen=True)
 class Holding:
-    """The rows of some partitions, one below the other.
+    """The binned rows of some partitions, one below the other; `features` is None if there are no rows.
 
     `partitions` are their numbers. `fingerprint` is to be added up over all holdings. The driver has only the form of
     the rows, without labels.
     """
 
-    features: BinnedFeatures
-    labels: NDArray[np.int8] | None = None
+    features: Any
+    labels: Any = None
     weights: NDArray[np.float64] | None = None
     partitions: tuple[int, ...] = ()
-    fingerprint: NDArray[np.uint64] | None = None
+    fingerprint: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(3, dtype=np.uint64))
 
 
-def _hold(parts: list[Any]) -> Holding:
+def _hold(parts: list[Holding]) -> Holding:
     weights = [part.weights for part in parts if part.weights is not None]
     return Holding(
-        stacked_bins([part.features for part in parts if part.features is not None]),
+        stacked_bins([part.features for part in parts]),
         np.concatenate([part.labels for part in parts]),
         np.concatenate(weights) if weights else None,
-        tuple(part.number for part in parts),
+        tuple(number for part in parts for number in part.partitions),
         np.sum([part.fingerprint for part in parts], axis=0, dtype=np.uint64),
     )
 

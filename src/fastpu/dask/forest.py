@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._bags import Forest, Tasks, grow_on_parts
-from fastpu.dask._binning import BinnedPart, Census, bin_partitions, find_form, take_census
+from fastpu.dask._binning import Census, bin_partitions, find_form, take_census
 from fastpu.dask._client import Client, find_client, results_of, wait_for, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
+from fastpu.dask._members import Holding
 from fastpu.data._validate import check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.forest._fit import ForestFit, ForestRound, ForestRows, Growth, check_groups
@@ -141,7 +142,7 @@ def _read_groups(tasks: Tasks, census: Census, form: BinnedFeatures, growth: Gro
     return ForestRows(labels_of_all, weights_of_all, score_all, form, prior, fingerprint_of_parts(hashes, form._native))
 
 
-def _score(part: BinnedPart, model: TreeEnsemble) -> NDArray[np.float64]:
+def _score(part: Holding, model: TreeEnsemble) -> NDArray[np.float64]:
     return np.empty(0) if part.features is None else model.decision_function(part.features, n_threads=1)
 
 
