@@ -187,7 +187,7 @@ def run_together(members, lead):
     """Return what `lead` returns as the driver of a fit, whose other members are functions of `bring` in threads."""
     from fastpu.dask._members import Holding, Meeting, take_part
 
-    key, nobody = b"key", Holding(None, None, None, (), None)
+    key, nobody = b"key", Holding(None)
     meeting = Meeting(len(members), key)
     told = deque()
 

@@ -52,17 +52,17 @@ def fit_shards(
 
     def rounds(n_threads=1):
         own = replace(training, n_threads=n_threads)
-        return _Rounds(own, bins[:1], _Trees.of(before), unlabeled, n_all, n_at_once)
+        return _Rounds(own, _Trees.of(before), unlabeled, n_all, n_at_once)
 
     def member(k, rows):
         weights = None if sample_weight is None else sample_weight[rows]
-        own = Holding(bins[rows], labels[rows], weights, (), None)
+        own = Holding(bins[rows], labels[rows], weights)
         make = partial(rounds(1 + k % 2).make, own, numbers[rows][is_unl[rows]])
         return lambda bring: make(of_many(bring) if are_many else bring)
 
     made = rounds()
     members = [member(k, rows) for k, rows in enumerate(parts)]
-    run_together(members, lambda bring: made.make(None, None, of_many(bring) if are_many else bring))
+    run_together(members, lambda bring: made.make(Holding(bins[:1]), None, of_many(bring) if are_many else bring))
     return made.trees
 
 

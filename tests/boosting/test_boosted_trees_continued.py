@@ -11,7 +11,8 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.tree._fit import fingerprint_of, fingerprint_of_part, fingerprint_of_parts
+from fastpu import _core
+from fastpu.tree._fit import fingerprint_of, fingerprint_of_parts
 from helpers import refused
 from tree_cases import fit, mixed_frame, pu_rows
 
@@ -176,9 +177,8 @@ def fingerprint(X, y, weights, max_bins, make):
     np.testing.assert_array_equal(*by_threads)
     half = features.n_rows // 2
     parts = [
-        fingerprint_of_part(features[part], labels[part], weights[part], first_row=part.start, n_threads=1)
+        _core.fingerprint(features[part]._native, labels[part], weights[part], first_row=part.start, n_threads=1)
         for part in (slice(0, half), slice(half, features.n_rows))
     ]
-    native = features._native
-    np.testing.assert_array_equal(by_threads[0], fingerprint_of_parts(parts, native.cut_starts, native.cut_values))
+    np.testing.assert_array_equal(by_threads[0], fingerprint_of_parts(parts, features._native))
     return tuple(by_threads[0].tolist())

@@ -24,12 +24,12 @@ def fit_shards(bins, y, n_parts, *, n_rounds, sample_weight=None, step="jensen",
     parts = [rows for rows in (np.flatnonzero(part_of == k) for k in range(n_parts)) if rows.size]
     labels = np.asarray(y, dtype=np.int8)
     options = {"loss": loss, "gamma": gamma, "rho": 0.01, "step": step, "n_rounds": n_rounds}
-    rounds = partial(_make_rounds, bins[:1], {**options, "early_stopping_rounds": 0})
+    rounds = partial(_make_rounds, {**options, "early_stopping_rounds": 0})
     brought = Counter()
 
     def member(k, rows):
         weights = None if sample_weight is None else sample_weight[rows]
-        holding = Holding(bins[rows], labels[rows], weights, (), None)
+        holding = Holding(bins[rows], labels[rows], weights)
         return lambda bring: rounds(holding, bring, 1 + k % 2)
 
     def lead(bring):
@@ -37,7 +37,7 @@ def fit_shards(bins, y, n_parts, *, n_rounds, sample_weight=None, step="jensen",
             brought[how] += 1
             return bring(how, part)
 
-        return rounds(None, noted if bring_as is None else bring_as(bring), 2)
+        return rounds(Holding(bins[:1]), noted if bring_as is None else bring_as(bring), 2)
 
     return run_together([member(k, rows) for k, rows in enumerate(parts)], lead), brought
 

@@ -117,18 +117,33 @@ def test_partitions_that_do_not_fit_each_other_are_refused(client):
         fit([far["X"], far["other X"]], [far["y"], far["few"]])
 
 
+@pytest.mark.parametrize(
+    ("weights", "kind", "match"),
+    [
+        (np.full(100, 3e306), ValueError, "^sample_weight must have a finite sum"),
+        (np.ones((100, 2)), ValueError, "partition .: sample_weight must be one-dimensional"),
+        (np.ma.masked_equal(np.arange(100.0), 3), TypeError, "partition .: sample_weight must not be a masked array"),
+    ],
+)
+def test_weights_are_checked_in_each_partition_and_together(client, weights, kind, match):
+    X, y = rows(100)
+    far = [[client.scatter(part, hash=False) for part in (every[:50], every[50:])] for every in (X, y, weights)]
+    with pytest.raises(kind, match=match):
+        fastpu.dask.fit_boosted_trees(far[0], far[1], sample_weight=far[2], client=client)
+
+
 def test_rows_that_are_drawn_need_numbers_of_32_bits():
     data = SimpleNamespace(census=SimpleNamespace(groups=[(1, 2**31, 0), (1, 2**31, 0)]))
     training = SimpleNamespace(settings=SimpleNamespace(subsample_unl=0.5))
     with pytest.raises(ValueError, match="subsample_unl must be 1 for more than 4294967295 unlabelled rows, got 429"):
-        BoostedFit(data, training, None)
+        BoostedFit(data, training, SimpleNamespace(before=None), 9, None)
 
 
 class LosesWorkers(BoostedFit):
     """A fit of nothing, whose workers are lost again and again; some times a round was saved before."""
 
     def __init__(self, saved):
-        self._trees, self._left = SimpleNamespace(n_trees=0), list(saved)
+        self._trees, self._left, self._path = SimpleNamespace(n_trees=0), list(saved), "file"
         self._data = SimpleNamespace(client=self, hold=lambda: self)
 
     def nthreads(self):
@@ -148,10 +163,10 @@ class LosesWorkers(BoostedFit):
 
 def test_workers_that_are_lost_again_and_again_end_the_fit_unless_rounds_are_saved():
     with pytest.warns(RuntimeWarning, match="gone; the fit goes on from round"):
-        assert LosesWorkers([0, 0, 0, 1, 0, 0, 0]).run(9, None, "file", {}) == "model"
+        assert LosesWorkers([0, 0, 0, 1, 0, 0, 0]).run(None, {}) == "model"
     fit = LosesWorkers([1, 0, 0, 0, 0])
     with pytest.warns(RuntimeWarning, match="gone; the fit goes on"), pytest.raises(fastpu.dask.WorkerLostError):
-        fit.run(9, None, "file", {})
+        fit.run(None, {})
     assert not fit._left
 
 

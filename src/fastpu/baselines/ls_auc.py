@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -460,8 +460,8 @@ def _make_model(
         bandwidth=features.bandwidth,
     )
     scored = ScoredRows(rows.labels, rows.weights, lambda model: model._decision_function(rows.matrix, rows.n_threads))
-    threshold, rule = scored.threshold(None, lambda: model)
-    n_positive = int(np.count_nonzero(scored.scores(model) > threshold))
+    model = scored.with_threshold(model)
+    n_positive = int(np.count_nonzero(scored.scores(model) > model.threshold))
     trouble = ""
     if solution.status == "indefinite":
         reason = "" if solution.smallest is None else f": the smallest eigenvalue of A + lam is {solution.smallest:.3g}"
@@ -486,4 +486,4 @@ def _make_model(
             f"scores order the groups that its threshold lies between no better than chance does",
             DegenerateModelWarning,
         )
-    return replace(model, threshold=threshold, threshold_rule=rule)
+    return model

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast, get_args
@@ -15,6 +14,7 @@ from fastpu.boosting._folds import Chosen, LabelledRows, best_so_far, row_counts
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._warn import warn
 from fastpu.data._categories import category_flags
+from fastpu.data._matrix import columns_of
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._threshold import ScoredRows
@@ -241,8 +241,7 @@ def make_model(
     if chosen is not None:
         history["fold_auc"] = chosen.auc
     model = TreeEnsemble(
-        n_features=features.n_features,
-        feature_names=features.feature_names,
+        **columns_of(features),
         threshold=0.0,
         n_iter=n_trees,
         converged=status
@@ -252,7 +251,6 @@ def make_model(
         history=history,
         params=params,
         **trees,
-        categories=features.categories,
         divisor=grown.n_bags,
         seed=training.seed,
         oob_sum=grown.oob_sum if settings.n_bags > 1 else None,
@@ -260,8 +258,7 @@ def make_model(
         fingerprint=fingerprint,
     )
     if settings.ranks:
-        threshold, rule = scored.threshold(model.oob_decision_function, lambda: model)
-        model = dataclasses.replace(model, threshold=threshold, threshold_rule=rule)
+        model = scored.with_threshold(model)
     _warn(model, scored, grown, chosen)
     return model
 

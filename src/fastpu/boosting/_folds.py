@@ -56,15 +56,11 @@ def check_eval_set(eval_set: object, data: Matrix | BinnedFeatures) -> LabelledR
             raise ValueError("eval_set may hold BinnedFeatures only where X is BinnedFeatures too")
         if X.n_features != data.n_features or not X._native.same_cuts(data._native):
             raise ValueError("eval_set must have the cuts of X: bin all rows together and take subsets B[rows]")
-    names, kept = data.feature_names, data.categories
-    checked = bins_or_matrix(X, name, n_features=data.n_features, feature_names=names, categories=kept)
+    checked = bins_or_matrix(X, name, data)
     labels = check_labels(y, checked.n_rows, name="y of eval_set")
-    n_pos, n_unl, n_neg = label_counts(labels)
-    if not n_pos or not (n_neg or n_unl):
-        raise ValueError(
-            f"y of eval_set must hold +1 and -1 (or +1 and 0) for an AUC, "
-            f"got {n_pos} positive, {n_unl} unlabelled and {n_neg} negative rows"
-        )
+    groups = label_counts(labels)
+    if groups[0] in (0, labels.size):
+        raise ValueError(f"y of eval_set must hold +1 and -1 (or +1 and 0) for an AUC, got {row_counts(groups)}")
     return LabelledRows(checked, labels, None)
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.boosting._folds import (
@@ -26,7 +25,7 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.data._categories import category_flags, columns_in_sets
 from fastpu.data._category_order import in_order
-from fastpu.data._matrix import DenseMatrix, Matrix
+from fastpu.data._matrix import Matrix, columns_of
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
@@ -97,8 +96,7 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
     data, cuts = open_rows(given["X"], given["max_bins"], words=("exact",))
     labels = check_labels(given["y"], data.n_rows)
     weights = check_sample_weight(given["sample_weight"], data.n_rows)
-    present = labels if weights is None else labels[weights > 0]
-    check_group_counts(fit, label_counts(present), is_weighted=weights is not None)
+    check_group_counts(fit, label_counts(labels, weights), is_weighted=weights is not None)
     data = in_order(data, labels, weights, unused=fit.unused)
     if fit.unused is not None and (labels == fit.unused).any():  # with weight 0 their values give no thresholds either
         weights = np.where(labels == fit.unused, 0.0, 1.0 if weights is None else weights)
@@ -140,7 +138,8 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
         result = run(rows, to_run, held, 0 if chosen else patience, of_rounds(hook, info))
     model = make_model(fit, result, data, cuts, rounds, patience, tolerance, chosen)
     if fit.ranks:
-        return _with_own_threshold(model, rows, threads)
+        scored = ScoredRows(rows.labels, rows.weights, lambda model: model._decision_function(rows.features, threads))
+        return scored.with_threshold(model)
     if model.features.size and model.status != "callback":  # a chosen threshold always has rows on both sides
         span = span_of(model._decision_function(data, threads))
         warn_if_alike(fit.function, span, "choose another gamma or n_rounds")
@@ -178,8 +177,7 @@ def make_model(
     by_categories = np.isin(result.features[:kept], columns_in_sets(data.categories))
     no_rule = not patience and tolerance <= STOP_TOL
     model = StumpEnsemble(
-        n_features=data.n_features,
-        feature_names=data.feature_names,
+        **columns_of(data),
         threshold=0.0,
         n_iter=kept,
         converged=status in ("no_gain", "perfect", "early_stopping", *(["n_rounds"] if no_rule else [])),
@@ -189,31 +187,13 @@ def make_model(
         low=result.low,
         **{name: getattr(result, name)[:kept] for name in _BY_ROUND},
         category_sets=result.category_sets[: np.count_nonzero(by_categories)],
-        categories=data.categories,
     )
-    _warn(fit, result, model, chosen, patience, tolerance)
+    _warn(fit, result, model, chosen)
     return model
 
 
 _BY_ROUND = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")  # kept up to the best round
 _MOST_DISTINCT = 20_000  # max_bins=None searches all values of features with at most so many distinct ones
-
-
-def _with_own_threshold(model: StumpEnsemble, rows: LabelledRows, n_threads: int) -> StumpEnsemble:
-    """Return the model with the threshold of the best balanced accuracy on its training rows."""
-
-    def score(model: StumpEnsemble) -> NDArray[np.float64]:
-        features, labelled = rows.features, np.flatnonzero(rows.labels)
-        if 0 in scored.sides() or not isinstance(features, DenseMatrix) or 2 * labelled.size >= rows.labels.size:
-            return model._decision_function(features, n_threads)
-        scores = np.full(rows.labels.size, np.nan)  # of unlabelled rows, which do not matter
-        for part in features[: labelled.size].blocks():  # so many are copied at a time
-            scores[labelled[part]] = model._decision_function(features[labelled[part]], n_threads)
-        return scores
-
-    scored = ScoredRows(rows.labels, rows.weights, score)
-    threshold, rule = scored.threshold(None, lambda: model)
-    return replace(model, threshold=threshold, threshold_rule=rule)
 
 
 def check_group_counts(fit: Method, sizes: tuple[int, int, int], *, is_weighted: bool) -> None:
@@ -229,14 +209,9 @@ def check_group_counts(fit: Method, sizes: tuple[int, int, int], *, is_weighted:
         raise ValueError(f"y must hold {groups} rows for {fit.function}{gamma}, got {counts}")
 
 
-def _warn(
-    fit: Method,
-    result: _core.StumpBoostResult,
-    model: StumpEnsemble,
-    chosen: Chosen | None,
-    patience: int,
-    tolerance: float,
-) -> None:
+def _warn(fit: Method, result: _core.StumpBoostResult, model: StumpEnsemble, chosen: Chosen | None) -> None:
+    params: Mapping[str, Any] = model.params
+    patience, tolerance = params["early_stopping_rounds"], params["stop_tol"]
     rho, gain = fit.options.get("rho", 0.0), "Delta" if fit.ranks else "edge"
     limit = "rho + stop_tol" if "rho" in fit.arguments else "stop_tol"
     reached, needed = f"{result.last_gain + rho:.3g}", f"{limit} = {rho + tolerance:.3g}"

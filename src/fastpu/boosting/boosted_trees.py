@@ -20,7 +20,7 @@ from fastpu.boosting._boosted_trees import (
 )
 from fastpu.boosting._folds import LabelledRows, check_eval_set, check_patience, rounds_by_folds
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_int, check_random_state
+from fastpu.common._params import check_int
 from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
@@ -28,16 +28,7 @@ from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.model._prior import prior_by_labels
 from fastpu.model._threshold import ScoredRows
-from fastpu.tree._fit import (
-    as_int,
-    bin_rows,
-    check_continued,
-    check_init_model,
-    check_same_rows,
-    draw_seed,
-    fingerprint_of,
-    open_rows,
-)
+from fastpu.tree._fit import Start, bin_rows, fingerprint_of, open_rows
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
@@ -215,22 +206,20 @@ def fit_boosted_trees(
     patience = check_patience(early_stopping_rounds)
     most_folds = check_int("n_folds", n_folds, low=2)
     threads = resolve_n_threads(n_threads)
-    before = check_init_model(init_model, FUNCTION)
+    start = Start.of(init_model, random_state, FUNCTION)
+    before = start.before
     data, cuts = open_rows(X, max_bins, before)
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
-    present = label_counts(labels if weights is None else labels[weights > 0])
-    check_group_counts(settings, present, None if weights is None else float(weights.sum()))
+    check_group_counts(settings, label_counts(labels, weights), None if weights is None else float(weights.sum()))
     data = in_order(data, labels, weights)
     held = check_eval_set(eval_set, data)
-    rng = check_random_state(random_state)
-    seed = draw_seed(rng if before is None else random_state, before)
     features = bin_rows(data, cuts, weights, threads)
     rows = LabelledRows(features, labels, weights)
     params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": features.max_bins}
     n_before = 0
+    start.check(features, params, features.n_rows)
     if before is not None:
-        check_continued(before, features, params, features.n_rows)
         if before.divisor < settings.n_bags:
             raise ValueError(
                 f"init_model must have all of its {settings.n_bags} bags, got a model that a callback stopped after "
@@ -238,13 +227,13 @@ def fit_boosted_trees(
             )
         n_before = before.n_trees // before.divisor
     known_by = fingerprint_of(features, labels, weights, threads)
-    check_same_rows(before, known_by)
+    start.check_rows(known_by)
     among_unlabelled = prior_by_labels(settings.prior, settings.scenario, labels, weights)
-    training = BoostingRun(settings, among_unlabelled, seed, threads)
+    training = BoostingRun(settings, among_unlabelled, start.seed, threads)
 
     chosen = None
     if patience and held is None:
-        chosen = rounds_by_folds(training.run, rows, most_folds, rng, n_new, patience)
+        chosen = rounds_by_folds(training.run, rows, most_folds, start.rng, n_new, patience)
         params["n_folds"] = chosen.n_folds
     to_run = n_new if chosen is None else chosen.n_rounds
     bags = settings.n_bags
@@ -268,7 +257,7 @@ def fit_boosted_trees(
     params |= {
         "n_rounds": n_before + n_new,
         "early_stopping_rounds": patience or None,
-        "random_state": as_int(random_state, before),
+        "random_state": start.random_state,
     }
     scored = ScoredRows(labels, weights, lambda model: model._decision_function(features, threads))
     return make_model(grown, features, scored, training, before, params, chosen, known_by)

@@ -38,9 +38,8 @@ def fit_pnu_auc_boost(
     """PNUAUCBoost: boost stumps for the AUC from positive (P), unlabelled (U) and negative (N) rows.
 
     It is for a ranking of many rows by columns that count each on its own, in any units, with missing entries and
-    categories. Labelled negatives are used where there are some, and no class prior is needed. It is the fastest of the
-    boosting methods. Where labels are few pass `early_stopping_rounds`, as the default of 200 rounds fits the
-    unlabelled rows too closely.
+    categories. Labelled negatives are used where there are some. It is the fastest of the boosting methods. Where
+    labels are few pass `early_stopping_rounds`, as the default of 200 rounds fits the unlabelled rows too closely.
 
     The fit minimises, one stump at a time,
 
@@ -63,8 +62,7 @@ def fit_pnu_auc_boost(
         +1 positive, 0 unlabelled, -1 negative; also {1, 0}, bool or {1, nan} (no negatives). {1, -1} means
         positive and negative here. See `fastpu.as_labels`.
     n_rounds : int, default 200
-        Number of stumps, or the most of them. Where labels are few, many rounds fit the unlabelled rows too closely;
-        `early_stopping_rounds` chooses the number.
+        Number of stumps, or the most of them where `early_stopping_rounds` chooses the number.
     gamma : float, default 0.5
         Weight in [0, 1] of the pairs of labelled rows against the pairs with an unlabelled row. 1 ignores U. Of no
         effect where one of the groups is missing. Validation on real data often chose 0.9 or more where there are

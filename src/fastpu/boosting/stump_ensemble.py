@@ -104,10 +104,8 @@ class StumpEnsemble(Model):
     @property
     def feature_importances(self) -> NDArray[np.float64]:
         """Share of each feature in the decrease of log J, shape (n_features,); sums to 1, or is all zero."""
-        before = np.concatenate([[0.0], self.objective[:-1]])
-        gains = np.maximum(before - self.objective, 0.0)
-        shares: NDArray[np.float64] = np.zeros(self.n_features)
-        np.add.at(shares, self.features, gains)
+        gains = np.maximum(-np.diff(self.objective, prepend=0.0), 0.0)
+        shares = np.bincount(self.features, gains, minlength=self.n_features).astype(np.float64)
         total = float(shares.sum())
         return shares / total if total > 0 else shares
 
@@ -126,9 +124,7 @@ class StumpEnsemble(Model):
             yield scores
 
     def _check_input(self, X: object, name: str) -> Any:
-        return bins_or_matrix(
-            X, name, n_features=self.n_features, feature_names=self.feature_names, categories=self.categories
-        )
+        return bins_or_matrix(X, name, self)
 
     def _decision_function(self, matrix: Matrix | BinnedFeatures, n_threads: int) -> NDArray[np.float64]:
         return self._scores(matrix, slice(None), n_threads)

@@ -11,14 +11,14 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.dask._binning import BinnedPart
 from fastpu.dask._client import Client, release, results_of, wait_for
+from fastpu.dask._members import Holding
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures, stacked_bins
 from fastpu.forest._fit import ForestRows
@@ -44,8 +44,8 @@ class Forest:
 # ---- On a worker ----
 
 
-def _take(part: BinnedPart, rows: NDArray[np.int64]) -> BinnedFeatures:
-    taken: BinnedFeatures = cast("Any", part.features)[np.array(rows)]  # a copy is aligned, as kernels need it
+def _take(part: Holding, rows: NDArray[np.int64]) -> BinnedFeatures:
+    taken: BinnedFeatures = part.features[np.array(rows)]  # a copy is aligned, as kernels need it
     return taken
 
 
@@ -66,7 +66,7 @@ def _grow(
 
 
 def _score_left_out(
-    part: BinnedPart, before: OutOfBag | None, grown: list[Forest], bags: list[NDArray[np.int64]], kept: list[int],
+    part: Holding, before: OutOfBag | None, grown: list[Forest], bags: list[NDArray[np.int64]], kept: list[int],
     first_row: int, n_threads: int,
 ) -> OutOfBag:  # fmt: skip
     """Add the values of trees for the rows of a partition that their bags leave out, tree after tree."""
@@ -99,10 +99,10 @@ def _score_left_out(
 
 
 class Tasks:
-    """Starts tasks; releases the results that are left, and `parts`, when it is closed: workers then keep nothing."""
+    """Starts tasks on binned `parts`; releases these and the results that are left when it is closed."""
 
     def __init__(self, client: Client, parts: Sequence[Any]) -> None:
-        self.client = client
+        self.client, self.parts = client, parts
         self._left: weakref.WeakSet[Any] = weakref.WeakSet(parts)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -121,7 +121,6 @@ class Tasks:
 
 def grow_on_parts(
     tasks: Tasks,
-    parts: Sequence[Any],
     sizes: Sequence[int],
     rows: ForestRows,
     options: dict[str, Any],
@@ -131,7 +130,7 @@ def grow_on_parts(
     first_set: int,
     on_tree: Callable[[int, int, int], bool] | None,
 ) -> Forest:
-    """Grow a forest on binned partitions of these sizes, by tasks of `n_threads` each.
+    """Grow a forest on partitions of these sizes, by tasks of `n_threads` each.
 
     `before` has for each partition the out-of-bag sums of earlier trees, as a future or None, which have `first_set`
     sets of categories. `on_tree` is called with the number of each tree, its leaves and its depth; True stops.
@@ -143,7 +142,7 @@ def grow_on_parts(
         drawn = [_draw(rows, {**options, **batch}, n_threads) for batch in batches]
         far = tasks.scatter(drawn)
         grown = [
-            tasks.submit(_grow, _gathered(tasks, parts, first_row, bags), own, n_pos, {**options, **batch}, n_threads)
+            tasks.submit(_grow, _gathered(tasks, first_row, bags), own, n_pos, {**options, **batch}, n_threads)
             for batch, bags, own in zip(batches, drawn, far, strict=True)
         ]
         wait_for(tasks.client, grown, "growing trees")
@@ -154,7 +153,7 @@ def grow_on_parts(
             trees_of_tasks.append(_first(trees, n_kept))
         out_of_bag = [
             tasks.submit(_score_left_out, part, sums, grown, far, kept, int(first), n_threads)
-            for part, sums, first in zip(parts, out_of_bag, first_row, strict=True)
+            for part, sums, first in zip(tasks.parts, out_of_bag, first_row, strict=True)
         ]
         if is_stopped:
             break
@@ -191,13 +190,13 @@ def _draw(rows: ForestRows, options: dict[str, Any], n_threads: int) -> NDArray[
     return np.concatenate(drawn, axis=1)
 
 
-def _gathered(tasks: Tasks, parts: Sequence[Any], first_row: NDArray[np.int64], bags: NDArray[np.int64]) -> list[Any]:
+def _gathered(tasks: Tasks, first_row: NDArray[np.int64], bags: NDArray[np.int64]) -> list[Any]:
     """Return the futures of the rows in some bags, in their order, each once."""
     rows = np.unique(bags)
     own = np.split(rows, np.searchsorted(rows, first_row[1:]))
     chosen = [k for k, numbers in enumerate(own) if numbers.size]
     numbers = tasks.scatter([own[k] - first_row[k] for k in chosen])
-    return [tasks.submit(_take, parts[k], taken) for k, taken in zip(chosen, numbers, strict=True)]
+    return [tasks.submit(_take, tasks.parts[k], taken) for k, taken in zip(chosen, numbers, strict=True)]
 
 
 def _called(on_tree: Callable[[int, int, int], bool] | None, trees: Forest, first: int) -> tuple[int, bool]:

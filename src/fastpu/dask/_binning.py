@@ -8,6 +8,7 @@ The binned rows take one byte a value, or two.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -19,30 +20,20 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.boosting._folds import LabelledRows, check_eval_set, check_patience
-from fastpu.common._params import check_int
 from fastpu.common._text import short
-from fastpu.dask._client import Client, dask, release, results_of, wait_for
+from fastpu.common._threads import resolve_n_threads
+from fastpu.dask._client import Client, dask, find_client, release, results_of, wait_for
 from fastpu.dask._collections import Partitions, is_collection, read_rows
-from fastpu.dask._members import SpreadRows
+from fastpu.dask._members import Holding, SpreadRows
 from fastpu.data._categories import Kept, check_kept, columns_in_order, columns_in_sets
 from fastpu.data._category_order import CategoryOrder, Counts, count_categories, upper_label
 from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix, stacked
-from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
-from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, bin_at, stacked_bins
-from fastpu.tree._fit import _MAX_BINS
+from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, check_vector, label_counts
+from fastpu.data.binned_features import BinnedFeatures, bin_at, stacked_bins
+from fastpu.tree._fit import MAX_BINS, check_max_bins
 
 _read = partial(check_matrix, finite=False)
 _GATHERED_SHARE = 0.1  # the share of the workers' memory that columns of all rows may take at once
-
-
-@dataclass(frozen=True)
-class BinnedPart:
-    """A binned partition; an empty one has no features."""
-
-    number: int
-    features: BinnedFeatures | None
-    labels: NDArray[np.int8]
-    weights: NDArray[np.float64] | None
 
 
 @dataclass(frozen=True)
@@ -66,14 +57,12 @@ class Census:
     """Sizes, columns and groups of all rows.
 
     `sizes` are the numbers of rows of the partitions, and `groups` those of positive, unlabelled and negative rows of
-    positive weight in each of them. `like` is a matrix like that of all rows, without rows and categories. `mass` has
-    the sums of the weights of the groups over all partitions. `order` has the codes of many categories, if there are
-    such columns.
+    positive weight in each of them. `like` is a matrix like that of all rows, without rows. `mass` has the sums of the
+    weights of the groups over all partitions. `order` has the codes of many categories, if there are such columns.
     """
 
     sizes: tuple[int, ...]
     like: Matrix
-    categories: Kept
     groups: tuple[tuple[int, int, int], ...]
     mass: tuple[float, ...]
     is_weighted: bool
@@ -106,7 +95,8 @@ def _in_partition(function: Any, X: Any, y: Any, weights: Any, number: int, *als
     try:
         return function(X, y, weights, number, *also)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"partition {number}: {error}") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"partition {number}: {error}") from error
 
 
 def _read_labels(y: Any, weights: Any, n_rows: int) -> tuple[NDArray[np.int8], NDArray[np.float64] | None]:
@@ -120,8 +110,8 @@ def _read_labels(y: Any, weights: Any, n_rows: int) -> tuple[NDArray[np.int8], N
 
 def _read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
     """Return the weights of a partition; all may be 0, as another partition may have positive ones."""
-    beside_one: Any = check_sample_weight(np.append(weights, 1.0), n_rows + 1)
-    of_rows: NDArray[np.float64] = beside_one[:-1]
+    of_rows = check_vector("sample_weight", weights, n=n_rows)
+    check_sample_weight(np.append(of_rows, 1.0), n_rows + 1)
     return of_rows
 
 
@@ -137,14 +127,16 @@ def _count(X: Any, y: Any, weights: Any, _number: int) -> _PartCensus:
     if not n_rows:
         return _PartCensus(0)
     matrix = _read(X, categories="learn")
-    counted = labels if mass is None else labels[mass > 0]
-    sums = tuple(() if mass is None else _exact_sum(mass[labels == label]) for label in (1, 0, -1))
+    groups = label_counts(labels, mass)
+    sums: Any = [(float(count),) for count in groups]
+    if mass is not None:
+        sums = [_exact_sum(mass[labels == label]) for label in (1, 0, -1)]
     return _PartCensus(
         n_rows,
         matrix[np.empty(0, dtype=np.int64)],  # a copy: a view would keep the rows on the worker
         {column: _order_of(X, int(column), occurring) for column, occurring in matrix.categories.items()},
-        label_counts(counted),
-        sums,
+        groups,
+        tuple(sums),
     )
 
 
@@ -160,7 +152,7 @@ def _count_categories(X: Any, y: Any, weights: Any, number: int, census: Census)
         return None
     labels, mass = _read_labels(y, weights, n_rows)
     upper = upper_label(census.all_groups[0], None)
-    matrix = _read(X, categories=census.categories)
+    matrix = _read(X, categories=census.like.categories)
     return count_categories(matrix, labels, mass, upper, None, census.n_present_before(number))
 
 
@@ -168,7 +160,7 @@ def _read_training(X: Any, weights: NDArray[np.float64] | None, number: int, cen
     """Return the rows of a partition with the codes of their many categories."""
     order = census.order
     if order is None:
-        return _read(X, categories=census.categories or "refuse")
+        return _read(X, categories=census.like.categories or "refuse")
     matrix: Any = _read(X, categories=order.read_as)
     return order.coded(matrix, weights, census.n_present_before(number))
 
@@ -198,14 +190,17 @@ def _find_cuts(
     return [(cuts[a:b], values[a + k : b + k + 1]) for k, (a, b) in enumerate(pairwise(starts))]
 
 
-def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census: Census | None) -> BinnedPart:
+def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census: Census | None) -> Holding:
     n_rows = _n_rows(X)
     labels, mass = _read_labels(y, weights, n_rows)
     if not n_rows:
-        return BinnedPart(number, None, labels, mass)
-    kept: Any = form.categories or "refuse"
-    matrix = _read(X, categories=kept) if census is None else _read_training(X, mass, number, census)
-    return BinnedPart(number, bin_at(matrix, form), labels, mass)
+        return Holding(None, labels, mass)
+    if census is None:
+        kept: Any = form.categories or "refuse"
+        return Holding(bin_at(_read(X, categories=kept), form), labels, mass)
+    features = bin_at(_read_training(X, mass, number, census), form)
+    hashes = _core.fingerprint(features._native, labels, mass, first_row=sum(census.sizes[:number]), n_threads=1)
+    return Holding(features, labels, mass, (number,), hashes)
 
 
 # ---- What the driver does ----
@@ -250,13 +245,13 @@ def take_census(client: Client, rows: Partitions) -> Census:
     }
     check_kept(categories, first.like.n_features)
     groups = tuple(part.groups for part in parts)
-    mass = tuple(float(sum(counts)) for counts in zip(*groups, strict=True))
-    if rows.weights is not None:
-        mass = tuple(math.fsum(number for _, part in present for number in part.mass[g]) for g in range(3))
+    if not math.isfinite(sum(sums[0] for _, part in present for sums in part.mass)):
+        raise ValueError("sample_weight must have a finite sum, got a larger one than float64 holds")
+    mass = tuple(math.fsum(number for _, part in present for number in part.mass[g]) for g in range(3))
+    like: Any = max((part.like for _, part in present), key=lambda like: like.dtype.itemsize)
     census = Census(
         tuple(part.n_rows for part in parts),
-        max((part.like for _, part in present), key=lambda like: like.dtype.itemsize),
-        categories,
+        replace(like, categories=categories) if categories else like,
         groups,
         mass,
         rows.weights is not None,
@@ -268,7 +263,7 @@ def take_census(client: Client, rows: Partitions) -> Census:
     present_counts = [part for part in counted if part is not None]
     counts = {column: sum(part[column] for part in present_counts) for column in present_counts[0]}
     in_order = CategoryOrder.of(categories, counts)
-    return replace(census, categories=in_order.categories, order=in_order)
+    return replace(census, like=replace(like, categories=in_order.categories), order=in_order)
 
 
 def find_form(
@@ -281,12 +276,12 @@ def find_form(
     zeros = np.zeros((1, census.like.n_features), dtype=np.float32)
     row = CsrMatrix.of(sp.csr_array(zeros)) if census.like.is_sparse else DenseMatrix(zeros)
     if isinstance(n_cuts_or_bins, BinnedFeatures):
-        n_cuts_or_bins._check_fits("max_bins", census.like.n_features, census.like.feature_names, census.categories)
+        n_cuts_or_bins._check_fits("max_bins", census.like)
         return bin_at(row, n_cuts_or_bins)
-    in_sets = columns_in_sets(census.categories)
+    in_sets = columns_in_sets(census.like.categories)
     cuts = {}
     for column in in_sets:
-        places = np.arange(max(1, len(census.categories[str(column)])) - 1)
+        places = np.arange(max(1, len(census.like.categories[str(column)])) - 1)
         cuts[column] = np.append(-np.inf, places + 0.5), np.zeros(places.size + 2)
     numeric = [column for column in range(census.like.n_features) if column not in in_sets]
     at_once = _columns_at_once(client, census)
@@ -296,7 +291,7 @@ def find_form(
     starts = np.cumsum([0, *(own.size for own, _ in of_columns)], dtype=np.int64)
     joined: Any = starts, *map(np.concatenate, zip(*of_columns, strict=True))
     native = _core.bin_features(row, n_cuts_or_bins, None, 1, None, joined)
-    return BinnedFeatures(native, census.like.feature_names, n_cuts_or_bins, census.categories)
+    return BinnedFeatures(native, census.like.feature_names, n_cuts_or_bins, census.like.categories)
 
 
 def _cuts_of(
@@ -334,13 +329,6 @@ def _columns_at_once(client: Client, census: Census) -> int:
     return max(1, int(_GATHERED_SHARE * memory / per_column))
 
 
-def check_cuts(max_bins: object) -> int | BinnedFeatures:
-    """Return `max_bins` checked: the most cuts of a feature, or binned rows whose cuts are to be used."""
-    if isinstance(max_bins, BinnedFeatures):
-        return max_bins
-    return _MAX_BINS if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
-
-
 def bin_partitions(client: Client, rows: Partitions, form: BinnedFeatures, census: Census | None = None) -> list[Any]:
     """Return the futures of the binned partitions; `census` is that of training rows."""
     return _start_tasks(client, _bin, rows, _sent(form), _sent(census))
@@ -370,14 +358,26 @@ class FitData:
             release(parts)
 
 
-def check_early_stopping(early_stopping_rounds: object, eval_set: object) -> int:
-    """As `check_patience`, for a fit that must have rows to be judged by."""
-    patience = check_patience(early_stopping_rounds)
+def open_fit(given: Mapping[str, Any], check_groups: Callable[..., None]) -> FitData:
+    """Return what is known of the rows among the arguments of a fit by rounds.
+
+    `check_groups` is called with the numbers of positive, unlabelled and negative rows, and the sum of their weights.
+    """
+    eval_set, max_bins = given["eval_set"], given["max_bins"]
+    patience = check_patience(given["early_stopping_rounds"])
     if patience and eval_set is None:
         raise ValueError(
             "early_stopping_rounds needs an eval_set in fastpu.dask: rounds chosen by folds are for one machine"
         )
-    return patience
+    cuts = max_bins if isinstance(max_bins, BinnedFeatures) else check_max_bins(max_bins) or MAX_BINS
+    resolve_n_threads(given["n_threads"])
+    client = find_client(given["client"])
+    rows = read_rows(given["X"], given["y"], given["sample_weight"])
+    census = take_census(client, rows)
+    check_groups(census.all_groups, sum(census.mass) if census.is_weighted else None)
+    form = find_form(client, rows, census, cuts)
+    held = bin_eval_set(client, eval_set, form)
+    return FitData(client, rows, census, form, held, patience, given["n_threads"])
 
 
 def bin_eval_set(client: Client, eval_set: Any, form: BinnedFeatures) -> LabelledRows | None:

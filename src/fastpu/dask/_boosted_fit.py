@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from contextlib import closing
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
 from pathlib import Path
@@ -22,10 +22,10 @@ from fastpu.dask._binning import FitData
 from fastpu.dask._client import WorkerLostError
 from fastpu.dask._members import Holding, Members, SpreadRows
 from fastpu.data._categories import category_flags
-from fastpu.data.binned_features import BinnedFeatures
+from fastpu.data._matrix import columns_of
 from fastpu.model._model import load
-from fastpu.tree._fit import check_same_rows, fingerprint_of_parts
-from fastpu.tree.tree_ensemble import TreeEnsemble, packed, splits_by_categories
+from fastpu.tree._fit import Start, fingerprint_of_parts, joined
+from fastpu.tree.tree_ensemble import TreeEnsemble, splits_by_categories
 
 Bring: TypeAlias = Callable[[str, bytes], bytes]
 
@@ -96,7 +96,6 @@ class _Rounds:
     """
 
     training: BoostingRun
-    form: BinnedFeatures
     trees: _Trees
     unlabeled: NDArray[np.int64]
     n_rounds: int
@@ -107,12 +106,13 @@ class _Rounds:
         if self.training.settings.subsample_unl < 1:
             ranges = [np.arange(*self.unlabeled[k : k + 2]) for k in holding.partitions]
             numbers = np.concatenate(ranges).astype(np.uint32)
-        own = replace(self, training=replace(self.training, n_threads=n_threads), trees=copy(self.trees))
+        trees = deepcopy(self.trees)  # in a message of Dask arrays begin at any byte, but kernels need them aligned
+        own = replace(self, training=replace(self.training, n_threads=n_threads), trees=trees)
         own.make(holding, numbers, bring)
 
     def make(
         self,
-        rows: Holding | None,
+        rows: Holding,
         numbers: NDArray[np.uint32] | None,
         bring: Bring,
         *,
@@ -121,12 +121,12 @@ class _Rounds:
         after: Callable[[], None] | None = None,
     ) -> None:
         """Make the rounds, as a member with these rows; `after` is called after every few."""
-        trees, training, form = self.trees, self.training, self.form
+        trees, training, form = self.trees, self.training, rows.features
         settings = training.settings
-        joined = _core.BoostedRows(
-            (form if rows is None else rows.features)._native,
-            None if rows is None else rows.labels,
-            None if rows is None else rows.weights,
+        elsewhere = _core.BoostedRows(
+            form._native,
+            rows.labels,
+            rows.weights,
             category_flags(form.categories, form.n_features),
             _core.BoostedTreesOptions(loss=settings.loss, gamma=settings.gamma, prior=training.prior),
             init=trees.arrays,
@@ -137,7 +137,7 @@ class _Rounds:
         )
         while trees.status == "n_rounds" and trees.n_trees < self.n_rounds:
             n = min(self.n_rounds - trees.n_trees, self.n_at_once)
-            grown = training.run(None, n, judged, init=trees.arrays, callback=callback, elsewhere=joined, cuts=form)
+            grown = training.run(None, n, judged, init=trees.arrays, callback=callback, elsewhere=elsewhere, cuts=form)
             trees.add(grown)
             trees.status = grown.status
             if after is not None:
@@ -145,11 +145,11 @@ class _Rounds:
 
 
 class BoostedFit:
-    """One fit: its rows, and the trees so far."""
+    """One fit of `n_rounds` rounds in all: its rows, the trees so far, and the `path` of its checkpoint, if any."""
 
-    def __init__(self, data: FitData, training: BoostingRun, before: TreeEnsemble | None) -> None:
-        self._data, self._training, self._before = data, training, before
-        self._trees = _Trees.of(before)
+    def __init__(self, data: FitData, training: BoostingRun, start: Start, n_rounds: int, path: str | None) -> None:
+        self._data, self._training, self._start, self._n_rounds, self._path = data, training, start, n_rounds, path
+        self._trees = _Trees.of(start.before)
         self._known_by: NDArray[np.uint64] | None = None  # of the rows, or of those of the checkpoint
         n_unlabeled = [groups[1] for groups in data.census.groups]
         self._unlabeled = np.concatenate([[0], np.cumsum(n_unlabeled)]).astype(np.int64)
@@ -158,79 +158,59 @@ class BoostedFit:
                 f"subsample_unl must be 1 for more than {_MOST_DRAWN} unlabelled rows, got {sum(n_unlabeled)} of them"
             )
 
-    def run(
-        self, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None, params: dict[str, Any]
-    ) -> TreeEnsemble:
-        """Make all rounds up to `n_rounds` and the model; with a path, go on from its file where workers are lost."""
+    def run(self, hook: Callable[[Any], bool] | None, params: dict[str, Any]) -> TreeEnsemble:
+        """Make all rounds and the model; with a checkpoint, go on from it where workers are lost."""
         n_losses = 0
         while True:
             n_made = self._trees.n_trees
             try:
                 with closing(self._data.hold()) as rows:
-                    self._make_rounds(rows, n_rounds, hook, path)
+                    self._make_rounds(rows, hook)
                     return self._model(rows, params)
             except WorkerLostError as error:
                 n_losses = n_losses + 1 if self._trees.n_trees == n_made else 0
-                if path is None or n_losses > _MOST_LOSSES or (n_losses and not self._data.client.nthreads()):
+                if self._path is None or n_losses > _MOST_LOSSES or (n_losses and not self._data.client.nthreads()):
                     raise
                 warn(f"{error}; the fit goes on from round {self._trees.n_trees} with the workers left", RuntimeWarning)
 
-    def _make_rounds(
-        self, rows: SpreadRows, n_rounds: int, hook: Callable[[Any], bool] | None, path: str | None
-    ) -> None:
-        trees, data = self._trees, self._data
-        self._check_rows(rows, path)
+    def _make_rounds(self, rows: SpreadRows, hook: Callable[[Any], bool] | None) -> None:
+        trees, data, n_rounds = self._trees, self._data, self._n_rounds
+        self._check_rows(rows)
         if trees.status != "n_rounds" or trees.n_trees >= n_rounds:
             return
-        n_at_once = n_rounds if path is None else _ROUNDS_BETWEEN_CHECKPOINTS
-        rounds = _Rounds(self._training, data.form, trees, self._unlabeled, n_rounds, n_at_once)
-        ending: list[str] = []
-
-        def after() -> None:
-            trees.status = ending[-1] if ending else trees.status
-            if path is not None:
-                self._save(path)
-
-        with closing(Members(rows, rounds.of_member)) as members:
-            rounds.make(
-                None,
-                None,
-                members.bring,
-                judged=data.held,
-                callback=self._watch(rows, n_rounds, hook, ending),
-                after=after,
-            )
-
-    def _check_rows(self, rows: SpreadRows, path: str | None) -> None:
-        """Raise ValueError unless the rows are those of `init_model` and of the checkpoint."""
-        cuts = self._data.form._native
-        hashes = rows.ask(attrgetter("fingerprint"), [()] * len(rows.holdings), "reading X")
-        found = fingerprint_of_parts(hashes, cuts.cut_starts, cuts.cut_values)
-        check_same_rows(self._before, found)
-        if path is not None and self._known_by is not None and (self._known_by != found).any():
-            raise _of_another_fit(path)
-        self._known_by = found
-
-    def _watch(
-        self, rows: SpreadRows, n_rounds: int, hook: Callable[[Any], bool] | None, ending: list[str]
-    ) -> Callable[..., bool]:
-        """Return the callback of the core after every round; it adds to `ending` the reason why the fit should end."""
-        aucs = self._trees.eval_auc.tolist()
-        patience = self._data.patience
+        n_at_once = n_rounds if self._path is None else _ROUNDS_BETWEEN_CHECKPOINTS
+        rounds = _Rounds(self._training, trees, self._unlabeled, n_rounds, n_at_once)
+        aucs, ending = trees.eval_auc.tolist(), []
 
         def on_round(_: int, round_: int, n_leaves: int, depth: int, risk: float, auc: float) -> bool:
             rows.where = f"after round {round_}"
-            eval_auc = None if self._data.held is None else auc
+            eval_auc = None if data.held is None else auc
             if eval_auc is not None:
                 aucs.append(eval_auc)
-                if patience and len(aucs) - 1 - aucs.index(max(aucs)) >= patience:
+                if data.patience and len(aucs) - 1 - aucs.index(max(aucs)) >= data.patience:
                     ending.append("early_stopping")
             info = BoostedTreesRound(round_, n_rounds, 1, 1, n_leaves, depth, risk, eval_auc)
             if hook is not None and hook(info):
                 ending.append("callback")
             return bool(ending)
 
-        return on_round
+        def after() -> None:
+            trees.status = ending[-1] if ending else trees.status
+            if self._path is not None:
+                self._save(self._path)
+
+        with closing(Members(rows, rounds.of_member)) as members:
+            own = Holding(data.form)
+            rounds.make(own, None, members.bring, judged=data.held, callback=on_round, after=after)
+
+    def _check_rows(self, rows: SpreadRows) -> None:
+        """Raise ValueError unless the rows are those of `init_model` and of the checkpoint."""
+        hashes = rows.ask(attrgetter("fingerprint"), [()] * len(rows.holdings), "reading X")
+        found = fingerprint_of_parts(hashes, self._data.form._native)
+        self._start.check_rows(found)
+        if self._path is not None and self._known_by is not None and (self._known_by != found).any():
+            raise _of_another_fit(self._path)
+        self._known_by = found
 
     def _model(self, rows: SpreadRows, params: dict[str, Any]) -> TreeEnsemble:
         """Return the model, with the threshold from the scores on the workers."""
@@ -242,17 +222,16 @@ class BoostedFit:
 
     def _digest(self) -> str:
         """Return a hash of the settings, which with the fingerprint of the rows and their cuts identifies this fit."""
-        training, data = self._training, self._data
+        training, data, like = self._training, self._data, self._data.census.like
         held = None if data.held is None else data.held.labels.tolist()
-        named = data.census.like.feature_names, sorted(data.census.categories.items())
+        named = like.feature_names, sorted(like.categories.items())
         known = asdict(training.settings), training.prior, self._trees.n_first, data.patience, held, named
         return hashlib.sha256(repr(known).encode()).hexdigest()
 
     def _save(self, path: str) -> None:
         trees, form = self._trees, self._data.form
         TreeEnsemble(
-            n_features=form.n_features,
-            feature_names=form.feature_names,
+            **columns_of(form),
             threshold=0.0,
             n_iter=trees.n_trees,
             converged=False,
@@ -260,23 +239,20 @@ class BoostedFit:
             objective=trees.tree_risk,
             history={"risk": trees.risk, "eval_auc": trees.eval_auc},
             params={"method": FUNCTION, "checkpoint": self._digest()},
-            packed_nodes=packed(trees.nodes),
-            tree_starts=trees.tree_start,
-            category_sets=trees.category_sets,
-            categories=form.categories,
+            **joined(None, trees),
             divisor=1,
             seed=self._training.seed,
             fingerprint=self._known_by,
         ).save(path)
 
-    def resume(self, path: str, n_rounds: int, *, has_seed: bool) -> None:
-        """Take the trees of the checkpoint, if there is one, for a fit of `n_rounds` rounds in all."""
-        if not Path(path).exists():
+    def resume(self, *, has_seed: bool) -> None:
+        """Take the trees of the checkpoint, if there is one."""
+        if self._path is None or not Path(self._path).exists():
             return
-        saved: Any = load(path)
-        is_own = saved.params.get("checkpoint") == self._digest() and saved.n_trees <= n_rounds
+        saved: Any = load(self._path)
+        is_own = saved.params.get("checkpoint") == self._digest() and saved.n_trees <= self._n_rounds
         if not is_own or (has_seed and saved.seed != self._training.seed):
-            raise _of_another_fit(path)
+            raise _of_another_fit(self._path)
         n_first = self._trees.n_first
         self._trees, self._known_by = _Trees.of(saved), saved.fingerprint
         self._trees.n_first, self._trees.eval_auc = n_first, saved.history["eval_auc"]

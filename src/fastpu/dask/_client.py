@@ -82,7 +82,14 @@ def wait_for(client: Client, futures: Sequence[Any], what: str) -> None:
         states = [future.status for future in futures]
         for number, (future, state) in enumerate(zip(futures, states, strict=True)):
             if state == "error":
-                _raise_error_of_task(future.exception(), what, number)
+                error = future.exception()
+                if isinstance(error, distributed.KilledWorker):
+                    raise WorkerLostError(
+                        f"{what} of partition {number} killed every Dask worker that tried it, the last one "
+                        f"{error.last_worker.address}: most often their memory ran out; use smaller partitions, or "
+                        f"workers with more memory"
+                    ) from error
+                raise error
             if state == "cancelled":  # a "lost" one may still be computed again by Dask
                 raise WorkerLostError(
                     f"{what}: partition {number} is lost, since a Dask worker is gone with data that cannot be "
@@ -99,13 +106,3 @@ def wait_for(client: Client, futures: Sequence[Any], what: str) -> None:
             last_seen = now
         elif now - last_seen > _MOST_SECONDS_ALONE:
             raise WorkerLostError(f"{what}: all Dask workers are gone, and none came back")
-
-
-def _raise_error_of_task(error: BaseException, what: str, number: int) -> None:
-    if isinstance(error, distributed.KilledWorker):
-        raise WorkerLostError(
-            f"{what} of partition {number} killed every Dask worker that tried it, the last one "
-            f"{error.last_worker.address}: most often their memory ran out; use smaller partitions, or workers with "
-            f"more memory"
-        ) from error
-    raise error

@@ -17,7 +17,7 @@ import time
 import urllib.parse
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from multiprocessing import AuthenticationError, connection
 from operator import attrgetter
@@ -27,9 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.dask._client import CHECK_SECONDS, Client, WorkerLostError, distributed, release, results_of, wait_for
-from fastpu.data.binned_features import BinnedFeatures, stacked_bins
+from fastpu.data.binned_features import stacked_bins
 from fastpu.model._threshold import ScoredRows
-from fastpu.tree._fit import fingerprint_of_part
 
 Address: TypeAlias = tuple[str, int]
 
@@ -155,32 +154,27 @@ def _merged(how: bytes, parts: Sequence[bytes]) -> bytes:
 
 @dataclass(frozen=True)
 class Holding:
-    """The rows of some partitions, one below the other.
+    """The binned rows of some partitions, one below the other; `features` is None if there are no rows.
 
-    `partitions` are their numbers. `fingerprint` is to be added up over all holdings.
+    `partitions` are their numbers. `fingerprint` is to be added up over all holdings. The driver has only the form of
+    the rows, without labels.
     """
 
-    features: BinnedFeatures
-    labels: NDArray[np.int8]
-    weights: NDArray[np.float64] | None
-    partitions: tuple[int, ...]
-    fingerprint: NDArray[np.uint64]
+    features: Any
+    labels: Any = None
+    weights: NDArray[np.float64] | None = None
+    partitions: tuple[int, ...] = ()
+    fingerprint: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(3, dtype=np.uint64))
 
 
-def _hold(parts: list[Any], first: NDArray[np.int64]) -> Holding:
-    """Hold partitions whose first rows have these numbers among all rows."""
-    hashes = [
-        fingerprint_of_part(part.features, part.labels, part.weights, first_row=int(row), n_threads=1)
-        for part, row in zip(parts, first, strict=True)
-        if part.features is not None
-    ]
+def _hold(parts: list[Holding]) -> Holding:
     weights = [part.weights for part in parts if part.weights is not None]
     return Holding(
-        stacked_bins([part.features for part in parts if part.features is not None]),
+        stacked_bins([part.features for part in parts]),
         np.concatenate([part.labels for part in parts]),
         np.concatenate(weights) if weights else None,
-        tuple(part.number for part in parts),
-        np.sum(hashes, axis=0, dtype=np.uint64),
+        tuple(number for part in parts for number in part.partitions),
+        np.sum([part.fingerprint for part in parts], axis=0, dtype=np.uint64),
     )
 
 
@@ -219,7 +213,6 @@ class SpreadRows:
 
     def __init__(self, client: Client, parts: Sequence[Any], sizes: Sequence[int], n_threads: int | None) -> None:
         self.client, self.where, self._sizes = client, "before the first round", np.asarray(sizes)
-        first = np.cumsum(sizes, dtype=np.int64) - sizes
         present, holders = client.nthreads(), client.who_has(list(parts))
         of_worker: dict[str, list[int]] = {}
         for number, part in enumerate(parts):
@@ -234,7 +227,6 @@ class SpreadRows:
             client.submit(
                 _hold,
                 [parts[number] for number in numbers],
-                first[numbers],
                 workers=[address],
                 allow_other_workers=True,
                 pure=False,

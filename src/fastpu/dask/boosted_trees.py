@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -17,17 +18,16 @@ from fastpu.boosting._boosted_trees import (
     check_settings,
 )
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_int, check_random_state
+from fastpu.common._params import check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_early_stopping, find_form, take_census
+from fastpu.dask._binning import open_fit
 from fastpu.dask._boosted_fit import BoostedFit
-from fastpu.dask._client import find_client, waits_outside_the_pool
-from fastpu.dask._collections import read_rows
+from fastpu.dask._client import waits_outside_the_pool
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._file import file_name
 from fastpu.model._prior import proper_prior
-from fastpu.tree._fit import as_int, check_continued, check_init_model, draw_seed
+from fastpu.tree._fit import Start
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
@@ -144,34 +144,24 @@ lam, init_model, random_state, callback, progress
     >>> bool((model.packed_nodes == fastpu.fit_boosted_trees(X, y, n_rounds=20).packed_nodes).all())
     True
     """
-    settings = check_settings({**locals(), "n_bags": 1, "bag_ratio": 3.0})
+    given = {**locals(), "n_bags": 1, "bag_ratio": 3.0}
+    settings = check_settings(given)
     n_new = check_int("n_rounds", n_rounds, low=1)
-    patience = check_early_stopping(early_stopping_rounds, eval_set)
     path = None if checkpoint is None else file_name(checkpoint)
-    resolve_n_threads(n_threads)
-    before = check_init_model(init_model, FUNCTION)
-    connected = find_client(client)
-    rows = read_rows(X, y, sample_weight)
-    n_cuts_or_bins = check_cuts(max_bins)
-    seed = draw_seed(check_random_state(random_state) if before is None else random_state, before)
-
-    census = take_census(connected, rows)
-    check_group_counts(settings, census.all_groups, None if rows.weights is None else sum(census.mass))
-    form = find_form(connected, rows, census, n_cuts_or_bins)
-    params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": form.max_bins}
-    if before is not None:
-        check_continued(before, form, params, census.n_rows)
-    held = bin_eval_set(connected, eval_set, form)
+    start = Start.of(init_model, random_state, FUNCTION)
+    data = open_fit(given, partial(check_group_counts, settings))
+    census = data.census
+    params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": data.form.max_bins}
+    start.check(data.form, params, census.n_rows)
     share = proper_prior(settings.prior, settings.scenario, n_pos=census.mass[0], n_unl=census.mass[1])
-    training = BoostingRun(settings, share, seed, resolve_n_threads(None))
-    fit = BoostedFit(FitData(connected, rows, census, form, held, patience, n_threads), training, before)
-    n_all = n_new + (0 if before is None else before.n_trees)
-    if path is not None:
-        fit.resume(path, n_all, has_seed=random_state is not None or before is not None)
+    training = BoostingRun(settings, share, start.seed, resolve_n_threads(None))
+    n_all = n_new + start.n_trees
+    fit = BoostedFit(data, training, start, n_all, path)
+    fit.resume(has_seed=random_state is not None or init_model is not None)
     params |= {
         "n_rounds": n_all,
-        "early_stopping_rounds": patience or None,
-        "random_state": as_int(random_state, before),
+        "early_stopping_rounds": data.patience or None,
+        "random_state": start.random_state,
     }
     with make_callback(callback, progress, total=n_new, description="boosted trees") as hook:
-        return fit.run(n_all, hook, path, params)
+        return fit.run(hook, params)

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_int
-from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._bags import Tasks, grow_on_parts
-from fastpu.dask._binning import BinnedPart, Census, bin_partitions, find_form, take_census
+from fastpu.dask._bags import Forest, Tasks, grow_on_parts
+from fastpu.dask._binning import Census, bin_partitions, find_form, take_census
 from fastpu.dask._client import Client, find_client, results_of, wait_for, waits_outside_the_pool
 from fastpu.dask._collections import read_rows
-from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures
-from fastpu.forest._fit import FUNCTION, ForestRound, ForestRows, Growth, check_groups, check_growth, make_model
-from fastpu.tree._fit import (
-    _MAX_BINS,
-    as_int,
-    bag_options,
-    check_continued,
-    check_init_model,
-    check_same_rows,
-    draw_seed,
-    fingerprint_of_part,
-    fingerprint_of_parts,
-)
+from fastpu.dask._members import Holding
+from fastpu.data._validate import check_sample_weight
+from fastpu.data.binned_features import BinnedFeatures
+from fastpu.forest._fit import ForestFit, ForestRound, ForestRows, Growth, check_groups
+from fastpu.tree._fit import MAX_BINS, check_max_bins, fingerprint_of_parts
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
@@ -117,75 +107,42 @@ max_bins, init_model, random_state, progress
     >>> bool(np.array_equal(model.decision_function(X), same.decision_function(X)))
     True
     """
-    growth = check_growth(locals())
-    n_new = check_int("n_trees", n_trees, low=1)
-    n_cuts = _MAX_BINS if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
+    fit = ForestFit(locals())
+    n_cuts = check_max_bins(max_bins) or MAX_BINS
     threads = resolve_n_threads(n_threads)
-    before = check_init_model(init_model, FUNCTION)
     rows = read_rows(X, y, sample_weight)
     connected = find_client(client)
     census = take_census(connected, rows)
     form = find_form(connected, rows, census, n_cuts, are_alike=True)
-    params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": n_cuts}
-    seed = draw_seed(random_state, before)
-    if before is not None:
-        check_continued(before, form, params, census.n_rows)
-    n_all = n_new if before is None else before.n_trees + n_new
-    params |= {"n_trees": n_all, "random_state": as_int(random_state, before)}
     parts = bin_partitions(connected, rows, form, census)
     with closing(Tasks(connected, parts)) as tasks:
         wait_for(connected, parts, "binning")
-        gathered = _gathered(tasks, parts, census, form, growth)
-        check_same_rows(before, gathered.fingerprint)
-        options = {
-            "seed": seed,
-            "first_tree": n_all - n_new,
-            "n_trees": n_new,
-            **bag_options(growth.bag_ratio, gathered.labels, gathered.weights),
-            **growth.of_trees(form.n_features, gathered.prior, is_sparse=form.is_sparse),
-        }
-        with make_callback(callback, progress, total=n_new, description="forest") as hook:
-            grown = grow_on_parts(
-                tasks,
-                parts,
-                census.sizes,
-                gathered,
-                options,
-                threads,
-                before=_out_of_bag_before(tasks, before, census.sizes),
-                first_set=0 if before is None else len(before.category_sets),
-                on_tree=of_rounds(hook, lambda tree, *of_tree: ForestRound(tree + 1, n_all, *of_tree)),
+        gathered = _read_groups(tasks, census, form, fit.growth)
+
+        def grow(options: dict[str, Any], hook: Any) -> Forest:
+            before = _out_of_bag_before(tasks, fit.start.before, census.sizes)
+            return grow_on_parts(
+                tasks, census.sizes, gathered, options, threads, before=before, first_set=fit.n_sets, on_tree=hook
             )
-        return make_model(grown, gathered, growth, seed, before, params)
+
+        return fit.model(gathered, grow)
 
 
-def _gathered(tasks: Tasks, parts: Sequence[Any], census: Census, form: BinnedFeatures, growth: Growth) -> ForestRows:
+def _read_groups(tasks: Tasks, census: Census, form: BinnedFeatures, growth: Growth) -> ForestRows:
     """Return the labels and weights of all rows, and a function that scores the rows on the workers."""
-    first = (np.cumsum(census.sizes) - census.sizes).tolist()
-    told = [tasks.submit(_told_of, part, row) for part, row in zip(parts, first, strict=True)]
+    told = [tasks.submit(attrgetter("labels", "weights", "fingerprint"), part) for part in tasks.parts]
     labels, weights, hashes = zip(*results_of(tasks.client, told, "reading y"), strict=True)
-    joined = np.concatenate(weights) if census.is_weighted else None
-    labels_of_all, weights_of_all, prior = check_groups(np.concatenate(labels), joined, census.n_rows, growth)
-    found = fingerprint_of_parts(hashes, form._native.cut_starts, form._native.cut_values)
+    given = check_sample_weight(np.concatenate(weights), census.n_rows) if census.is_weighted else None
+    labels_of_all, weights_of_all, prior = check_groups(np.concatenate(labels), given, census.n_rows, growth)
 
     def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
-        scores = [tasks.submit(_score, part, model) for part in parts]
+        scores = [tasks.submit(_score, part, model) for part in tasks.parts]
         return np.concatenate(results_of(tasks.client, scores, "scoring"))
 
-    return ForestRows(labels_of_all, weights_of_all, score_all, form, prior, found)
+    return ForestRows(labels_of_all, weights_of_all, score_all, form, prior, fingerprint_of_parts(hashes, form._native))
 
 
-def _told_of(
-    part: BinnedPart, first_row: int
-) -> tuple[NDArray[np.int8], NDArray[np.float64] | None, NDArray[np.uint64]]:
-    """Return labels, weights and fingerprint of a partition whose first row has this number among all rows."""
-    known_by = np.zeros(3, dtype=np.uint64)
-    if part.features is not None:
-        known_by = fingerprint_of_part(part.features, part.labels, part.weights, first_row=first_row, n_threads=1)
-    return part.labels, part.weights, known_by
-
-
-def _score(part: BinnedPart, model: TreeEnsemble) -> NDArray[np.float64]:
+def _score(part: Holding, model: TreeEnsemble) -> NDArray[np.float64]:
     return np.empty(0) if part.features is None else model.decision_function(part.features, n_threads=1)
 
 

@@ -10,16 +10,15 @@ from typing import Any, Literal
 
 from fastpu import _core
 from fastpu.boosting._folds import LabelledRows
-from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, check_group_counts, make_model
+from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, check_group_counts, make_model
 from fastpu.boosting.stump_boost import pnu_auc_method
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import make_callback
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import FitData, bin_eval_set, check_cuts, check_early_stopping, find_form, take_census
-from fastpu.dask._client import find_client, waits_outside_the_pool
-from fastpu.dask._collections import read_rows
+from fastpu.dask._binning import open_fit
+from fastpu.dask._client import waits_outside_the_pool
 from fastpu.dask._members import Holding, Members
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
@@ -68,10 +67,8 @@ def fit_pnu_auc_boost(
 
     Raises
     ------
-    WorkerLostError
-        If a worker is gone that held rows.
-    TypeError, ValueError
-        As in `fastpu.fit_pnu_auc_boost`; also if partitions do not fit each other, no client is open.
+    TypeError, ValueError, WorkerLostError
+        As in `fastpu.fit_pnu_auc_boost` and `fastpu.dask.fit_boosted_trees`.
 
     Notes
     -----
@@ -94,33 +91,37 @@ def fit_pnu_auc_boost(
     >>> bool((model.alphas == alone.alphas).all()) and model.threshold == alone.threshold
     True
     """
+    given = locals()
     method = pnu_auc_method(gamma, rho, step)
     rounds = check_int("n_rounds", n_rounds, low=1)
     tolerance = check_float("stop_tol", stop_tol, low=0)
-    patience = check_early_stopping(early_stopping_rounds, eval_set)
     if isinstance(max_bins, str):
         raise ValueError(
             f"max_bins must be None, an integer or BinnedFeatures in fastpu.dask, got {max_bins!r}: a search of every "
             f"threshold needs all rows in one order, on one machine"
         )
-    n_cuts_or_bins = check_cuts(max_bins)
-    resolve_n_threads(n_threads)
-    connected = find_client(client)
-    rows = read_rows(X, y, sample_weight)
+    data = open_fit(given, lambda groups, total: check_group_counts(method, groups, is_weighted=total is not None))
+    limits = {"n_rounds": min(rounds, MANY), "early_stopping_rounds": min(data.patience, MANY)}
+    make_rounds = partial(_make_rounds, {**method.options, **limits, "stop_tol": tolerance})
+    with (
+        make_callback(callback, progress, total=rounds, description=method.title) as hook,
+        closing(data.hold()) as rows,
+    ):
 
-    census = take_census(connected, rows)
-    check_group_counts(method, census.all_groups, is_weighted=rows.weights is not None)
-    form = find_form(connected, rows, census, n_cuts_or_bins)
-    held = bin_eval_set(connected, eval_set, form)
-    data = FitData(connected, rows, census, form, held, patience, n_threads)
-    with make_callback(callback, progress, total=rounds, description=method.title) as hook:
-        return _fit_stumps(data, method, rounds, tolerance, hook)
+        def on_round(round_: int, *told: Any) -> bool:
+            rows.where = f"after round {round_}"
+            info = BoostRound(round_, rounds, *told)
+            return hook is not None and hook(info if data.held is not None else replace(info, eval_auc=None))
+
+        with closing(Members(rows, make_rounds)) as members:
+            result = make_rounds(Holding(data.form), members.bring, resolve_n_threads(None), data.held, on_round)
+        model = make_model(method, result, data.form, data.form.max_bins, rounds, data.patience, tolerance)
+        return rows.scored().with_threshold(model)
 
 
 def _make_rounds(
-    form: BinnedFeatures,
     options: dict[str, Any],
-    rows: Holding | None,
+    rows: Holding,
     bring: Callable[[str, bytes], bytes],
     n_threads: int,
     judged: LabelledRows | None = None,
@@ -129,10 +130,10 @@ def _make_rounds(
     """Make all rounds, as every member does on the rows that it holds, and the driver without rows."""
     patience = options["early_stopping_rounds"] if judged is not None else 0
     return _core.stump_boost(
-        form if rows is None else rows.features,
-        None if rows is None else rows.labels,
-        None if rows is None else rows.weights,
-        category_flags(form.categories, form.n_features),
+        rows.features,
+        rows.labels,
+        rows.weights,
+        category_flags(rows.features.categories, rows.features.n_features),
         _core.StumpBoostOptions(**{**options, "early_stopping_rounds": patience}),
         max_bins=0,
         most_distinct=0,
@@ -141,22 +142,3 @@ def _make_rounds(
         n_threads=n_threads,
         bring=bring,
     )
-
-
-def _fit_stumps(
-    data: FitData, method: Method, n_rounds: int, tolerance: float, hook: Callable[[Any], bool] | None
-) -> StumpEnsemble:
-    limits = {"n_rounds": min(n_rounds, MANY), "early_stopping_rounds": min(data.patience, MANY)}
-    rounds = partial(_make_rounds, data.form, {**method.options, **limits, "stop_tol": tolerance})
-    with closing(data.hold()) as rows:
-
-        def on_round(round_: int, *told: Any) -> bool:
-            rows.where = f"after round {round_}"
-            info = BoostRound(round_, n_rounds, *told)
-            return hook is not None and hook(info if data.held is not None else replace(info, eval_auc=None))
-
-        with closing(Members(rows, rounds)) as members:
-            result = rounds(None, members.bring, resolve_n_threads(None), data.held, on_round)
-        model = make_model(method, result, data.form, data.form.max_bins, n_rounds, data.patience, tolerance)
-        threshold, rule = rows.scored().threshold(None, lambda: model)
-        return replace(model, threshold=threshold, threshold_rule=rule)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from fastpu.data._categories import Kept, columns_in_order
 from fastpu.data._matrix import DenseMatrix, Matrix
+from fastpu.data._validate import label_counts
 
 FOLDS = 5
 PRIOR_ROWS = 10.0  # how many rows of the overall share are added to those of each category
@@ -114,8 +115,7 @@ def in_order(
     rows: Any = data
     if not (isinstance(rows, DenseMatrix) and columns_in_order(rows.categories)):
         return data
-    counted = labels if weights is None else labels[weights > 0]
-    upper = upper_label(int(np.count_nonzero(counted == 1)), unused)
+    upper = upper_label(label_counts(labels, weights)[0], unused)
     order = CategoryOrder.of(rows.categories, count_categories(rows, labels, weights, upper, unused))
     return cast("_Rows", order.coded(rows, weights))
 

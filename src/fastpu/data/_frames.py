@@ -31,20 +31,9 @@ def frame_kind(X: object) -> str | None:
     return None
 
 
-def column_names(X: Any) -> tuple[str, ...] | None:
-    """Return the column names if all of them are strings, else None."""
-    names = tuple(X.columns)
-    return tuple(map(str, names)) if all(isinstance(n, str) for n in names) else None
-
-
-def check_frame(X: Any, kind: str, name: str) -> None:
-    """Raise TypeError, naming the column, unless all columns are numeric, boolean or categorical."""
-    _kinds_of_columns(X, kind, name, "learn")
-
-
 def read_frame(X: Any, kind: str, name: str, categories: Categories) -> tuple[Any, Kept]:
     """Return the entries of a frame (an array, or a SciPy COO matrix) and its categories."""
-    kinds, dtypes = _kinds_of_columns(X, kind, name, categories), list(X.dtypes)
+    kinds, dtypes = kinds_of_columns(X, kind, name, categories), list(X.dtypes)
     if _is_sparse_dtype(dtypes[0]):
         return X.sparse.to_coo(), {}
     if isinstance(dtypes[0], np.dtype) and dtypes[0].kind in "biuf" and len(set(dtypes)) == 1:
@@ -64,14 +53,14 @@ def read_frame(X: Any, kind: str, name: str, categories: Categories) -> tuple[An
     return entries, kept
 
 
-def _kinds_of_columns(X: Any, kind: str, name: str, categories: Categories) -> list[str]:
+def kinds_of_columns(X: Any, kind: str, name: str, categories: Categories = "learn") -> list[str]:
     """Return for each column "numbers", "durations" or "categories"; raise TypeError for one that is not taken."""
     known = None if isinstance(categories, str) else categories
-    sparse = [_is_sparse_dtype(dtype) for dtype in X.dtypes]
+    n_sparse = sum(map(_is_sparse_dtype, X.dtypes))
     kinds = []
     for column, dtype in enumerate(X.dtypes):
         of_column = kind_of_column(X, column, kind)
-        is_mixed = sparse[column] and not (all(sparse) and dtype.fill_value == 0)
+        is_mixed = _is_sparse_dtype(dtype) and (n_sparse < X.shape[1] or dtype.fill_value != 0)
         if of_column == "empty":
             is_known = categories == "learn" if known is None else str(column) in known
             of_column = "categories" if is_known and kind == "pandas" else "numbers"
@@ -164,7 +153,7 @@ def _pandas_numbers(series: Any, name: str, title: str, target: np.dtype[Any], *
     if getattr(dtype, "kind", "O") in "iuO":
         whole = series.dropna()
         whole = pandas.to_numeric(whole) if _is_of_objects(dtype) else whole
-        check_whole_numbers(whole.to_numpy(), name, title)
+        check_whole_numbers(whole.to_numpy(), name, lambda _: title)
     is_plain = isinstance(dtype, np.dtype) and not _is_of_objects(dtype)
     return series.to_numpy() if is_plain else series.to_numpy(dtype=target, na_value=np.nan)
 
@@ -176,7 +165,7 @@ def _polars_numbers(series: Any, name: str, title: str, target: np.dtype[Any], *
         units = {"ms": 1e3, "us": 1e6, "ns": 1e9}[series.dtype.time_unit]
         return series.to_physical().cast(floats).to_numpy() / units
     if series.dtype.is_integer():
-        check_whole_numbers(series.drop_nulls().to_numpy(), name, title)
+        check_whole_numbers(series.drop_nulls().to_numpy(), name, lambda _: title)
     return series.cast(floats).to_numpy()
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NoReturn, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -83,7 +83,7 @@ class DenseMatrix:
 
 @dataclass(frozen=True, eq=False)
 class CsrMatrix:
-    """Rows in CSR, whose columns ascend in each row, without duplicates."""
+    """Rows in CSR, whose columns ascend in each row, without duplicates; its members are those of `DenseMatrix`."""
 
     data: Floats
     indices: NDArray[np.int32]
@@ -121,7 +121,6 @@ class CsrMatrix:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """How many stored entries each row has."""
         return np.diff(self.indptr)
 
     def __getitem__(self, rows: slice | Numbers) -> CsrMatrix:
@@ -138,7 +137,6 @@ class CsrMatrix:
         return CsrMatrix(self.data[chosen], self.indices[chosen], starts, self.n_features, self.feature_names)
 
     def blocks(self, n_per_row: int = 0) -> Iterator[slice]:
-        """Yield slices of consecutive rows with few enough entries, or `n_per_row` results, to be copied at a time."""
         return entry_blocks(self.indptr, n_per_row)
 
     def table(self, *, is_spmatrix: bool = False) -> Any:
@@ -150,18 +148,21 @@ class CsrMatrix:
         return build((self.data, self.indices, starts), shape=self.shape)
 
     def convert(self, dtype: np.dtype[Any], *, sparse: bool) -> Matrix:
-        """Return the rows with entries of `dtype`, as CSR if `sparse`, and copied only if they are not so yet."""
         if not sparse:
             return DenseMatrix(np.ascontiguousarray(self.table().toarray(), dtype=dtype), self.feature_names)
         data: Floats = self.data.astype(dtype, copy=False)
         return CsrMatrix(data, self.indices, self.indptr, self.n_features, self.feature_names)
 
     def fields(self, prefix: str) -> dict[str, Any]:
-        """Return the fields that hold these rows in a model."""
         return {f"{prefix}_data": self.data, f"{prefix}_indices": self.indices, f"{prefix}_indptr": self.indptr}
 
 
 Matrix: TypeAlias = DenseMatrix | CsrMatrix
+
+
+def columns_of(rows: Any) -> dict[str, Any]:
+    """Return the fields that say what the columns are of some rows, or of a model's training rows."""
+    return {name: getattr(rows, name) for name in ("n_features", "feature_names", "categories")}
 
 
 def entry_blocks(starts: NDArray[np.int64], n_per_row: int = 0) -> Iterator[slice]:
@@ -205,15 +206,12 @@ def first_rounded(values: NDArray[Any]) -> int | None:
     return int(np.argmax(is_rounded)) if is_rounded.any() else None
 
 
-def check_whole_numbers(values: NDArray[Any], name: str, where: str) -> None:
-    """Raise ValueError, saying where the values are, if one of them is not exact in float64."""
+def check_whole_numbers(values: NDArray[Any], name: str, where: Callable[[int], str]) -> None:
+    """Raise ValueError if one of the values is not exact in float64, saying where it is by its position in C order."""
     if (position := first_rounded(values)) is not None:
-        refuse_rounded(values.ravel()[position], name, where)
-
-
-def refuse_rounded(value: Any, name: str, where: str) -> NoReturn:
-    raise ValueError(
-        f"{name} must hold whole numbers that float64 can hold (all up to 2**53 in size), got {short(int(value))} in "
-        f"{where}: rounded, others next to it would be the same; make strings of numbers that are names "
-        f"(astype(str) in a frame makes categories of them), or use astype(float) if rounding does no harm"
-    )
+        raise ValueError(
+            f"{name} must hold whole numbers that float64 can hold (all up to 2**53 in size), got "
+            f"{short(int(values.ravel()[position]))} in {where(position)}: rounded, others next to it would be the "
+            f"same; make strings of numbers that are names (astype(str) in a frame makes categories of them), or use "
+            f"astype(float) if rounding does no harm"
+        )

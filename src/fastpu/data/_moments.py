@@ -35,13 +35,10 @@ def column_moments(matrix: Matrix, weights: NDArray[np.float64] | None) -> Momen
     unit = math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest > 0 else 1.0
     mass = None if weights is None else weights / weights.max()
     total = float(matrix.n_rows) if mass is None else float(mass.sum())
-    parts = _of_csr(matrix, mass, total, unit) if matrix.is_sparse else _of_dense(matrix, mass, total, unit)
-    return Moments(unit, *parts)
+    return _of_csr(matrix, mass, total, unit) if matrix.is_sparse else _of_dense(matrix, mass, total, unit)
 
 
-def _of_dense(
-    matrix: DenseMatrix, mass: NDArray[np.float64] | None, total: float, unit: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _of_dense(matrix: DenseMatrix, mass: NDArray[np.float64] | None, total: float, unit: float) -> Moments:
     def apart(rows: slice, origin: NDArray[np.float64]) -> NDArray[np.float64]:
         values = np.divide(matrix.values[rows], unit, dtype=np.float64)
         values -= origin  # small where numbers are far from 0, such as years
@@ -61,12 +58,10 @@ def _of_dense(
     for rows in matrix.blocks(_WIDTH):
         values = apart(rows, means)
         squares += added(np.square(values, out=values), rows)
-    return means, squares / total, set_ / total
+    return Moments(unit, means, squares / total, set_ / total)
 
 
-def _of_csr(
-    matrix: CsrMatrix, mass: NDArray[np.float64] | None, total: float, unit: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _of_csr(matrix: CsrMatrix, mass: NDArray[np.float64] | None, total: float, unit: float) -> Moments:
     sums, squares, set_, left = np.zeros((4, matrix.n_features))
 
     def added(values: NDArray[Any], block: CsrMatrix, rows: slice) -> NDArray[Any]:
@@ -85,4 +80,5 @@ def _of_csr(
         squares += added(np.square(apart), block, rows)
     absent = np.where(total - set_ > _ABSENT * total, total - set_, 0.0)
     error = (left - means * absent) / total  # of the means, by rounding
-    return means + error, np.maximum((squares + means**2 * absent) / total - error**2, 0.0), set_ / total
+    variances = np.maximum((squares + means**2 * absent) / total - error**2, 0.0)
+    return Moments(unit, means + error, variances, set_ / total)

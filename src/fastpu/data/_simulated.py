@@ -84,11 +84,10 @@ def make_four_normals(
 
     Notes
     -----
-    This is not the paper's Example 2, whose definition we could not confirm. The paper (Liu, Zheng, Shen and Wang, "An
-    iterative algorithm to learn from positive and unlabeled examples", section 5.1) only cites Wang and Shen (2007),
-    and prints a Bayes error of 0.089. The clusters above with a variance of 4 are what we remember of the cited
-    example, but their Bayes error is 0.1105. The default variance is ours, and chosen so that the Bayes error is
-    0.0890: a stand-in of the same difficulty, with which figures of the paper cannot be expected to agree exactly.
+    This is not Example 2 of the paper of `make_two_normals`, whose definition we could not confirm: section 5.1 only
+    cites Wang and Shen (2007), and prints a Bayes error of 0.089. The clusters above with a variance of 4 are what we
+    remember of the cited example, but their Bayes error is 0.1105. The default variance is ours, and chosen so that the
+    Bayes error is 0.0890: a stand-in of the same difficulty, whose figures cannot be expected to be the paper's.
 
     Examples
     --------

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fastpu.data._matrix import CsrMatrix, Floats, first_rounded, native_floats, refuse_rounded
+from fastpu.data._matrix import CsrMatrix, check_whole_numbers, native_floats
 
 _INDEX_MAX = np.iinfo(np.int32).max
 
@@ -28,18 +28,23 @@ def read_sparse(X: Any, name: str) -> CsrMatrix:
         raise ValueError(f"{name} must have at most {_INDEX_MAX} columns if sparse, got {shape[1]}")
     if X.format == "csr":
         nnz = _check_compressed(X, shape, axis="row", name=name)
-        _check_exact(np.asarray(X.data)[:nnz], np.asarray(X.indices), name)
+        check_whole_numbers(np.asarray(X.data)[:nnz], name, lambda position: f"column {X.indices[position]}")
         data = native_floats(np.asarray(X.data)[:nnz])
-        indices = np.require(np.asarray(X.indices)[:nnz], np.int32, ["C", "A"])
+        column = np.require(np.asarray(X.indices)[:nnz], np.int32, ["C", "A"])
         indptr = np.require(X.indptr, np.int64, ["C", "A"])
-        matrix = CsrMatrix(data, indices, indptr, shape[1])
+        matrix = CsrMatrix(data, column, indptr, shape[1])
         if matrix.table().has_canonical_format:
             return matrix
         row = np.repeat(np.arange(shape[0], dtype=np.int64), np.diff(indptr))
-        return _from_triplets(data, row, indices, shape, X.dtype)
-    data, row, column = _triplets(X, shape, name)
-    _check_exact(data, column, name)
-    return _from_triplets(native_floats(data), row, column, shape, X.dtype)
+    else:
+        data, row, column = _triplets(X, shape, name)
+        check_whole_numbers(data, name, lambda position: f"column {column[position]}")
+        data = native_floats(data)
+    canonical = sp.coo_array((data, (row, column)), shape=shape).tocsr()
+    canonical.sum_duplicates()
+    if X.dtype.kind == "b":  # True twice is still True
+        np.minimum(canonical.data, 1.0, out=canonical.data)
+    return CsrMatrix.of(canonical)
 
 
 def _triplets(X: Any, shape: tuple[int, int], name: str) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -54,8 +59,7 @@ def _triplets(X: Any, shape: tuple[int, int], name: str) -> tuple[NDArray[Any], 
             raise ValueError(f"{name}.data must be a list of blocks, got shape {X.data.shape}")
         blocks = (shape[0] // size[0], shape[1] // size[1])
         _check_compressed(X, blocks, axis="block row", name=name)
-        X = X.tocoo()
-    elif X.format == "lil":
+    if X.format == "lil":
         if any(len(columns) != len(values) for columns, values in zip(X.rows, X.data, strict=True)):
             raise ValueError(f"{name} must have as many column numbers as entries in each row")
         counts = np.array([len(columns) for columns in X.rows], dtype=np.int64)
@@ -63,19 +67,9 @@ def _triplets(X: Any, shape: tuple[int, int], name: str) -> tuple[NDArray[Any], 
         column = np.fromiter(chain.from_iterable(X.rows), dtype=np.int64, count=total)
         data = np.fromiter(chain.from_iterable(X.data), dtype=X.dtype, count=total)
         row = np.repeat(np.arange(shape[0], dtype=np.int64), counts)
-        return _check_triplets(data, row, column, shape, name)
-    elif X.format != "coo":
-        X = X.tocoo()  # dok and dia: plain NumPy, and checked below
-    return _check_triplets(X.data, X.row, X.col, shape, name)
-
-
-def _check_triplets(
-    data: NDArray[Any],
-    row: NDArray[Any],
-    column: NDArray[Any],
-    shape: tuple[int, int],
-    name: str,
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    else:
+        coo = X if X.format == "coo" else X.tocoo()  # of bsr, checked above, or of dok and dia, which is plain NumPy
+        data, row, column = coo.data, coo.row, coo.col
     if not data.ndim == row.ndim == column.ndim == 1 or not data.size == row.size == column.size:
         raise ValueError(
             f"{name} must have one row and one column number per entry, got {data.shape} entries, "
@@ -122,22 +116,3 @@ def _check_range(numbers: NDArray[Any], end: int, what: str, name: str) -> None:
     low, high = int(numbers.min()), int(numbers.max())
     if low < 0 or high >= end:
         raise ValueError(f"{name} must have {what} from 0 to {end - 1}, got {low if low < 0 else high}")
-
-
-def _check_exact(data: NDArray[Any], column: NDArray[Any], name: str) -> None:
-    if (position := first_rounded(data)) is not None:
-        refuse_rounded(data[position], name, f"column {int(column[position])}")
-
-
-def _from_triplets(
-    data: Floats,
-    row: NDArray[Any],
-    column: NDArray[Any],
-    shape: tuple[int, int],
-    dtype: np.dtype[Any],
-) -> CsrMatrix:
-    matrix = sp.coo_array((data, (row, column)), shape=shape).tocsr()
-    matrix.sum_duplicates()
-    if dtype.kind == "b":  # True twice is still True
-        np.minimum(matrix.data, 1.0, out=matrix.data)
-    return CsrMatrix.of(matrix)

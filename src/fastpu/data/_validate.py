@@ -19,8 +19,8 @@ from fastpu.common._methods import methods_that_take, methods_with
 from fastpu.common._text import describe, short, variable, where_column
 from fastpu.data._categories import Categories, Kept
 from fastpu.data._coding import apply_codes, read_labels, read_series
-from fastpu.data._frames import check_frame, column_names, frame_kind, read_frame
-from fastpu.data._matrix import DenseMatrix, Floats, Matrix, first_rounded, native_floats, refuse_rounded
+from fastpu.data._frames import frame_kind, kinds_of_columns, read_frame
+from fastpu.data._matrix import DenseMatrix, Floats, Matrix, check_whole_numbers, native_floats
 from fastpu.data._sparse import read_sparse
 
 # Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
@@ -54,10 +54,11 @@ def check_matrix(
     kept: Kept = {}
     source: Any = X
     if (kind := frame_kind(X)) is not None:
-        names = column_names(X)
+        if all(isinstance(title, str) for title in source.columns):
+            names = tuple(map(str, source.columns))
         _check_shape(source.shape, X, name)
         if not isinstance(categories, str):  # columns of a wrong type are reported before columns in a wrong order
-            check_frame(X, kind, name)
+            kinds_of_columns(X, kind, name)
             check_features(source.shape[1], names, name, n_features, feature_names)
         source, kept = read_frame(X, kind, name, categories)
     elif categories and not isinstance(categories, str):
@@ -75,20 +76,14 @@ def check_matrix(
         if names is not None:
             matrix = replace(matrix, feature_names=names)
     else:
-        matrix = DenseMatrix(_read_dense(source, name, names), names, kept)
+        array = as_real_array(source, name)
+        _check_shape(array.shape, source, name)
+        check_whole_numbers(array, name, lambda position: where_column(position % array.shape[1], names))
+        matrix = DenseMatrix(native_floats(array), names, kept)  # what is beyond float64 becomes inf
     check_features(matrix.n_features, names, name, n_features, feature_names)
     if finite and (position := _first_bad(matrix.entries)) is not None:
         _raise_bad_entry(matrix, name, position, names or feature_names)
     return matrix
-
-
-def _read_dense(X: object, name: str, names: tuple[str, ...] | None) -> Floats:
-    array = as_real_array(X, name)
-    _check_shape(array.shape, X, name)
-    if (position := first_rounded(array)) is not None:
-        column = position % array.shape[1]
-        refuse_rounded(array.ravel()[position], name, where_column(column, names))
-    return native_floats(array)  # entries beyond the range of float64 become inf, which the scan reports
 
 
 def as_real_array(value: object, name: str) -> NDArray[Any]:
@@ -236,28 +231,25 @@ def check_labels(y: object, n_rows: int, *, name: str = "y", pu_only: str | None
     labels = apply_codes(read_labels(y, name), name)
     if labels.size != n_rows:
         raise ValueError(f"{name} must have one entry per row of the data ({n_rows}), got {labels.size}")
-    if pu_only is not None:
-        _check_pu_only(labels, name, pu_only)
-    return labels
-
-
-def _check_pu_only(labels: NDArray[np.int8], name: str, method: str) -> None:
+    if pu_only is None:
+        return labels
     n_pos, n_unl, n_neg = label_counts(labels)
     if n_neg and not n_unl:
         raise ValueError(
             f"{name} holds -1 and no 0, which is ambiguous: if -1 means unlabelled, pass "
-            f"fastpu.as_labels({variable(name)}, unlabeled=-1); if it means labelled negative, {method} "
+            f"fastpu.as_labels({variable(name)}, unlabeled=-1); if it means labelled negative, {pu_only} "
             f"does not take it, but {methods_with('N')} do"
         )
     if n_neg:
         raise ValueError(
-            f"{name} must hold +1 (positive) and 0 (unlabelled) for {method}, which takes no "
+            f"{name} must hold +1 (positive) and 0 (unlabelled) for {pu_only}, which takes no "
             f"labelled negatives, got {n_neg} of them (-1); {methods_with('N')} take them"
         )
     if not n_pos:
-        raise ValueError(f"{name} must have at least one positive row (+1) for {method}, got none")
+        raise ValueError(f"{name} must have at least one positive row (+1) for {pu_only}, got none")
     if not n_unl:
-        raise ValueError(f"{name} must have at least one unlabelled row (0) for {method}, got none")
+        raise ValueError(f"{name} must have at least one unlabelled row (0) for {pu_only}, got none")
+    return labels
 
 
 def check_binary(y: object, *, name: str = "y_true", both: bool = True) -> NDArray[np.bool_]:
@@ -283,11 +275,12 @@ def check_binary(y: object, *, name: str = "y_true", both: bool = True) -> NDArr
     return positive
 
 
-def label_counts(labels: NDArray[np.int8]) -> tuple[int, int, int]:
-    """Return the numbers of positive, unlabelled and negative rows."""
-    n_pos = int(np.count_nonzero(labels == 1))
-    n_neg = int(np.count_nonzero(labels == -1))
-    return n_pos, labels.size - n_pos - n_neg, n_neg
+def label_counts(labels: NDArray[np.int8], weights: NDArray[np.float64] | None = None) -> tuple[int, int, int]:
+    """Return the numbers of positive, unlabelled and negative rows, of positive weight if there are weights."""
+    counted = labels if weights is None else labels[weights > 0]
+    n_pos = int(np.count_nonzero(counted == 1))
+    n_neg = int(np.count_nonzero(counted == -1))
+    return n_pos, counted.size - n_pos - n_neg, n_neg
 
 
 def is_rising(values: NDArray[Any], *, strictly: bool = False) -> bool:

@@ -16,7 +16,7 @@ from fastpu.common._params import check_int
 from fastpu.common._text import describe, short, where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import MOST_IN_SETS, Kept, category_flags, columns_in_order
-from fastpu.data._matrix import Matrix
+from fastpu.data._matrix import Matrix, columns_of
 from fastpu.data._validate import check_features, check_matrix, check_sample_weight
 
 _MAX_CUTS = 65535
@@ -94,15 +94,15 @@ class BinnedFeatures:
         """Return the codes of one feature as a new array of length n_rows."""
         return self._native.column(check_int("feature", feature, low=0, high=self.n_features - 1))
 
-    def _check_fits(self, name: str, n_features: int, feature_names: tuple[str, ...] | None, categories: Kept) -> None:
-        """Raise ValueError, by the name of the argument, unless these can be rows of a model with such features."""
-        check_features(self.n_features, self.feature_names, name, n_features, feature_names)
-        for column in sorted(map(int, {*categories, *self.categories})):
-            known, here = (kept.get(str(column), "numbers") for kept in (categories, self.categories))
+    def _check_fits(self, name: str, model: Any) -> None:
+        """Raise ValueError, by the name of the argument, unless these can be rows of a model with such columns."""
+        check_features(self.n_features, self.feature_names, name, model.n_features, model.feature_names)
+        for column in sorted(map(int, {*model.categories, *self.categories})):
+            known, here = (of.categories.get(str(column), "numbers") for of in (model, self))
             if known != here:
                 raise ValueError(
-                    f"{name} must have in {where_column(column, feature_names)} what the training data have there, "
-                    f"{short(known)}, got {short(here)}"
+                    f"{name} must have in {where_column(column, model.feature_names)} what the training data have "
+                    f"there, {short(known)}, got {short(here)}"
                 )
 
     def __len__(self) -> int:
@@ -132,21 +132,15 @@ class BinnedFeatures:
         )
 
 
-def bins_or_matrix(
-    X: object, name: str, *, n_features: int, feature_names: tuple[str, ...] | None, categories: Kept
-) -> Matrix | BinnedFeatures:
-    """Return rows checked for a model that takes bins, NaN, infinities and categories; errors name them `name`."""
+def bins_or_matrix(X: object, name: str, model: Any) -> Matrix | BinnedFeatures:
+    """Return rows checked for a model that takes bins, NaN, infinities and categories; errors name them `name`.
+
+    In place of the model its training rows serve as well.
+    """
     if isinstance(X, BinnedFeatures):
-        X._check_fits(name, n_features, feature_names, categories)
+        X._check_fits(name, model)
         return X
-    return check_matrix(
-        X,
-        name=name,
-        finite=False,
-        categories=categories,
-        n_features=n_features,
-        feature_names=feature_names,
-    )
+    return check_matrix(X, name=name, finite=False, **columns_of(model))
 
 
 def require_rows(X: object, function: str) -> None:

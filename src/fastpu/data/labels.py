@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._text import describe, short
 from fastpu.data._coding import apply_codes, is_missing, read_labels
-from fastpu.data._frames import check_frame, concat_frames, frame_kind, kind_of_column
+from fastpu.data._frames import concat_frames, frame_kind, kind_of_column, kinds_of_columns
 from fastpu.data._matrix import stacked
 from fastpu.data._validate import check_features, check_matrix
 
@@ -88,7 +88,6 @@ def as_labels(
 
 
 def _codes(role: str, value: object) -> tuple[object, ...]:
-    """Return the values that stand for a role as a tuple of scalars."""
     if isinstance(value, np.ndarray):
         value = value.ravel().tolist()
     values = tuple(value) if isinstance(value, list | tuple | set | frozenset) else (value,)
@@ -167,7 +166,7 @@ def _stack_matrices(parts: dict[str, object]) -> tuple[Any, list[int]]:
 
 def _stack_frames(parts: dict[str, Any], kind: str) -> tuple[Any, list[int]]:
     for name, part in parts.items():
-        check_frame(part, kind, name)
+        kinds_of_columns(part, kind, name)
         if part.shape[0] < 1:
             raise ValueError(f"{name} must have at least 1 row, got shape {part.shape}")
     first = next(iter(parts))

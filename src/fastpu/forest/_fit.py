@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._params import MANY, check_choice, check_int
+from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._warn import warn
-from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
+from fastpu.data._matrix import columns_of
+from fastpu.data._validate import check_labels, well_scaled
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model._prior import prior_by_labels
 from fastpu.model._threshold import ScoredRows
-from fastpu.tree._fit import check_bag_ratio, check_loss, check_max_features, drawn_features, joined
+from fastpu.tree._fit import Start, bag_options, check_bag_ratio, check_loss, check_max_features, drawn_features, joined
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 FUNCTION = "fit_forest"
@@ -59,41 +60,12 @@ class Growth:
     max_depth: int | None
     max_leaves: int | None
 
-    def of_trees(self, n_features: int, prior: float, *, is_sparse: bool) -> dict[str, Any]:
-        """Return the options of the core that say how trees are grown, for this prior among the unlabelled rows."""
-        return {
-            "loss": self.loss,
-            "prior": prior,
-            "random_cuts": self.splitter == "random",
-            "max_features": drawn_features(self.max_features, n_features, is_sparse=is_sparse),
-            "min_leaf_rows": self.min_leaf_rows,
-            "max_depth": -1 if self.max_depth is None else self.max_depth,
-            "max_leaves": self.max_leaves or 0,
-        }
-
-
-def check_growth(given: Mapping[str, Any]) -> Growth:
-    kind, prior, scenario = check_loss(given, LOSSES, WITH_PRIOR)
-    max_depth, max_leaves = given["max_depth"], given["max_leaves"]
-    return Growth(
-        loss=kind,
-        prior=prior,
-        scenario=scenario,
-        splitter=check_choice("splitter", given["splitter"], SPLITTERS),
-        bag_ratio=check_bag_ratio(given["bag_ratio"]),
-        max_features=check_max_features(given["max_features"], ("auto", "sqrt", "all")),
-        min_leaf_rows=min(check_int("min_leaf_rows", given["min_leaf_rows"], low=1), MANY),
-        max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), MANY),
-        max_leaves=None if max_leaves is None else min(check_int("max_leaves", max_leaves, low=2), MANY),
-    )
-
 
 def check_groups(
-    y: object, sample_weight: object, n_rows: int, growth: Growth
+    y: object, weights: NDArray[np.float64] | None, n_rows: int, growth: Growth
 ) -> tuple[NDArray[np.int8], NDArray[np.float64] | None, float]:
-    """Return labels, weights, and the prior among the unlabelled rows (any number where there is no prior), checked."""
+    """Return labels, scaled weights, and the prior among the unlabelled rows (any number where there is no prior)."""
     labels = check_labels(y, n_rows, pu_only=FUNCTION)
-    weights = check_sample_weight(sample_weight, n_rows)
     if weights is not None:
         weights = well_scaled(weights)
         for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
@@ -114,15 +86,63 @@ class ForestRows(ScoredRows):
     fingerprint: NDArray[np.uint64]
 
 
-def make_model(
-    grown: Any,
-    rows: ForestRows,
-    growth: Growth,
-    seed: int,
-    before: TreeEnsemble | None,
-    params: dict[str, object],
-) -> TreeEnsemble:
-    """Return the model of these trees and those of `before`, with its threshold; warn if it tells no rows apart."""
+class ForestFit:
+    """A fit of a forest, wherever its rows are: its arguments but for the rows, checked."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        kind, prior, scenario = check_loss(given, LOSSES, WITH_PRIOR)
+        max_depth, max_leaves = given["max_depth"], given["max_leaves"]
+        self.growth = Growth(
+            loss=kind,
+            prior=prior,
+            scenario=scenario,
+            splitter=check_choice("splitter", given["splitter"], SPLITTERS),
+            bag_ratio=check_bag_ratio(given["bag_ratio"]),
+            max_features=check_max_features(given["max_features"], ("auto", "sqrt", "all")),
+            min_leaf_rows=min(check_int("min_leaf_rows", given["min_leaf_rows"], low=1), MANY),
+            max_depth=None if max_depth is None else min(check_int("max_depth", max_depth, low=1), MANY),
+            max_leaves=None if max_leaves is None else min(check_int("max_leaves", max_leaves, low=2), MANY),
+        )
+        self.n_new = check_int("n_trees", given["n_trees"], low=1)
+        self.start = Start.of(given["init_model"], given["random_state"], FUNCTION)
+        self._callback, self._progress = given["callback"], given["progress"]
+
+    @property
+    def n_sets(self) -> int:
+        """How many sets of categories the trees before have."""
+        return 0 if self.start.before is None else len(self.start.before.category_sets)
+
+    def model(
+        self, rows: ForestRows, grow: Callable[[dict[str, Any], Callable[..., bool] | None], Any]
+    ) -> TreeEnsemble:
+        """Return the model of the trees that `grow` grows by these options of the core, calling a hook for each."""
+        growth, start, features = self.growth, self.start, rows.features
+        params = {"method": FUNCTION, **asdict(growth), "max_bins": features.max_bins}
+        start.check(features, params, rows.labels.size)
+        start.check_rows(rows.fingerprint)
+        n_all = start.n_trees + self.n_new
+        options = {
+            "n_trees": min(self.n_new, MANY),
+            "first_tree": start.n_trees,
+            "seed": start.seed,
+            **bag_options(growth.bag_ratio, rows.labels, rows.weights),
+            "loss": growth.loss,
+            "prior": rows.prior,
+            "random_cuts": growth.splitter == "random",
+            "max_features": drawn_features(growth.max_features, features.n_features, is_sparse=features.is_sparse),
+            "min_leaf_rows": growth.min_leaf_rows,
+            "max_depth": -1 if growth.max_depth is None else growth.max_depth,
+            "max_leaves": growth.max_leaves or 0,
+        }
+        with make_callback(self._callback, self._progress, total=self.n_new, description="forest") as hook:
+            grown = grow(options, of_rounds(hook, lambda tree, *rest: ForestRound(tree + 1, n_all, *rest)))
+        params |= {"n_trees": n_all, "random_state": start.random_state}
+        return _make_model(grown, rows, growth, start, params)
+
+
+def _make_model(grown: Any, rows: ForestRows, growth: Growth, start: Start, params: dict[str, object]) -> TreeEnsemble:
+    """Return the model of these trees and those before, with its threshold; warn if it tells no rows apart."""
+    before = start.before
     trees = joined(before, grown)
     sizes = np.diff(trees["tree_starts"])
     n_trees = sizes.size
@@ -130,12 +150,9 @@ def make_model(
     gains = [tree.sum(dtype=np.float64) for tree in np.split(grown.nodes["gain"], grown.tree_start[1:-1])]
     unsplit = 1.0 if growth.loss == "gini" else 4.0 * rows.prior * (1.0 - rows.prior)  # the loss of a bag
     objective = unsplit - np.array(gains)
-    with np.errstate(invalid="ignore"):
-        held = grown.oob_sum / grown.oob_count
-    make = functools.partial(
-        TreeEnsemble,
-        n_features=rows.features.n_features,
-        feature_names=rows.features.feature_names,
+    model = TreeEnsemble(
+        **columns_of(rows.features),
+        threshold=0.0,
         n_iter=n_trees,
         converged=grown.status == "n_trees",
         status=grown.status,
@@ -143,15 +160,13 @@ def make_model(
         history={"n_leaves": (sizes + 1) // 2},
         params=params,
         **trees,
-        categories=rows.features.categories,
         divisor=n_trees,
-        seed=seed,
+        seed=start.seed,
         oob_sum=grown.oob_sum,
         oob_count=grown.oob_count,
         fingerprint=rows.fingerprint,
     )
-    threshold, rule = rows.threshold(held, lambda: make(threshold=0.0))
-    model = make(threshold=threshold, threshold_rule=rule)
+    model = rows.with_threshold(model)
     if sizes.max() == 1:
         warn(
             f"{FUNCTION}: all {n_trees} trees are single leaves, which give every row the same score: either all "
@@ -160,5 +175,7 @@ def make_model(
             DegenerateModelWarning,
         )
     elif grown.status == "n_trees":
-        rows.warn_if_alike(FUNCTION, model, f"by {rule} no cut tells these apart: give more trees or rows")
+        rows.warn_if_alike(
+            FUNCTION, model, f"by {model.threshold_rule} no cut tells these apart: give more trees or rows"
+        )
     return model

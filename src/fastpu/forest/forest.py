@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY, check_int
-from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import category_flags
 from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_sample_weight
-from fastpu.forest._fit import (
-    FUNCTION,
-    WITH_PRIOR,
-    ForestRound,
-    ForestRows,
-    check_groups,
-    check_growth,
-    make_model,
-)
-from fastpu.tree._fit import (
-    as_int,
-    bag_options,
-    bin_rows,
-    check_continued,
-    check_init_model,
-    check_same_rows,
-    draw_seed,
-    fingerprint_of,
-    open_rows,
-)
+from fastpu.forest._fit import WITH_PRIOR, ForestFit, ForestRound, ForestRows, check_groups
+from fastpu.tree._fit import bin_rows, fingerprint_of, open_rows
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
@@ -182,46 +161,30 @@ def fit_forest(
     >>> bool(model.oob_decision_function[hidden].mean() > model.oob_decision_function[others].mean())
     True
     """
-    growth = check_growth(locals())
-    n_new = check_int("n_trees", n_trees, low=1)
+    fit = ForestFit(locals())
     threads = resolve_n_threads(n_threads)
-    before = check_init_model(init_model, FUNCTION)
+    before = fit.start.before
     data, cuts = open_rows(X, max_bins, before)
-    labels, weights, among_unlabelled = check_groups(y, sample_weight, data.n_rows, growth)
+    given = check_sample_weight(sample_weight, data.n_rows)
+    labels, weights, among_unlabelled = check_groups(y, given, data.n_rows, fit.growth)
     counted = None if weights is None else (weights > 0).astype(np.float64)  # for cuts, rows are there or absent
     features = bin_rows(in_order(data, labels, weights), cuts, counted, threads)
-    params = {"method": FUNCTION, **dataclasses.asdict(growth), "max_bins": features.max_bins}
-    seed = draw_seed(random_state, before)
-    if before is not None:
-        check_continued(before, features, params, features.n_rows)
-    given = check_sample_weight(sample_weight, data.n_rows)  # not scaled, as `weights` may be
-    known_by = fingerprint_of(features, labels, given, threads)
-    check_same_rows(before, known_by)
 
     def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
         return model.decision_function(features, n_threads=threads)
 
-    rows = ForestRows(labels, weights, score_all, features, among_unlabelled, known_by)
-    n_all = n_new if before is None else before.n_trees + n_new
-    with make_callback(callback, progress, total=n_new, description="forest") as hook:
-        options = _core.ForestOptions(
-            n_trees=min(n_new, MANY),
-            first_tree=0 if before is None else before.n_trees,
-            first_set=0 if before is None else len(before.category_sets),
-            seed=seed,
-            **bag_options(growth.bag_ratio, labels, weights),
-            **growth.of_trees(features.n_features, among_unlabelled, is_sparse=features.is_sparse),
-        )
-        grown = _core.grow_forest(
+    def grow(options: dict[str, Any], hook: Any) -> _core.ForestResult:
+        return _core.grow_forest(
             features._native,
             labels,
             weights,
             category_flags(features.categories, features.n_features),
-            options,
+            _core.ForestOptions(**options, first_set=fit.n_sets),
             oob_sum=None if before is None else before.oob_sum,
             oob_count=None if before is None else before.oob_count,
-            callback=of_rounds(hook, lambda tree, *rest: ForestRound(tree + 1, n_all, *rest)),
+            callback=hook,
             n_threads=threads,
         )
-    params |= {"n_trees": n_all, "random_state": as_int(random_state, before)}
-    return make_model(grown, rows, growth, seed, before, params)
+
+    known_by = fingerprint_of(features, labels, given, threads)
+    return fit.model(ForestRows(labels, weights, score_all, features, among_unlabelled, known_by), grow)

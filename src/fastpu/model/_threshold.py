@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.exceptions import DegenerateModelWarning
+
+if TYPE_CHECKING:
+    from fastpu.model._model import Model
+
+_Model = TypeVar("_Model", bound="Model")
 
 GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _FEW = 100  # with more rows on each side of the threshold out of bag, rows in the bags need not be scored
@@ -35,33 +40,32 @@ class ScoredRows:
         is_there: NDArray[np.bool_] = self.labels == label
         return is_there if self.weights is None else is_there & (self.weights > 0)
 
-    def sides(self) -> tuple[int, int]:
-        """Return the labels that a threshold lies between: +1 and -1, or 0 in place of one that no row has."""
-        upper, lower = (label if self.counted(label).any() else 0 for label in (1, -1))
-        return upper, lower
-
     def scores(self, model: Any) -> NDArray[np.float64]:
         """Return the scores of all rows by the one model of a fit, whose threshold does not change them."""
         if self._scores is None:
             self._scores = self.score(model)
         return self._scores
 
-    def threshold(self, held: NDArray[np.float64] | None, model: Callable[[], Any]) -> tuple[float, str]:
-        """Return the threshold of the best balanced accuracy between the two `sides`, and how it was chosen.
+    def with_threshold(self, model: _Model) -> _Model:
+        """Return the model with the threshold of the best balanced accuracy between labels +1 and -1.
 
-        `held` are out-of-bag scores, if there are some; where a group has none, all rows are scored by `model()`.
+        A label that no row has is replaced by 0. Out-of-bag scores count where the model has some; where a group has
+        none of them, all rows are scored.
         """
-        upper, lower = self.sides()
+        upper, lower = (label if self.counted(label).any() else 0 for label in (1, -1))
         groups = [self.counted(label) for label in (upper, lower)]
-        scores, rows = held, "rows by out-of-bag scores"
-        if scores is None:
-            scores, rows = self.scores(model()), "training rows"
-        elif any(np.isnan(scores[group]).all() for group in groups):
-            scores, rows = self.scores(model()), "rows by scores of rows in the bags (a group is in all bags)"
+        held = model._out_of_bag()
+        if held is None:
+            scores, rows = self.scores(model), "training rows"
+        elif any(np.isnan(held[group]).all() for group in groups):
+            scores, rows = self.scores(model), "rows by scores of rows in the bags (a group is in all bags)"
+        else:
+            scores, rows = held, "rows by out-of-bag scores"
         above, below = (group & ~np.isnan(scores) for group in groups)
         weights = (None, None) if self.weights is None else (self.weights[above], self.weights[below])
         threshold = balanced_accuracy_threshold(scores[above], scores[below], *weights)
-        return threshold, f"best balanced accuracy between {GROUP[upper]} and {GROUP[lower]} {rows}"
+        rule = f"best balanced accuracy between {GROUP[upper]} and {GROUP[lower]} {rows}"
+        return replace(model, threshold=threshold, threshold_rule=rule)
 
     def warn_if_alike(self, function: str, model: Any, advice: str) -> None:
         """Warn of a model that calls all rows the same."""

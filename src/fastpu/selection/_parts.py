@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.data._folds import Fold
-from fastpu.data._frames import check_frame, frame_kind
+from fastpu.data._frames import frame_kind, kinds_of_columns
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.selection._trials import Part
@@ -24,7 +24,7 @@ class TableRows:
         if self._kind is None and not isinstance(X, BinnedFeatures):
             X = check_matrix(X, name=name, finite=False).table()
         elif self._kind is not None:
-            check_frame(X, self._kind, name)
+            kinds_of_columns(X, self._kind, name)
         self.X: Any = X
         self.n_rows = int(X.shape[0])
 

@@ -6,6 +6,7 @@ import hashlib
 import math
 import numbers
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,18 +21,22 @@ from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
 from fastpu.model._prior import check_prior_in, check_scenario
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
 
-_MAX_BINS = 255
+MAX_BINS = 255  # the default
+
+
+def check_max_bins(max_bins: object) -> int | None:
+    return None if max_bins is None else check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
 
 
 def open_rows(
     X: object, max_bins: object, before: TreeEnsemble | None = None, *, words: tuple[str, ...] = ()
 ) -> tuple[Matrix | BinnedFeatures, int | str | None]:
     """Return X, checked, and `max_bins`: the most cuts of a feature, None, or one of `words`."""
-    cuts: int | str | None = None
+    cuts: int | str | None
     if isinstance(max_bins, str) and words:
         cuts = check_choice("max_bins", max_bins, words, f", None or an integer from 1 to {_MAX_CUTS}")
-    elif max_bins is not None:
-        cuts = check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
+    else:
+        cuts = check_max_bins(max_bins)
     if not isinstance(X, BinnedFeatures):
         return check_matrix(X, finite=False, categories="learn" if before is None else before.categories), cuts
     if cuts is not None and cuts != X.max_bins:
@@ -43,7 +48,7 @@ def bin_rows(
     data: Matrix | BinnedFeatures, max_bins: Any, weights: NDArray[np.float64] | None, n_threads: int
 ) -> BinnedFeatures:
     """Return the rows that `open_rows` gave as binned features, 255 cuts of each by default."""
-    return data if isinstance(data, BinnedFeatures) else binned(data, max_bins or _MAX_BINS, weights, n_threads)
+    return data if isinstance(data, BinnedFeatures) else binned(data, max_bins or MAX_BINS, weights, n_threads)
 
 
 # ---- Bags ----
@@ -58,7 +63,7 @@ def bag_options(
     bag_ratio: float | None, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
 ) -> dict[str, Any]:
     """Return the options of the core that say how bags are drawn from these rows."""
-    n_pos, n_unl, _ = label_counts(labels if weights is None else labels[weights > 0])  # others are in no bag
+    n_pos, n_unl, _ = label_counts(labels, weights)  # others are in no bag
     if bag_ratio is None:
         return {"bag_unl": n_unl, "replace_unl": True}
     return {"bag_unl": max(1, round(min(bag_ratio * n_pos, n_unl))), "replace_unl": False}
@@ -119,70 +124,80 @@ def check_loss(
     return kind, None, drawn_as
 
 
-# ---- The seed, and models that a fit goes on from ----
+# ---- Where a fit begins ----
 
 
-def as_int(random_state: object, before: TreeEnsemble | None) -> object:
-    """Return the seed as a model's params have it."""
-    if isinstance(random_state, numbers.Integral):
-        return int(random_state)
-    return None if before is None else before.params["random_state"]
+@dataclass(frozen=True)
+class Start:
+    """Where a fit of trees begins: the model `before` that it goes on from, if any, and the seed of all its draws.
+
+    `rng` draws what is no part of a tree, such as folds, and `random_state` is what the params of the model have.
+    """
+
+    before: TreeEnsemble | None
+    seed: int
+    rng: np.random.Generator
+    random_state: int | None
+
+    @classmethod
+    def of(cls, init_model: object, random_state: object, function: str) -> Start:
+        rng = check_random_state(random_state)
+        number = int(random_state) if isinstance(random_state, numbers.Integral) else None
+        if init_model is None:
+            return cls(None, _draw_seed(rng), rng, number)
+        if not isinstance(init_model, TreeEnsemble):
+            raise TypeError(f"init_model must be a TreeEnsemble or None, got {describe(init_model)}")
+        if init_model.params.get("method") != function:
+            raise ValueError(
+                f"init_model must be a model of {function}, got one of {init_model.params.get('method')!r}"
+            )
+        if init_model.divisor > 1 and init_model.oob_sum is None:
+            raise ValueError("init_model must have its out-of-bag scores, got a model without them")
+        if random_state is not None and _draw_seed(check_random_state(random_state)) != init_model.seed:
+            raise ValueError(
+                f"random_state must be None with init_model, whose trees go on from its own seed, or the number that "
+                f"it was made by, got {describe(random_state)}"
+            )
+        recorded: Any = init_model.params["random_state"] if number is None else number
+        return cls(init_model, init_model.seed, rng, recorded)
+
+    @property
+    def n_trees(self) -> int:
+        return 0 if self.before is None else self.before.n_trees
+
+    def check(self, features: BinnedFeatures, params: dict[str, object], n_rows: int) -> None:
+        """Raise ValueError unless a fit to so many rows with these features and parameters can begin here."""
+        before = self.before
+        if before is None:
+            return
+        for name, value in params.items():
+            if before.params.get(name) != value:
+                raise ValueError(f"{name} must be that of init_model, {before.params.get(name)!r}, got {value!r}")
+        features._check_fits("X", before)
+        if before.oob_sum is not None and before.oob_sum.size != n_rows:
+            raise ValueError(f"X must have the {before.oob_sum.size} rows of init_model, got {n_rows}")
+
+    def check_rows(self, rows: NDArray[np.uint64]) -> None:
+        """Raise ValueError unless the rows with this fingerprint are those of the model that the fit goes on from."""
+        if self.before is None or self.before.fingerprint is None:
+            return
+        is_same = self.before.fingerprint == rows
+        # X last: other weights may move its cuts.
+        for place, name, what in ((1, "y", "labels"), (2, "sample_weight", "weights"), (0, "X", "rows, or other cuts")):
+            if not is_same[place]:
+                raise ValueError(f"{name} must be that of init_model, in the same order of rows, got other {what}")
 
 
-def draw_seed(random_state: object, before: TreeEnsemble | None) -> int:
-    """Return the seed that all draws are derived from: that of the model before, if there is one."""
-    if before is not None and random_state is None:
-        return before.seed
-    seed = int(check_random_state(random_state).integers(2**64, dtype=np.uint64))
-    if before is not None and seed != before.seed:
-        raise ValueError(
-            f"random_state must be None with init_model, whose trees go on from its own seed, or the number that it "
-            f"was made by, got {describe(random_state)}"
-        )
-    return seed
+def _draw_seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**64, dtype=np.uint64))
 
 
-def check_init_model(model: object, function: str) -> TreeEnsemble | None:
-    if model is None:
-        return None
-    if not isinstance(model, TreeEnsemble):
-        raise TypeError(f"init_model must be a TreeEnsemble or None, got {describe(model)}")
-    if model.params.get("method") != function:
-        raise ValueError(f"init_model must be a model of {function}, got one of {model.params.get('method')!r}")
-    if model.divisor > 1 and model.oob_sum is None:
-        raise ValueError("init_model must have its out-of-bag scores, got a model without them")
-    return model
+def fingerprint_of_parts(parts: Sequence[NDArray[np.uint64]], native: _core.BinnedFeatures) -> NDArray[np.uint64]:
+    """Return what training rows, in any parts, are known by: hashes of codes and cuts, of labels and of weights.
 
-
-def check_continued(before: TreeEnsemble, features: BinnedFeatures, params: dict[str, object], n_rows: int) -> None:
-    """Raise ValueError unless a fit to so many rows, with these features and parameters, can go on from this model."""
-    for name, value in params.items():
-        if before.params.get(name) != value:
-            raise ValueError(f"{name} must be that of init_model, {before.params.get(name)!r}, got {value!r}")
-    features._check_fits("X", before.n_features, before.feature_names, before.categories)
-    if before.oob_sum is not None and before.oob_sum.size != n_rows:
-        raise ValueError(f"X must have the {before.oob_sum.size} rows of init_model, got {n_rows}")
-
-
-def fingerprint_of_part(
-    features: BinnedFeatures,
-    labels: NDArray[np.int8],
-    weights: NDArray[np.float64] | None,
-    *,
-    first_row: int,
-    n_threads: int,
-) -> NDArray[np.uint64]:
-    """Return hashes of codes, labels and weights, which are to be added up over the parts of the data."""
-    # A message of Dask may have the weights at any byte.
-    mass = None if weights is None else np.require(weights, requirements="A")
-    return _core.fingerprint(features._native, labels, mass, first_row=first_row, n_threads=n_threads)
-
-
-def fingerprint_of_parts(
-    parts: Sequence[NDArray[np.uint64]], cut_starts: NDArray[np.int64], cut_values: NDArray[np.float64]
-) -> NDArray[np.uint64]:
-    """Return what training rows, in any parts, are known by: hashes of codes and cuts, of labels and of weights."""
-    cuts = hashlib.blake2b(cut_starts.tobytes() + cut_values.tobytes(), digest_size=8).digest()
+    `parts` are their own hashes, by `_core.fingerprint`, and `native` has the cuts.
+    """
+    cuts = hashlib.blake2b(native.cut_starts.tobytes() + native.cut_values.tobytes(), digest_size=8).digest()
     of_cuts = np.array([int.from_bytes(cuts, "little"), 0, 0], dtype=np.uint64)
     found: NDArray[np.uint64] = np.sum([*parts, of_cuts], axis=0, dtype=np.uint64)
     return found
@@ -192,19 +207,8 @@ def fingerprint_of(
     features: BinnedFeatures, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, n_threads: int
 ) -> NDArray[np.uint64]:
     native = features._native
-    whole = fingerprint_of_part(features, labels, weights, first_row=0, n_threads=n_threads)
-    return fingerprint_of_parts([whole], native.cut_starts, native.cut_values)
-
-
-def check_same_rows(before: TreeEnsemble | None, rows: NDArray[np.uint64]) -> None:
-    """Raise ValueError unless the rows with this fingerprint are those of the model that a fit goes on from."""
-    if before is None or before.fingerprint is None:
-        return
-    is_same = before.fingerprint == rows
-    # X last: other weights may move its cuts.
-    for place, name, what in ((1, "y", "labels"), (2, "sample_weight", "weights"), (0, "X", "rows, or other cuts")):
-        if not is_same[place]:
-            raise ValueError(f"{name} must be that of init_model, in the same order of rows, got other {what}")
+    whole = _core.fingerprint(native, labels, weights, first_row=0, n_threads=n_threads)
+    return fingerprint_of_parts([whole], native)
 
 
 def joined(before: TreeEnsemble | None, grown: Any, n_parts: int = 1) -> dict[str, Any]:

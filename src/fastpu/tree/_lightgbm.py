@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.data._categories import Kept, columns_in_sets
+from fastpu.data._categories import columns_in_sets
 
 if TYPE_CHECKING:
     import lightgbm
@@ -28,25 +28,18 @@ _WORDS = 8  # of 32 bits in a set of categories
 _REFUSED = re.compile(r"[\s\",:\[\]{}\\\x00-\x1f\x7f\ud800-\udfff]")
 
 
-def make_booster(
-    nodes: NDArray[Any],
-    tree_starts: NDArray[np.int64],
-    category_sets: NDArray[np.uint64],
-    *,
-    divisor: int,
-    feature_names: Iterable[str],
-    categories: Kept,
-) -> lightgbm.Booster:
-    """Return a LightGBM model with the scores of these trees, whose arrays are as in `TreeEnsemble`."""
+def make_booster(model: Any) -> lightgbm.Booster:
+    """Return a LightGBM model with the scores of this `TreeEnsemble`."""
     try:
         library = import_module("lightgbm")
     except ImportError as error:
         raise ImportError("to_lightgbm needs LightGBM: pip install 'fastpu[lightgbm]'") from error
-    names = _accepted_names(feature_names)
+    categories = model.categories
+    names = _accepted_names(model.feature_names or [f"Column_{column}" for column in range(model.n_features)])
     kinds = ["[-inf:inf]"] * len(names)  # LightGBM has the range of each column here, and the codes of its categories
     for column in columns_in_sets(categories):
         kinds[column] = ":".join(map(str, range(len(categories[str(column)])))) or "none"
-    trees = _tree_texts(nodes, tree_starts, category_sets, divisor)
+    trees = _tree_texts(model)
     head = [
         "tree",
         "version=v4",
@@ -81,12 +74,10 @@ def _accepted_names(names: Iterable[str]) -> list[str]:
     return accepted
 
 
-def _tree_texts(
-    nodes: NDArray[Any], tree_starts: NDArray[np.int64], category_sets: NDArray[np.uint64], divisor: int
-) -> list[str]:
+def _tree_texts(model: Any) -> list[str]:
+    nodes, tree_starts = model.nodes, model.tree_starts
     starts = tree_starts[:-1]
     is_split = nodes["feature"] >= 0
-    places = np.flatnonzero(is_split)
     splits, leaves = nodes[is_split], nodes[~is_split]
     by_set = splits["category_set"] >= 0
 
@@ -102,7 +93,7 @@ def _tree_texts(
 
     sets_before = np.concatenate([[0], np.cumsum(by_set)])
     set_number = sets_before[:-1] - sets_before[n_before[starts]][splits["tree"]]
-    words = category_sets[splits["category_set"][by_set]]
+    words = model.category_sets[splits["category_set"][by_set]]
     words = np.where(is_turned[by_set, None], ~words, words)
     words[:, -1] &= np.uint64(2**63 - 1)  # there is no category 255
     decision = np.where(splits["missing_left"], _NAN_IS_MISSING + _MISSING_LEFT, _NAN_IS_MISSING)
@@ -114,10 +105,10 @@ def _tree_texts(
         "decision_type": np.where(by_set, _NAN_IS_MISSING + _IS_CATEGORICAL, decision),
         "left_child": left,
         "right_child": right,
-        "internal_value": _means(nodes, tree_starts)[places] / divisor,
+        "internal_value": _means(nodes, tree_starts)[is_split] / model.divisor,
         "internal_count": splits["cover"],
     }
-    of_leaves = {"leaf_value": leaves["value"] / divisor, "leaf_count": leaves["cover"]}
+    of_leaves = {"leaf_value": leaves["value"] / model.divisor, "leaf_count": leaves["cover"]}
     split_texts = {key: _texts(values) for key, values in of_splits.items()}
     leaf_texts = {key: _texts(values) for key, values in of_leaves.items()}
     split_texts["internal_weight"], leaf_texts["leaf_weight"] = split_texts["internal_count"], leaf_texts["leaf_count"]

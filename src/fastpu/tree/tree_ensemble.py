@@ -239,14 +239,7 @@ class TreeEnsemble(Model):
         >>> bool(np.allclose(shares.sum(axis=1), model.decision_function(X)))
         True
         """
-        return make_booster(
-            self.nodes,
-            self.tree_starts,
-            self.category_sets,
-            divisor=self.divisor,
-            feature_names=self.feature_names or [f"Column_{column}" for column in range(self.n_features)],
-            categories=self.categories,
-        )
+        return make_booster(self)
 
     # --------------------------------------------------------------------------------------------------- the scores
 
@@ -277,9 +270,7 @@ class TreeEnsemble(Model):
             yield sums / self.divisor
 
     def _check_input(self, X: object, name: str) -> Any:
-        return bins_or_matrix(
-            X, name, n_features=self.n_features, feature_names=self.feature_names, categories=self.categories
-        )
+        return bins_or_matrix(X, name, self)
 
     def _out_of_bag(self) -> NDArray[np.float64] | None:
         return self.oob_decision_function
