@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -21,7 +21,7 @@ from fastpu.metrics._ranking import average_precision, lift_at_k
 from fastpu.model._model import Model
 from fastpu.model._prior import check_prior_in, check_scenario, needs_prior, prior_among_unlabeled
 from fastpu.selection._grid import Arguments, Grid
-from fastpu.selection._trials import Part
+from fastpu.selection._parts import Part
 
 _SIGNS = {"puf": 1, "err_star": -1, "error": -1, "auc": 1, "lift": 1, "average_precision": 1}
 _WANT_PRIOR = ("err_star", "average_precision")
@@ -61,7 +61,12 @@ class Criterion:
                 f"validation=(X_val, y_val) with true labels, or choose another criterion"
             )
         if self.takes_prior:
-            prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.scenario)
+            self.prior_by(labels)
+
+    def prior_by(self, labels: NDArray[np.int8]) -> float:
+        """Return the prior among the unlabelled rows, of rows with these labels."""
+        n_pos, n_unl, n_neg = label_counts(labels)
+        return prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.scenario)
 
     def check_held(self, labels: NDArray[np.int8], where: str) -> None:
         """Raise ValueError if `k` flags more unlabelled rows than are held out."""
@@ -110,9 +115,7 @@ class Criterion:
         if self.name == "lift":
             return float(lift_at_k(scores[positive], scores[y == 0], cast("float", self.k)))
         if self.name == "average_precision":
-            n_pos, n_unl, n_neg = label_counts(y)
-            prior = prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.scenario)
-            return float(average_precision(scores[positive], scores[y == 0], prior=prior))
+            return float(average_precision(scores[positive], scores[y == 0], prior=self.prior_by(y)))
         # In a single set labelled negatives, if any, belong to the sample as well.
         other = y == 0 if self.scenario == "case_control" else ~positive
         weights = (None, None) if weight is None else (weight[positive], weight[other])
@@ -157,22 +160,19 @@ def with_prior(
     fit: Callable[..., Any],
     arguments: Arguments,
     given: Mapping[str, Any],
-    grids: Sequence[Grid],
+    grid: Grid,
     labels: NDArray[np.int8],
     criterion: Criterion,
 ) -> Callable[..., Any]:
     """Return `fit` with the prior of the criterion at the points of the grid that need one, or `fit` if none does."""
     if arguments.takes("prior"):
         prior: dict[str, Any] = {"prior": criterion.prior}
-        n_pos, n_unl, n_neg = label_counts(labels)
         if arguments.takes("scenario"):
             prior["scenario"] = criterion.scenario
-        elif n_unl:
-            prior["prior"] = prior_among_unlabeled(
-                criterion.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=criterion.scenario
-            )
+        elif (labels == 0).any():
+            prior["prior"] = criterion.prior_by(labels)
         given_prior = _WithPrior(fit, prior)
-        if any(given_prior.applies({**given, **point}) for part in grids for point in part.points()):
+        if any(given_prior.applies({**given, **point}) for point, _ in grid.points()):
             return given_prior
     if not criterion.takes_prior:
         raise ValueError(

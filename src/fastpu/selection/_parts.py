@@ -13,7 +13,6 @@ from fastpu.data._folds import Fold
 from fastpu.data._frames import check_frame, frame_kind
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import BinnedFeatures
-from fastpu.selection._trials import Part
 
 
 class TableRows:
@@ -62,6 +61,18 @@ def check_folds(cv: Sequence[Any], n_rows: int) -> list[Fold]:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Rows to fit to, with the arguments that have an entry for each of them, and rows to judge by."""
+
+    X: Any
+    y: NDArray[Any]
+    by_row: Mapping[str, Any]
+    X_held: Any
+    y_held: NDArray[Any]
+    weight_held: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True)
 class FoldParts:
     """For each fold the training rows and the rows held out, one fold at a time, since they are copies of the data."""
 
@@ -85,6 +96,4 @@ class FoldParts:
                 take(held, train),
                 self.labels[held],
                 None if weights is None else weights[held],
-                train,
-                held,
             )
