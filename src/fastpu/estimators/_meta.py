@@ -66,6 +66,12 @@ class CloneRows:
         """Return the numbers of the rows of positive weight that have this code."""
         return np.flatnonzero((self.codes == code) & (self.mass > 0))
 
+    def require_groups(self, owner: Any) -> None:
+        """Raise ValueError unless there are positive and unlabelled rows of positive weight."""
+        for code, kind in ((1, "positive"), (0, "unlabelled")):
+            if not self.rows(code).size:
+                raise ValueError(f"y must hold {kind} rows of positive weight for {type(owner).__name__}, got none")
+
     def fit(
         self,
         rows: NDArray[np.intp],
