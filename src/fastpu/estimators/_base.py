@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fastpu.common._methods import DECLARED
 from fastpu.common._sharing import parameters_of_many
@@ -16,12 +18,6 @@ from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._calibration import calibrated
 from fastpu.estimators._pu_classifier import Labels, PUClassifier, require_classes, require_distinct_names
-
-try:
-    from sklearn.utils.metaestimators import available_if
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise ImportError("fastpu.estimators needs scikit-learn >= 1.6: pip install 'fastpu[sklearn]'") from error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

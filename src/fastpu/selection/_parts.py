@@ -27,11 +27,10 @@ class TableRows:
         self.X: Any = X
         self.n_rows = int(X.shape[0])
 
-    def take(self, rows: NDArray[np.intp]) -> Any:
-        return self.X.iloc[rows] if self._kind == "pandas" else self.X[rows]
-
-    def take_pairs(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
-        """Return some columns of some rows: of a kernel matrix, whose columns stand for the rows as well."""
+    def take(self, rows: NDArray[np.intp], columns: NDArray[np.intp] | None = None) -> Any:
+        """Return some rows, and some columns of them: of a kernel matrix, whose columns stand for the rows as well."""
+        if columns is None:
+            return self.X.iloc[rows] if self._kind == "pandas" else self.X[rows]
         if not isinstance(self.X, np.ndarray) or self.X.shape[1] != self.n_rows:
             raise ValueError(
                 f"X must be a square array with kernel='precomputed', got shape {tuple(self.X.shape)} "
@@ -86,14 +85,14 @@ class FoldParts:
         return len(self.folds)
 
     def __iter__(self) -> Iterator[Part]:
-        take = self.rows.take_pairs if self.is_square else lambda rows, _: self.rows.take(rows)
         weights = self.by_row.get("sample_weight")
         for train, held in self.folds:
+            columns = train if self.is_square else None
             yield Part(
-                take(train, train),
+                self.rows.take(train, columns),
                 self.labels[train],
                 {name: values[train] for name, values in self.by_row.items()},
-                take(held, train),
+                self.rows.take(held, columns),
                 self.labels[held],
                 None if weights is None else weights[held],
             )
