@@ -82,7 +82,7 @@ class FastpuClassifier(PUClassifier):
         fitted = self._call(rows, codes, dict(arguments))
         fitted["model_"] = self._named(fitted["model_"])
         if self.calibration is not None:
-            model, estimate = calibrated(self, fitted, rows, codes, arguments)
+            model, estimate = calibrated(self, fitted["model_"], rows, codes, arguments)
             fitted |= {"model_": model, "calibration_prior_estimate_": estimate}
         fitted["classes_"] = labels.classes
         for name, value in fitted.items():

@@ -24,7 +24,7 @@ _OF_ROWS = ("sample_weight", "sample_cost")
 
 
 def calibrated(
-    estimator: Any, fitted: Mapping[str, Any], rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any]
+    estimator: Any, model: Model, rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any]
 ) -> tuple[Model, PriorEstimate | None]:
     """Return the model of a fit with probabilities, and the estimate of the prior, or None where none was made.
 
@@ -34,7 +34,6 @@ def calibrated(
         if arguments.get(name) is not None:
             raise ValueError(f"{name} must be left out with a calibration, which fits to parts of the rows, got it")
     method = check_choice("calibration", estimator.calibration, METHODS)
-    model: Model = fitted["model_"]
     weights = arguments.get("sample_weight")
     if not (codes != 1).any():
         raise ValueError("calibration needs rows of another class than the positive one, got none")
@@ -52,7 +51,7 @@ def calibrated(
     if not (codes == 0).any():
         return model._with_calibration(method, *_against_all(scores, codes, weights), caller="calibration"), None
     scored, mass = by_group(scores, codes, weights, ~np.isnan(scores))
-    prior, estimate = _prior_among_unlabeled(estimator, fitted.get("prior_"), arguments, scored, mass)
+    prior, estimate = _prior_among_unlabeled(estimator, arguments, scored, mass)
     return model._with_calibration(method, scored, prior, caller="calibration"), estimate
 
 
@@ -103,13 +102,13 @@ def _folds(n_folds: int, codes: NDArray[np.int8], weights: NDArray[np.float64] |
 
 
 def _prior_among_unlabeled(
-    estimator: Any, estimated: float | None, arguments: Mapping[str, Any], scored: Scored, mass: Mapping[int, float]
+    estimator: Any, arguments: Mapping[str, Any], scored: Scored, mass: Mapping[int, float]
 ) -> tuple[float, PriorEstimate | None]:
     """Return the prior, given for the probabilities, of the fit, or estimated from the scores with its estimate."""
     if estimator.calibration_prior is not None:
         return check_prior(estimator.calibration_prior), None
-    of_fit = getattr(estimator, "prior", None) if estimated is None else estimated
-    if of_fit is None or isinstance(of_fit, str):
+    of_fit = arguments.get("prior", getattr(estimator, "prior", None))
+    if of_fit is None:
         pos, unl = scored.pos[in_proportion(scored.share_pos, 0.5)], scored.unl[in_proportion(scored.share_unl, 0.5)]
         share = score_share(pos, unl)
         edge = 1 / (unl.size + 1)  # the share of one more row keeps the estimate away from 0 and 1
