@@ -28,13 +28,12 @@ _COLLAPSED = ("no_negative", "collapse")
 
 @dataclass(frozen=True)
 class Work:
-    """What all trials share: the fit and its other arguments, the criterion, the flaws to accept, the threads."""
+    """What all trials share: the fit and its other arguments, the criterion, the flaws to accept."""
 
     fit: Callable[..., Any]
     arguments: Mapping[str, Any]
     criterion: Criterion
     admitted: tuple[str, ...]
-    n_threads: int | None
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,7 @@ def judged(
     if not set(flaws) <= set(work.admitted):
         return Outcome(work.criterion.worst, status, message, seconds, others)
     try:
-        score = float(work.criterion(model, part, work.n_threads))
+        score = work.criterion(model, part, work.arguments.get("n_threads"))
     except (ArithmeticError, ValueError) as error:
         return Outcome(work.criterion.worst, "failed", f"{type(error).__name__}: {error}", seconds, others)
     if math.isnan(score):

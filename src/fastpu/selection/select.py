@@ -236,8 +236,7 @@ def select(
     is_square = _is_square(fit, given, checked)
     if prior is not None:
         fit = with_prior(fit, arguments, given, checked, labels, criterion)
-    per_fit = threads_of_a_fit.get("n_threads")
-    work = Work(fit, given | threads_of_a_fit, criterion, _admitted(admit), per_fit)
+    work = Work(fit, given | threads_of_a_fit, criterion, _admitted(admit))
     kernels = None
     if validation is None:
         folds = _folds(cv, labels, generator, criterion)
