@@ -137,12 +137,10 @@ def pu_auc(
 
     Raises
     ------
-    TypeError
-        If an argument does not hold real numbers.
-    ValueError
-        If a vector is empty, not one-dimensional or holds NaN; if `prior` is out of range, or not possible in
-        ``"single_set"``; or if the estimate is outside [0, 1] by more than 5 standard errors of a perfect ranking, so
-        that `prior` cannot be the share of positives among the unlabelled rows.
+    TypeError, ValueError
+        As in `pn_risk`; if `prior` is out of range, or not possible in ``"single_set"``; or if the estimate is outside
+        [0, 1] by more than 5 standard errors of a perfect ranking, so that `prior` cannot be the share of positives
+        among the unlabelled rows.
 
     Warns
     -----
@@ -188,13 +186,12 @@ def pu_auc(
                 f"{high:.3g}",
                 EstimateWarning,
             )
-    if 0 <= value <= 1:
-        return value
-    error = math.sqrt((share / 3 - share**2 / 4) / unl.size + share**2 / (12 * pos.size)) / (1 - share)
-    outside = value - 1 if value > 1 else -value
+    inside = min(1.0, max(0.0, value))
+    outside = abs(value - inside)
     # Rounding alone can put a perfect ranking above 1.
     if outside <= 8 * np.finfo(float).eps / (1 - share):
-        return min(1.0, max(0.0, value))
+        return inside
+    error = math.sqrt((share / 3 - share**2 / 4) / unl.size + share**2 / (12 * pos.size)) / (1 - share)
     most = 2 * (1 - won) if value > 1 else 2 * won
     meaning = (
         f"{value:.4g} from the AUC {won:.4g} between labelled and unlabelled rows, if {share:.4g} of the latter are "
@@ -205,8 +202,8 @@ def pu_auc(
             ". If prior is the rate among all rows, the labelled ones included, pass scenario='single_set'"
         )  # fmt: skip
         raise ValueError(f"prior does not fit the scores: pu_auc is {meaning}{hint}")
-    warn(f"pu_auc is {meaning}; {min(1, max(0, value)):.0f} is returned", EstimateWarning)
-    return min(1.0, max(0.0, value))
+    warn(f"pu_auc is {meaning}; {inside:.0f} is returned", EstimateWarning)
+    return inside
 
 
 @answers_unknown_keywords

@@ -67,10 +67,8 @@ def recall_at_k(
 
     Raises
     ------
-    TypeError
-        If an argument does not hold real numbers.
-    ValueError
-        If scores are empty, not one-dimensional or hold NaN; if `k` is out of range.
+    TypeError, ValueError
+        As in `pn_risk`, and if `k` is out of range.
 
     Notes
     -----
