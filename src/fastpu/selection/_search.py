@@ -32,10 +32,10 @@ class Search:
     work: Work
     source: FoldParts | list[Part]
     grid: Grid
-    kernels: KernelGrid | None
     shares: Sequence[str]
     together: bool
     jobs: int
+    n_threads: int | None
     points: list[dict[str, Any]] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     outcomes: list[list[Outcome]] = field(default_factory=list)
@@ -80,7 +80,9 @@ class Search:
         return next(i for i, score in scores.items() if score >= best - _TIE)
 
     def _try(self, points: list[dict[str, Any]], stage: str) -> None:
-        outcomes = None if self.kernels is None else self.kernels.outcomes(points)
+        outcomes = None
+        if isinstance(self.source, FoldParts):
+            outcomes = _as_one(self.work, self.source, self.grid.names, points, self.n_threads)
         if outcomes is None:
             outcomes = self._by_lines(points)
         self.points += points
@@ -167,50 +169,31 @@ def _column(values: list[Any]) -> NDArray[Any]:
 # ---- Grids of kernel machines: fits to all folds share work, and score the rows held out on the way ----
 
 
-@dataclass(frozen=True)
-class KernelGrid:
-    """All folds of a grid of kernel machines; a criterion of the user's wants models, the others scores alone."""
-
-    work: Work
-    source: FoldParts
-    grid: SvmGrid
-
-    @classmethod
-    def of(cls, work: Work, source: FoldParts, names: set[str], *, n_threads: int | None) -> KernelGrid | None:
-        """Return the grid whose points differ in the parameters `names`, or None where fits do not share work."""
-        if not SvmGrid.takes(work.fit, names, work.arguments):
-            return None
-        threads = {} if n_threads is None else {"n_threads": n_threads}
-        try:
-            grid = SvmGrid(work.fit, source.rows.X, {**work.arguments, **threads})
-        except ValueError:  # the fits that are made one by one raise it again
-            return None
-        return cls(work, source, grid)
-
-    def outcomes(self, points: Sequence[Mapping[str, Any]]) -> list[list[Outcome]] | None:
-        """Return the outcomes of each point on all folds, or None if a point cannot be fitted."""
-        start = time.perf_counter()
-        try:
-            fits = self.grid.solve(points, self._folds())
-        except (ArithmeticError, ValueError):
-            return None  # fitted one by one, only the points that caused the error fail
-        seconds = (time.perf_counter() - start) / (len(points) * len(fits))
-        outcomes: list[list[Outcome]] = [[] for _ in points]
-        for part, of_fold in zip(self.source, fits, strict=True):
-            for i, fit in enumerate(of_fold):
-                with warnings.catch_warnings(record=True) as caught:
-                    warnings.simplefilter("always")
-                    fit.warn()
-                known = SimpleNamespace(decision_function=lambda _, held=fit.held: held)
-                model = known if self.work.criterion.function is None else fit.model()
-                outcomes[i].append(judged(self.work, part, model, flaws_of(caught), seconds, caught))
-        return outcomes
-
-    def _folds(self) -> list[FoldData]:
-        """Return the numbers of the rows of each fold, and what has an entry for each of those to fit to."""
-        folds = []
-        for train, held in self.source.folds:
-            by_row = {name: values[train] for name, values in self.source.by_row.items()}
-            numbers = train.astype(np.int64), held.astype(np.int64)
-            folds.append(FoldData(*numbers, self.source.labels[train], by_row))
-        return folds
+def _as_one(
+    work: Work, source: FoldParts, names: Iterable[str], points: Sequence[Mapping[str, Any]], n_threads: int | None
+) -> list[list[Outcome]] | None:
+    """Return the outcomes of points that differ in the parameters `names`, or None where fits do not share work."""
+    if not SvmGrid.takes(work.fit, set(names), work.arguments):
+        return None
+    threads = {} if n_threads is None else {"n_threads": n_threads}
+    start = time.perf_counter()
+    folds = []
+    for train, held in source.folds:
+        by_row = {name: values[train] for name, values in source.by_row.items()}
+        folds.append(FoldData(train.astype(np.int64), held.astype(np.int64), source.labels[train], by_row))
+    try:
+        fits = SvmGrid(work.fit, source.rows.X, {**work.arguments, **threads}).solve(points, folds)
+    except (ArithmeticError, ValueError):
+        return None  # fitted one by one, only the points that caused the error fail
+    seconds = (time.perf_counter() - start) / (len(points) * len(fits))
+    outcomes: list[list[Outcome]] = [[] for _ in points]
+    for part, of_fold in zip(source, fits, strict=True):
+        for i, fit in enumerate(of_fold):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                fit.warn()
+            known = SimpleNamespace(decision_function=lambda _, held=fit.held: held)
+            # A criterion of the user's wants a model, the others its scores alone.
+            model = known if work.criterion.function is None else fit.model()
+            outcomes[i].append(judged(work, part, model, flaws_of(caught), seconds, caught))
+    return outcomes

@@ -22,7 +22,7 @@ from fastpu.model._prior import PriorEstimate
 from fastpu.selection._criteria import Criterion, check_scoring, with_prior
 from fastpu.selection._grid import Arguments, Grid, check_grid
 from fastpu.selection._parts import FoldParts, Part, TableRows, check_folds
-from fastpu.selection._search import KernelGrid, Search
+from fastpu.selection._search import Search
 from fastpu.selection._trials import Work
 
 _MAY_PASS = ("not_converged", "degenerate")
@@ -237,14 +237,13 @@ def select(
     if prior is not None:
         fit = with_prior(fit, arguments, given, checked, labels, criterion)
     work = Work(fit, given | threads_of_a_fit, criterion, _admitted(admit))
-    kernels = None
+    source: FoldParts | list[Part]
     if validation is None:
         folds = _folds(cv, labels, generator, criterion)
-        source: FoldParts | list[Part] = (parts := FoldParts(rows, labels, by_row, folds, is_square=is_square))
-        kernels = KernelGrid.of(work, parts, set(checked.names), n_threads=most_threads)
+        source = FoldParts(rows, labels, by_row, folds, is_square=is_square)
     else:
         source = [Part(rows.X, labels, by_row, *_validation_rows(validation, criterion), None)]
-    search = Search(work, source, checked, kernels, shares=shares, together=together, jobs=jobs)
+    search = Search(work, source, checked, shares, together, jobs=jobs, n_threads=most_threads)
     chosen = search.try_all()
     if refine is not None:
         chosen = search.refine(chosen, arguments)
