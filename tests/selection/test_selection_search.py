@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import warnings
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import fastpu
+from fastpu.common._methods import DECLARED, function_of
 from fastpu.common._sharing import shared_parameters, shares_together, shares_work
 from fastpu.selection._grid import Arguments, Grid, Move
 from fastpu.selection._trials import make_lines
@@ -315,6 +317,14 @@ def test_which_parameters_move_and_how():
     assert all(isinstance(p["count"], int) and isinstance(p["real"], float) for p in around)
     large = Move({"count": 200}, {"count": None})
     assert [move.params()["count"] for move in large.neighbors()] == [220, 180]
+
+
+@pytest.mark.parametrize("method", DECLARED)
+def test_no_real_parameter_of_a_method_moves_as_a_whole_number(method):
+    fit = function_of(method)
+    point = {p.name: 1 for p in inspect.signature(fit).parameters.values() if isinstance(p.default, float)}
+    start = Move.at(point, dict.fromkeys(point, (1, 2)), Arguments.of(fit))
+    assert start.steps == dict.fromkeys(point, (0, 0))
 
 
 def test_moves_out_of_range_fail_and_end_the_search(data):

@@ -57,10 +57,6 @@ class WithLandmarks(FastpuClassifier):
         Landmarks of Nystroem's method. The linear kernel needs no approximation, and is fitted without one.
     """
 
-    C_pos: float
-    C_unl: float
-    lam: float
-    sigma: float | str
     kernel: str | Callable[..., object]
 
     def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastpu.common._params import (
     check_float,
@@ -20,9 +19,6 @@ from fastpu.common._params import (
 )
 from fastpu.common._threads import resolve_n_threads
 from fastpu.kernels._kernels import Kernel, check_kernel
-
-Values: TypeAlias = float | Sequence[float] | NDArray[Any]
-Sigmas: TypeAlias = float | str | Sequence[float | str] | NDArray[Any]
 
 _LEAST, _MOST = 1e-100, 1e100  # range of C_pos, C_unl, lam and sigma: products of two do not overflow
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import of_rounds
 from fastpu.common._sharing import shares_work
-from fastpu.pual._arguments import Point, PualRound, Sigmas, Values, check_pual_options
+from fastpu.pual._arguments import Point, PualRound, check_pual_options
 from fastpu.pual._features import Features
 from fastpu.pual._fit import Hook, PualSolution, fit_points
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, Residual, SystemFactor, is_right, residuals
@@ -26,10 +28,10 @@ def fit_pual(
     X: object,
     y: object,
     *,
-    C_pos: Values = 1.0,
-    C_unl: Values = 0.1,
-    lam: Values = 1.0,
-    sigma: Sigmas = "median",
+    C_pos: float | Sequence[float] | NDArray[Any] = 1.0,
+    C_unl: float | Sequence[float] | NDArray[Any] = 0.1,
+    lam: float | Sequence[float] | NDArray[Any] = 1.0,
+    sigma: float | str | Sequence[float | str] | NDArray[Any] = "median",
     n_neighbors: int = 5,
     graph: object = None,
     kernel: str | Callable[..., object] = "linear",
