@@ -94,7 +94,6 @@ class FastpuClassifier(PUClassifier):
         return {"model_": type(self)._function(rows, codes, **arguments)}
 
     def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - for subclasses
-        """Return the hyperparameters as the function takes them."""
         own = self.get_params(deep=False)
         taken = [name for name in inspect.signature(type(self)._function).parameters if name in own]
         arguments = {name: own[name] for name in taken}

@@ -134,7 +134,6 @@ def _fit(name: str, function: Callable[..., Any], method: Method) -> Callable[..
 def _with_signature(
     function: Callable[..., Any], owner: str, parameters: Iterable[inspect.Parameter], *, returns: str
 ) -> Callable[..., Any]:
-    """Return a function of a class with the signature of these parameters."""
     self = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     signature = inspect.Signature([self, *parameters], return_annotation=returns)
     vars(function)["__signature__"] = signature

@@ -99,7 +99,6 @@ class CloneRows:
         return machine
 
     def scores(self, machine: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the scores that a fitted clone gives rows by their numbers."""
         return scores_of(machine, self._cut(rows), self.response)
 
     def _cut(self, rows: NDArray[np.intp]) -> Any:

@@ -150,11 +150,7 @@ class PUBaggingClassifier(MetaClassifier):
 
 
 def _fit_bag(
-    training: CloneRows,
-    labelled: NDArray[np.intp],
-    unlabelled: NDArray[np.intp],
-    bag: NDArray[np.intp],
-    seed: int,
+    training: CloneRows, labelled: NDArray[np.intp], unlabelled: NDArray[np.intp], bag: NDArray[np.intp], seed: int
 ) -> tuple[Any, NDArray[np.intp], NDArray[np.float64]]:
     """Return the classifier of a bag, the unlabelled rows that are not in it, and their scores."""
     rows = np.concatenate([labelled, bag])

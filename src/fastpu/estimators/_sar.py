@@ -283,11 +283,9 @@ class _Steps:
         return float(np.average(of_row, weights=self.classifier.mass))
 
     def mean_of_unlabeled(self, values: NDArray[np.float64]) -> float:
-        """Return the mean over the unlabelled rows."""
         rows = self.classifier.rows(0)
         return float(np.average(values[rows], weights=self.classifier.mass[rows]))
 
 
 def _probabilities(training: CloneRows, model: Any) -> NDArray[np.float64]:
-    """Return the probabilities of all rows, clipped to [_EDGE, 1 - _EDGE]."""
     return np.clip(training.scores(model, np.arange(training.codes.size)), _EDGE, 1 - _EDGE)

@@ -273,10 +273,7 @@ def _win_share(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 
 
 def _weighted_win_share(
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
-    weight_a: NDArray[np.float64],
-    weight_b: NDArray[np.float64],
+    a: NDArray[np.float64], b: NDArray[np.float64], weight_a: NDArray[np.float64], weight_b: NDArray[np.float64]
 ) -> float:
     weight_a, weight_b = _scaled(weight_a), _scaled(weight_b)
     order = np.argsort(b, kind="stable")

@@ -348,11 +348,7 @@ def _wider(
 
 
 def _at_k(
-    ranked: Ranked,
-    k: object,
-    criterion: Callable[[float, float], float],
-    n_boot: object,
-    random_state: object,
+    ranked: Ranked, k: object, criterion: Callable[[float, float], float], n_boot: object, random_state: object
 ) -> float | RankingEstimate:
     """Return a function of the recall and of the share that is flagged."""
     flagged = np.array([check_k(k, ranked.unl.size)])

@@ -246,7 +246,6 @@ def _at_most(
 
 
 def _allowed(matrix: Matrix, sample: Sample, generator: np.random.Generator, threads: int) -> ScoreShare:
-    """Return the shares that the scores of the default rankers allow."""
     pos, unl = (
         rows if rows.size <= _MOST_SCORED else np.sort(generator.choice(rows, _MOST_SCORED, replace=False))
         for rows in (sample.pos, sample.unl)

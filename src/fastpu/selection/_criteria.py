@@ -124,7 +124,6 @@ class Criterion:
 
 
 def check_scoring(scoring: object, prior: object, scenario: object, k: float | None) -> Criterion:
-    """Return the criterion that a name or a user's function stands for."""
     number, scenario = (0.5, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
     if k is not None and scoring != "lift":
         raise ValueError(f"k must be None unless scoring='lift', got {short(k)} for scoring={describe(scoring)}")

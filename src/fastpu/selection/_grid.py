@@ -60,7 +60,6 @@ class Grid:
 
     @property
     def names(self) -> list[str]:
-        """The parameters of all dicts, each once."""
         return list(dict.fromkeys(name for values in self.dicts for name in values))
 
     def points(self) -> Iterator[tuple[dict[str, Any], Mapping[str, Sequence[Any]]]]:

@@ -141,7 +141,6 @@ class Search:
         )
 
     def table(self) -> dict[str, NDArray[Any]]:
-        """Return what was tried, column by column."""
         columns: dict[str, NDArray[Any]] = {}
         for name in self.grid.names:
             columns[f"param_{name}"] = _column([point.get(name) for point in self.points])
