@@ -67,8 +67,6 @@ class FastpuClassifier(PUClassifier):
     model_: Model
     n_features_in_: int
 
-    # ------------------------------------------------------------------------------------------------- the fit
-
     def _fit(self, X: Any, y: Any, **data: Any) -> Self:
         """Fit to `X` and `y`; `data` are the further arguments of the function that speak of the rows."""
         rows = self._read_rows(X, reset=True)
@@ -113,8 +111,6 @@ class FastpuClassifier(PUClassifier):
         are_codes = classes.dtype.kind in "if" and classes.tolist() == [-1, 1]
         return -1 if groups == "PN" or (groups == "PUN" and are_codes) else 0
 
-    # ------------------------------------------------------------------------------------------------ the input
-
     def _read_rows(self, X: Any, *, reset: bool) -> Any:
         """Return the rows in a form that fastpu takes; fastpu itself checks for NaN and infinity."""
         is_frame = frame_kind(X) is not None and getattr(self, "kernel", None) != "precomputed"
@@ -147,8 +143,6 @@ class FastpuClassifier(PUClassifier):
         if names is None or model.n_features != len(names):
             return model
         return dataclasses.replace(model, feature_names=tuple(map(str, names)))
-
-    # ------------------------------------------------------------------------------------------------- the scores
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return self.model_.decision_function(self._read_rows(X, reset=False), n_threads=self.n_threads)
@@ -210,8 +204,6 @@ class FastpuClassifier(PUClassifier):
         if coef is None or getattr(model, "basis", "linear") != "linear":
             raise AttributeError(f"this {type(self).__name__} is not linear in the features")
         return np.array(coef, dtype=np.float64)[None, :], np.array([model.intercept - model.threshold])
-
-    # --------------------------------------------------------------------------------------------------- the tags
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
