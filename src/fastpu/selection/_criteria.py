@@ -30,12 +30,16 @@ _WANT_UNLABELED = ("puf", "err_star", "lift", "average_precision")
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion and its arguments; `sign` is +1 if larger values are better, `function` that of a user, if any."""
+    """A criterion and its arguments; `sign` is +1 if larger values are better, `function` that of a user, if any.
+
+    The prior belongs to the scenario `prior_in`, which an estimate may make another than that of the criterion.
+    """
 
     name: str
     sign: int
     function: Callable[..., Any] | None
     prior: float
+    prior_in: str
     scenario: str
     k: float | None = None
 
@@ -66,7 +70,7 @@ class Criterion:
     def prior_by(self, labels: NDArray[np.int8]) -> float:
         """Return the prior among the unlabelled rows, of rows with these labels."""
         n_pos, n_unl, n_neg = label_counts(labels)
-        return prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.scenario)
+        return prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.prior_in)
 
     def check_held(self, labels: NDArray[np.int8], where: str) -> None:
         """Raise ValueError if `k` flags more unlabelled rows than are held out."""
@@ -124,17 +128,18 @@ class Criterion:
 
 
 def check_scoring(scoring: object, prior: object, scenario: object, k: float | None) -> Criterion:
-    number, scenario = (0.5, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
+    scenario = check_scenario(scenario)
+    number, prior_in = (0.5, scenario) if prior is None else check_prior_in(scenario, prior)
     if k is not None and scoring != "lift":
         raise ValueError(f"k must be None unless scoring='lift', got {short(k)} for scoring={describe(scoring)}")
     if callable(scoring):
-        return Criterion(getattr(scoring, "__name__", type(scoring).__name__), 1, scoring, number, scenario)
+        return Criterion(getattr(scoring, "__name__", type(scoring).__name__), 1, scoring, number, prior_in, scenario)
     name = check_choice("scoring", scoring, tuple(_SIGNS))
     if name in _WANT_PRIOR and prior is None:
         raise ValueError(f"prior must be given for scoring={name!r}, got None")
     if name == "lift":
         check_k(k)
-    return Criterion(name, _SIGNS[name], None, number, scenario, k)
+    return Criterion(name, _SIGNS[name], None, number, prior_in, prior_in if name == "err_star" else scenario, k)
 
 
 # ---- The prior of a criterion as that of the fits ----
@@ -167,7 +172,7 @@ def with_prior(
     if arguments.takes("prior"):
         prior: dict[str, Any] = {"prior": criterion.prior}
         if arguments.takes("scenario"):
-            prior["scenario"] = criterion.scenario
+            prior["scenario"] = criterion.prior_in
         elif (labels == 0).any():
             prior["prior"] = criterion.prior_by(labels)
         given_prior = _WithPrior(fit, prior)
