@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -18,17 +20,13 @@ from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._calibration import calibrated
 from fastpu.estimators._pu_classifier import Labels, PUClassifier, require_classes, require_distinct_names
+from fastpu.model._model import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from fastpu.model._model import Model
 
-
-_Model = TypeVar("_Model", bound="Model")
+_Model = TypeVar("_Model", bound=Model)
 
 _LARGEST_SEED = 2**31 - 1
 
@@ -93,8 +91,7 @@ class FastpuClassifier(PUClassifier):
 
     def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - for subclasses
         own = self.get_params(deep=False)
-        taken = [name for name in inspect.signature(type(self)._function).parameters if name in own]
-        arguments = {name: own[name] for name in taken}
+        arguments = {name: own[name] for name in inspect.signature(type(self)._function).parameters if name in own}
         for name in parameters_of_many(type(self)._function):
             if np.ndim(arguments[name]) > 0:
                 raise TypeError(

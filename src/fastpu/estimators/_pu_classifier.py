@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import dataclasses
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,9 +22,6 @@ from fastpu.data._frames import frame_kind
 from fastpu.exceptions import LabelWarning
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
     from typing_extensions import Self
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._text import describe
 from fastpu.data._folds import Fold
 from fastpu.data._frames import check_frame, frame_kind
 from fastpu.data._validate import check_matrix
@@ -39,8 +40,10 @@ class TableRows:
         return self.X[np.ix_(rows, columns)]
 
 
-def check_folds(cv: Sequence[Any], n_rows: int) -> list[Fold]:
-    """Check pairs of training and held-out row numbers that a user gives."""
+def check_folds(cv: object, n_rows: int, *, others: str = "an integer >= 2") -> list[Fold]:
+    """Check pairs of training and held-out row numbers that a user gives; `others` says what else `cv` may be."""
+    if isinstance(cv, str) or not isinstance(cv, Iterable):
+        raise TypeError(f"cv must be {others} or a list of pairs of arrays of row numbers, got {describe(cv)}")
     folds = []
     for k, pair in enumerate(cv):
         if not isinstance(pair, tuple | list) or len(pair) != 2:

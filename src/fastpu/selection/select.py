@@ -302,9 +302,7 @@ def _is_square(fit: Any, given: Mapping[str, Any], grid: Grid) -> bool:
 def _folds(cv: Any, labels: NDArray[np.int8], generator: np.random.Generator, criterion: Criterion) -> list[Fold]:
     criterion.check_rows(labels, "y")
     if not isinstance(cv, numbers.Integral):
-        if isinstance(cv, str) or not isinstance(cv, Iterable):
-            raise TypeError(f"cv must be an integer >= 2 or pairs of arrays of row numbers, got {describe(cv)}")
-        folds = check_folds(list(cv), labels.size)
+        folds = check_folds(cv, labels.size)
     else:
         n_folds = check_int("cv", cv, low=2)
         for count, kind in zip(label_counts(labels), ("positive", "unlabelled", "negative"), strict=True):
