@@ -423,3 +423,14 @@ def test_a_function_judges_the_validation_labels_as_they_are(data):
     fastpu.select(Recorder(), X, y, SHIFTS, validation=(X, words), scoring=scoring)
     assert all(labels is words for labels in heard)
     assert len(heard) == len(SHIFTS["shift"])
+
+
+@pytest.mark.parametrize("name", ["error", "auc", "puf", "lift", "err_star"])
+def test_a_function_judges_any_labels_whatever_its_name(name, data):
+    def scoring(model, X, y):
+        return -abs(model.by - 1.0)
+
+    scoring.__name__ = name
+    X, y = data
+    for labels in (y, np.where(y == 1, 1, -1)):
+        assert fastpu.select(Recorder(), X, labels, SHIFTS, scoring=scoring, cv=2).best_params == {"shift": 1.0}

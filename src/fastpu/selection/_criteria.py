@@ -54,6 +54,8 @@ class Criterion:
 
     def check_rows(self, labels: NDArray[np.int8], where: str) -> None:
         """Raise ValueError unless the criterion can judge by rows with these labels; `where` names them in messages."""
+        if self.function is not None:  # whatever its name
+            return
         n_pos, n_unl, n_neg = label_counts(labels)
         if self.name in _WANT_UNLABELED:
             require_pu(labels, where, f"scoring={self.name!r}")
