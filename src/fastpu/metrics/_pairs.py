@@ -104,7 +104,8 @@ def pn_risk(score_pos: object, score_neg: object) -> float:
     >>> pn_risk([0.9, 0.4], [0.4, 0.1])
     0.125
     """
-    return _risk(score_pos, score_neg, "score_pos", "score_neg")
+    high, low = check_scores(("score_pos", score_pos), ("score_neg", score_neg))
+    return _win_share(low, high)
 
 
 @answers_unknown_keywords
@@ -229,7 +230,8 @@ def pu_risk(score_pos: object, score_unl: object) -> float:
     >>> pu_risk([0.9, 0.4], [0.9, 0.4, 0.1, 0.1])
     0.25
     """
-    return _risk(score_pos, score_unl, "score_pos", "score_unl")
+    high, low = check_scores(("score_pos", score_pos), ("score_unl", score_unl))
+    return _win_share(low, high)
 
 
 @answers_unknown_keywords
@@ -255,12 +257,8 @@ def un_risk(score_unl: object, score_neg: object) -> float:
     >>> un_risk([0.9, 0.1], [0.4, 0.1])
     0.375
     """
-    return _risk(score_unl, score_neg, "score_unl", "score_neg")
-
-
-def _risk(high: object, low: object, high_name: str, low_name: str) -> float:
-    scores = check_scores((high_name, high), (low_name, low))
-    return _win_share(scores[1], scores[0])
+    high, low = check_scores(("score_unl", score_unl), ("score_neg", score_neg))
+    return _win_share(low, high)
 
 
 def _win_share(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
