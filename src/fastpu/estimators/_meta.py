@@ -184,12 +184,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
             validate_data(self, X, skip_check_array=True, reset=reset)
 
     def get_metadata_routing(self) -> Any:
-        """Return how metadata goes from `fit` to that of `estimator`, as scikit-learn's user guide describes.
-
-        Returns
-        -------
-        MetadataRouter
-        """
+        """Return the MetadataRouter from `fit` to that of `estimator`, as scikit-learn's user guide describes."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=mapping)

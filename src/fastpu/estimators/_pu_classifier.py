@@ -188,10 +188,6 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
             Labels like those of the fit.
         sample_weight : array-like of shape (n,), optional
 
-        Returns
-        -------
-        float
-
         Raises
         ------
         ValueError
