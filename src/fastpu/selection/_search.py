@@ -56,12 +56,12 @@ class Search:
         known = {here.key: best}
         for _ in range(_MOST_ROUNDS):
             moves = list(here.neighbors())
+            if not moves:
+                return best
             fresh = [move for move in moves if move.key not in known]
             known |= {move.key: len(self.points) + i for i, move in enumerate(fresh)}
             self._try([move.params() for move in fresh], "greedy")
             around = {known[move.key]: move for move in moves}
-            if not around:
-                return best
             nearby = self._first_best(around)
             if not self.work.criterion.sign * (self.scores[nearby] - self.scores[best]) > _TIE:
                 return best
