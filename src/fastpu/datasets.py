@@ -90,9 +90,8 @@ def split_single_set(
     Returns
     -------
     PUSplit
-        Named tuple ``(train, test, y_train, prior)``: ascending row numbers of the two sets, the labels +1 and 0 of the
-        training rows, and the share of positives among the training rows, which is what ``scenario="single_set"``
-        means by `prior`.
+        Named tuple ``(train, test, y_train, prior)``. `prior` is the share of positives among the training rows, which
+        is what ``scenario="single_set"`` means by it.
 
     Raises
     ------
@@ -209,9 +208,9 @@ def hide_labels(
     fraction : float, default=0.85
         Share of the rows whose labels are hidden, in [0, 1].
     stratify : bool, default=True
-        Whether the share is the same among positives and negatives, to the nearest row. Then each
-        of the two keeps at least one label unless `fraction` is 1. Otherwise the rows are drawn
-        from all alike, and one kind may lose all its labels.
+        Whether the share is the same among positives and negatives, to the nearest row. Then each of the two keeps at
+        least one label unless `fraction` is 1. Otherwise the rows are drawn from all alike, and one kind may lose all
+        its labels.
 
     Returns
     -------
@@ -250,9 +249,9 @@ def split_pnu(
 ) -> PNUSplit:
     """Split labelled data for a semi-supervised experiment.
 
-    The rows are split at random into a training, a validation and a test set with the same share
-    of positives in each (to the nearest row); then the labels of a share of the training rows are
-    hidden, again the same share of the positives and of the negatives.
+    The rows are split at random into a training, a validation and a test set with the same share of positives in each
+    (to the nearest row); then the labels of a share of the training rows are hidden, again the same share of the
+    positives and of the negatives. Errors are those of `split_single_set`, and one if a kind has fewer than three rows.
 
     Parameters
     ----------
@@ -266,22 +265,14 @@ def split_pnu(
     Returns
     -------
     PNUSplit
-        Named tuple ``(train, valid, test, y_train)``: ascending row numbers of the three sets,
-        each with at least one row of either kind, and the labels +1, 0, -1 of the training rows.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `y` does not hold true labels, a kind has fewer than three rows, or a parameter is out
-        of range.
+        Named tuple ``(train, valid, test, y_train)``. Each set has at least one row of either kind.
 
     Notes
     -----
-    O(n log n) time, O(n) memory. The defaults are the protocol of section 5.3 of Yang, Xu, He,
-    Cao and Huang, "Boosting for semi-supervised AUC optimisation: algorithm and theory" (in
-    Chinese), which draws 15 such splits, selects on the mean of the validation sets and reports
-    the mean of the test sets. That the hidden labels are stratified as well is our choice; the
-    paper leaves it open.
+    O(n log n) time, O(n) memory. The defaults are the protocol of section 5.3 of Yang, Xu, He, Cao and Huang, "Boosting
+    for semi-supervised AUC optimisation: algorithm and theory" (in Chinese), which draws 15 such splits, selects on the
+    mean of the validation sets and reports the mean of the test sets. That the hidden labels are stratified as well is
+    our choice; the paper leaves it open.
 
     Examples
     --------

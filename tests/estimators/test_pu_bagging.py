@@ -111,3 +111,11 @@ def test_bad_parameters_are_refused():
         refused(error, message, PUBaggingClassifier(GaussianNB(), **options).fit, X, labelled)
     with pytest.raises(TypeError, match="unexpected keyword argument 'max_samples'"):
         PUBaggingClassifier(GaussianNB(), max_samples=3)
+
+
+@pytest.mark.parametrize(("code", "kind"), [(1, "positive"), (0, "unlabelled")])
+def test_groups_without_a_row_of_positive_weight_are_named(code, kind):
+    X, truth, labelled = pu_rows(n=40)
+    codes = pnu_codes(truth, labelled)
+    message = f"y must hold {kind} rows of positive weight for PUBaggingClassifier, got none"
+    refused(ValueError, message, PUBaggingClassifier(GaussianNB()).fit, X, codes, sample_weight=1.0 * (codes != code))

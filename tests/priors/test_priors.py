@@ -13,7 +13,7 @@ from fastpu.metrics import pu_auc
 from fastpu.priors import PriorEstimate, bbe, km2, sensitivity
 from fastpu.priors._kernel import from_hull, kernel_factor, mixture_share
 from fastpu.priors._likelihood import best_bin
-from fastpu.priors._rows import Sample, bootstrap, folds_of
+from fastpu.priors._rows import Sample, folds_of
 from helpers import refused
 from oracles import priors as oracle
 
@@ -131,13 +131,8 @@ def test_repeated_rows_share_a_fold():
 
 
 def test_a_bootstrap_sample_is_any_but_of_one_row_alone():
-    seen = set()
-
-    def estimate(drawn):
-        seen.add(tuple(drawn.pos.tolist()))
-        return 0.5
-
-    bootstrap(estimate, Sample(np.arange(3), np.arange(3, 6)), 300, np.random.default_rng(0))
+    sample, generator = Sample(np.arange(3), np.arange(3, 6)), np.random.default_rng(0)
+    seen = {tuple(sample.redrawn(generator).pos.tolist()) for _ in range(300)}
     assert seen == {rows for rows in combinations_with_replacement(range(3), 3) if len({*rows}) > 1}
 
 

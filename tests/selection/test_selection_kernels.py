@@ -225,6 +225,13 @@ def test_every_fit_meets_tol_by_its_stored_model_and_scores_the_rows_held_out(dt
             np.testing.assert_allclose(fit.held, scores, atol=room)
 
 
+def test_greedy_search_ends_at_once_where_no_parameter_has_two_values(data):
+    X, y, _ = data
+    found, expected = both(fastpu.fit_bsvm, X, y, {"C_pos": [1.0], "C_unl": [0.5]}, kernel="rbf", refine="greedy")
+    assert_same(found, expected)
+    assert found.table["stage"].tolist() == ["grid"]
+
+
 @pytest.mark.parametrize("n_features", [3, 40])
 def test_results_have_the_same_bits_for_every_number_of_threads_and_cache(n_features):
     rng = np.random.default_rng(1)

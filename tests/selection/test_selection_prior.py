@@ -63,6 +63,21 @@ def test_the_points_that_need_a_prior_are_given_it_and_the_others_are_not(data, 
         assert without_seconds(alone.table)["score"] == [found.table["score"][i]]
 
 
+def test_an_estimate_is_of_the_unlabelled_rows_for_the_fits_alone_where_puf_judges_a_single_set(data):
+    seen = []
+
+    def fit(X, y, *, prior, scenario="case_control", shift=0.0):
+        seen.append((prior, scenario))
+        return Shifted(shift)
+
+    options = {"scoring": "puf", "scenario": "single_set", "cv": 2, "random_state": 0}
+    estimate = fastpu.priors.PriorEstimate(0.4, None, np.zeros(0))
+    found = fastpu.select(fit, *data, {"shift": [0.5, 1.0]}, prior=estimate, **options)
+    assert set(seen) == {(0.4, "case_control")}
+    plain = fastpu.select(Recorder(), *data, {"shift": [0.5, 1.0]}, **options)
+    assert found.table["score"].tolist() == plain.table["score"].tolist()
+
+
 def test_a_prior_of_the_users_is_not_replaced(data):
     X, y = data
     seen = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import warnings
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import fastpu
+from fastpu.common._methods import DECLARED, function_of
 from fastpu.common._sharing import marked, shared_parameters, shares_together
 from fastpu.selection._grid import Arguments, Grid, Move
 from fastpu.selection._trials import make_lines
@@ -208,25 +210,29 @@ def test_a_constant_model_of_a_line_is_found_by_its_scores(data):
     assert found.table["status"].tolist() == ["ok", "degenerate"]
 
 
+def points_of(values):
+    return [point for point, _ in Grid([values]).points()]
+
+
 @pytest.mark.parametrize(("together", "of_both"), [(False, [3] * 4), (True, [6] * 2)])
 def test_lines_are_as_few_as_what_is_shared_allows(together, of_both):
-    points = list(Grid({"a": (1, 2), "b": (1, 2, 3), "c": ([1], [2])}).points())
+    points = points_of({"a": (1, 2), "b": (1, 2, 3), "c": ([1], [2])})
 
     def sizes(shares):
-        return sorted(len(rows) for _, rows in make_lines(points, shares, together=together))
+        return sorted(len(rows) for rows, _ in make_lines(points, shares, together=together))
 
     assert sizes(()) == sizes(("d",)) == [1] * 12
     assert sizes(("a",)) == [2] * 6
     assert sizes(("a", "b")) == sizes(("b", "d", "a")) == of_both
     lines = make_lines([*points, {"a": 1}], ("b",))
-    assert sorted(i for _, rows in lines for i in rows) == list(range(13))
-    assert all(line.shared == (("b",) if len(rows) > 1 else ()) for line, rows in lines)
+    assert sorted(i for rows, _ in lines for i in rows) == list(range(13))
+    assert all(shared == (("b",) if len(rows) > 1 else ()) for rows, shared in lines)
 
 
 def test_several_parameters_can_be_shared_together(data):
-    points = list(Grid({"a": (1, 2), "b": (1, 2, 3), "c": ([1], [2])}).points())
+    points = points_of({"a": (1, 2), "b": (1, 2, 3), "c": ([1], [2])})
     lines = make_lines([*points, {"a": 1}, {"a": 2}], ("a", "b"), together=True)
-    assert sorted(len(rows) for _, rows in lines) == [2, 6, 6]  # those without a b are no lines of those with one
+    assert sorted(len(rows) for rows, _ in lines) == [2, 6, 6]  # those without a b are no lines of those with one
 
     @marked(shares=("shift", "other"), shares_together=True)
     def fit(X, y, *, shift=0.0, other=0.0):
@@ -281,7 +287,7 @@ def test_greedy_search_in_two_parameters_is_the_plain_one_and_fits_no_point_twic
 
     grid = {"a": [1.0, 10.0], "b": [1.0, 0.1]}
     found = fastpu.select(fit, *data, grid, scoring=score, refine="greedy")
-    on_grid = max(Grid(grid).points(), key=lambda point: fit(0, [], **point).by)
+    on_grid = max(points_of(grid), key=lambda point: fit(0, [], **point).by)
     expected = brute_force(lambda point: fit(0, [], **point).by, on_grid)
     assert dict(found.best_params) == pytest.approx(expected, rel=1e-12)
     folds = [trial for trial in tried if 0 < trial[0] < 40]
@@ -300,16 +306,25 @@ def test_which_parameters_move_and_how():
     def fit(X, y, *, real: float = 1.0, count: int = 1, free=1, name: str = "", fixed: float = 1.0, flag: bool = True):
         pass
 
-    grid = Grid({"real": (1, 10), "count": (5, 50), "free": (1, 2.5), "name": ("a", "b"), "fixed": (3.0, 3.0),
-                 "flag": (True, False)})  # fmt: skip
-    moving = grid.moving(Arguments.of(fit))
-    assert moving == {"real": False, "count": True, "free": False}
-    start = Move.at({"real": 10, "count": 5, "free": 0.0, "name": "a", "fixed": 3.0, "flag": True}, moving)
-    around = [move.params(list(grid.values)) for move in start.neighbors(list(grid.values))]
+    values = {"real": (1, 10), "count": (5, 50), "free": (1, 2.5), "name": ("a", "b"), "fixed": (3.0, 3.0),
+              "flag": (True, False)}  # fmt: skip
+    point = {"real": 10, "count": 5, "free": 0.0, "name": "a", "fixed": 3.0, "flag": True}
+    start = Move.at(point, values, Arguments.of(fit))
+    assert start.steps == {"real": (0, 0), "count": None, "free": (0, 0)}
+    around = [move.params() for move in start.neighbors()]
+    assert all(list(params) == list(values) for params in around)
     assert [(p["real"], p["count"], p["free"]) for p in around] == [(11, 5, 0), (9, 5, 0), (10, 6, 0), (10, 4, 0)]
     assert all(isinstance(p["count"], int) and isinstance(p["real"], float) for p in around)
-    large = Move.at({"count": 200}, {"count": True})
-    assert [move.whole["count"] for move in large.neighbors(["count"])] == [220, 180]
+    large = Move({"count": 200}, {"count": None})
+    assert [move.params()["count"] for move in large.neighbors()] == [220, 180]
+
+
+@pytest.mark.parametrize("method", DECLARED)
+def test_no_real_parameter_of_a_method_moves_as_a_whole_number(method):
+    fit = function_of(method)
+    point = {p.name: 1 for p in inspect.signature(fit).parameters.values() if isinstance(p.default, float)}
+    start = Move.at(point, dict.fromkeys(point, (1, 2)), Arguments.of(fit))
+    assert start.steps == dict.fromkeys(point, (0, 0))
 
 
 def test_moves_out_of_range_fail_and_end_the_search(data):
@@ -408,3 +423,14 @@ def test_a_function_judges_the_validation_labels_as_they_are(data):
     fastpu.select(Recorder(), X, y, SHIFTS, validation=(X, words), scoring=scoring)
     assert all(labels is words for labels in heard)
     assert len(heard) == len(SHIFTS["shift"])
+
+
+@pytest.mark.parametrize("name", ["error", "auc", "puf", "lift", "err_star"])
+def test_a_function_judges_any_labels_whatever_its_name(name, data):
+    def scoring(model, X, y):
+        return -abs(model.by - 1.0)
+
+    scoring.__name__ = name
+    X, y = data
+    for labels in (y, np.where(y == 1, 1, -1)):
+        assert fastpu.select(Recorder(), X, labels, SHIFTS, scoring=scoring, cv=2).best_params == {"shift": 1.0}

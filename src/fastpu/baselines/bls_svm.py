@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._sharing import marked
-from fastpu.pual._arguments import PualOptions, PualRound, Values
+from fastpu.pual._arguments import PualOptions, PualRound
 from fastpu.pual._fit import fit_points
 from fastpu.pual.gllc import solve_least_squares
 from fastpu.pual.pual_machine import PualMachine
@@ -20,9 +22,9 @@ def fit_bls_svm(
     X: object,
     y: object,
     *,
-    C_pos: Values = 1.0,
-    C_unl: Values = 0.1,
-    lam: Values = 1.0,
+    C_pos: float | Sequence[float] | NDArray[Any] = 1.0,
+    C_unl: float | Sequence[float] | NDArray[Any] = 0.1,
+    lam: float | Sequence[float] | NDArray[Any] = 1.0,
     sample_weight: object = None,
     kernel: str | Callable[..., object] = "linear",
     gamma: float | str = "scale",

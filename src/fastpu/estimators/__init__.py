@@ -73,7 +73,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fastpu.estimators._classes import CLASSIFIERS, EXPECTED_FAILED_CHECKS
+try:
+    from fastpu.estimators._classes import CLASSIFIERS, EXPECTED_FAILED_CHECKS
+except ImportError as error:
+    raise ImportError("fastpu.estimators needs scikit-learn >= 1.6: pip install 'fastpu[sklearn]'") from error
+
 from fastpu.estimators._elkan_noto import ElkanNotoClassifier
 from fastpu.estimators._pu_bagging import PUBaggingClassifier
 from fastpu.estimators._sar import SARClassifier

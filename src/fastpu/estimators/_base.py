@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fastpu.common._methods import DECLARED
 from fastpu.common._sharing import parameters_of_many
@@ -16,23 +20,13 @@ from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._calibration import calibrated
 from fastpu.estimators._pu_classifier import Labels, PUClassifier, require_classes, require_distinct_names
-
-try:
-    from sklearn.utils.metaestimators import available_if
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise ImportError("fastpu.estimators needs scikit-learn >= 1.6: pip install 'fastpu[sklearn]'") from error
+from fastpu.model._model import Model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
     from typing_extensions import Self
 
-    from fastpu.model._model import Model
 
-
-_Model = TypeVar("_Model", bound="Model")
+_Model = TypeVar("_Model", bound=Model)
 
 _LARGEST_SEED = 2**31 - 1
 
@@ -71,8 +65,6 @@ class FastpuClassifier(PUClassifier):
     model_: Model
     n_features_in_: int
 
-    # ------------------------------------------------------------------------------------------------- the fit
-
     def _fit(self, X: Any, y: Any, **data: Any) -> Self:
         """Fit to `X` and `y`; `data` are the further arguments of the function that speak of the rows."""
         rows = self._read_rows(X, reset=True)
@@ -86,7 +78,7 @@ class FastpuClassifier(PUClassifier):
         fitted = self._call(rows, codes, dict(arguments))
         fitted["model_"] = self._named(fitted["model_"])
         if self.calibration is not None:
-            model, estimate = calibrated(self, fitted, rows, codes, arguments)
+            model, estimate = calibrated(self, fitted["model_"], rows, codes, arguments)
             fitted |= {"model_": model, "calibration_prior_estimate_": estimate}
         fitted["classes_"] = labels.classes
         for name, value in fitted.items():
@@ -98,10 +90,8 @@ class FastpuClassifier(PUClassifier):
         return {"model_": type(self)._function(rows, codes, **arguments)}
 
     def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - for subclasses
-        """Return the hyperparameters as the function takes them."""
         own = self.get_params(deep=False)
-        taken = [name for name in inspect.signature(type(self)._function).parameters if name in own]
-        arguments = {name: own[name] for name in taken}
+        arguments = {name: own[name] for name in inspect.signature(type(self)._function).parameters if name in own}
         for name in parameters_of_many(type(self)._function):
             if np.ndim(arguments[name]) > 0:
                 raise TypeError(
@@ -117,8 +107,6 @@ class FastpuClassifier(PUClassifier):
         groups = DECLARED[type(self)._function.__name__].groups
         are_codes = classes.dtype.kind in "if" and classes.tolist() == [-1, 1]
         return -1 if groups == "PN" or (groups == "PUN" and are_codes) else 0
-
-    # ------------------------------------------------------------------------------------------------ the input
 
     def _read_rows(self, X: Any, *, reset: bool) -> Any:
         """Return the rows in a form that fastpu takes; fastpu itself checks for NaN and infinity."""
@@ -152,8 +140,6 @@ class FastpuClassifier(PUClassifier):
         if names is None or model.n_features != len(names):
             return model
         return dataclasses.replace(model, feature_names=tuple(map(str, names)))
-
-    # ------------------------------------------------------------------------------------------------- the scores
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return self.model_.decision_function(self._read_rows(X, reset=False), n_threads=self.n_threads)
@@ -215,8 +201,6 @@ class FastpuClassifier(PUClassifier):
         if coef is None or getattr(model, "basis", "linear") != "linear":
             raise AttributeError(f"this {type(self).__name__} is not linear in the features")
         return np.array(coef, dtype=np.float64)[None, :], np.array([model.intercept - model.threshold])
-
-    # --------------------------------------------------------------------------------------------------- the tags
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._warn import warn
-from fastpu.data._folds import stratified_folds
+from fastpu.data._folds import Fold, stratified_folds
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
 from fastpu.model._calibration import METHODS, Scored
 from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior
 from fastpu.priors._likelihood import score_share
 from fastpu.priors._rows import doubts
-from fastpu.selection._parts import TableRows
+from fastpu.selection._parts import FoldParts, TableRows
 
 _OF_ROWS = ("sample_weight", "sample_cost")
 
 
 def calibrated(
-    estimator: Any, fitted: Mapping[str, Any], rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any]
+    estimator: Any, model: Model, rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any]
 ) -> tuple[Model, PriorEstimate | None]:
     """Return the model of a fit with probabilities, and the estimate of the prior, or None where none was made.
 
@@ -34,7 +34,6 @@ def calibrated(
         if arguments.get(name) is not None:
             raise ValueError(f"{name} must be left out with a calibration, which fits to parts of the rows, got it")
     method = check_choice("calibration", estimator.calibration, METHODS)
-    model: Model = fitted["model_"]
     weights = arguments.get("sample_weight")
     if not (codes != 1).any():
         raise ValueError("calibration needs rows of another class than the positive one, got none")
@@ -52,7 +51,7 @@ def calibrated(
     if not (codes == 0).any():
         return model._with_calibration(method, *_against_all(scores, codes, weights), caller="calibration"), None
     scored = Scored(scores, codes, weights, ~np.isnan(scores))
-    prior, estimate = _prior_among_unlabeled(estimator, fitted.get("prior_"), arguments, scored)
+    prior, estimate = _prior_among_unlabeled(estimator, arguments, scored)
     return model._with_calibration(method, scored, prior, caller="calibration"), estimate
 
 
@@ -71,25 +70,25 @@ def _scores_of_folds(
     estimator: Any, model: Model, rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any], n_folds: int
 ) -> NDArray[np.float64]:
     """Return the scores of each fold by a model of the others, NaN for rows without weight."""
-    is_kernel_matrix, given = getattr(estimator, "kernel", None) == "precomputed", TableRows(rows)
-    take = given.take_pairs if is_kernel_matrix else lambda chosen, _: given.take(chosen)
+    is_kernel_matrix = getattr(estimator, "kernel", None) == "precomputed"
+    by_row = {name: np.asarray(arguments[name]) for name in _OF_ROWS if arguments.get(name) is not None}
+    quiet = {name: off for name, off in (("callback", None), ("progress", False)) if name in arguments}
+    folds = _folds(n_folds, codes, arguments.get("sample_weight"))
     scores = np.full(codes.size, np.nan)
-    for kept, held in _folds(n_folds, codes, arguments.get("sample_weight")):
-        by_row = {name: np.asarray(arguments[name])[kept] for name in _OF_ROWS if arguments.get(name) is not None}
-        part = {**arguments, **by_row}
-        part |= {name: off for name, off in (("callback", None), ("progress", False)) if name in part}
+    parts = FoldParts(TableRows(rows), codes, by_row, folds, is_square=is_kernel_matrix)
+    for (_, held), part in zip(folds, parts, strict=True):
         with warnings.catch_warnings():
             # The thresholds of these models do not matter, and the user has been warned about the whole model.
             for category in (DegenerateModelWarning, EstimateWarning):
                 warnings.simplefilter("ignore", category)
-            machine = estimator._call(take(kept, kept), codes[kept], part)["model_"]
-        held_scores = machine.decision_function(take(held, kept), n_threads=arguments["n_threads"])
+            machine = estimator._call(part.X, part.y, {**arguments, **quiet, **part.by_row})["model_"]
+        held_scores = machine.decision_function(part.X_held, n_threads=arguments["n_threads"])
         scores[held] = held_scores - machine.threshold + model.threshold
     return scores
 
 
-def _folds(n_folds: int, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> Iterator[Any]:
-    """Yield (rows to fit to, rows to score) of at most `n_folds` folds of the rows that have a weight."""
+def _folds(n_folds: int, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> list[Fold]:
+    """Return (rows to fit to, rows to score) of at most `n_folds` folds of the rows that have a weight."""
     rows = np.arange(codes.size) if weights is None else np.flatnonzero(weights)
     fewest = min(int(np.count_nonzero(codes[rows] == code)) for code in np.unique(codes[rows]))
     if fewest < 2:
@@ -98,18 +97,18 @@ def _folds(n_folds: int, codes: NDArray[np.int8], weights: NDArray[np.float64] |
             f"{fewest} of one class"
         )
     # Always the same folds: the random state belongs to the fits.
-    for kept, held in stratified_folds(codes[rows], min(n_folds, fewest), np.random.default_rng(0)):
-        yield rows[kept], rows[held]
+    folds = stratified_folds(codes[rows], min(n_folds, fewest), np.random.default_rng(0))
+    return [(rows[kept], rows[held]) for kept, held in folds]
 
 
 def _prior_among_unlabeled(
-    estimator: Any, estimated: float | None, arguments: Mapping[str, Any], scored: Scored
+    estimator: Any, arguments: Mapping[str, Any], scored: Scored
 ) -> tuple[float, PriorEstimate | None]:
     """Return the prior, given for the probabilities, of the fit, or estimated from the scores with its estimate."""
     if estimator.calibration_prior is not None:
         return check_prior(estimator.calibration_prior), None
-    of_fit = getattr(estimator, "prior", None) if estimated is None else estimated
-    if of_fit is None or isinstance(of_fit, str):
+    of_fit = arguments.get("prior", getattr(estimator, "prior", None))
+    if of_fit is None:
         pos, unl = scored.pos[in_proportion(scored.share_pos, 0.5)], scored.unl[in_proportion(scored.share_unl, 0.5)]
         share = score_share(pos, unl)
         edge = 1 / (unl.size + 1)  # the share of one more row keeps the estimate away from 0 and 1

@@ -17,13 +17,14 @@ from fastpu.common._sharing import parameters_of_many
 from fastpu.estimators._base import FastpuClassifier
 from fastpu.estimators._defaults import Boosting, Forest, OnPath, OnPUPath, WithCosts, WithLandmarks, WithPrior
 
-#: The base classes of the classifiers that do more than call their function, by the function or by its model's class.
+#: The base classes of the classifiers that do more than call their function.
 _BASES: dict[str, type[FastpuClassifier]] = {
-    "StumpEnsemble": Boosting,
+    "fit_pnu_auc_boost": Boosting,
     "fit_forest": Forest,
     "fit_boosted_trees": Forest,
     "fit_bsvm": WithCosts,
-    "PualMachine": WithLandmarks,
+    "fit_pual": WithLandmarks,
+    "fit_gllc": WithLandmarks,
     "fit_upu": WithPrior,
     "fit_nnpu": WithPrior,
     "fit_pu_svm_path": OnPUPath,
@@ -56,8 +57,7 @@ array(['other', 'yes'], dtype='<U5')
 
 
 def _made(function: Callable[..., Any], method: Method, name: str) -> type[FastpuClassifier]:
-    model = str(inspect.signature(function).return_annotation).partition(" ")[0]
-    base = _BASES.get(function.__name__) or _BASES.get(model, FastpuClassifier)
+    base = _BASES.get(function.__name__, FastpuClassifier)
     parameters = _parameters(function, base)
     members = {
         "__module__": "fastpu.estimators",
@@ -134,7 +134,6 @@ def _fit(name: str, function: Callable[..., Any], method: Method) -> Callable[..
 def _with_signature(
     function: Callable[..., Any], owner: str, parameters: Iterable[inspect.Parameter], *, returns: str
 ) -> Callable[..., Any]:
-    """Return a function of a class with the signature of these parameters."""
     self = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     signature = inspect.Signature([self, *parameters], return_annotation=returns)
     vars(function)["__signature__"] = signature

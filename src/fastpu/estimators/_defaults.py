@@ -57,10 +57,6 @@ class WithLandmarks(FastpuClassifier):
         Landmarks of Nystroem's method. The linear kernel needs no approximation, and is fitted without one.
     """
 
-    C_pos: float
-    C_unl: float
-    lam: float
-    sigma: float | str
     kernel: str | Callable[..., object]
 
     def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,20 +89,14 @@ class WithPrior(FastpuClassifier):
     def _arguments(self, rows: Any, codes: NDArray[np.int8], data: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments, with a PriorEstimate as `prior` if it is to be estimated."""
         arguments = super()._arguments(rows, codes, data)
-        prior: Any = self.prior
-        if isinstance(prior, str):
-            prior = self._estimated(rows, codes, data["sample_weight"], arguments)
-        check_prior(prior)
-        if isinstance(prior, PriorEstimate):  # of the unlabelled rows, whatever the scenario
-            arguments |= {"prior": prior, "scenario": "case_control"}
+        if isinstance(self.prior, str):
+            arguments["prior"] = self._estimated(rows, codes, data["sample_weight"], arguments)
         return arguments
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
         prior = arguments["prior"]
         estimate = prior if isinstance(prior, PriorEstimate) else None
-        value = prior if estimate is None else estimate.value
-        fitted = super()._call(rows, codes, {**arguments, "prior": value})
-        return {**fitted, "prior_": float(value), "prior_estimate_": estimate}
+        return {**super()._call(rows, codes, arguments), "prior_": check_prior(prior), "prior_estimate_": estimate}
 
     def _estimated(
         self, rows: Any, codes: NDArray[np.int8], weights: Any, arguments: Mapping[str, Any]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import numbers
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import _safe_indexing, get_tags, indexable
@@ -30,9 +31,6 @@ from fastpu.model._threshold import matched_threshold
 from fastpu.selection._parts import check_folds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
     from typing_extensions import Self
 
 
@@ -66,6 +64,12 @@ class CloneRows:
         """Return the numbers of the rows of positive weight that have this code."""
         return np.flatnonzero((self.codes == code) & (self.mass > 0))
 
+    def require_groups(self, owner: Any) -> None:
+        """Raise ValueError unless there are positive and unlabelled rows of positive weight."""
+        for code, kind in ((1, "positive"), (0, "unlabelled")):
+            if not self.rows(code).size:
+                raise ValueError(f"y must hold {kind} rows of positive weight for {type(owner).__name__}, got none")
+
     def fit(
         self,
         rows: NDArray[np.intp],
@@ -93,7 +97,6 @@ class CloneRows:
         return machine
 
     def scores(self, machine: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the scores that a fitted clone gives rows by their numbers."""
         return scores_of(machine, self._cut(rows), self.response)
 
     def _cut(self, rows: NDArray[np.intp]) -> Any:
@@ -181,12 +184,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
             validate_data(self, X, skip_check_array=True, reset=reset)
 
     def get_metadata_routing(self) -> Any:
-        """Return how metadata goes from `fit` to that of `estimator`, as scikit-learn's user guide describes.
-
-        Returns
-        -------
-        MetadataRouter
-        """
+        """Return the MetadataRouter from `fit` to that of `estimator`, as scikit-learn's user guide describes."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=mapping)
@@ -305,13 +303,9 @@ def folds_of(training: CloneRows, rows: NDArray[np.intp], cv: Any) -> list[tuple
             )
         pairs = stratified_folds(positive.astype(np.int8), n_folds, np.random.default_rng(0))
         return [(rows[kept], rows[held]) for kept, held in pairs]
-    if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
-        raise TypeError(
-            f"cv must be an integer >= 2, a splitter of scikit-learn's kind, or a list of pairs of arrays of row "
-            f"numbers, got {describe(cv)}"
-        )
-    pairs = cv.split(training.X, training.codes == 1) if hasattr(cv, "split") else cv
-    all_folds = check_folds(list(pairs), training.codes.size)
+    is_splitter = hasattr(cv, "split") and not isinstance(cv, str)
+    pairs = cv.split(training.X, training.codes == 1) if is_splitter else cv
+    all_folds = check_folds(pairs, training.codes.size, others="an integer >= 2, a splitter of scikit-learn's kind,")
     folds = [(np.intersect1d(rows, kept), np.intersect1d(rows, held)) for kept, held in all_folds]
     if not np.array_equal(np.sort(np.concatenate([held for _, held in folds])), np.sort(rows)):
         raise ValueError(f"cv must hold every row out once, got {describe(cv)}")

@@ -106,6 +106,7 @@ class PUBaggingClassifier(MetaClassifier):
         n_bags = check_int("n_bags", self.n_bags, low=1)
         ratio = check_float("bag_ratio", self.bag_ratio, low=0, open_low=True)
         rng = check_random_state(seed_of(self.random_state))
+        training.require_groups(self)
         labelled = np.concatenate([training.rows(1), training.rows(-1)])
         unlabelled = training.rows(0)
         n_pos = training.rows(1).size
@@ -149,11 +150,7 @@ class PUBaggingClassifier(MetaClassifier):
 
 
 def _fit_bag(
-    training: CloneRows,
-    labelled: NDArray[np.intp],
-    unlabelled: NDArray[np.intp],
-    bag: NDArray[np.intp],
-    seed: int,
+    training: CloneRows, labelled: NDArray[np.intp], unlabelled: NDArray[np.intp], bag: NDArray[np.intp], seed: int
 ) -> tuple[Any, NDArray[np.intp], NDArray[np.float64]]:
     """Return the classifier of a bag, the unlabelled rows that are not in it, and their scores."""
     rows = np.concatenate([labelled, bag])

@@ -5,9 +5,15 @@ from __future__ import annotations
 import copy
 import dataclasses
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from fastpu.common._text import short
 from fastpu.common._warn import warn
@@ -15,18 +21,7 @@ from fastpu.data._coding import is_missing
 from fastpu.data._frames import frame_kind
 from fastpu.exceptions import LabelWarning
 
-try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.metrics import accuracy_score
-    from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
-except ImportError as error:
-    raise ImportError("fastpu.estimators needs scikit-learn >= 1.6: pip install 'fastpu[sklearn]'") from error
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
     from typing_extensions import Self
 
 
@@ -120,9 +115,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         """Warn if the later of two words, which counts as positive, probably means unlabelled."""
         share = float(np.mean(codes == 1))
         are_words = labels.other == 0 and isinstance(labels.classes[1], str)
-        if not are_words:
-            return
-        if share < _MOST_LABELLED and not _SAYS_UNLABELED.match(labels.classes[1]):
+        if not are_words or (share < _MOST_LABELLED and not _SAYS_UNLABELED.match(labels.classes[1])):
             return
         other, positive = (short(label) for label in labels.classes)
         warn(
@@ -194,10 +187,6 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         y : array-like of shape (n,)
             Labels like those of the fit.
         sample_weight : array-like of shape (n,), optional
-
-        Returns
-        -------
-        float
 
         Raises
         ------

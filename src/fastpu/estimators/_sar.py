@@ -129,9 +129,7 @@ class SARClassifier(WithProbabilities):
     def _fit(self, classifier: CloneRows) -> None:
         max_iter, tol = check_int("max_iter", self.max_iter, low=1), check_float("tol", self.tol, low=0)
         check_takes_weights(self, self.estimator)
-        for code, kind in ((1, "positive"), (0, "unlabelled")):
-            if not classifier.rows(code).size:
-                raise ValueError(f"y must hold {kind} rows of positive weight for SARClassifier, got none")
+        classifier.require_groups(self)
         propensity, scaler = self._propensity_of(classifier)
         steps = _Steps(classifier, propensity)
         fitted = steps.first()
@@ -285,11 +283,9 @@ class _Steps:
         return float(np.average(of_row, weights=self.classifier.mass))
 
     def mean_of_unlabeled(self, values: NDArray[np.float64]) -> float:
-        """Return the mean over the unlabelled rows."""
         rows = self.classifier.rows(0)
         return float(np.average(values[rows], weights=self.classifier.mass[rows]))
 
 
 def _probabilities(training: CloneRows, model: Any) -> NDArray[np.float64]:
-    """Return the probabilities of all rows, clipped to [_EDGE, 1 - _EDGE]."""
     return np.clip(training.scores(model, np.arange(training.codes.size)), _EDGE, 1 - _EDGE)

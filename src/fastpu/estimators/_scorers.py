@@ -21,11 +21,14 @@ _OF_UNLABELED = ("precision_at_k", "average_precision")  # of the unlabelled row
 
 @dataclass(frozen=True)
 class PUScorer:
-    """A criterion as scikit-learn's searches take it: called with a fitted classifier, rows and their labels.
+    """A criterion as scikit-learn's searches take it: ``scorer(estimator, X, y)`` is a float, the larger the better.
+
+    `estimator` is a fitted classifier, or a Pipeline that ends in one, with `classes_` and `decision_function`, or
+    `predict_proba` that is cut at 1/2; `X` and `y` are rows of shape (n, d) and n labels like those of its fit. The
+    label ``classes_[1]`` is positive; of three labels -1, 0 and 1 those with 0 are unlabelled, of two the smaller one.
 
     From `puf_scorer`, `err_star_scorer`, `pu_auc_scorer`, `lift_scorer`, `precision_at_k_scorer` or
-    `average_precision_scorer`, which raise TypeError or ValueError for arguments out of range. Larger is better. It can
-    be pickled.
+    `average_precision_scorer`, which raise TypeError or ValueError for arguments out of range. It can be pickled.
 
     Attributes
     ----------
@@ -41,21 +44,6 @@ class PUScorer:
     k: float | None = None
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        """Return the criterion of a fitted classifier on rows with labels as it was fitted to.
-
-        Parameters
-        ----------
-        estimator : classifier, or Pipeline that ends in one
-            With `classes_` and `decision_function`, or `predict_proba` that is cut at 1/2.
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-        y : array-like of shape (n,)
-            The label ``classes_[1]`` is positive. Of three labels -1, 0 and 1 those with 0 are unlabelled; of two the
-            smaller one is.
-
-        Returns
-        -------
-        float
-        """
         positive, unlabeled = self._groups(label_vector(y), np.asarray(estimator.classes_))
         if hasattr(estimator, "decision_function"):
             scores = np.asarray(estimator.decision_function(X))
@@ -101,7 +89,10 @@ class PUScorer:
 
 @dataclass(frozen=True)
 class LabeledScorer:
-    """A scorer of scikit-learn for labelled rows alone, from `labeled_scorer`.
+    """A scorer of scikit-learn for labelled rows alone, from `labeled_scorer`: ``scorer(estimator, X, y)`` is a float.
+
+    `estimator` is a fitted classifier, or a Pipeline that ends in one, with `classes_`; `X` are rows of shape (n, d),
+    and of n labels -1, 0 and 1 in `y` those with 0 are left out. Of two labels both count.
 
     Attributes
     ----------
@@ -111,20 +102,6 @@ class LabeledScorer:
     scoring: Any
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        """Return what the scorer says of the rows that are labelled.
-
-        Parameters
-        ----------
-        estimator : classifier, or Pipeline that ends in one
-            With `classes_`.
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-        y : array-like of shape (n,)
-            -1, 0 and 1, of which 0 is left out. Of two labels both count.
-
-        Returns
-        -------
-        float
-        """
         values = label_vector(y)
         kept = labelled_rows(values, estimator.classes_)
         if kept is not None:

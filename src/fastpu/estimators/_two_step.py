@@ -118,8 +118,7 @@ class TwoStepClassifier(MetaClassifier):
         positive, unlabelled, negative = (training.rows(code) for code in (1, 0, -1))
         if positive.size < 2:
             raise ValueError(f"y must have at least 2 labelled positives, of which one is the spy, got {positive.size}")
-        if not unlabelled.size:
-            raise ValueError("y must hold unlabelled rows of positive weight for TwoStepClassifier, got none")
+        training.require_groups(self)
         n_spies = min(max(1, round(share * positive.size)), positive.size - 1)
         spies = np.sort(rng.choice(positive, n_spies, replace=False))
 

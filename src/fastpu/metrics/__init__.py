@@ -9,13 +9,7 @@ scores of labelled positive and of unlabelled rows, and no true label is needed;
 from fastpu.metrics._decisions import err_star, error_rate, f1, puf_score
 from fastpu.metrics._pairs import auc, pn_risk, pu_auc, pu_risk, un_risk
 from fastpu.metrics._ranked_rows import RankingCurve, RankingEstimate
-from fastpu.metrics._ranking import (
-    average_precision,
-    lift_at_k,
-    precision_at_k,
-    ranking_curve,
-    recall_at_k,
-)
+from fastpu.metrics._ranking import average_precision, lift_at_k, precision_at_k, ranking_curve, recall_at_k
 
 __all__ = [
     "RankingCurve",

@@ -104,7 +104,8 @@ def pn_risk(score_pos: object, score_neg: object) -> float:
     >>> pn_risk([0.9, 0.4], [0.4, 0.1])
     0.125
     """
-    return _risk(score_pos, score_neg, "score_pos", "score_neg")
+    high, low = check_scores(("score_pos", score_pos), ("score_neg", score_neg))
+    return _win_share(low, high)
 
 
 @answers_unknown_keywords
@@ -137,12 +138,10 @@ def pu_auc(
 
     Raises
     ------
-    TypeError
-        If an argument does not hold real numbers.
-    ValueError
-        If a vector is empty, not one-dimensional or holds NaN; if `prior` is out of range, or not possible in
-        ``"single_set"``; or if the estimate is outside [0, 1] by more than 5 standard errors of a perfect ranking, so
-        that `prior` cannot be the share of positives among the unlabelled rows.
+    TypeError, ValueError
+        As in `pn_risk`; if `prior` is out of range, or not possible in ``"single_set"``; or if the estimate is outside
+        [0, 1] by more than 5 standard errors of a perfect ranking, so that `prior` cannot be the share of positives
+        among the unlabelled rows.
 
     Warns
     -----
@@ -188,13 +187,12 @@ def pu_auc(
                 f"{high:.3g}",
                 EstimateWarning,
             )
-    if 0 <= value <= 1:
-        return value
-    error = math.sqrt((share / 3 - share**2 / 4) / unl.size + share**2 / (12 * pos.size)) / (1 - share)
-    outside = value - 1 if value > 1 else -value
+    inside = min(1.0, max(0.0, value))
+    outside = abs(value - inside)
     # Rounding alone can put a perfect ranking above 1.
     if outside <= 8 * np.finfo(float).eps / (1 - share):
-        return min(1.0, max(0.0, value))
+        return inside
+    error = math.sqrt((share / 3 - share**2 / 4) / unl.size + share**2 / (12 * pos.size)) / (1 - share)
     most = 2 * (1 - won) if value > 1 else 2 * won
     meaning = (
         f"{value:.4g} from the AUC {won:.4g} between labelled and unlabelled rows, if {share:.4g} of the latter are "
@@ -205,8 +203,8 @@ def pu_auc(
             ". If prior is the rate among all rows, the labelled ones included, pass scenario='single_set'"
         )  # fmt: skip
         raise ValueError(f"prior does not fit the scores: pu_auc is {meaning}{hint}")
-    warn(f"pu_auc is {meaning}; {min(1, max(0, value)):.0f} is returned", EstimateWarning)
-    return min(1.0, max(0.0, value))
+    warn(f"pu_auc is {meaning}; {inside:.0f} is returned", EstimateWarning)
+    return inside
 
 
 @answers_unknown_keywords
@@ -232,7 +230,8 @@ def pu_risk(score_pos: object, score_unl: object) -> float:
     >>> pu_risk([0.9, 0.4], [0.9, 0.4, 0.1, 0.1])
     0.25
     """
-    return _risk(score_pos, score_unl, "score_pos", "score_unl")
+    high, low = check_scores(("score_pos", score_pos), ("score_unl", score_unl))
+    return _win_share(low, high)
 
 
 @answers_unknown_keywords
@@ -258,12 +257,8 @@ def un_risk(score_unl: object, score_neg: object) -> float:
     >>> un_risk([0.9, 0.1], [0.4, 0.1])
     0.375
     """
-    return _risk(score_unl, score_neg, "score_unl", "score_neg")
-
-
-def _risk(high: object, low: object, high_name: str, low_name: str) -> float:
-    scores = check_scores((high_name, high), (low_name, low))
-    return _win_share(scores[1], scores[0])
+    high, low = check_scores(("score_unl", score_unl), ("score_neg", score_neg))
+    return _win_share(low, high)
 
 
 def _win_share(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
@@ -276,10 +271,7 @@ def _win_share(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 
 
 def _weighted_win_share(
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
-    weight_a: NDArray[np.float64],
-    weight_b: NDArray[np.float64],
+    a: NDArray[np.float64], b: NDArray[np.float64], weight_a: NDArray[np.float64], weight_b: NDArray[np.float64]
 ) -> float:
     weight_a, weight_b = _scaled(weight_a), _scaled(weight_b)
     order = np.argsort(b, kind="stable")

@@ -67,10 +67,8 @@ def recall_at_k(
 
     Raises
     ------
-    TypeError
-        If an argument does not hold real numbers.
-    ValueError
-        If scores are empty, not one-dimensional or hold NaN; if `k` is out of range.
+    TypeError, ValueError
+        As in `pn_risk`, and if `k` is out of range.
 
     Notes
     -----
@@ -177,12 +175,11 @@ def precision_at_k(
     >>> precision_at_k([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], k=2, prior=0.4)
     0.75
     """
-    ranked, theta = _ranked_with_prior(score_pos, score_unl, check_prior_in(scenario, prior))
+    ranked, theta, thetas, generator = _opened(score_pos, score_unl, prior, scenario, n_boot, random_state)
     flagged = np.array([check_k(k, ranked.unl.size)])
     share = float(flagged[0]) / ranked.unl.size
-    n_samples, generator = _check_boot(n_boot, random_state)
-    thetas = iter(_priors(prior, theta, n_samples, generator).tolist())
-    estimate = _at_k(ranked, k, lambda recall, share: min(1.0, next(thetas) * (recall / share)), n_samples, generator)
+    each = iter([theta, *thetas.tolist()])
+    estimate = _at_k(ranked, k, lambda recall, share: min(1.0, next(each) * (recall / share)), thetas.size, generator)
     recall = float(recall_of(*ranked.counts(), flagged)[0])
     _warn_if_impossible("precision_at_k", f"{flagged[0]} rows", recall, share, theta, ranked)
     return estimate
@@ -244,10 +241,9 @@ def average_precision(
     >>> round(average_precision([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], prior=0.4), 3)
     0.854
     """
-    ranked, theta = _ranked_with_prior(score_pos, score_unl, check_prior_in(scenario, prior))
-    n_samples, generator = _check_boot(n_boot, random_state)
-    thetas = iter(_priors(prior, theta, n_samples, generator).tolist())
-    estimate = _estimated(ranked, lambda p, u: mean_precision(p, u, next(thetas)), n_samples, generator)
+    ranked, theta, thetas, generator = _opened(score_pos, score_unl, prior, scenario, n_boot, random_state)
+    each = iter([theta, *thetas.tolist()])
+    estimate = _estimated(ranked, lambda p, u: mean_precision(p, u, next(each)), thetas.size, generator)
     if isinstance(estimate, RankingEstimate):
         estimate = replace(estimate, interval=_wider(estimate, ranked, theta, generator))
     p, u = (np.cumsum(part) for part in ranked.counts())
@@ -294,9 +290,7 @@ def ranking_curve(
     ([1, 2, 3, 4, 5], [0.5, 0.75, 0.75, 1.0, 1.0])
     """
     most = check_int("n_points", n_points, low=2, high=_MOST_POINTS)
-    n_samples, generator = _check_boot(n_boot, random_state)
-    given = (None, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
-    ranked, theta = _ranked_with_prior(score_pos, score_unl, given)
+    ranked, theta, thetas, generator = _opened(score_pos, score_unl, prior, scenario, n_boot, random_state)
     n_unl = ranked.unl.size
     if n_unl <= most:
         flagged = np.arange(1, n_unl + 1)
@@ -304,9 +298,8 @@ def ranking_curve(
         even = np.linspace(1, n_unl, most - most // 2), np.geomspace(1, n_unl, most // 2)
         flagged = np.unique(np.rint(np.concatenate(even)).astype(np.int64))
     interval = of_precision = None
-    if n_samples:
-        thetas = _priors(prior, theta, n_samples, generator)[1:]
-        samples = np.array([recall_of(*ranked.redrawn(generator), flagged) for _ in range(n_samples)])
+    if thetas.size:
+        samples = np.array([recall_of(*ranked.redrawn(generator), flagged) for _ in range(thetas.size)])
         interval = np.quantile(samples, _ENDS, axis=0).T
         if prior is not None:
             precisions = thetas[:, None] * (samples / (flagged / n_unl))
@@ -315,27 +308,28 @@ def ranking_curve(
     return RankingCurve(flagged, flagged / n_unl, recall, interval, None if prior is None else theta, of_precision)
 
 
-def _ranked_with_prior(score_pos: object, score_unl: object, given: tuple[float | None, str]) -> tuple[Ranked, float]:
-    """Return the rows in order and the share of positives among the unlabelled ones: any number without a prior."""
+def _opened(
+    score_pos: object, score_unl: object, prior: object, scenario: object, n_boot: object, random_state: object
+) -> tuple[Ranked, float, NDArray[np.float64], np.random.Generator]:
+    """Return the rows in order, the share of positives among the unlabelled ones, and that for each bootstrap sample.
+
+    The latter are drawn if the prior has samples. Without a prior they are any number.
+    """
+    n_samples, generator = _check_boot(n_boot, random_state)
+    given = (None, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
     ranked = Ranked.of(score_pos, score_unl)
-    return ranked, proper_prior(*given, n_pos=ranked.pos.size, n_unl=ranked.unl.size)
-
-
-def _priors(prior: object, theta: float, n_samples: int, generator: np.random.Generator) -> NDArray[np.float64]:
-    """Return the prior for the estimate, and then one for each sample of the bootstrap: drawn, if it has samples."""
+    theta = proper_prior(*given, n_pos=ranked.pos.size, n_unl=ranked.unl.size)
     if isinstance(prior, PriorEstimate) and prior.samples.size:
-        return np.append(theta, generator.choice(prior.samples, n_samples))
-    return np.full(1 + n_samples, theta)
+        return ranked, theta, generator.choice(prior.samples, n_samples), generator
+    return ranked, theta, np.full(n_samples, theta), generator
 
 
 def _wider(
     estimate: RankingEstimate, ranked: Ranked, prior: float, generator: np.random.Generator
 ) -> tuple[float, float]:
-    """Return the interval of an average precision: the middle of the samples, and more where they are biased.
+    """Return the interval of an average precision, as its notes describe it.
 
-    Samples have the bias of the estimate twice, so the interval reaches to where the estimate lies without it, and two
-    standard errors on. Near 1, where precisions are cut off, samples do not show all of the bias. What does is a
-    ranking with all positives on top: 1 is in the interval unless such rankings seldom have so small an estimate.
+    Near 1, where precisions are cut off, samples do not show all of the bias; a ranking with all positives on top does.
     """
     without_bias = 2 * estimate.value - float(estimate.samples.mean())
     reach = _STANDARD_ERRORS * float(estimate.samples.std())
@@ -350,11 +344,7 @@ def _wider(
 
 
 def _at_k(
-    ranked: Ranked,
-    k: object,
-    criterion: Callable[[float, float], float],
-    n_boot: object,
-    random_state: object,
+    ranked: Ranked, k: object, criterion: Callable[[float, float], float], n_boot: object, random_state: object
 ) -> float | RankingEstimate:
     """Return a function of the recall and of the share that is flagged."""
     flagged = np.array([check_k(k, ranked.unl.size)])

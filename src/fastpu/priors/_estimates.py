@@ -19,7 +19,7 @@ from fastpu.kernels._gauss_basis import gauss_features, median_distance
 from fastpu.model._prior import PriorEstimate
 from fastpu.priors._kernel import kernel_factor, mixture_share
 from fastpu.priors._likelihood import ScoreShare
-from fastpu.priors._rows import MOST_SAMPLES, Sample, bootstrap, doubts, on_one_scale, open_sample, row_keys
+from fastpu.priors._rows import MOST_SAMPLES, Sample, doubts, on_one_scale, open_sample, row_keys
 from fastpu.priors._scores import default_rankers, open_rankers, share_by_scores
 
 _LEVEL = 0.95
@@ -246,7 +246,6 @@ def _at_most(
 
 
 def _allowed(matrix: Matrix, sample: Sample, generator: np.random.Generator, threads: int) -> ScoreShare:
-    """Return the shares that the scores of the default rankers allow."""
     pos, unl = (
         rows if rows.size <= _MOST_SCORED else np.sort(generator.choice(rows, _MOST_SCORED, replace=False))
         for rows in (sample.pos, sample.unl)
@@ -272,7 +271,7 @@ def _finished(
     with one_blas_thread() if limit_blas else contextlib.nullcontext():
         value, trouble = estimate(sample)
         scored = allowed()
-        samples = bootstrap(lambda drawn: estimate(drawn)[0], sample, n, generator)
+        samples = np.array([estimate(sample.redrawn(generator))[0] for _ in range(n)])
     samples.flags.writeable = False
     interval = None
     if samples.size:

@@ -52,9 +52,6 @@ def score_share(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) 
     return ScoreShare(value, min(low, value) if is_seen else 0.0, high)
 
 
-# ----------------------------------------------------------------------------------------------------- the best bin
-
-
 def best_bin(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> tuple[float, float]:
     """Return q_u / q_p, of the shares of unlabelled and of positive rows above the cut where its bound is least.
 
@@ -73,9 +70,6 @@ def best_bin(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> 
     bounds = largest_shares(above_unl, n_unl, _TAIL) / least_shares(above_pos, n_pos, _TAIL)
     best = int(np.argmin(bounds))
     return min(1.0, float(above_unl[best] / n_unl / (above_pos[best] / n_pos))), min(1.0, float(bounds[best]))
-
-
-# -------------------------------------------------------------------------------------------------- the likelihood
 
 
 @dataclass(frozen=True)

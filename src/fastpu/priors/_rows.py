@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,6 +46,16 @@ class Sample:
     pos: NDArray[np.int64]
     unl: NDArray[np.int64]
 
+    def redrawn(self, generator: np.random.Generator) -> Sample:
+        """Return as many rows of each group, drawn with replacement, but not copies of one, which allow no estimate."""
+        groups = []
+        for rows in (self.pos, self.unl):
+            drawn = rows[:1]
+            while drawn[0] == drawn[-1]:
+                drawn = np.sort(rows[generator.integers(0, rows.size, rows.size)])
+            groups.append(drawn)
+        return Sample(*groups)
+
 
 def open_sample(
     X: object, y: object, function: str, random_state: object, n_threads: object
@@ -67,23 +76,6 @@ def folds_of(sample: Sample, generator: np.random.Generator) -> tuple[NDArray[np
     n_folds = min(_MOST_FOLDS, *(rows.size for rows, _ in distinct))
     pos, unl = (generator.permutation(rows.size)[inverse] % n_folds for rows, inverse in distinct)
     return pos.astype(np.int64), unl.astype(np.int64), n_folds
-
-
-def bootstrap(
-    estimate: Callable[[Sample], float], sample: Sample, n_boot: int, generator: np.random.Generator
-) -> NDArray[np.float64]:
-    """Return the estimates of samples drawn from the rows of each group with replacement."""
-    values: NDArray[np.float64] = np.empty(n_boot)
-    for i in range(n_boot):
-        values[i] = estimate(Sample(_redrawn(sample.pos, generator), _redrawn(sample.unl, generator)))
-    return values
-
-
-def _redrawn(rows: NDArray[np.int64], generator: np.random.Generator) -> NDArray[np.int64]:
-    while True:
-        drawn = np.sort(rows[generator.integers(0, rows.size, rows.size)])
-        if drawn[0] != drawn[-1]:  # a sample of copies of a single row allows no estimate
-            return drawn
 
 
 # ---- One scale for all columns, and hash keys that are equal for equal rows ----

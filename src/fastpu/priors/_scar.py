@@ -15,7 +15,6 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
 from fastpu.common._text import short
 from fastpu.data._columns import chosen_columns
-from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix
 from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, proper_prior
 from fastpu.priors._rows import open_sample
@@ -173,7 +172,8 @@ def scar_test(
         with one_blas_thread() if fit is None else contextlib.nullcontext():
             score_pos, score_unl = held_out_scores(sample, open_rankers(others, fit, generator, threads), generator)
         pos, unl, purity = _top(score_pos, score_unl, None if prior is None else share, most)
-        values = _column(matrix, number)
+        column = matrix.table()[:, [number]]
+        values = np.asarray(column.toarray() if matrix.is_sparse else column, dtype=np.float64).ravel()
         tested = _difference(values[sample.pos[pos]], values[sample.unl[unl]], purity, count, generator)
         tests.append((*tested, pos.size, unl.size, np.nan if prior is None else purity))
     difference, cut, p_value, *compared = (np.array(part) for part in zip(*tests, strict=True))
@@ -247,8 +247,3 @@ def _holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
     steps = p_values[order] * np.arange(order.size, 0, -1)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(steps)) if order.size else steps
     return adjusted
-
-
-def _column(matrix: Matrix, number: int) -> NDArray[np.float64]:
-    column = matrix.table()[:, [number]]
-    return np.asarray(column.toarray() if matrix.is_sparse else column, dtype=np.float64).ravel()

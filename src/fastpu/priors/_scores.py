@@ -21,8 +21,8 @@ from fastpu.kernels._gauss_basis import draw_centers, median_distance
 from fastpu.priors._likelihood import ScoreShare, score_share
 from fastpu.priors._rows import Sample, folds_of, on_one_scale
 
-# From the numbers of the rows to fit to, their labels, and the numbers of further rows: the scores of both.
-Ranker = Callable[[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]], tuple[NDArray[np.float64], ...]]
+# From the numbers of the rows to fit to and their labels to what gives scores to rows by their numbers.
+Ranker = Callable[[NDArray[np.int64], NDArray[np.int64]], Callable[[NDArray[np.int64]], NDArray[np.float64]]]
 
 _N_ROUNDS = 100
 _N_CENTERS = 200
@@ -53,8 +53,9 @@ def held_out_scores(
     for fold in range(n_folds):
         held = folds == fold
         for rank in rankers:
-            at_home, away = rank(numbers[~held], labels[~held], numbers[held])
-            scores[held] += (away - at_home.mean()) / (float(at_home.std()) or 1.0)
+            scores_of = rank(numbers[~held], labels[~held])
+            at_home = scores_of(numbers[~held])
+            scores[held] += (scores_of(numbers[held]) - at_home.mean()) / (float(at_home.std()) or 1.0)
     return scores[: pos.size], scores[pos.size :]
 
 
@@ -66,24 +67,28 @@ def default_rankers(matrix: Matrix, generator: np.random.Generator, n_threads: i
     binned = bin_features(matrix.table(), n_threads=n_threads)
     scaled = on_one_scale(matrix)
 
-    def boosted(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
-        model = fit_pnu_auc_boost(binned[seen], labels, n_rounds=_N_ROUNDS, n_threads=n_threads)
-        return tuple(model.decision_function(binned[part], n_threads=n_threads) for part in (seen, other))
+    def boosted(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegenerateModelWarning)  # expected if the prior is 1
+            model = fit_pnu_auc_boost(binned[seen], labels, n_rounds=_N_ROUNDS, n_threads=n_threads)
+        return lambda rows: model.decision_function(binned[rows], n_threads=n_threads)
 
-    def gaussian(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
-        rows, further = (scaled[part] for part in (seen, other))
+    def gaussian(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
+        rows = scaled[seen]
         centers = draw_centers(rows, _N_CENTERS, None, generator)
-        model: Any = fit_ls_auc(
-            rows.table(),
-            np.where(labels == 1, 1, -1),
-            model="gauss",
-            centers=centers.table(),
-            bandwidth=median_distance(centers) or 1.0,
-            n_threads=n_threads,
-        )
-        return tuple(model.decision_function(part.table(), n_threads=n_threads) for part in (rows, further))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DegenerateModelWarning)
+            model: Any = fit_ls_auc(
+                rows.table(),
+                np.where(labels == 1, 1, -1),
+                model="gauss",
+                centers=centers.table(),
+                bandwidth=median_distance(centers) or 1.0,
+                n_threads=n_threads,
+            )
+        return lambda rows: model.decision_function(scaled[rows].table(), n_threads=n_threads)
 
-    return [_quietly(boosted), _quietly(gaussian)]
+    return [boosted, gaussian]
 
 
 def open_rankers(
@@ -95,21 +100,11 @@ def open_rankers(
     if not callable(fit):
         raise TypeError(f"fit must be a function fit(X, y) or None, got {describe(fit)}")
 
-    def rank(seen: NDArray[np.int64], labels: NDArray[np.int64], other: NDArray[np.int64]) -> Any:
-        parts = [matrix[part].table() for part in (seen, other)]
-        model = fit(parts[0], labels)
+    def rank(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
+        model = fit(matrix[seen].table(), labels)
         check_scores_rows(model)
-        return tuple(
-            check_vector("the scores of fit", model.decision_function(part), n=part.shape[0]) for part in parts
+        return lambda rows: check_vector(
+            "the scores of fit", model.decision_function(matrix[rows].table()), n=rows.size
         )
 
     return [rank]
-
-
-def _quietly(rank: Ranker) -> Ranker:
-    def quiet(*arguments: NDArray[np.int64]) -> tuple[NDArray[np.float64], ...]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateModelWarning)  # expected if the prior is 1
-            return rank(*arguments)
-
-    return quiet

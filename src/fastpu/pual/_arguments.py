@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
-
-from numpy.typing import NDArray
+from typing import Any
 
 from fastpu.common._params import (
     check_float,
@@ -19,9 +17,6 @@ from fastpu.common._params import (
 )
 from fastpu.common._threads import resolve_n_threads
 from fastpu.kernels._kernels import check_kernel
-
-Values: TypeAlias = float | Sequence[float] | NDArray[Any]
-Sigmas: TypeAlias = float | str | Sequence[float | str] | NDArray[Any]
 
 _LEAST, _MOST = 1e-100, 1e100  # range of C_pos, C_unl, lam and sigma: products of two do not overflow
 

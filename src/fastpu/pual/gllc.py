@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._sharing import marked
-from fastpu.pual._arguments import Point, PualOptions, PualRound, Sigmas, Values
+from fastpu.pual._arguments import Point, PualOptions, PualRound
 from fastpu.pual._fit import Hook, PualSolution, fit_points
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, SystemFactor, is_right, residuals
 from fastpu.pual._rows import gram
@@ -21,10 +23,10 @@ def fit_gllc(
     X: object,
     y: object,
     *,
-    C_pos: Values = 1.0,
-    C_unl: Values = 0.1,
-    lam: Values = 1.0,
-    sigma: Sigmas = "median",
+    C_pos: float | Sequence[float] | NDArray[Any] = 1.0,
+    C_unl: float | Sequence[float] | NDArray[Any] = 0.1,
+    lam: float | Sequence[float] | NDArray[Any] = 1.0,
+    sigma: float | str | Sequence[float | str] | NDArray[Any] = "median",
     n_neighbors: int = 5,
     graph: object = None,
     kernel: str | Callable[..., object] = "linear",

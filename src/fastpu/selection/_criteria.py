@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -21,7 +21,7 @@ from fastpu.metrics._ranking import average_precision, lift_at_k
 from fastpu.model._model import Model
 from fastpu.model._prior import check_prior_in, check_scenario, needs_prior, prior_among_unlabeled
 from fastpu.selection._grid import Arguments, Grid
-from fastpu.selection._trials import Part
+from fastpu.selection._parts import Part
 
 _SIGNS = {"puf": 1, "err_star": -1, "error": -1, "auc": 1, "lift": 1, "average_precision": 1}
 _WANT_PRIOR = ("err_star", "average_precision")
@@ -30,12 +30,16 @@ _WANT_UNLABELED = ("puf", "err_star", "lift", "average_precision")
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion and its arguments; `sign` is +1 if larger values are better, `function` that of a user, if any."""
+    """A criterion and its arguments; `sign` is +1 if larger values are better, `function` that of a user, if any.
+
+    The prior belongs to the scenario `prior_in`, which an estimate may make another than that of the criterion.
+    """
 
     name: str
     sign: int
     function: Callable[..., Any] | None
     prior: float
+    prior_in: str
     scenario: str
     k: float | None = None
 
@@ -50,6 +54,8 @@ class Criterion:
 
     def check_rows(self, labels: NDArray[np.int8], where: str) -> None:
         """Raise ValueError unless the criterion can judge by rows with these labels; `where` names them in messages."""
+        if self.function is not None:  # whatever its name
+            return
         n_pos, n_unl, n_neg = label_counts(labels)
         if self.name in _WANT_UNLABELED:
             require_pu(labels, where, f"scoring={self.name!r}")
@@ -61,7 +67,12 @@ class Criterion:
                 f"validation=(X_val, y_val) with true labels, or choose another criterion"
             )
         if self.takes_prior:
-            prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.scenario)
+            self.prior_by(labels)
+
+    def prior_by(self, labels: NDArray[np.int8]) -> float:
+        """Return the prior among the unlabelled rows, of rows with these labels."""
+        n_pos, n_unl, n_neg = label_counts(labels)
+        return prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.prior_in)
 
     def check_held(self, labels: NDArray[np.int8], where: str) -> None:
         """Raise ValueError if `k` flags more unlabelled rows than are held out."""
@@ -110,9 +121,7 @@ class Criterion:
         if self.name == "lift":
             return float(lift_at_k(scores[positive], scores[y == 0], cast("float", self.k)))
         if self.name == "average_precision":
-            n_pos, n_unl, n_neg = label_counts(y)
-            prior = prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.scenario)
-            return float(average_precision(scores[positive], scores[y == 0], prior=prior))
+            return float(average_precision(scores[positive], scores[y == 0], prior=self.prior_by(y)))
         # In a single set labelled negatives, if any, belong to the sample as well.
         other = y == 0 if self.scenario == "case_control" else ~positive
         weights = (None, None) if weight is None else (weight[positive], weight[other])
@@ -121,18 +130,18 @@ class Criterion:
 
 
 def check_scoring(scoring: object, prior: object, scenario: object, k: float | None) -> Criterion:
-    """Return the criterion that a name or a user's function stands for."""
-    number, scenario = (0.5, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
+    scenario = check_scenario(scenario)
+    number, prior_in = (0.5, scenario) if prior is None else check_prior_in(scenario, prior)
     if k is not None and scoring != "lift":
         raise ValueError(f"k must be None unless scoring='lift', got {short(k)} for scoring={describe(scoring)}")
     if callable(scoring):
-        return Criterion(getattr(scoring, "__name__", type(scoring).__name__), 1, scoring, number, scenario)
+        return Criterion(getattr(scoring, "__name__", type(scoring).__name__), 1, scoring, number, prior_in, scenario)
     name = check_choice("scoring", scoring, tuple(_SIGNS))
     if name in _WANT_PRIOR and prior is None:
         raise ValueError(f"prior must be given for scoring={name!r}, got None")
     if name == "lift":
         check_k(k)
-    return Criterion(name, _SIGNS[name], None, number, scenario, k)
+    return Criterion(name, _SIGNS[name], None, number, prior_in, prior_in if name == "err_star" else scenario, k)
 
 
 # ---- The prior of a criterion as that of the fits ----
@@ -157,22 +166,19 @@ def with_prior(
     fit: Callable[..., Any],
     arguments: Arguments,
     given: Mapping[str, Any],
-    grids: Sequence[Grid],
+    grid: Grid,
     labels: NDArray[np.int8],
     criterion: Criterion,
 ) -> Callable[..., Any]:
     """Return `fit` with the prior of the criterion at the points of the grid that need one, or `fit` if none does."""
     if arguments.takes("prior"):
         prior: dict[str, Any] = {"prior": criterion.prior}
-        n_pos, n_unl, n_neg = label_counts(labels)
         if arguments.takes("scenario"):
-            prior["scenario"] = criterion.scenario
-        elif n_unl:
-            prior["prior"] = prior_among_unlabeled(
-                criterion.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=criterion.scenario
-            )
+            prior["scenario"] = criterion.prior_in
+        elif (labels == 0).any():
+            prior["prior"] = criterion.prior_by(labels)
         given_prior = _WithPrior(fit, prior)
-        if any(given_prior.applies({**given, **point}) for part in grids for point in part.points()):
+        if any(given_prior.applies({**given, **point}) for point, _ in grid.points()):
             return given_prior
     if not criterion.takes_prior:
         raise ValueError(

@@ -54,79 +54,76 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Grid:
-    """One dict of the grid: parameters and their values, in their order."""
+    """The dicts of a grid, each of parameters and their values, in their order."""
 
-    values: Mapping[str, Sequence[Any]]
+    dicts: Sequence[Mapping[str, Sequence[Any]]]
 
-    def points(self) -> Iterator[dict[str, Any]]:
-        """Yield all combinations, the last parameter fastest."""
-        for choice in itertools.product(*self.values.values()):
-            yield dict(zip(self.values, choice, strict=True))
+    @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(name for values in self.dicts for name in values))
 
-    def moving(self, arguments: Arguments) -> dict[str, bool]:
-        """Return the numeric parameters of at least two values, each with whether it is a whole number."""
-        numeric = {}
-        for name, values in self.values.items():
-            are_numbers = all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in values)
-            if not are_numbers or len(set(values)) < 2:
-                continue
-            integers = all(isinstance(value, numbers.Integral) for value in values)
-            numeric[name] = integers and "float" not in arguments.annotations.get(name, "")
-        return numeric
+    def points(self) -> Iterator[tuple[dict[str, Any], Mapping[str, Sequence[Any]]]]:
+        """Yield all combinations, the last parameter fastest, each with the dict that it is from."""
+        for values in self.dicts:
+            for choice in itertools.product(*values.values()):
+                yield dict(zip(values, choice, strict=True)), values
 
 
 @dataclass(frozen=True)
 class Move:
-    """A point reached by moves of ten per cent: whole numbers, and for each other number its start and moves.
+    """A point reached by moves of ten per cent: for each number that moves, `steps` has how often it went up and down.
 
-    The value of the latter is start * 1.1^up * 0.9^down, so that it has the same bits whatever the order of the moves.
+    Its value is that of `point` times 1.1^up 0.9^down, with the same bits whatever the order of the moves. Whole
+    numbers, whose steps are None, are moved in `point` itself.
     """
 
-    fixed: Mapping[str, Any]
-    whole: Mapping[str, int]
-    real: Mapping[str, tuple[float, int, int]]
+    point: Mapping[str, Any]
+    steps: Mapping[str, tuple[int, int] | None]
 
     @classmethod
-    def at(cls, point: Mapping[str, Any], moving: Mapping[str, bool]) -> Move:
-        return cls(
-            {name: value for name, value in point.items() if name not in moving},
-            {name: int(point[name]) for name, whole in moving.items() if whole},
-            {name: (float(point[name]), 0, 0) for name, whole in moving.items() if not whole},
-        )
+    def at(cls, point: Mapping[str, Any], values: Mapping[str, Sequence[Any]], arguments: Arguments) -> Move:
+        """Return a point of a dict of the grid, whose numeric parameters of at least two values are to move."""
+        steps: dict[str, tuple[int, int] | None] = {}
+        for name, tried in values.items():
+            are_numbers = all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in tried)
+            if not are_numbers or len(set(tried)) < 2:
+                continue
+            integers = all(isinstance(value, numbers.Integral) for value in tried)
+            steps[name] = None if integers and "float" not in arguments.annotations.get(name, "") else (0, 0)
+        return cls(point, steps)
 
     @property
     def key(self) -> tuple[Any, ...]:
         """The values that distinguish this point from others."""
-        return (*self.whole.values(), *((up, down) for _, up, down in self.real.values()))
+        return tuple((self.point[name], steps) for name, steps in self.steps.items())
 
-    def params(self, order: Sequence[str]) -> dict[str, Any]:
-        values = {name: start * _UP**up * _DOWN**down for name, (start, up, down) in self.real.items()}
-        every = {**self.fixed, **self.whole, **values}
-        return {name: every[name] for name in order}
+    def params(self) -> dict[str, Any]:
+        moved = {name: self.point[name] * _UP ** by[0] * _DOWN ** by[1] for name, by in self.steps.items() if by}
+        return {**self.point, **moved}
 
-    def neighbors(self, order: Sequence[str]) -> Iterator[Move]:
+    def neighbors(self) -> Iterator[Move]:
         """Yield the points one move away, parameter by parameter, the larger value first; 0 cannot move."""
-        for name in order:
-            if name in self.whole:
-                value = self.whole[name]
-                step = max(1, round(abs(value) / 10)) if value else 0
-                for moved in (value + step, value - step):
-                    if moved != value:
-                        yield Move(self.fixed, {**self.whole, name: moved}, self.real)
-            elif name in self.real:
-                start, up, down = self.real[name]
-                if start != 0 and math.isfinite(start):
-                    yield Move(self.fixed, self.whole, {**self.real, name: (start, up + 1, down)})
-                    yield Move(self.fixed, self.whole, {**self.real, name: (start, up, down + 1)})
+        for name, steps in self.steps.items():
+            value = self.point[name]
+            if not value or not math.isfinite(value):
+                continue
+            if steps is None:
+                by = max(1, round(abs(value) / 10))
+                for moved in (value + by, value - by):
+                    yield Move({**self.point, name: moved}, self.steps)
+            else:
+                up, down = steps
+                for further in ((up + 1, down), (up, down + 1)):
+                    yield Move(self.point, {**self.steps, name: further})
 
 
-def check_grid(grid: object, arguments: Arguments) -> list[Grid]:
+def check_grid(grid: object, arguments: Arguments) -> Grid:
     dicts = [grid] if isinstance(grid, Mapping) else grid
     if not isinstance(dicts, list | tuple) or not all(isinstance(part, Mapping) for part in dicts):
         raise TypeError(f"grid must be a dict of lists of values, or a list of such dicts, got {describe(grid)}")
     if not dicts:
         raise ValueError("grid must have at least one dict, got none")
-    return [Grid({name: _values(name, part[name], arguments) for name in part}) for part in dicts]
+    return Grid([{name: _values(name, part[name], arguments) for name in part} for part in dicts])
 
 
 def _values(name: Any, values: Any, arguments: Arguments) -> tuple[Any, ...]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._text import describe
 from fastpu.data._folds import Fold
 from fastpu.data._frames import frame_kind, kinds_of_columns
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import BinnedFeatures
-from fastpu.selection._trials import Part
 
 
 class TableRows:
@@ -28,11 +28,10 @@ class TableRows:
         self.X: Any = X
         self.n_rows = int(X.shape[0])
 
-    def take(self, rows: NDArray[np.intp]) -> Any:
-        return self.X.iloc[rows] if self._kind == "pandas" else self.X[rows]
-
-    def take_pairs(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
-        """Return some columns of some rows: of a kernel matrix, whose columns stand for the rows as well."""
+    def take(self, rows: NDArray[np.intp], columns: NDArray[np.intp] | None = None) -> Any:
+        """Return some rows, and some columns of them: of a kernel matrix, whose columns stand for the rows as well."""
+        if columns is None:
+            return self.X.iloc[rows] if self._kind == "pandas" else self.X[rows]
         if not isinstance(self.X, np.ndarray) or self.X.shape[1] != self.n_rows:
             raise ValueError(
                 f"X must be a square array with kernel='precomputed', got shape {tuple(self.X.shape)} "
@@ -41,8 +40,10 @@ class TableRows:
         return self.X[np.ix_(rows, columns)]
 
 
-def check_folds(cv: Sequence[Any], n_rows: int) -> list[Fold]:
-    """Check pairs of training and held-out row numbers that a user gives."""
+def check_folds(cv: object, n_rows: int, *, others: str = "an integer >= 2") -> list[Fold]:
+    """Check pairs of training and held-out row numbers that a user gives; `others` says what else `cv` may be."""
+    if isinstance(cv, str) or not isinstance(cv, Iterable):
+        raise TypeError(f"cv must be {others} or a list of pairs of arrays of row numbers, got {describe(cv)}")
     folds = []
     for k, pair in enumerate(cv):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
@@ -62,6 +63,18 @@ def check_folds(cv: Sequence[Any], n_rows: int) -> list[Fold]:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Rows to fit to, with the arguments that have an entry for each of them, and rows to judge by."""
+
+    X: Any
+    y: NDArray[Any]
+    by_row: Mapping[str, Any]
+    X_held: Any
+    y_held: NDArray[Any]
+    weight_held: NDArray[np.float64] | None
+
+
+@dataclass(frozen=True)
 class FoldParts:
     """For each fold the training rows and the rows held out, one fold at a time, since they are copies of the data."""
 
@@ -75,16 +88,14 @@ class FoldParts:
         return len(self.folds)
 
     def __iter__(self) -> Iterator[Part]:
-        take = self.rows.take_pairs if self.is_square else lambda rows, _: self.rows.take(rows)
         weights = self.by_row.get("sample_weight")
         for train, held in self.folds:
+            columns = train if self.is_square else None
             yield Part(
-                take(train, train),
+                self.rows.take(train, columns),
                 self.labels[train],
                 {name: values[train] for name, values in self.by_row.items()},
-                take(held, train),
+                self.rows.take(held, columns),
                 self.labels[held],
                 None if weights is None else weights[held],
-                train,
-                held,
             )

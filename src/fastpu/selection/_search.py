@@ -17,8 +17,8 @@ from fastpu.common._text import short
 from fastpu.common._warn import warn
 from fastpu.exceptions import ConvergenceWarning, FailedFitWarning
 from fastpu.selection._grid import Arguments, Grid, Move
-from fastpu.selection._parts import FoldParts
-from fastpu.selection._trials import FLAWS, Outcome, Part, Work, flaws_of, judged, make_lines, run_all
+from fastpu.selection._parts import FoldParts, Part
+from fastpu.selection._trials import FLAWS, Outcome, Work, flaws_of, judged, make_lines, run_all
 from fastpu.svm._grid import FoldData, SvmGrid
 
 _TIE = 1e-12  # scores that differ by less count as equal, since means over folds are rounded
@@ -31,43 +31,39 @@ class Search:
 
     work: Work
     source: FoldParts | list[Part]
-    grid: KernelGrid | None
+    grid: Grid
     shares: Sequence[str]
     together: bool
-    sign: int
     jobs: int
+    n_threads: int | None
     points: list[dict[str, Any]] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     outcomes: list[list[Outcome]] = field(default_factory=list)
     stages: list[str] = field(default_factory=list)
-    origins: list[Grid] = field(default_factory=list)  # of each point of the grid the dict that it is from
 
-    def try_all(self, grids: Sequence[Grid]) -> int:
+    def try_all(self) -> int:
         """Try all points of the grid and return the best one's position."""
-        self.origins = [part for part in grids for _ in part.points()]
-        self._try([point for part in grids for point in part.points()], "grid")
+        self._try([point for point, _ in self.grid.points()], "grid")
         best = self._first_best(range(len(self.points)))
-        if not np.isfinite(self.scores[best]) and self.scores[best] == self.work.worst:
+        if self.scores[best] == self.work.criterion.worst:
             raise ValueError(self._why_none())
-        self._warn_of_failures(grids)
+        self._warn_of_failures()
         return best
 
     def refine(self, best: int, arguments: Arguments) -> int:
         """Move from the best point of the grid by ten per cent as long as that helps; return the last point."""
-        grid = self.origins[best]
-        order = list(grid.values)
-        here = Move.at(self.points[best], grid.moving(arguments))
+        here = Move.at(*list(self.grid.points())[best], arguments)
         known = {here.key: best}
         for _ in range(_MOST_ROUNDS):
-            moves = list(here.neighbors(order))
+            moves = list(here.neighbors())
+            if not moves:
+                return best
             fresh = [move for move in moves if move.key not in known]
             known |= {move.key: len(self.points) + i for i, move in enumerate(fresh)}
-            self._try([move.params(order) for move in fresh], "greedy")
+            self._try([move.params() for move in fresh], "greedy")
             around = {known[move.key]: move for move in moves}
-            if not around:
-                return best
             nearby = self._first_best(around)
-            if not self.sign * (self.scores[nearby] - self.scores[best]) > _TIE:
+            if not self.work.criterion.sign * (self.scores[nearby] - self.scores[best]) > _TIE:
                 return best
             best, here = nearby, around[nearby]
         warn(
@@ -79,12 +75,14 @@ class Search:
 
     def _first_best(self, positions: Iterable[int]) -> int:
         """Return the first of the positions with the best score."""
-        positions = list(positions)
-        best = max(self.sign * self.scores[i] for i in positions)
-        return next(i for i in positions if self.sign * self.scores[i] >= best - _TIE)
+        scores = {i: self.work.criterion.sign * self.scores[i] for i in positions}
+        best = max(scores.values())
+        return next(i for i, score in scores.items() if score >= best - _TIE)
 
     def _try(self, points: list[dict[str, Any]], stage: str) -> None:
-        outcomes = None if self.grid is None else self.grid.outcomes(points)
+        outcomes = None
+        if isinstance(self.source, FoldParts):
+            outcomes = _as_one(self.work, self.source, self.grid.names, points, self.n_threads)
         if outcomes is None:
             outcomes = self._by_lines(points)
         self.points += points
@@ -97,30 +95,39 @@ class Search:
 
     def _by_lines(self, points: list[dict[str, Any]]) -> list[list[Outcome]]:
         lines = make_lines(points, self.shares, together=self.together)
-        tasks = ((self.work, part, line) for part in self.source for line, _ in lines)
+        tasks = (
+            (self.work, part, [points[i] for i in positions], shared)
+            for part in self.source
+            for positions, shared in lines
+        )
         results = iter(run_all(tasks, self.jobs))
         outcomes: list[list[Outcome]] = [[] for _ in points]
         for _ in range(len(self.source)):
-            for _, positions in lines:
+            for positions, _ in lines:
                 for position, outcome in zip(positions, next(results), strict=True):
                     outcomes[position].append(outcome)
         return outcomes
 
+    def _worst(self) -> list[Outcome]:
+        """Return of each point the outcome with the worst status."""
+        order = ("ok", *FLAWS)
+        return [max(of_point, key=lambda outcome: order.index(outcome.status)) for of_point in self.outcomes]
+
     def _why_none(self) -> str:
-        worst = [_worst(of_point) for of_point in self.outcomes]
+        worst = self._worst()
         counts = {flaw: sum(outcome.status == flaw for outcome in worst) for flaw in FLAWS}
         listed = ", ".join(f"{count} {flaw}" for flaw, count in counts.items() if count)
         message = next((outcome.message for outcome in worst if outcome.message), "")
         return f"no point of grid gave an admissible model: {listed} of {len(worst)}; the first says: {message}"
 
-    def _warn_of_failures(self, grids: Sequence[Grid]) -> None:
+    def _warn_of_failures(self) -> None:
         """Warn of points that failed, with the values of parameters at which all points did, and the first reason."""
-        worst = [_worst(of_point) for of_point in self.outcomes]
+        worst = self._worst()
         failed = [outcome.status == "failed" for outcome in worst]
         if not any(failed):
             return
         listed = []
-        for name in dict.fromkeys(name for part in grids for name in part.values):
+        for name in self.grid.names:
             values = [short(point[name]) if name in point else "" for point in self.points]
             well = {value for value, has_failed in zip(values, failed, strict=True) if not has_failed}
             listed += [f"{name}={value}" for value in dict.fromkeys(values) if value and value not in well]
@@ -133,15 +140,14 @@ class Search:
             FailedFitWarning,
         )
 
-    def table(self, names: Iterable[str]) -> dict[str, NDArray[Any]]:
-        """Return what was tried, column by column."""
+    def table(self) -> dict[str, NDArray[Any]]:
         columns: dict[str, NDArray[Any]] = {}
-        for name in dict.fromkeys(names):
+        for name in self.grid.names:
             columns[f"param_{name}"] = _column([point.get(name) for point in self.points])
         columns["score"] = np.array(self.scores)
         for k in range(len(self.source)):
             columns[f"fold_{k}"] = np.array([of_point[k].score for of_point in self.outcomes])
-        worst = [_worst(of_point) for of_point in self.outcomes]
+        worst = self._worst()
         columns["status"] = np.array([outcome.status for outcome in worst])
         columns["message"] = np.array([outcome.message for outcome in worst], dtype=object)
         columns["seconds"] = np.array([sum(outcome.seconds for outcome in of_point) for of_point in self.outcomes])
@@ -149,10 +155,6 @@ class Search:
         for column in columns.values():
             column.flags.writeable = False
         return columns
-
-
-def _worst(outcomes: Sequence[Outcome]) -> Outcome:
-    return max(outcomes, key=lambda outcome: (*FLAWS, "ok").index(outcome.status) if outcome.status != "ok" else -1)
 
 
 def _column(values: list[Any]) -> NDArray[Any]:
@@ -166,49 +168,31 @@ def _column(values: list[Any]) -> NDArray[Any]:
 # ---- Grids of kernel machines: fits to all folds share work, and score the rows held out on the way ----
 
 
-@dataclass(frozen=True)
-class KernelGrid:
-    """All folds of a grid of kernel machines; a criterion of the user's wants models, the others scores alone."""
-
-    work: Work
-    source: FoldParts
-    grid: SvmGrid
-    wants_models: bool
-
-    @classmethod
-    def of(
-        cls, work: Work, source: FoldParts, names: set[str], *, n_threads: int | None, wants_models: bool
-    ) -> KernelGrid | None:
-        """Return the grid whose points differ in the parameters `names`, or None where fits do not share work."""
-        if not SvmGrid.takes(work.fit, names, work.arguments):
-            return None
-        threads = {} if n_threads is None else {"n_threads": n_threads}
-        try:
-            grid = SvmGrid(work.fit, source.rows.X, {**work.arguments, **threads})
-        except ValueError:  # the fits that are made one by one raise it again
-            return None
-        return cls(work, source, grid, wants_models)
-
-    def outcomes(self, points: Sequence[Mapping[str, Any]]) -> list[list[Outcome]] | None:
-        """Return the outcomes of each point on all folds, or None if a point cannot be fitted."""
-        start = time.perf_counter()
-        try:
-            fits = self.grid.solve(points, [_rows_of(part) for part in self.source])
-        except (ArithmeticError, ValueError):
-            return None  # fitted one by one, only the points that caused the error fail
-        seconds = (time.perf_counter() - start) / (len(points) * len(fits))
-        outcomes: list[list[Outcome]] = [[] for _ in points]
-        for part, of_fold in zip(self.source, fits, strict=True):
-            for i, fit in enumerate(of_fold):
-                with warnings.catch_warnings(record=True) as caught:
-                    warnings.simplefilter("always")
-                    fit.warn()
-                known = SimpleNamespace(decision_function=lambda _, held=fit.held: held)
-                model = fit.model() if self.wants_models else known
-                outcomes[i].append(judged(self.work, part, model, flaws_of(caught), seconds, caught))
-        return outcomes
-
-
-def _rows_of(part: Part) -> FoldData:
-    train, held = (np.asarray(rows, dtype=np.int64) for rows in (part.train, part.held))
-    return FoldData(train, held, part.y, part.by_row)
+def _as_one(
+    work: Work, source: FoldParts, names: Iterable[str], points: Sequence[Mapping[str, Any]], n_threads: int | None
+) -> list[list[Outcome]] | None:
+    """Return the outcomes of points that differ in the parameters `names`, or None where fits do not share work."""
+    if not SvmGrid.takes(work.fit, set(names), work.arguments):
+        return None
+    threads = {} if n_threads is None else {"n_threads": n_threads}
+    start = time.perf_counter()
+    folds = []
+    for train, held in source.folds:
+        by_row = {name: values[train] for name, values in source.by_row.items()}
+        folds.append(FoldData(train.astype(np.int64), held.astype(np.int64), source.labels[train], by_row))
+    try:
+        fits = SvmGrid(work.fit, source.rows.X, {**work.arguments, **threads}).solve(points, folds)
+    except (ArithmeticError, ValueError):
+        return None  # fitted one by one, only the points that caused the error fail
+    seconds = (time.perf_counter() - start) / (len(points) * len(fits))
+    outcomes: list[list[Outcome]] = [[] for _ in points]
+    for part, of_fold in zip(source, fits, strict=True):
+        for i, fit in enumerate(of_fold):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                fit.warn()
+            known = SimpleNamespace(decision_function=lambda _, held=fit.held: held)
+            # A criterion of the user's wants a model, the others its scores alone.
+            model = known if work.criterion.function is None else fit.model()
+            outcomes[i].append(judged(work, part, model, flaws_of(caught), seconds, caught))
+    return outcomes

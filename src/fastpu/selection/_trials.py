@@ -11,13 +11,13 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastpu.common._params import check_scores_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
+from fastpu.selection._criteria import Criterion
+from fastpu.selection._parts import Part
 
 Candidate: TypeAlias = Mapping[str, Any]
-Judge: TypeAlias = Callable[[Any, "Part", "int | None"], float]
 
 #: The flaws that a model can have, the worst last.
 FLAWS = ("not_converged", "degenerate", "failed")
@@ -27,37 +27,13 @@ _COLLAPSED = ("no_negative", "collapse")
 
 
 @dataclass(frozen=True)
-class Part:
-    """Rows to fit to, with the arguments that have an entry for each of them, and rows to judge by."""
-
-    X: Any
-    y: NDArray[Any]
-    by_row: Mapping[str, Any]
-    X_held: Any
-    y_held: NDArray[Any]
-    weight_held: NDArray[np.float64] | None
-    train: NDArray[np.intp] | None = None  # the numbers of both, unless the rows held out are another data set
-    held: NDArray[np.intp] | None = None
-
-
-@dataclass(frozen=True)
-class Line:
-    """Candidates that one call fits: they differ in the parameters `shared` alone. A single one shares nothing."""
-
-    candidates: tuple[Candidate, ...]
-    shared: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Work:
-    """What all trials share: the fit and its other arguments, the criterion, the flaws to accept, the threads."""
+    """What all trials share: the fit and its other arguments, the criterion, the flaws to accept."""
 
     fit: Callable[..., Any]
     arguments: Mapping[str, Any]
-    judge: Judge
-    worst: float
+    criterion: Criterion
     admitted: tuple[str, ...]
-    n_threads: int | None
 
 
 @dataclass(frozen=True)
@@ -73,10 +49,11 @@ class Outcome:
 
 def make_lines(
     candidates: Sequence[Candidate], shares: Sequence[str], *, together: bool = False
-) -> list[tuple[Line, list[int]]]:
-    """Group candidates into as few lines as the shared parameters allow, each with its positions.
+) -> list[tuple[list[int], tuple[str, ...]]]:
+    """Group candidates, by their positions, into as few lines as the shared parameters allow: what one call fits.
 
-    Those of a line differ in one of these parameters, or, `together`, in any of them.
+    Those of a line differ in one of these parameters, or, `together`, in any of them: its names are given too. A line
+    of one shares nothing.
     """
     best: dict[Any, list[int]] = {i: [i] for i in range(len(candidates))}
     shared: tuple[str, ...] = ()
@@ -89,7 +66,7 @@ def make_lines(
             groups.setdefault((given, rest) if given else i, []).append(i)
         if len(groups) < len(best):
             best, shared = groups, names
-    return [(Line(tuple(candidates[i] for i in rows), shared if len(rows) > 1 else ()), rows) for rows in best.values()]
+    return [(positions, shared if len(positions) > 1 else ()) for positions in best.values()]
 
 
 def _token(value: Any) -> Any:
@@ -101,19 +78,19 @@ def _token(value: Any) -> Any:
     return value
 
 
-def _run_line(work: Work, part: Part, line: Line) -> list[Outcome]:
-    if line.shared:
+def _run_line(work: Work, part: Part, line: Sequence[Candidate], shared: tuple[str, ...]) -> list[Outcome]:
+    if shared:
         try:
-            return _run_shared(work, part, line)
+            return _run_shared(work, part, line, shared)
         except (ArithmeticError, ValueError):
             pass  # one of the values caused the error: fitted one by one, only that one fails
-    return [_run_single(work, part, candidate) for candidate in line.candidates]
+    return [_run_single(work, part, candidate) for candidate in line]
 
 
-def _run_shared(work: Work, part: Part, line: Line) -> list[Outcome]:
-    first, n = line.candidates[0], len(line.candidates)
-    names = [name for name in line.shared if name in first]
-    values = {name: [candidate[name] for candidate in line.candidates] for name in names}
+def _run_shared(work: Work, part: Part, line: Sequence[Candidate], shared: tuple[str, ...]) -> list[Outcome]:
+    first, n = line[0], len(line)
+    names = [name for name in shared if name in first]
+    values = {name: [candidate[name] for candidate in line] for name in names}
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -152,7 +129,7 @@ def _run_single(work: Work, part: Part, candidate: Candidate) -> Outcome:
             model = work.fit(part.X, part.y, **work.arguments, **part.by_row, **candidate)
         except (ArithmeticError, ValueError) as error:
             text = f"{type(error).__name__}: {error}"
-            return Outcome(work.worst, "failed", text, time.perf_counter() - start)
+            return Outcome(work.criterion.worst, "failed", text, time.perf_counter() - start)
     return judged(work, part, model, flaws_of(caught), time.perf_counter() - start, caught)
 
 
@@ -170,13 +147,13 @@ def judged(
     status = max(flaws, key=FLAWS.index, default="ok")
     message = flaws.get(status, "")
     if not set(flaws) <= set(work.admitted):
-        return Outcome(work.worst, status, message, seconds, others)
+        return Outcome(work.criterion.worst, status, message, seconds, others)
     try:
-        score = float(work.judge(model, part, work.n_threads))
+        score = work.criterion(model, part, work.arguments.get("n_threads"))
     except (ArithmeticError, ValueError) as error:
-        return Outcome(work.worst, "failed", f"{type(error).__name__}: {error}", seconds, others)
+        return Outcome(work.criterion.worst, "failed", f"{type(error).__name__}: {error}", seconds, others)
     if math.isnan(score):
-        return Outcome(work.worst, "failed", "the score is NaN", seconds, others)
+        return Outcome(work.criterion.worst, "failed", "the score is NaN", seconds, others)
     return Outcome(score, status, message, seconds, others)
 
 

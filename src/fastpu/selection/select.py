@@ -21,9 +21,9 @@ from fastpu.model._fields import FrozenMapping
 from fastpu.model._prior import PriorEstimate
 from fastpu.selection._criteria import Criterion, check_scoring, with_prior
 from fastpu.selection._grid import Arguments, Grid, check_grid
-from fastpu.selection._parts import FoldParts, TableRows, check_folds
-from fastpu.selection._search import KernelGrid, Search
-from fastpu.selection._trials import Part, Work
+from fastpu.selection._parts import FoldParts, Part, TableRows, check_folds
+from fastpu.selection._search import Search
+from fastpu.selection._trials import Work
 
 _MAY_PASS = ("not_converged", "degenerate")
 
@@ -220,7 +220,7 @@ def select(
             f"scikit-learn's GridSearchCV with a scorer of fastpu.estimators"
         )
     arguments = Arguments.of(fit)
-    grids = check_grid(grid, arguments)
+    checked = check_grid(grid, arguments)
     criterion = check_scoring(scoring, prior, scenario, k)
     if refine is not None:
         check_choice("refine", refine, ("greedy",))
@@ -228,48 +228,31 @@ def select(
     labels = check_labels(y, rows.n_rows)
     generator = check_random_state(random_state)
     seed = random_state if isinstance(random_state, int | np.integer) else int(generator.integers(2**32))
-    given = _given(arguments, grids, fit_params, seed)
+    given = _given(arguments, checked.names, fit_params, seed)
     by_row = _by_row(arguments, given, sample_weight, rows.n_rows)
     most_threads = None if n_threads is None else resolve_n_threads(n_threads)
     jobs, threads_of_a_fit = _processes(most_threads, arguments)
     shares, together = shared_parameters(fit), shares_together(fit)
-    is_square = _is_square(fit, given, grids)
+    is_square = _is_square(fit, given, checked)
     if prior is not None:
-        fit = with_prior(fit, arguments, given, grids, labels, criterion)
-    per_fit = threads_of_a_fit.get("n_threads")
-    work = Work(fit, given | threads_of_a_fit, criterion, criterion.worst, _admitted(admit), per_fit)
-    shared = None
+        fit = with_prior(fit, arguments, given, checked, labels, criterion)
+    work = Work(fit, given | threads_of_a_fit, criterion, _admitted(admit))
+    source: FoldParts | list[Part]
     if validation is None:
         folds = _folds(cv, labels, generator, criterion)
-        source: FoldParts | list[Part] = (parts := FoldParts(rows, labels, by_row, folds, is_square=is_square))
-        shared = KernelGrid.of(
-            work,
-            parts,
-            {name for part in grids for name in part.values},
-            n_threads=most_threads,
-            wants_models=criterion.function is not None,
-        )
+        source = FoldParts(rows, labels, by_row, folds, is_square=is_square)
     else:
         source = [Part(rows.X, labels, by_row, *_validation_rows(validation, criterion), None)]
-    search = Search(
-        work=work,
-        source=source,
-        grid=shared,
-        shares=shares,
-        together=together,
-        sign=criterion.sign,
-        jobs=jobs,
-    )
-    chosen = search.try_all(grids)
+    search = Search(work, source, checked, shares, together, jobs=jobs, n_threads=most_threads)
+    chosen = search.try_all()
     if refine is not None:
         chosen = search.refine(chosen, arguments)
     last = {"n_threads": most_threads} if threads_of_a_fit else {}
     model = fit(X, labels, **{**last, **given}, **by_row, **search.points[chosen])
-    table = search.table([name for part in grids for name in part.values])
     return Selection(
         best_params=FrozenMapping(search.points[chosen]),
         best_score=search.scores[chosen],
-        table=FrozenMapping(table),
+        table=FrozenMapping(search.table()),
         model=model,
         best_index=chosen,
         scoring=criterion.name,
@@ -285,9 +268,8 @@ def _admitted(admit: Sequence[str]) -> tuple[str, ...]:
     return tuple(check_choice("admit", flaw, _MAY_PASS) for flaw in admit)
 
 
-def _given(arguments: Arguments, grids: Sequence[Grid], fit_params: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def _given(arguments: Arguments, in_grid: Sequence[str], fit_params: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Return the arguments of every fit that are not in the grid: the user's, and what `select` knows."""
-    in_grid = {name for part in grids for name in part.values}
     for name in fit_params:
         arguments.check(name, "an argument of select")
         if name in in_grid:
@@ -309,9 +291,9 @@ def _by_row(arguments: Arguments, given: dict[str, Any], sample_weight: object, 
     return by_row
 
 
-def _is_square(fit: Any, given: Mapping[str, Any], grids: Sequence[Grid]) -> bool:
+def _is_square(fit: Any, given: Mapping[str, Any], grid: Grid) -> bool:
     """Return whether X is a kernel matrix, of which folds select columns as well."""
-    if any("precomputed" in part.values.get("kernel", ()) for part in grids):
+    if any("precomputed" in values.get("kernel", ()) for values in grid.dicts):
         raise ValueError("kernel='precomputed' must be an argument of its own, not in grid")
     kernel = {**bound_arguments(fit), **given}.get("kernel")
     return isinstance(kernel, str) and kernel == "precomputed"
@@ -320,9 +302,7 @@ def _is_square(fit: Any, given: Mapping[str, Any], grids: Sequence[Grid]) -> boo
 def _folds(cv: Any, labels: NDArray[np.int8], generator: np.random.Generator, criterion: Criterion) -> list[Fold]:
     criterion.check_rows(labels, "y")
     if not isinstance(cv, numbers.Integral):
-        if isinstance(cv, str) or not isinstance(cv, Iterable):
-            raise TypeError(f"cv must be an integer >= 2 or pairs of arrays of row numbers, got {describe(cv)}")
-        folds = check_folds(list(cv), labels.size)
+        folds = check_folds(cv, labels.size)
     else:
         n_folds = check_int("cv", cv, low=2)
         for count, kind in zip(label_counts(labels), ("positive", "unlabelled", "negative"), strict=True):
