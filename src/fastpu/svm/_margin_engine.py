@@ -25,9 +25,8 @@ Hook: TypeAlias = "Callable[[MarginRound], bool] | None"
 Request: TypeAlias = (
     "tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.uint8] | None, _core.MarginSolution | None]"
 )
-#: A generator that yields sub-problems to be solved, and is sent the engine's solution of each. It also yields rounds
-#: for a callback, and is sent whether the callback stops it.
-Steps: TypeAlias = "Generator[Request | MarginRound, Any, T]"
+#: A generator that yields sub-problems to be solved, and is sent the engine's solution of each.
+Steps: TypeAlias = "Generator[Request, Any, T]"
 
 _SOLVERS = ("auto", "exact", "iadmm")
 # Each of the fits that run side by side holds some 40 bytes for every row. As many fits are begun as hold the memory of
@@ -119,7 +118,7 @@ class MarginRows(TrainingRows):
 
 
 @dataclass(frozen=True)
-class Task:
+class MarginTask:
     """A call: the public function, its title in a progress bar, its own arguments, and the shared ones."""
 
     function: str
@@ -129,7 +128,7 @@ class Task:
     is_relative: bool = True  # only ratios of sample weights matter
 
 
-def open_margin_rows(X: object, y: object, sample_weight: object, task: Task) -> MarginRows:
+def open_margin_rows(X: object, y: object, sample_weight: object, task: MarginTask) -> MarginRows:
     """Check the rows, labels and weights, and make an engine for all fits to them."""
     function = task.function
     require_rows(X, function)
@@ -155,11 +154,6 @@ class MarginSolved:
     half_norm: float  # |w|^2 / 2
     gap: float
 
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The interval of optimal intercepts."""
-        return self.solution["intercept_low"], self.solution["intercept_high"]
-
 
 @dataclass(frozen=True)
 class Ended:
@@ -172,7 +166,7 @@ class Ended:
     objective: float
 
 
-def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]], hook: Hook) -> list[T]:
+def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]]) -> list[T]:
     """Run several fits and return their results; each round solves the next sub-problem of every fit that goes on."""
     options = rows.options
     most = max(options.n_threads, _ROWS_AT_ONCE // rows.matrix.n_rows)
@@ -182,14 +176,9 @@ def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]], hook: Hook) -
     def resume(number: int, sent: object) -> None:
         """Run a fit until it ends or asks for a sub-problem to be solved."""
         try:
-            given = fits[number].send(sent)
+            requests[number] = fits[number].send(sent)
         except StopIteration as end:
             results[number] = end.value
-            return
-        if isinstance(given, MarginRound):
-            resume(number, hook is not None and hook(given))
-        else:
-            requests[number] = given
 
     n_begun = 0
     while len(results) < len(fits):
