@@ -12,7 +12,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._sharing import shares_work
 from fastpu.svm._arguments import MOST_COST, cost_per_row
-from fastpu.svm._margin_engine import Hook, MarginRound, MarginRows, MarginTask, Steps, check_margin_options
+from fastpu.svm._margin_engine import MarginRound, MarginRows, MarginTask, Steps, check_margin_options
 from fastpu.svm._margin_fit import fit_each_cost
 from fastpu.svm._margin_loops import Run, biased_psi
 from fastpu.svm.linear_machine import LinearMachine
@@ -99,7 +99,7 @@ def fit_bpsi(
     given = {name: check_float(name, arguments[name], low=0, open_low=True) for name in ("C_pos", "C_unl")}
     options = check_margin_options(arguments)
 
-    def loop(rows: MarginRows, C: float, hook: Hook) -> Steps[Run]:
+    def loop(rows: MarginRows, C: float) -> Steps[Run]:
         by_group = np.where(rows.is_labelled, given["C_pos"], given["C_unl"])
         costs = cost_per_row(by_group.size, {"C": C}, {"C_pos or C_unl": by_group, "sample_weight": rows.weights})
         if costs.max() > MOST_COST:
@@ -107,7 +107,7 @@ def fit_bpsi(
                 f"C * C_pos * sample_weight and C * C_unl * sample_weight must be at most {MOST_COST:g} in every row, "
                 f"got {costs.max():g}"
             )
-        return biased_psi(rows, C, costs, hook)
+        return biased_psi(rows, C, costs)
 
     task = MarginTask("fit_bpsi", "BPSI", given, options, is_relative=False)
     return fit_each_cost(task, arguments, loop)

@@ -25,8 +25,9 @@ Hook: TypeAlias = "Callable[[MarginRound], bool] | None"
 Request: TypeAlias = (
     "tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.uint8] | None, _core.MarginSolution | None]"
 )
-#: A generator that yields sub-problems to be solved, and is sent the engine's solution of each.
-Steps: TypeAlias = "Generator[Request, Any, T]"
+#: A generator that yields sub-problems to be solved, and is sent the engine's solution of each. It also yields rounds
+#: for a callback, whose StopIteration a generator must not raise, and is sent whether the callback stops it.
+Steps: TypeAlias = "Generator[Request | MarginRound, Any, T]"
 
 _SOLVERS = ("auto", "exact", "iadmm")
 # Each of the fits that run side by side holds some 40 bytes for every row. As many fits are begun as hold the memory of
@@ -166,7 +167,7 @@ class Ended:
     objective: float
 
 
-def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]]) -> list[T]:
+def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]], hook: Hook) -> list[T]:
     """Run several fits and return their results; each round solves the next sub-problem of every fit that goes on."""
     options = rows.options
     most = max(options.n_threads, _ROWS_AT_ONCE // rows.matrix.n_rows)
@@ -176,9 +177,14 @@ def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]]) -> list[T]:
     def resume(number: int, sent: object) -> None:
         """Run a fit until it ends or asks for a sub-problem to be solved."""
         try:
-            requests[number] = fits[number].send(sent)
+            given = fits[number].send(sent)
         except StopIteration as end:
             results[number] = end.value
+            return
+        if isinstance(given, MarginRound):
+            resume(number, hook is not None and hook(given))
+        else:
+            requests[number] = given
 
     n_begun = 0
     while len(results) < len(fits):

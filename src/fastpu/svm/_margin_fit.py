@@ -18,7 +18,6 @@ from fastpu.data._moments import column_moments
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 from fastpu.svm._arguments import MOST_COST
 from fastpu.svm._margin_engine import (
-    Hook,
     MarginOptions,
     MarginRows,
     MarginTask,
@@ -29,7 +28,7 @@ from fastpu.svm._margin_engine import (
 from fastpu.svm._margin_loops import Run
 from fastpu.svm.linear_machine import LinearMachine
 
-Loop: TypeAlias = "Callable[[MarginRows, float, Hook], Steps[Run]]"
+Loop: TypeAlias = "Callable[[MarginRows, float], Steps[Run]]"
 Flaws: TypeAlias = tuple[str, str, str, str]
 
 
@@ -71,10 +70,10 @@ def fit_each_cost(task: MarginTask, given: Mapping[str, Any], loop: Loop) -> Lin
 
         models: list[LinearMachine] = []
         flaws: list[Flaws] = []
-        fits = [loop(rows, cost, hook) for cost in costs]
+        fits = [loop(rows, cost) for cost in costs]
         # With a callback, fits run one after the other, so that it sees their rounds in order.
         for group in [fits] if hook is None else [[fit] for fit in fits]:
-            runs = solve_side_by_side(rows, group)
+            runs = solve_side_by_side(rows, group, hook)
             models += [_make_model(rows, run, task) for run in runs]
             flaws += [_flaws(run, rows) for run in runs]
             if runs[-1].status == "callback":

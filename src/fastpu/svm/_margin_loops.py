@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.svm._margin_engine import Ended, Hook, MarginRound, MarginRows, MarginSolved, Steps
+from fastpu.svm._margin_engine import Ended, MarginRound, MarginRows, MarginSolved, Steps
 
 Loss: TypeAlias = Literal["hinge", "psi"]
 
@@ -96,10 +96,11 @@ class Rule:
     check_increase: bool
 
 
-def algorithm_1(rows: MarginRows, C: float, rule: Rule, hook: Hook) -> Steps[Run]:
+def algorithm_1(rows: MarginRows, C: float, rule: Rule, *, is_heard: bool = True) -> Steps[Run]:
     """Fit f_0 to the labels y_init, +1 (labelled) and -1 (unlabelled); then relabel and fit by turns.
 
-    y_k is +1 on labelled rows and sgn f_k on the others; f_(k+1) minimises S(., y_k).
+    y_k is +1 on labelled rows and sgn f_k on the others; f_(k+1) minimises S(., y_k). Rounds are yielded for a callback
+    only if `is_heard`.
     """
     loss, most = rule.loss, rows.options.max_iter
     run = Run(C)
@@ -117,7 +118,7 @@ def algorithm_1(rows: MarginRows, C: float, rule: Rule, hook: Hook) -> Steps[Run
         s_fitted = fitted.value(f, loss)
         s_relabelled = np.nan if relabelled is None else relabelled.value(f, loss)
         record = {"n_negative": n_negative, "objective_fitted": s_fitted, "objective_relabeled": s_relabelled}
-        is_stopped = hook is not None and hook(MarginRound(C, k, most, s_fitted, n_changed, f.gap))
+        is_stopped = is_heard and (yield MarginRound(C, k, most, s_fitted, n_changed, f.gap))
 
         run.status = _end_before(rule, k, f, relabelled, n_changed, s_relabelled > s_fitted)
         if run.status or relabelled is None:
@@ -160,7 +161,7 @@ def _first(rows: MarginRows, run: Run, rule: Rule) -> Steps[tuple[MarginSolved, 
     """Return f_0, the problem that it was fitted to, and that with its labels y_0 if these are not the signs of f_0."""
     if rule.init == "isvm":
         alike = Rule("hinge", "hinge", rule.tol, rule.check_increase)
-        isvm = yield from algorithm_1(rows, run.C, alike, None)
+        isvm = yield from algorithm_1(rows, run.C, alike, is_heard=False)
         run.ended += isvm.ended
         return isvm.last, isvm.problem, isvm.problem
     problem = make_problem(rows, run.C, rows.signs(rows.is_labelled))
@@ -227,7 +228,7 @@ def descend(run: Run, problem: Problem, f: MarginSolved) -> Steps[MarginSolved]:
     return f
 
 
-def biased_psi(rows: MarginRows, C: float, costs: NDArray[np.float64], hook: Hook) -> Steps[Run]:
+def biased_psi(rows: MarginRows, C: float, costs: NDArray[np.float64]) -> Steps[Run]:
     """As `descend` at these costs, from the hinge solution, with a record of each step; C is only recorded.
 
     Unlabelled rows are taken for negative.
@@ -242,7 +243,7 @@ def biased_psi(rows: MarginRows, C: float, costs: NDArray[np.float64], hook: Hoo
         n_changed = int(np.count_nonzero(slopes != last))
         value = problem.value(f, "psi")
         run.add(f, problem, value, n_changed)
-        is_stopped = hook is not None and hook(MarginRound(C, step, most, value, n_changed, f.gap))
+        is_stopped = yield MarginRound(C, step, most, value, n_changed, f.gap)
         if is_collapsed(f):
             run.status = "collapsed"
         elif slopes.tobytes() in seen:

@@ -11,7 +11,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_bool, check_choice, check_float
 from fastpu.common._sharing import shares_work
 from fastpu.svm._arguments import MOST_COST
-from fastpu.svm._margin_engine import Hook, MarginRound, MarginRows, MarginTask, Steps, check_margin_options
+from fastpu.svm._margin_engine import MarginRound, MarginRows, MarginTask, Steps, check_margin_options
 from fastpu.svm._margin_fit import fit_each_cost
 from fastpu.svm._margin_loops import Loss, Rule, Run, algorithm_1
 from fastpu.svm.linear_machine import LinearMachine
@@ -219,13 +219,13 @@ def _fit(
     own = {name: getattr(rule, name) for name in ("init", "tol", "check_increase") if name in given}
     task = MarginTask(function, title, own, check_margin_options(given))
 
-    def loop(rows: MarginRows, C: float, hook: Hook) -> Steps[Run]:
+    def loop(rows: MarginRows, C: float) -> Steps[Run]:
         weights = rows.weights
         least = 1 / rows.is_labelled.size if weights is None else float(weights.min()) / float(weights.sum())
         if not (C * least > 0 and C <= MOST_COST):
             raise ValueError(
                 f"C must be at most {MOST_COST:g}, and so large that no row's share of it is 0 in float64, got {C!r}"
             )
-        return algorithm_1(rows, C, rule, hook)
+        return algorithm_1(rows, C, rule)
 
     return fit_each_cost(task, given, loop)
