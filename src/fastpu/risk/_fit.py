@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,14 @@ class RiskRound:
     n_reversed: int
 
 
+class Basis(NamedTuple):
+    """What f is linear in: the rows, or basis functions around centres."""
+
+    features: Matrix
+    centers: Matrix | None
+    bandwidth: float | None
+
+
 @dataclass(frozen=True)
 class Shape:
     """The form of f, and the loss in the risk that it minimises ("" for a method that has but one)."""
@@ -76,15 +84,19 @@ class Shape:
         return params
 
     def basis(
-        self, rows: TrainingRows, generator: np.random.Generator, check_room: Callable[[int], None] | None = None
-    ) -> tuple[Matrix | None, float | None]:
-        """Return the centres of basis functions and their bandwidth, or None for both where there are none."""
+        self,
+        rows: TrainingRows,
+        generator: np.random.Generator,
+        n_threads: int,
+        check_room: Callable[[int], None] | None = None,
+    ) -> Basis:
         if self.model != "gauss":
-            return None, None
+            return Basis(rows.matrix, None, None)
         centers = open_centers(rows.matrix, self.centers, self.n_centers, rows.weights, generator)
         if check_room is not None:
             check_room(centers.n_rows)
-        return centers, self.bandwidth or default_bandwidth(rows.matrix, rows.weights, centers)
+        bandwidth = self.bandwidth or default_bandwidth(rows.matrix, rows.weights, centers)
+        return Basis(DenseMatrix(gauss_features(rows.matrix, centers, bandwidth, n_threads)), centers, bandwidth)
 
 
 def check_shape(given: Mapping[str, Any], models: Sequence[str], losses: Sequence[str] = (), other: str = "") -> Shape:
@@ -217,18 +229,13 @@ def open_risk_rows(function: str, shape: Shape, given: Mapping[str, Any]) -> Ris
     require_rows(given["X"], function)
     rows = open_training_rows(check_matrix(given["X"]), given["y"], given["sample_weight"], function)
     share = prior_among_unlabeled(prior, n_pos=rows.mass(1), n_unl=rows.mass(0), scenario=drawn_as)
-    features, (centers, bandwidth) = rows.matrix, shape.basis(rows, generator)
-    if centers is not None and bandwidth is not None:
-        features = DenseMatrix(gauss_features(rows.matrix, centers, bandwidth, threads))
     return RiskRows(
         **vars(rows),
         function=function,
         prior=share,
         given_prior=prior,
         scenario=drawn_as,
-        features=features,
-        centers=centers,
-        bandwidth=bandwidth,
+        **shape.basis(rows, generator, threads)._asdict(),
         given_lam=ridge,
         shape=shape,
         generator=generator,
