@@ -75,9 +75,9 @@ class Kernel:
     def params(self) -> dict[str, Any]:
         return {"kernel": self.name, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
 
-    def fields(self, matrix: Matrix) -> dict[str, Any]:
-        """Return the fields of a `KernelModel` of these training rows."""
-        names = {"n_features": matrix.n_features, "feature_names": matrix.feature_names}
+    def fields(self, rows: Any) -> dict[str, Any]:
+        """Return the fields of a `KernelModel` of these training rows, or of those of another model."""
+        names = {"n_features": rows.n_features, "feature_names": rows.feature_names}
         return {**names, **self.params(), "function": self.function}
 
 

@@ -183,7 +183,7 @@ class MappingMachine(MappingModel, KernelMachine):
         tol: Any = self.params["tol"]
         is_met = solver["violation"] <= tol
         return KernelMachine(
-            **self._kernel_fields(),
+            **self._kernel.fields(self),
             threshold=0.0,
             n_iter=int(self.history["n_steps"][i]),
             converged=is_met,
