@@ -135,7 +135,9 @@ def follow_path(
     if centre is not None and result["weights"].size:
         result["offsets"] -= np.einsum("ij,j->i", result["weights"], centre)
     elif centre is not None and n_knots:
-        result["offsets"] -= _along(result, labels, (matrix[rows].table() - centre) @ centre)
+        start, products = result["start_alpha"], (matrix[rows].table() - centre) @ centre
+        changes = knot_changes(start, labels, result["change_start"], result["change_row"], result["change_alpha"])
+        result["offsets"] -= np.cumsum(changes @ products) + np.einsum("i,i,i->", start, labels, products)
     return result
 
 
@@ -167,17 +169,6 @@ def knot_changes(
     change[order] = (values - before) * labels[sorted_rows]
     shape = (change_start.size - 1, start_alpha.size)
     return sp.csr_array((change, change_row.astype(np.int64), change_start), shape=shape)
-
-
-def _along(result: _core.PathSolution, labels: NDArray[np.int8], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return sum_i y_i a_i values[i] at every knot."""
-    changes = knot_changes(
-        result["start_alpha"], labels, result["change_start"], result["change_row"], result["change_alpha"]
-    )
-    sums: NDArray[np.float64] = np.cumsum(changes @ values) + np.einsum(
-        "i,i,i->", result["start_alpha"], labels, values
-    )
-    return sums
 
 
 @contextmanager
