@@ -100,20 +100,15 @@ class KernelExpansion(KernelModel, is_base=True):
     def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.coef is not None:
-                scores = linear_scores(matrix, self.coef, self.intercept, n_threads)
-            elif not self.support.size:
-                scores = np.full(matrix.n_rows, self.intercept)
-            elif self.kernel == "precomputed":
+                return linear_scores(matrix, self.coef, self.intercept, n_threads)
+            if not self.support.size:
+                return np.full(matrix.n_rows, self.intercept)
+            if self.kernel == "precomputed":
                 columns: NDArray[np.float64] = np.zeros(self.n_features)
                 columns[self.support] = self.dual_coef
-                scores = linear_scores(matrix, columns, self.intercept, n_threads)
-            else:
-                vectors = kept_rows(self, "support")
-                scores = kernel_sums(matrix, vectors, self._kernel, self.dual_coef, self.intercept, n_threads)
-        if np.isnan(scores).any():
-            row = int(np.argmax(np.isnan(scores)))
-            raise ValueError(f"X has entries so large that kernel values overflow {matrix.dtype}, first in row {row}")
-        return scores
+                return linear_scores(matrix, columns, self.intercept, n_threads)
+            vectors = kept_rows(self, "support")
+            return kernel_sums(matrix, vectors, self._kernel, self.dual_coef, self.intercept, n_threads)
 
 
 def kernel_sums(

@@ -17,7 +17,7 @@ from fastpu.data._matrix import Matrix, stacked
 from fastpu.data._validate import is_rising
 from fastpu.kernels._kernels import linear_coef, users_table
 from fastpu.mapping._stages import UserScorer
-from fastpu.model._model import Model
+from fastpu.model._model import Model, refuse_nan_scores
 from fastpu.svm.kernel_machine import KernelMachine
 
 _SOLVER = ("objective", "gap", "violation", "margin")  # what the history says of the SVM of a boundary
@@ -83,7 +83,8 @@ class MappingModel(Model, is_base=True):
         array costs as much as one call of it.
         """
         threads = resolve_n_threads(n_threads)
-        return self._staged(self._check_input(X, "X"), threads)
+        staged = self._staged(self._check_input(X, "X"), threads)
+        return (refuse_nan_scores(scores, "X") for scores in staged)
 
     @abstractmethod
     def _staged(self, matrix: Matrix, n_threads: int) -> Iterator[NDArray[np.float64]]: ...

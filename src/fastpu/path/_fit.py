@@ -81,7 +81,7 @@ def check_path_options(given: Mapping[str, Any]) -> PathOptions:
 
 
 def check_costs(costs: object, labels: NDArray[np.int8], name: str) -> NDArray[np.float64]:
-    """Return a cost for each row: >= 0, where infinite ones are in one class only and not all of a class are 0."""
+    """Return a cost for each row: >= 0, where infinite ones are in one class only."""
     values = check_vector(name, costs, n=labels.size, allow_inf=True)
     odd = (values != 0) & (values != np.inf) & ((values < _LEAST_COST) | (values > _MOST_COST))
     if odd.any():

@@ -222,7 +222,7 @@ def fit_svm_path(
     Warns
     -----
     ConvergenceWarning
-        If the path ends early: status "max_events", "stalled" or "indefinite".
+        If the path ends early: status "max_events", "stalled", "precision" or "indefinite".
     DegenerateModelWarning
         If w = 0 for every lam (status "trivial"): the mean of the class whose costs sum to less, weighted by them, can
         be had from the other class within its costs. It is common where few positives are labelled and all others
