@@ -182,7 +182,7 @@ def _violation(
     gradient = decision - labels
     may_shrink, may_grow = alpha > 0, alpha < cost
     rising, falling = np.where(labels > 0, may_grow, may_shrink), np.where(labels > 0, may_shrink, may_grow)
-    return max(0.0, float(gradient[falling].max() - gradient[rising].min()))
+    return max(0.0, float(gradient[falling].max(initial=-np.inf) - gradient[rising].min(initial=np.inf)))
 
 
 def _run_engine(
