@@ -112,10 +112,13 @@ def follow_path(
     limit = min(50 * rows.size + 1000 if options.max_events is None else options.max_events, MANY)
     if kernel.name == "linear" and matrix.n_features <= _FEW_FEATURES:
         matrix = matrix.convert(np.dtype(np.float64), sparse=False)
-    centre = _centre(matrix, rows) if kernel.name == "linear" else None
     data = matrix.convert(np.dtype(np.float64), sparse=matrix.is_sparse)
-    if centre is not None and not data.is_sparse:
-        data = DenseMatrix(data.values - centre)
+    centre = None
+    if kernel.name == "linear" and not data.is_sparse:
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = data.values[rows].mean(axis=0)
+        if np.isfinite(mean).all():  # f does not depend on the origin, but its rounding errors do
+            centre, data = mean, DenseMatrix(data.values - mean)
     given, function = for_core(kernel, data)
     result = _core.svm_path(
         given,
@@ -139,15 +142,6 @@ def follow_path(
         changes = knot_changes(start, labels, result["change_start"], result["change_row"], result["change_alpha"])
         result["offsets"] -= np.cumsum(changes @ products) + np.einsum("i,i,i->", start, labels, products)
     return result
-
-
-def _centre(matrix: Matrix, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
-    """Return the mean of dense rows, to subtract it: f does not depend on the origin, but its rounding errors do."""
-    if matrix.is_sparse:
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean: NDArray[np.float64] = matrix.values[rows].mean(axis=0, dtype=np.float64)
-    return mean if np.isfinite(mean).all() else None  # rows this large are refused later
 
 
 def knot_changes(
