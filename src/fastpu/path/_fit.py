@@ -116,9 +116,10 @@ def follow_path(
     centre = None
     if kernel.name == "linear" and not data.is_sparse:
         with np.errstate(over="ignore", invalid="ignore"):
-            mean = data.values[rows].mean(axis=0)
-        if np.isfinite(mean).all():  # f does not depend on the origin, but its rounding errors do
-            centre, data = mean, DenseMatrix(data.values - mean)
+            centre = data.values[rows].mean(axis=0)
+        if not np.isfinite(centre).all():
+            raise ValueError("X must be such that sums of kernel values neither overflow nor vanish; scale X")
+        data = DenseMatrix(data.values - centre)  # f does not depend on the origin, but its rounding errors do
     given, function = for_core(kernel, data)
     result = _core.svm_path(
         given,
