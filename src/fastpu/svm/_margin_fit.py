@@ -17,14 +17,7 @@ from fastpu.data._matrix import Matrix
 from fastpu.data._moments import column_moments
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 from fastpu.svm._arguments import MOST_COST
-from fastpu.svm._margin_engine import (
-    MarginOptions,
-    MarginRows,
-    MarginTask,
-    Steps,
-    open_margin_rows,
-    solve_side_by_side,
-)
+from fastpu.svm._margin_engine import MarginOptions, MarginRows, Steps, open_margin_rows, solve_side_by_side
 from fastpu.svm._margin_loops import Run
 from fastpu.svm.linear_machine import LinearMachine
 
@@ -35,7 +28,7 @@ Flaws: TypeAlias = tuple[str, str, str, str]
 # ------------------------------------------------------------------------------------------------- the model
 
 
-def _make_model(rows: MarginRows, run: Run, task: MarginTask) -> LinearMachine:
+def _make_model(rows: MarginRows, run: Run) -> LinearMachine:
     solution = run.last.solution
     # coef of a collapsed loop may hold rounding errors
     coef = solution["coef"] if run.status != "collapsed" else np.zeros_like(solution["coef"])
@@ -48,7 +41,7 @@ def _make_model(rows: MarginRows, run: Run, task: MarginTask) -> LinearMachine:
         status=run.status,
         objective=np.array(run.objective),
         history={name: np.array(numbers) for name, numbers in run.log.items()},
-        params={"method": task.function, "C": run.C, **task.arguments, **task.options.params()},
+        params={"method": rows.options.function, "C": run.C, **rows.options.params()},
         coef=coef,
         intercept=solution["intercept"],
         intercept_low=solution["intercept_low"],
@@ -58,13 +51,13 @@ def _make_model(rows: MarginRows, run: Run, task: MarginTask) -> LinearMachine:
     )
 
 
-def fit_each_cost(task: MarginTask, given: Mapping[str, Any], loop: Loop) -> LinearMachine | list[LinearMachine]:
+def fit_each_cost(options: MarginOptions, given: Mapping[str, Any], loop: Loop) -> LinearMachine | list[LinearMachine]:
     """Run the loop for each value of `C` with one engine, until the callback stops one of them."""
-    has_default, costs = given["C"] is None and task.is_relative, []
+    has_default, costs = given["C"] is None and options.is_relative, []
     if not has_default:
         costs = [check_float(name, C, low=0, open_low=True) for name, C in entries_of("C", given["C"]).items()]
-    with make_callback(given["callback"], given["progress"], total=None, description=task.title) as hook:
-        rows = open_margin_rows(given["X"], given["y"], given["sample_weight"], task)
+    with make_callback(given["callback"], given["progress"], total=None, description=options.title) as hook:
+        rows = open_margin_rows(given, options)
         if has_default:
             costs = [default_cost(rows.matrix, rows.is_labelled, rows.weights)]
 
@@ -74,11 +67,11 @@ def fit_each_cost(task: MarginTask, given: Mapping[str, Any], loop: Loop) -> Lin
         # With a callback, fits run one after the other, so that it sees their rounds in order.
         for group in [fits] if hook is None else [[fit] for fit in fits]:
             runs = solve_side_by_side(rows, group, hook)
-            models += [_make_model(rows, run, task) for run in runs]
+            models += [_make_model(rows, run) for run in runs]
             flaws += [_flaws(run, rows) for run in runs]
             if runs[-1].status == "callback":
                 break
-    _warn_of(flaws, costs, task.function)
+    _warn_of(flaws, costs, options.function)
     return models if is_sequence(given["C"]) else models[0]
 
 
