@@ -428,7 +428,6 @@ def _check_finite(rows: _PairRows, lam: float, *arrays: NDArray[np.float64]) -> 
 
 
 def _check_room(size: int) -> None:
-    """Raise MemoryError if there is no memory for the matrices of so many centres."""
     try:
         np.empty(48 * size * size, dtype=np.uint8)  # fails before the work begins
     except (MemoryError, ValueError):  # the latter from sizes beyond any address
@@ -438,7 +437,6 @@ def _check_room(size: int) -> None:
 
 
 def _make_model(rows: _PairRows, params: dict[str, object], solution: Solution, advice: str) -> RankMachine:
-    """Return the model with its threshold, and warn of what is wrong with it."""
     history = {"residual": np.array(solution.residuals)}
     if solution.smallest is not None:
         history["smallest_eigenvalue"] = np.array([solution.smallest])

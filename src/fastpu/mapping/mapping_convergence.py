@@ -251,7 +251,6 @@ solver_max_iter, random_state, n_threads, callback, progress
 
 
 def _fit(function: str, title: str, given: Mapping[str, Any], *, reset: bool) -> MappingMachine | MappingScorer:
-    """Check the arguments of `fit_smc` or `fit_svmc`, run the loop, and return the model."""
     repair = reset and check_bool("repair", given["repair"])
     settings = _check_settings(given)
     options = check_options(given, limit="solver_max_iter")  # max_iter is the limit of the loop

@@ -177,7 +177,6 @@ def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]], hook: Hook) -
     requests: dict[int, Request] = {}
 
     def resume(number: int, sent: object) -> None:
-        """Run a fit until it ends or asks for a sub-problem to be solved."""
         try:
             given = fits[number].send(sent)
         except StopIteration as end:
