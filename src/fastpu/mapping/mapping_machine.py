@@ -168,6 +168,7 @@ class MappingMachine(MappingModel, KernelMachine):
         Returns
         -------
         KernelMachine
+            Its status is "tol", or "unfinished" if its SVM did not meet that.
 
         Raises
         ------
@@ -182,7 +183,8 @@ class MappingMachine(MappingModel, KernelMachine):
         support, coefs = self.boundary_support[entries], self.boundary_coefs[entries]
         solver: dict[str, Any] = {name: float(self.history[name][i]) for name in _SOLVER}
         tol: Any = self.params["tol"]
-        is_met, objective = solver["violation"] <= tol, np.array([solver.pop("objective")])
+        is_met = solver["violation"] <= tol
+        objective = np.array([solver.pop("objective")])
         return KernelMachine(
             **self._kernel.fields(self),
             threshold=0.0,
