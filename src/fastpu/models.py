@@ -12,7 +12,7 @@ from fastpu.knn.knn_graph import KNNGraph
 from fastpu.mapping._loop import MappingRound
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
 from fastpu.path._fit import PathRound
-from fastpu.path.svm_path_model import SVMPath
+from fastpu.path.svm_path import SVMPath
 from fastpu.pual._arguments import PualRound
 from fastpu.pual.pual_machine import PualMachine
 from fastpu.risk._fit import RiskRound

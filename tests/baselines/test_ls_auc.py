@@ -8,7 +8,8 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu.baselines import ls_auc as _ls_auc
-from fastpu.baselines._squared_pairs import ShiftedRows
+from fastpu.baselines._squared_pairs import PairLoss
+from fastpu.data._training_rows import TrainingRows
 from fastpu.data._validate import check_matrix
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model._threshold import balanced_accuracy_threshold
@@ -91,7 +92,8 @@ def test_more_features_than_can_be_factored_are_solved_by_steps_in_both_forms():
 def test_sparse_rows_of_many_columns_are_taken_many_at_a_time():
     """Each was a block of its own, so that 20,000 rows of text took half a minute."""
     matrix = check_matrix(sp.random(500, 100_000, 3e-4, format="csr", random_state=0))
-    assert len(list(ShiftedRows(matrix, None, None, 1))) == 1
+    rows = TrainingRows(matrix, np.repeat([1, -1], 250), None, None, 500)
+    assert len(list(PairLoss(matrix, rows, [(1.0, 1, -1)]).blocks())) == 1
 
 
 @each_fit

@@ -336,16 +336,12 @@ def test_stages_that_are_none_are_named(options, error, words):
     ("score", "error", "words"),
     [
         (lambda rows: np.zeros((len(rows), 1)), ValueError, "got ndarray of shape (#, 1) and dtype float64"),
-        (
-            lambda rows: np.zeros(len(rows) + 1),
-            ValueError,
-            "must return one real number per row, shape (#,), got nd",
-        ),
+        (lambda rows: np.zeros(len(rows) + 1), ValueError, "must have # entries, got"),
         (lambda rows: 0.5, ValueError, "got 0.5 (float)"),
         (lambda rows: None, TypeError, "got None (NoneType)"),
         (lambda rows: ["a"] * len(rows), TypeError, "got ['a', 'a'"),
         (lambda rows: np.zeros(len(rows)) * 1j, TypeError, "dtype complex128"),
-        (lambda rows: [[0.0], [0.0, 1.0]], ValueError, "got [[0.0], [0.0, 1.0]]"),
+        (lambda rows: [[0.0], [0.0, 1.0]], ValueError, "cannot be read as an array of numbers"),
         (lambda rows: np.where(np.arange(len(rows)) == 1, np.nan, 0.0), ValueError, "got nan at position 1"),
     ],
 )
@@ -355,7 +351,7 @@ def test_scores_that_are_none_are_named(stage, n, score, error, words):
     good = below(float(np.median(X[:, 0])))
     stages = {"psi1": good, "psi2": good, stage: lambda P, other: score}
     message = refused(error, words.replace("#", str(n)), fastpu.fit_svmc, X, y, **stages)
-    assert message.startswith(f"the score function of {stage} must return one real number per row, shape ({n},), got")
+    assert message.startswith(f"scores by {stage} ")
 
 
 def test_support_vectors_that_are_no_rows_are_refused():

@@ -260,6 +260,12 @@ def test_kernel_values_next_to_the_smallest_number_are_refused():
         refused(ValueError, "neither overflow nor vanish; scale X", fastpu.fit_svm_path, scale * X, y, kernel="linear")
 
 
+def test_rows_whose_sum_overflows_are_refused():
+    """The path of these was said to be trivial."""
+    X = np.array([[1.0], [1.2], [1.1], [-1.0]]) * 1e308
+    refused(ValueError, "neither overflow nor vanish; scale X", fastpu.fit_svm_path, X, [1, -1, 1, -1], kernel="linear")
+
+
 def test_scores_beyond_the_end_of_a_path_that_was_cut_short_are_refused():
     X, y = normal_rows(10, 30)
     path = fit(X, y, kernel="linear", lam_min=0.5)

@@ -40,6 +40,17 @@ def grid_of(path: fastpu.models.SVMPath, X) -> np.ndarray:
     return np.concatenate([dense, np.sqrt(cuts[1:] * cuts[:-1]), path.lams[1:] * (1 + 1e-7)])
 
 
+@pytest.mark.parametrize("exponent", [-440, -270, 270, 440])
+def test_the_best_lam_of_rows_of_any_size_is_the_same(exponent):
+    """Products of lam and of lam f(x) overflowed, or lost their digits."""
+    X, y = normal_rows(5, 60, 3)
+    best = fastpu.fit_svm_path(X, y, kernel="linear").select("f1").params
+    found = fastpu.fit_svm_path(np.ldexp(X, exponent), y, kernel="linear").select("f1").params
+    assert found["value"] == best["value"]
+    for name in ("lam", "lam_low", "lam_high"):
+        assert np.ldexp(found[name], -2 * exponent) == pytest.approx(best[name], rel=1e-9)
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("costs", [{}, {"C_pos": 5.0}, {"C_pos": 1.0}])
 @pytest.mark.parametrize("seed", range(4))

@@ -89,6 +89,13 @@ def test_sparse_rows_are_solved_to_tol_and_no_further(C):
     assert gaps[0] > gaps[1] > 1e3 * exact.gap
 
 
+def test_the_least_costs_of_all_leave_no_row_between_its_bounds(data):
+    X, y, _ = data
+    model = fastpu.baselines.fit_svm(X, y, C=5e-324, kernel="linear")
+    assert model.converged
+    assert model.violation == 0
+
+
 def test_rows_too_large_to_be_squared_are_left_to_pairs(data):
     X, y, _ = data
     scale = 1e120

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.data._matrix import CsrMatrix, Matrix
 from fastpu.data._training_rows import TrainingRows
-from fastpu.kernels._gauss_basis import gauss_features
 from fastpu.kernels._kernels import shifted_csr
 
 #: The factor of a mean loss of pairs in the objective, and the two groups of rows.
@@ -36,46 +35,23 @@ _RESIDUAL = 1e-6  # largest relative residual of a direct solution that counts a
 _TINY = float(np.finfo(float).tiny)
 
 
-class ShiftedRows:
-    """Rows of X, or Gaussian basis functions of them, less an origin near their middle, in float64.
+class PairLoss:
+    """The quadratic constant - 2 right'w + w'Aw of a sum of squared losses of pairs, to which lam |w|^2 is added.
 
-    Differences of rows do not change, and sums of squares lose no digits where X lies far from 0. Dense rows are
-    shifted block by block; of CSR rows only the columns with many entries are (`shifted_csr`).
+    It is computed from rows less an origin near their middle, in float64: differences of rows do not change, and sums
+    of squares lose no digits where they lie far from 0. Dense rows are shifted block by block; of CSR rows only the
+    columns with many entries are (`shifted_csr`).
     """
 
-    def __init__(self, matrix: Matrix, centers: Matrix | None, bandwidth: float | None, n_threads: int) -> None:
-        self.matrix, self.centers, self.bandwidth, self._n_threads = matrix, centers, bandwidth, n_threads
-        self.size = matrix.n_features if centers is None else centers.n_rows
-        self._origin: NDArray[np.float64] | float = 0.0
-        if matrix.is_sparse and centers is None:
-            self.matrix = CsrMatrix.of(shifted_csr(matrix.table(), np.arange(matrix.n_rows))[0])
+    def __init__(self, matrix: Matrix, rows: TrainingRows, terms: Sequence[Term]) -> None:
+        self._rows, self._origin = matrix, np.zeros(matrix.n_features)
+        if matrix.is_sparse:
+            self._rows = CsrMatrix.of(shifted_csr(matrix.table(), np.arange(matrix.n_rows))[0])
         else:
-            first = self._of(slice(0, _FIRST))
+            first = matrix.values[:_FIRST]
             # A rounded mean may lie outside the range: a constant column has to become 0.
             self._origin = np.clip(first.mean(axis=0, dtype=np.float64), first.min(axis=0), first.max(axis=0))
-
-    def _of(self, rows: slice) -> Any:
-        part = self.matrix[rows]
-        if self.centers is None or self.bandwidth is None:
-            return part.table()
-        return gauss_features(part, self.centers, self.bandwidth, self._n_threads)
-
-    def __iter__(self) -> Iterator[tuple[slice, Any]]:
-        # Small ones, that stay in the caches; sparse rows have few entries, however many columns there are.
-        is_dense = self.centers is not None or not self.matrix.is_sparse
-        for rows in self.matrix.blocks(4 * self.size if is_dense else 0):
-            part = self._of(rows)
-            if sp.issparse(part):
-                yield rows, part.astype(np.float64, copy=False)
-            else:
-                yield rows, np.subtract(part, self._origin, dtype=np.float64)
-
-
-class PairLoss:
-    """The quadratic constant - 2 right'w + w'Aw of a sum of squared losses of pairs, to which lam |w|^2 is added."""
-
-    def __init__(self, features: ShiftedRows, rows: TrainingRows, terms: Sequence[Term]) -> None:
-        self.features, self._place = features, 1 - rows.labels.astype(np.intp)  # positive, unlabelled, negative rows
+        self._place = 1 - rows.labels.astype(np.intp)  # positive, unlabelled, negative rows
         self.constant = sum(factor for factor, _, _ in terms)
         self._spread = np.zeros(3)
         for factor, g, h in terms:
@@ -87,21 +63,30 @@ class PairLoss:
         for whole in (np.max, np.sum):  # sums of the smallest weights would lose their digits
             shares /= np.maximum(whole(shares, axis=0), _TINY)
         self._factors = shares @ self._spread
-        self._means = np.zeros((3, features.size))
-        sizes = np.zeros(features.size)
-        for part, block in features:
+        self._means = np.zeros((3, matrix.n_features))
+        sizes = np.zeros(matrix.n_features)
+        for part, block in self.blocks():
             self._means += (block.T @ shares[part]).T
-            squares = block.multiply(block) if sp.issparse(block) else block * block
-            sizes += squares.T @ np.abs(self._factors[part])
+            sizes += (block * block).T @ np.abs(self._factors[part])
         self._apart = [(factor, self._means[1 - g] - self._means[1 - h]) for factor, g, h in terms if factor and g != h]
         #: About the diagonal of A, with all its terms taken as positive.
         self.sizes = sizes + sum(abs(factor) * apart * apart for factor, apart in self._apart)
         self.right: NDArray[np.float64] = np.sum([factor * apart for factor, apart in self._apart], axis=0)
 
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        """Yield the shifted rows, ndarrays or CSR arrays, in blocks."""
+        # Small ones, that stay in the caches; sparse rows have few entries, however many columns there are.
+        for part in self._rows.blocks(0 if self._rows.is_sparse else 4 * self._rows.n_features):
+            block = self._rows[part].table()
+            if self._rows.is_sparse:
+                yield part, block.astype(np.float64, copy=False)
+            else:
+                yield part, np.subtract(block, self._origin, dtype=np.float64)
+
     def times(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return A times a vector in a pass over the rows, without A."""
         centres, result = self._means @ vector, np.zeros_like(vector)
-        for part, block in self.features:
+        for part, block in self.blocks():
             result += block.T @ (self._factors[part] * (block @ vector - centres[self._place[part]]))
         for factor, apart in self._apart:
             result += (factor * float(apart @ vector)) * apart
@@ -112,8 +97,8 @@ class PairLoss:
         total: Any = 0.0
         for sign in (1.0, -1.0):  # of the rows' factors
             roots = np.sqrt(np.maximum(sign * self._factors, 0.0))[:, None]
-            for part, block in self.features if roots.any() else ():
-                scaled = block.multiply(roots[part]) if sp.issparse(block) else block * roots[part]
+            for part, block in self.blocks() if roots.any() else ():
+                scaled = block * roots[part]
                 total = total + sign * (scaled.T @ scaled)
         square: NDArray[np.float64] = total.toarray() if sp.issparse(total) else total
         square = square - (self._means.T * self._spread) @ self._means

@@ -12,7 +12,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._sharing import marked
 from fastpu.svm._arguments import MOST_COST, cost_per_row
-from fastpu.svm._margin_engine import MarginRound, MarginRows, Steps, Task, check_margin_options
+from fastpu.svm._margin_engine import MarginRound, MarginRows, Steps, check_margin_options
 from fastpu.svm._margin_fit import fit_each_cost
 from fastpu.svm._margin_loops import Run, biased_psi
 from fastpu.svm.linear_machine import LinearMachine
@@ -97,7 +97,7 @@ def fit_bpsi(
     """
     arguments = locals()
     given = {name: check_float(name, arguments[name], low=0, open_low=True) for name in ("C_pos", "C_unl")}
-    options = check_margin_options(arguments)
+    options = check_margin_options("fit_bpsi", "BPSI", arguments, given, is_relative=False)
 
     def loop(rows: MarginRows, C: float) -> Steps[Run]:
         by_group = np.where(rows.is_labelled, given["C_pos"], given["C_unl"])
@@ -109,5 +109,4 @@ def fit_bpsi(
             )
         return biased_psi(rows, C, costs)
 
-    task = Task("fit_bpsi", "BPSI", given, options, is_relative=False)
-    return fit_each_cost(task, arguments, loop)
+    return fit_each_cost(options, arguments, loop)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.baselines._squared_pairs import PairLoss, ShiftedRows, Solution, Term, solve_by_steps, solve_directly
+from fastpu.baselines._squared_pairs import PairLoss, Solution, Term, solve_by_steps, solve_directly
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int, check_random_state, entries_of
@@ -24,7 +24,7 @@ from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
 from fastpu.model._threshold import GROUP, ScoredRows
-from fastpu.risk._fit import Shape, make_model
+from fastpu.risk._fit import Basis, Shape, make_model
 from fastpu.risk.risk_machine import RiskMachine
 
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
@@ -133,11 +133,11 @@ def fit_ls_auc(
     Notes
     -----
     O(n k^2 + k^3) time for k basis functions or features (in CSR n times the squared entries of a row), memory O(k^2)
-    beside X, whatever the number of pairs is. With more than 2000 features O(entries of X) a step, and memory O(n + d).
-    CSR is never made dense, except for columns that more than half of the rows fill. Adding a constant to a feature
-    does not change a linear model, apart from rounding. The system is made from rows shifted to their middle, solved on
-    features of one scale, and for a linear f corrected by its residual on the rows: features of any size and offset
-    keep their digits, and `history["residual"]` is that of the rows.
+    beside X and the n k values of basis functions, whatever the number of pairs is. With more than 2000 features
+    O(entries of X) a step, and memory O(n + d). CSR is never made dense, except for columns that more than half of the
+    rows fill. Adding a constant to a feature does not change a linear model, apart from rounding. The system is made
+    from rows shifted to their middle, solved on features of one scale, and for a linear f corrected by its residual on
+    the rows: features of any size and offset keep their digits, and `history["residual"]` is that of the rows.
 
     References
     ----------
@@ -152,7 +152,7 @@ def fit_ls_auc(
     >>> model.predict([[1.4], [1.6]])
     array([-1,  1])
     """
-    return _fit(_open("fit_ls_auc", (1, -1), locals()), [(1.0, 1, -1)])
+    return _fit(_open("fit_ls_auc", (1, -1), locals()), [(1.0, 1, -1)], {})
 
 
 @answers_unknown_keywords
@@ -222,7 +222,7 @@ def fit_samult(
     """
     share = check_float("gamma", gamma, low=0, high=1)
     terms = [(share, 1, -1), (1 - share, 1, 0), (1 - share, 0, -1)]
-    return _fit(_open("fit_samult", (1, 0, -1), locals()), terms, params={"gamma": share})
+    return _fit(_open("fit_samult", (1, 0, -1), locals()), terms, {"gamma": share})
 
 
 @answers_unknown_keywords
@@ -346,7 +346,7 @@ def fit_pnu_auc(
     bound = min(1.0, (1 - present) / present) if present > 0 else 1.0
     advice = f"It always has one for |eta| <= {bound:.3g}: bring eta nearer 0, raise lam, or use fewer centres"
     params = {"prior": given, "scenario": drawn_as, "prior_among_unlabeled": share, "eta": mix}
-    return _fit(rows, terms, params=params, advice=advice)
+    return _fit(rows, terms, params, advice)
 
 
 @dataclass(frozen=True)
@@ -355,10 +355,10 @@ class _PairRows(TrainingRows):
 
     function: str
     shape: Shape
+    basis: Basis
     lams: dict[str, float]
     tol: float
     max_iter: int
-    generator: np.random.Generator
     n_threads: int
 
 
@@ -367,13 +367,12 @@ def _open(
 ) -> _PairRows:
     """Check a function's arguments, by their names, and that there are rows of the `needed` groups, or of all."""
     options: dict[str, Any] = {
-        "shape": Shape(given, models=("linear", "gauss")),
         "lams": {name: check_float(name, one, low=0) for name, one in entries_of("lam", given["lam"]).items()},
         "tol": check_float("tol", given["tol"], low=0, open_low=True),
         "max_iter": min(check_int("max_iter", given["max_iter"], low=1), MANY),
         "n_threads": resolve_n_threads(given["n_threads"]),
-        "generator": check_random_state(given["random_state"]),
     }
+    shape, generator = Shape(given, models=("linear", "gauss")), check_random_state(given["random_state"])
     require_rows(given["X"], function)
     matrix = check_matrix(given["X"])
     rows = open_training_rows(matrix, given["y"], given["sample_weight"], function, groups=groups, is_relative=False)
@@ -384,21 +383,21 @@ def _open(
         listed = ", ".join(f"{counts[g]} {GROUP[g]}" for g in counts)
         hint = "" if counts[-1] or -1 not in needed else "; if 0 means negative, pass fastpu.as_labels(y, negative=0)"
         raise ValueError(f"y must hold {wanted} rows for {function}{why}, got {listed} rows of positive weight{hint}")
-    return _PairRows(**vars(rows), function=function, **options)
+    basis = shape.basis(rows, generator, options["n_threads"], _check_room)
+    return _PairRows(**vars(rows), function=function, shape=shape, basis=basis, **options)
 
 
 def _fit(
-    rows: _PairRows, terms: list[Term], *, params: dict[str, object] | None = None, advice: str = ""
+    rows: _PairRows, terms: list[Term], params: dict[str, object], advice: str = ""
 ) -> RankMachine | list[RankMachine]:
     """Return a model for each lam, all from one quadratic; `advice` says what helps if that has no minimum."""
     is_linear = rows.shape.model == "linear"
     if not is_linear or any(rows.lams.values()):  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        centers, bandwidth = rows.shape.basis(rows, rows.generator, _check_room)
-        features = ShiftedRows(rows.matrix, centers, bandwidth, rows.n_threads)
+        features = rows.basis.features
         loss = PairLoss(features, rows, terms)
-        is_direct = not is_linear or features.size <= _MOST_DIRECT
+        is_direct = not is_linear or features.n_features <= _MOST_DIRECT
         A = loss.matrix() if is_direct else np.zeros((0, 0))
         models = []
         for lam in rows.lams.values():
@@ -410,8 +409,8 @@ def _fit(
                 solution = solve_by_steps(loss, lam, rows.tol, rows.max_iter)
             _check_finite(rows, lam, solution.coef, np.array([*solution.residuals, *solution.objective]))
             limits = {"tol": rows.tol, "max_iter": rows.max_iter}
-            known = {"method": rows.function, **(params or {}), "lam": lam, **rows.shape.params(), **limits}
-            models.append(_make_model(rows, known, features, solution, advice))
+            known = {"method": rows.function, **params, "lam": lam, **rows.shape.params(), **limits}
+            models.append(_make_model(rows, known, solution, advice))
     return models[0] if "lam" in rows.lams else models
 
 
@@ -429,7 +428,6 @@ def _check_finite(rows: _PairRows, lam: float, *arrays: NDArray[np.float64]) -> 
 
 
 def _check_room(size: int) -> None:
-    """Raise MemoryError if there is no memory for the matrices of so many centres."""
     try:
         np.empty(48 * size * size, dtype=np.uint8)  # fails before the work begins
     except (MemoryError, ValueError):  # the latter from sizes beyond any address
@@ -438,17 +436,14 @@ def _check_room(size: int) -> None:
         ) from None
 
 
-def _make_model(
-    rows: _PairRows, params: dict[str, object], features: ShiftedRows, solution: Solution, advice: str
-) -> RankMachine:
-    """Return the model with its threshold, and warn of what is wrong with it."""
+def _make_model(rows: _PairRows, params: dict[str, object], solution: Solution, advice: str) -> RankMachine:
     history = {"residual": np.array(solution.residuals)}
     if solution.smallest is not None:
         history["smallest_eigenvalue"] = np.array([solution.smallest])
     model = make_model(
         RankMachine,
         rows.matrix,
-        features.centers,
+        rows.basis.centers,
         n_iter=len(solution.objective) - 1,
         converged=solution.status in ("closed_form", "singular", "tol"),
         status=solution.status,
@@ -457,7 +452,7 @@ def _make_model(
         params=params,
         coef=solution.coef,
         intercept=0.0,
-        bandwidth=features.bandwidth,
+        bandwidth=rows.basis.bandwidth,
     )
     scored = ScoredRows(rows.labels, rows.weights, lambda model: model._decision_function(rows.matrix, rows.n_threads))
     model = scored.with_threshold(model)

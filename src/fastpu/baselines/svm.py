@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
@@ -167,8 +166,15 @@ def _pose_nu_svm(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
     weights = check_sample_weight(given["sample_weight"], n_rows)
     cost = cost_per_row(n_rows, {}, {"sample_weight": weights})
     require_both(labels, cost, "fit_nu_svm", _BOTH)
-    feasible = _check_feasible(nu, labels, cost)
-    return Posed(Task("fit_nu_svm", "nu-SVM", "nu_svm", {"nu": nu}, feasible), labels, cost, weights)
+    positive, negative = (float(cost[labels == sign].sum()) for sign in (1, -1))
+    bound = 2 * min(positive, negative) / (positive + negative)
+    if nu > bound * (1 + _ROUNDING):
+        raise ValueError(
+            f"nu must be at most 2 min(W+, W-) / (W+ + W-) = {bound:.6g} for classes of weight W+ = {positive:g} and "
+            f"W- = {negative:g}, got {nu!r}"
+        )
+    task = Task("fit_nu_svm", "nu-SVM", "nu_svm", {"nu": nu}, min(nu, bound))
+    return Posed(task, labels, cost, weights)
 
 
 @answers_unknown_keywords
@@ -237,18 +243,6 @@ def fit_nu_svm(
     array([-1,  1])
     """
     return fit_posed(fit_nu_svm, locals())
-
-
-def _check_feasible(nu: float, labels: NDArray[np.int8], weights: NDArray[np.float64]) -> float:
-    """Return nu, cut to the largest that is feasible where only rounding lies between the two."""
-    positive, negative = (float(weights[labels == sign].sum()) for sign in (1, -1))
-    bound = 2 * min(positive, negative) / (positive + negative)
-    if nu > bound * (1 + _ROUNDING):
-        raise ValueError(
-            f"nu must be at most 2 min(W+, W-) / (W+ + W-) = {bound:.6g} for classes of weight W+ = {positive:g} and "
-            f"W- = {negative:g}, got {nu!r}"
-        )
-    return min(nu, bound)
 
 
 def _pose_one_class_svm(n_rows: int, _: object, given: Mapping[str, Any]) -> Posed:

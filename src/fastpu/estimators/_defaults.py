@@ -18,7 +18,7 @@ from fastpu.estimators._calibration import in_proportion
 from fastpu.exceptions import ConvergenceWarning
 from fastpu.model._prior import check_prior
 from fastpu.path._fit import precision_forgiven
-from fastpu.path.svm_path_model import SVMPath
+from fastpu.path.svm_path import SVMPath
 from fastpu.priors import PriorEstimate, bbe
 from fastpu.svm.kernel_machine import KernelMachine
 from fastpu.tree.tree_ensemble import TreeEnsemble

@@ -13,7 +13,7 @@ from fastpu import _core
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_matrix, is_rising
-from fastpu.kernels._kernels import Kernel, call_kernel, score_rows, users_table, value_dtype
+from fastpu.kernels._kernels import Kernel, kernel_values, score_rows, value_dtype
 from fastpu.model._model import Model
 
 _VECTOR_KERNELS = ("poly", "rbf", "sigmoid", "callable")  # kernels that need the support vectors for scores
@@ -32,11 +32,6 @@ class KernelModel(Model, is_base=True):
     @property
     def _kernel(self) -> Kernel:
         return Kernel(self.kernel, self.gamma, self.degree, self.coef0, self.function)
-
-    def _kernel_fields(self) -> dict[str, Any]:
-        """Return the fields that say which rows the kernel takes and which kernel it is."""
-        names = ("n_features", "feature_names", "kernel", "gamma", "degree", "coef0", "function")
-        return {name: getattr(self, name) for name in names}
 
     def _check_fields(self) -> None:
         self._kernel.check()
@@ -105,38 +100,27 @@ class KernelExpansion(KernelModel, is_base=True):
     def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):
             if self.coef is not None:
-                scores = linear_scores(matrix, self.coef, self.intercept, n_threads)
-            elif not self.support.size:
-                scores = np.full(matrix.n_rows, self.intercept)
-            elif self.function is not None:
-                scores = self._scores_by_function(matrix, self.function)
-            elif self.kernel == "precomputed":
+                return linear_scores(matrix, self.coef, self.intercept, n_threads)
+            if not self.support.size:
+                return np.full(matrix.n_rows, self.intercept)
+            if self.kernel == "precomputed":
                 columns: NDArray[np.float64] = np.zeros(self.n_features)
                 columns[self.support] = self.dual_coef
-                scores = linear_scores(matrix, columns, self.intercept, n_threads)
-            else:
-                vectors = kept_rows(self, "support")
-                scores = kernel_sums(matrix, vectors, self._kernel, self.dual_coef, self.intercept, n_threads)
-        if np.isnan(scores).any():
-            row = int(np.argmax(np.isnan(scores)))
-            raise ValueError(f"X has entries so large that kernel values overflow {matrix.dtype}, first in row {row}")
-        return scores
-
-    def _scores_by_function(self, matrix: Matrix, function: Callable[..., Any]) -> NDArray[np.float64]:
-        vectors = kept_rows(self, "support")
-        support = vectors.table()
-        scores: NDArray[np.float64] = np.empty(matrix.n_rows)
-        for rows in matrix.blocks(self.support.size):
-            block = users_table(matrix[rows].convert(matrix.dtype, sparse=vectors.is_sparse))
-            values = call_kernel(function, block, support)
-            scores[rows] = np.einsum("ij,j->i", values, self.dual_coef) + self.intercept
-        return scores
+                return linear_scores(matrix, columns, self.intercept, n_threads)
+            vectors = kept_rows(self, "support")
+            return kernel_sums(matrix, vectors, self._kernel, self.dual_coef, self.intercept, n_threads)
 
 
 def kernel_sums(
     matrix: Matrix, vectors: Matrix, kernel: Kernel, coef: NDArray[np.float64], intercept: float, n_threads: int
 ) -> NDArray[np.float64]:
     """Return sum_s coef[s] K(vector s, x) + intercept for each row x, of any form; not of a precomputed kernel."""
+    if kernel.function is not None:
+        scores: NDArray[np.float64] = np.empty(matrix.n_rows)
+        for rows in matrix.blocks(vectors.n_rows):
+            block = matrix[rows].convert(matrix.dtype, sparse=vectors.is_sparse)
+            scores[rows] = np.einsum("ij,j->i", kernel_values(kernel, block, vectors, n_threads), coef) + intercept
+        return scores
     sparse = matrix.is_sparse or vectors.is_sparse
     dtype = value_dtype(kernel.name, np.result_type(matrix.dtype, vectors.dtype))
     vectors = vectors.convert(dtype, sparse=sparse)

@@ -20,7 +20,7 @@ from fastpu.common._text import describe
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix, entry_blocks
 from fastpu.data._moments import column_moments
 from fastpu.data._sparse import read_sparse
-from fastpu.data._validate import as_real_array, check_matrix
+from fastpu.data._validate import as_real_array
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNELS_WITH_GAMMA = ("poly", "rbf", "sigmoid")
@@ -75,9 +75,9 @@ class Kernel:
     def params(self) -> dict[str, Any]:
         return {"kernel": self.name, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
 
-    def fields(self, matrix: Matrix) -> dict[str, Any]:
-        """Return the fields of a `KernelModel` of these training rows."""
-        names = {"n_features": matrix.n_features, "feature_names": matrix.feature_names}
+    def fields(self, rows: Any) -> dict[str, Any]:
+        """Return the fields of a `KernelModel` of these training rows, or of those of another model."""
+        names = {"n_features": rows.n_features, "feature_names": rows.feature_names}
         return {**names, **self.params(), "function": self.function}
 
 
@@ -93,21 +93,7 @@ def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -
     )
 
 
-def check_kernel_matrix(X: object, kernel: Kernel) -> Matrix:
-    """Check training rows; a precomputed kernel must be a dense, square and symmetric matrix."""
-    if kernel.name != "precomputed":
-        return check_matrix(X)
-    matrix = check_matrix(X, sparse=False)
-    if matrix.n_rows != matrix.n_features:
-        raise ValueError(
-            f"X must be square for kernel='precomputed', K of every two training rows, "
-            f"got shape {(matrix.n_rows, matrix.n_features)}"
-        )
-    _check_symmetric(matrix.table())
-    return matrix
-
-
-def _check_symmetric(K: Floats) -> None:
+def check_symmetric(K: Floats) -> None:
     """Raise ValueError at the first tile of `K` that differs from its mirror image, without a copy of the whole."""
     n = K.shape[0]
     limit = _SYMMETRY * max(float(K.max()), -float(K.min()))
@@ -137,26 +123,21 @@ def resolve_gamma(kernel: Kernel, matrix: Matrix, weights: NDArray[np.float64] |
         return replace(kernel, gamma=None)
     if kernel.gamma == "auto":
         return replace(kernel, gamma=1.0 / matrix.n_features)
-    if kernel.gamma != "scale":
-        return _check_precision(kernel, matrix)
-    of = column_moments(matrix, weights)
-    variance = float(of.variances.mean() + (of.means - of.means[0]).var()) * of.unit * of.unit
-    gamma = 1.0 / (matrix.n_features * variance) if variance > 0 else 1.0
-    if not (0 < gamma < math.inf):
-        raise ValueError(
-            f"gamma='scale' is 1 / (n_features * variance of X), which is no positive number for the variance "
-            f"{variance:g}; scale X or pass a number"
-        )
-    return _check_precision(replace(kernel, gamma=gamma), matrix)
-
-
-def _check_precision(kernel: Kernel, matrix: Matrix) -> Kernel:
-    """Refuse a gamma that the precision of the rows cannot hold: the kernel would be another one, or constant."""
-    gamma = kernel.gamma
+    if kernel.gamma == "scale":
+        of = column_moments(matrix, weights)
+        variance = float(of.variances.mean() + (of.means - of.means[0]).var()) * of.unit * of.unit
+        gamma = 1.0 / (matrix.n_features * variance) if variance > 0 else 1.0
+        if not (0 < gamma < math.inf):
+            raise ValueError(
+                f"gamma='scale' is 1 / (n_features * variance of X), which is no positive number for the variance "
+                f"{variance:g}; scale X or pass a number"
+            )
+        kernel = replace(kernel, gamma=gamma)
+    # A gamma that float32 cannot hold would make another kernel, or a constant one.
     least, most = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
-    if value_dtype(kernel.name, matrix.dtype) == np.float32 and isinstance(gamma, float) and not least <= gamma <= most:
+    if value_dtype(kernel.name, matrix.dtype) == np.float32 and not least <= kernel.core_gamma <= most:
         raise ValueError(
-            f"gamma must be between {least:.3g} and {most:.3g} for X in float32, got {gamma:g}; scale X or "
+            f"gamma must be between {least:.3g} and {most:.3g} for X in float32, got {kernel.gamma:g}; scale X or "
             f"pass it as float64"
         )
     return kernel

@@ -11,6 +11,7 @@ import numpy as np
 
 from fastpu.common._text import describe
 from fastpu.common._warn import span_of
+from fastpu.data._validate import check_vector
 from fastpu.mapping._loop import Boundary, Rows, Scores, Stage
 from fastpu.svm._solver import KernelSolver, Solved
 
@@ -97,20 +98,7 @@ class UserScorer:
     shift: float = 0.0
 
     def __call__(self, table: Table) -> Scores:
-        n = table.shape[0]
-        given = self.function(table)
-        what = f"the score function of {self.name} must return one real number per row, shape ({n},)"
-        try:
-            scores = np.asarray(given)
-        except ValueError as error:
-            raise ValueError(f"{what}, got {describe(given)}: {error}") from error
-        if scores.dtype.kind not in "biuf":
-            raise TypeError(f"{what}, got {describe(given)}")
-        if scores.shape != (n,):
-            raise ValueError(f"{what}, got {describe(given)}")
-        scores = scores.astype(np.float64)
-        if np.isnan(scores).any():
-            raise ValueError(f"{what}, got nan at position {int(np.argmax(np.isnan(scores)))}")
+        scores = check_vector(f"scores by {self.name}", self.function(table), n=table.shape[0], allow_inf=True)
         return scores + self.shift
 
 

@@ -15,9 +15,9 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import Matrix, stacked
 from fastpu.data._validate import is_rising
-from fastpu.kernels._kernels import linear_coef, users_table
+from fastpu.kernels._kernels import linear_coef, score_rows, users_table
 from fastpu.mapping._stages import UserScorer
-from fastpu.model._model import Model
+from fastpu.model._model import Model, refuse_nan_scores
 from fastpu.svm.kernel_machine import KernelMachine
 
 _SOLVER = ("objective", "gap", "violation", "margin")  # what the history says of the SVM of a boundary
@@ -83,7 +83,8 @@ class MappingModel(Model, is_base=True):
         array costs as much as one call of it.
         """
         threads = resolve_n_threads(n_threads)
-        return self._staged(self._check_input(X, "X"), threads)
+        staged = self._staged(self._check_input(X, "X"), threads)
+        return (refuse_nan_scores(scores, "X") for scores in staged)
 
     @abstractmethod
     def _staged(self, matrix: Matrix, n_threads: int) -> Iterator[NDArray[np.float64]]: ...
@@ -167,6 +168,7 @@ class MappingMachine(MappingModel, KernelMachine):
         Returns
         -------
         KernelMachine
+            Its status is "tol", or "unfinished" if its SVM did not meet that.
 
         Raises
         ------
@@ -179,25 +181,24 @@ class MappingMachine(MappingModel, KernelMachine):
             raise ValueError("iteration must be >= 1 if psi1 is the user's, because its boundary is not kept, got 0")
         entries = slice(int(self.boundary_starts[i]), int(self.boundary_starts[i + 1]))
         support, coefs = self.boundary_support[entries], self.boundary_coefs[entries]
-        solver = {name: float(self.history[name][i]) for name in _SOLVER}
+        solver: dict[str, Any] = {name: float(self.history[name][i]) for name in _SOLVER}
         tol: Any = self.params["tol"]
         is_met = solver["violation"] <= tol
+        objective = np.array([solver.pop("objective")])
         return KernelMachine(
-            **self._kernel_fields(),
+            **self._kernel.fields(self),
             threshold=0.0,
             n_iter=int(self.history["n_steps"][i]),
             converged=is_met,
             status="tol" if is_met else "unfinished",
-            objective=np.array([solver["objective"]]),
+            objective=objective,
             history={},
             params={**self.params, "iteration": i},
             support=support,
             alpha=np.abs(coefs),
             dual_coef=coefs,
             intercept=intercept,
-            gap=solver["gap"],
-            violation=solver["violation"],
-            margin=solver["margin"],
+            **solver,
             **self._rows_of(support, coefs),
         )
 
@@ -260,10 +261,8 @@ class StageScorers:
         stage = self.stages[iteration]
         if isinstance(stage, KernelMachine):
             return stage._decision_function(matrix, n_threads)
-        if matrix.is_sparse == self.is_sparse:
-            return stage(users_table(matrix, is_spmatrix=self.is_spmatrix))
-        scores: NDArray[np.float64] = np.empty(matrix.n_rows)
-        for rows in matrix.blocks():  # a block at a time: CSR is never made dense as a whole
-            block = matrix[rows].convert(matrix.dtype, sparse=self.is_sparse)
-            scores[rows] = stage(users_table(block, is_spmatrix=self.is_spmatrix))
-        return scores
+
+        def score(rows: Matrix) -> NDArray[np.float64]:
+            return stage(users_table(rows, is_spmatrix=self.is_spmatrix))
+
+        return score_rows(matrix, matrix.dtype, score, sparse=self.is_sparse)

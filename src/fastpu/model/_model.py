@@ -316,7 +316,7 @@ class Model(ABC):
         given, drawn_as = check_prior_in(scenario, prior)
         check_choice("method", method, METHODS)
         threads = resolve_n_threads(n_threads)
-        scores = self._out_of_bag() if X is None else self._decision_function(self._check_input(X, "X"), threads)
+        scores = self._out_of_bag() if X is None else self._checked_scores(X, "X", threads)
         if scores is None:
             raise ValueError(
                 "X must be given for a model without out-of-bag scores, got None; pass rows that it was not fitted to"

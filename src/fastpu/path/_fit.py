@@ -81,7 +81,7 @@ def check_path_options(given: Mapping[str, Any]) -> PathOptions:
 
 
 def check_costs(costs: object, labels: NDArray[np.int8], name: str) -> NDArray[np.float64]:
-    """Return a cost for each row: >= 0, where infinite ones are in one class only and not all of a class are 0."""
+    """Return a cost for each row: >= 0, where infinite ones are in one class only."""
     values = check_vector(name, costs, n=labels.size, allow_inf=True)
     odd = (values != 0) & (values != np.inf) & ((values < _LEAST_COST) | (values > _MOST_COST))
     if odd.any():
@@ -112,10 +112,14 @@ def follow_path(
     limit = min(50 * rows.size + 1000 if options.max_events is None else options.max_events, MANY)
     if kernel.name == "linear" and matrix.n_features <= _FEW_FEATURES:
         matrix = matrix.convert(np.dtype(np.float64), sparse=False)
-    centre = _centre(matrix, rows) if kernel.name == "linear" else None
     data = matrix.convert(np.dtype(np.float64), sparse=matrix.is_sparse)
-    if centre is not None and not data.is_sparse:
-        data = DenseMatrix(data.values - centre)
+    centre = None
+    if kernel.name == "linear" and not data.is_sparse:
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre = data.values[rows].mean(axis=0)
+        if not np.isfinite(centre).all():
+            raise ValueError("X must be such that sums of kernel values neither overflow nor vanish; scale X")
+        data = DenseMatrix(data.values - centre)  # f does not depend on the origin, but its rounding errors do
     given, function = for_core(kernel, data)
     result = _core.svm_path(
         given,
@@ -135,17 +139,10 @@ def follow_path(
     if centre is not None and result["weights"].size:
         result["offsets"] -= np.einsum("ij,j->i", result["weights"], centre)
     elif centre is not None and n_knots:
-        result["offsets"] -= _along(result, labels, (matrix[rows].table() - centre) @ centre)
+        start, products = result["start_alpha"], (matrix[rows].table() - centre) @ centre
+        changes = knot_changes(start, labels, result["change_start"], result["change_row"], result["change_alpha"])
+        result["offsets"] -= np.cumsum(changes @ products) + np.einsum("i,i,i->", start, labels, products)
     return result
-
-
-def _centre(matrix: Matrix, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
-    """Return the mean of dense rows, to subtract it: f does not depend on the origin, but its rounding errors do."""
-    if matrix.is_sparse:
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean: NDArray[np.float64] = matrix.values[rows].mean(axis=0, dtype=np.float64)
-    return mean if np.isfinite(mean).all() else None  # rows this large are refused later
 
 
 def knot_changes(
@@ -167,17 +164,6 @@ def knot_changes(
     change[order] = (values - before) * labels[sorted_rows]
     shape = (change_start.size - 1, start_alpha.size)
     return sp.csr_array((change, change_row.astype(np.int64), change_start), shape=shape)
-
-
-def _along(result: _core.PathSolution, labels: NDArray[np.int8], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return sum_i y_i a_i values[i] at every knot."""
-    changes = knot_changes(
-        result["start_alpha"], labels, result["change_start"], result["change_row"], result["change_alpha"]
-    )
-    sums: NDArray[np.float64] = np.cumsum(changes @ values) + np.einsum(
-        "i,i,i->", result["start_alpha"], labels, values
-    )
-    return sums
 
 
 @contextmanager

@@ -187,7 +187,7 @@ class PathPoints(KernelModel, is_base=True):
         objective = np.array([value])
         history = {"objective": objective, "violation": np.array([self.violation])}
         return KernelMachine(
-            **self._kernel_fields(),
+            **self._kernel.fields(self),
             **fields,
             support=self.rows[support],
             # Below the last breakpoint no alpha is smaller than there, but for rounding.

@@ -87,7 +87,7 @@ def crossings(path: PathPoints, matrix: Matrix, n_threads: int) -> Crossings:
         at_low = (last > 0) | ((last == 0) & (first > 0))
         segment, column = np.nonzero(at_high != at_low)
         a, b = first[segment, column], last[segment, column]
-        lams.append((high[segment, 0] * -b + low[segment, 0] * a) / (a - b))
+        lams.append(high[segment, 0] * (-b / (a - b)) + low[segment, 0] * (a / (a - b)))
         rows.append(numbers[column])
         before = np.vstack([values[0] > 0, at_low[:-1]])
         segment, column = np.nonzero(before != at_high)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,14 @@ class RiskRound:
     n_reversed: int
 
 
+class Basis(NamedTuple):
+    """What f is linear in: the rows, or basis functions around centres."""
+
+    features: Matrix
+    centers: Matrix | None
+    bandwidth: float | None
+
+
 class Shape:
     """The form of f, and the loss in the risk that it minimises ("" for a method that has but one).
 
@@ -81,15 +89,19 @@ class Shape:
         return params
 
     def basis(
-        self, rows: TrainingRows, generator: np.random.Generator, check_room: Callable[[int], None] | None = None
-    ) -> tuple[Matrix | None, float | None]:
-        """Return the centres of basis functions and their bandwidth, or None for both where there are none."""
+        self,
+        rows: TrainingRows,
+        generator: np.random.Generator,
+        n_threads: int,
+        check_room: Callable[[int], None] | None = None,
+    ) -> Basis:
         if self.model != "gauss":
-            return None, None
+            return Basis(rows.matrix, None, None)
         centers = open_centers(rows.matrix, self.centers, self.n_centers, rows.weights, generator)
         if check_room is not None:
             check_room(centers.n_rows)
-        return centers, self.bandwidth or default_bandwidth(rows.matrix, rows.weights, centers)
+        bandwidth = self.bandwidth or default_bandwidth(rows.matrix, rows.weights, centers)
+        return Basis(DenseMatrix(gauss_features(rows.matrix, centers, bandwidth, n_threads)), centers, bandwidth)
 
 
 @dataclass(frozen=True)
@@ -163,10 +175,7 @@ class RiskRows(TrainingRows):
         super().__init__(**vars(rows))
         masses = {"n_pos": self.mass(1), "n_unl": self.mass(0)}
         self.prior = prior_among_unlabeled(self.given_prior, **masses, scenario=self.scenario)
-        self.features: Matrix = self.matrix
-        self.centers, self.bandwidth = shape.basis(rows, self.generator)
-        if self.centers is not None and self.bandwidth is not None:
-            self.features = DenseMatrix(gauss_features(self.matrix, self.centers, self.bandwidth, self.n_threads))
+        self.features, self.centers, self.bandwidth = shape.basis(rows, self.generator, self.n_threads)
 
     @cached_property
     def columns(self) -> Columns:

@@ -54,7 +54,6 @@ def check_options(given: Mapping[str, Any], limit: str = "max_iter") -> Options:
 
 
 def check_cache(cache_mb: object) -> int:
-    """Return the bytes that a kernel cache may use."""
     cache = check_float("cache_mb", cache_mb, low=0, open_low=True)
     return int(min(cache * _MIB, float(MANY)))
 

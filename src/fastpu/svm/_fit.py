@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._progress import make_callback
-from fastpu.common._warn import span_of, warn_if_alike
+from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.data._matrix import Matrix
+from fastpu.exceptions import DegenerateModelWarning
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef
 from fastpu.svm._arguments import MOST_COST, Options
@@ -24,7 +25,6 @@ from fastpu.svm._solver import (
     SvmRound,
     Task,
     open_solver,
-    warn_if_no_margin,
     warn_of_unfinished,
 )
 from fastpu.svm.kernel_machine import KernelMachine
@@ -32,6 +32,11 @@ from fastpu.svm.kernel_machine import KernelMachine
 _GAP = 1e-9  # duality gap at which the linear engine stops, relative to the primal objective
 _SAFETY = 0.99  # of tol, so that scores computed in another order meet it as well
 _FEW_STEPS = 100_000  # pair updates, plus 10 for each row, that may be tried after the engine
+# Why rho can be 0, and what to do.
+_NO_MARGIN = {
+    "nu_svm": "so few errors as nu allows cannot be had with this kernel; raise nu",
+    "one_class": "the rows lie all around the origin of the kernel's space; change nu or the kernel",
+}
 
 
 @dataclass(frozen=True)
@@ -81,10 +86,16 @@ def model_params(task: Task, options: Options) -> dict[str, object]:
 
 def warn_of_failures(task: Task, solved: Solved, span: tuple[int, int, float, float], training: KernelRows) -> None:
     """Warn of a fit that did not end, or whose model is of no use; `span` is `span_of` the scores of its rows."""
+    tol = training.options.tol
     if solved.status in UNFINISHED:
         warn_of_unfinished(task.function, solved.status, vars(solved), training)
     if solved.status in {"tol", "gap", "precision"}:
-        warn_if_no_margin(task, solved, training.options.tol)
+        if task.problem in _NO_MARGIN and not solved.margin > tol:  # what is left of the scores is rounding
+            warn(
+                f"{task.function} found no margin: rho is {solved.margin:.3g}, not above tol = {tol:g}, and the scores "
+                f"mean nothing; {_NO_MARGIN[task.problem]}, or lower tol if kernel values are as small as that",
+                DegenerateModelWarning,
+            )
         if task.problem != "one_class":
             warn_if_alike(task.function, span, "change the costs or the kernel")
         elif not span[0]:
@@ -121,7 +132,6 @@ def solve_linear(
     """
     rows = np.flatnonzero(cost > 0).astype(np.int64)
     options, signs, boxes = training.options, labels[rows], cost[rows]
-    few_steps = min(options.steps(rows.size), _FEW_STEPS + 10 * rows.size)
     by_engine = None
     if engine is not None and options.max_iter is None and cost.max() <= MOST_COST:
         by_engine = _run_engine(engine, training, rows, labels, cost, hook)
@@ -131,7 +141,7 @@ def solve_linear(
     if is_optimal or by_engine.status == "callback":
         return replace(by_engine, status="tol" if is_optimal else "callback")
     has_gap = by_engine.status == "gap"
-    limit = few_steps if has_gap else None
+    limit = min(options.steps(rows.size), _FEW_STEPS + 10 * rows.size) if has_gap else None
     pairs = training.solve("c_svm", rows, signs, boxes, start=by_engine.alpha, limit=limit, hook=hook)
     pairs = _certified(training, pairs, signs, boxes)
     if pairs.status == "tol" or (not has_gap and pairs.gap < by_engine.gap):
@@ -172,7 +182,7 @@ def _violation(
     gradient = decision - labels
     may_shrink, may_grow = alpha > 0, alpha < cost
     rising, falling = np.where(labels > 0, may_grow, may_shrink), np.where(labels > 0, may_shrink, may_grow)
-    return max(0.0, float(gradient[falling].max() - gradient[rising].min()))
+    return max(0.0, float(gradient[falling].max(initial=-np.inf) - gradient[rising].min(initial=np.inf)))
 
 
 def _run_engine(

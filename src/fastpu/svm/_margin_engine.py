@@ -26,7 +26,7 @@ Request: TypeAlias = (
     "tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.uint8] | None, _core.MarginSolution | None]"
 )
 #: A generator that yields sub-problems to be solved, and is sent the engine's solution of each. It also yields rounds
-#: for a callback, and is sent whether the callback stops it.
+#: for a callback, whose StopIteration a generator must not raise, and is sent whether the callback stops it.
 Steps: TypeAlias = "Generator[Request | MarginRound, Any, T]"
 
 _SOLVERS = ("auto", "exact", "iadmm")
@@ -65,8 +65,16 @@ class MarginRound:
 
 @dataclass(frozen=True)
 class MarginOptions:
-    """The checked arguments that all functions of this room share."""
+    """A call of one of the functions, its title in a progress bar, and its checked arguments.
 
+    `own` are those that the others do not share, for the params of the model. With `is_relative` only ratios of sample
+    weights matter.
+    """
+
+    function: str
+    title: str
+    own: Mapping[str, object]
+    is_relative: bool
     max_iter: int
     solver: str
     solver_tol: float
@@ -75,12 +83,18 @@ class MarginOptions:
 
     def params(self) -> dict[str, object]:
         names = ("max_iter", "solver_tol", "solver_max_iter", "solver")
-        return {name: getattr(self, name) for name in names}
+        return {**self.own, **{name: getattr(self, name) for name in names}}
 
 
-def check_margin_options(given: Mapping[str, Any]) -> MarginOptions:
+def check_margin_options(
+    function: str, title: str, given: Mapping[str, Any], own: Mapping[str, object], *, is_relative: bool = True
+) -> MarginOptions:
     limit = given["solver_max_iter"]
     return MarginOptions(
+        function=function,
+        title=title,
+        own=own,
+        is_relative=is_relative,
         max_iter=check_int("max_iter", given["max_iter"], low=1),
         solver=check_choice("solver", given["solver"], _SOLVERS),
         solver_tol=check_float("solver_tol", given["solver_tol"], low=0, high=1, open_low=True, open_high=True),
@@ -118,27 +132,15 @@ class MarginRows(TrainingRows):
         return every
 
 
-@dataclass(frozen=True)
-class Task:
-    """A call: the public function, its title in a progress bar, its own arguments, and the shared ones."""
-
-    function: str
-    title: str
-    arguments: Mapping[str, object]
-    options: MarginOptions
-    is_relative: bool = True  # only ratios of sample weights matter
-
-
-def open_margin_rows(X: object, y: object, sample_weight: object, task: Task) -> MarginRows:
-    """Check the rows, labels and weights, and make an engine for all fits to them."""
-    function = task.function
-    require_rows(X, function)
-    matrix = check_matrix(X)
-    rows = open_training_rows(matrix, y, sample_weight, function, is_relative=task.is_relative)
+def open_margin_rows(given: Mapping[str, Any], options: MarginOptions) -> MarginRows:
+    function = options.function
+    require_rows(given["X"], function)
+    matrix = check_matrix(given["X"])
+    rows = open_training_rows(matrix, given["y"], given["sample_weight"], function, is_relative=options.is_relative)
     warn_of_scales(rows.matrix)
     with columns_named(rows.matrix.feature_names):
-        engine = _core.LargeMarginEngine(rows.matrix, n_threads=task.options.n_threads)
-    return MarginRows(**vars(rows), engine=engine, options=task.options)
+        engine = _core.LargeMarginEngine(rows.matrix, n_threads=options.n_threads)
+    return MarginRows(**vars(rows), engine=engine, options=options)
 
 
 # --------------------------------------------------------------------------------------------- sub-problems
@@ -154,11 +156,6 @@ class MarginSolved:
     decision: NDArray[np.float64]
     half_norm: float  # |w|^2 / 2
     gap: float
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The interval of optimal intercepts."""
-        return self.solution["intercept_low"], self.solution["intercept_high"]
 
 
 @dataclass(frozen=True)
@@ -180,7 +177,6 @@ def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]], hook: Hook) -
     requests: dict[int, Request] = {}
 
     def resume(number: int, sent: object) -> None:
-        """Run a fit until it ends or asks for a sub-problem to be solved."""
         try:
             given = fits[number].send(sent)
         except StopIteration as end:

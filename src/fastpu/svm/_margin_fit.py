@@ -17,7 +17,7 @@ from fastpu.data._matrix import Matrix
 from fastpu.data._moments import column_moments
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 from fastpu.svm._arguments import MOST_COST
-from fastpu.svm._margin_engine import MarginOptions, MarginRows, Steps, Task, open_margin_rows, solve_side_by_side
+from fastpu.svm._margin_engine import MarginOptions, MarginRows, Steps, open_margin_rows, solve_side_by_side
 from fastpu.svm._margin_loops import Run
 from fastpu.svm.linear_machine import LinearMachine
 
@@ -28,7 +28,7 @@ Flaws: TypeAlias = tuple[str, str, str, str]
 # ------------------------------------------------------------------------------------------------- the model
 
 
-def make_model(rows: MarginRows, run: Run, task: Task) -> LinearMachine:
+def _make_model(rows: MarginRows, run: Run) -> LinearMachine:
     solution = run.last.solution
     # coef of a collapsed loop may hold rounding errors
     coef = solution["coef"] if run.status != "collapsed" else np.zeros_like(solution["coef"])
@@ -40,24 +40,24 @@ def make_model(rows: MarginRows, run: Run, task: Task) -> LinearMachine:
         converged=run.status not in {"max_iter", "callback"} and all(each.status == "gap" for each in run.ended),
         status=run.status,
         objective=np.array(run.objective),
-        history=run.history(),
-        params={"method": task.function, "C": run.C, **task.arguments, **task.options.params()},
+        history={name: np.array(numbers) for name, numbers in run.log.items()},
+        params={"method": rows.options.function, "C": run.C, **rows.options.params()},
         coef=coef,
         intercept=solution["intercept"],
         intercept_low=solution["intercept_low"],
         intercept_high=solution["intercept_high"],
-        pseudo_labels=None if run.labels is None else rows.given(run.labels),
+        pseudo_labels=rows.given(run.problem.labels) if run.has_labels else None,
         gap=solution["gap"],
     )
 
 
-def fit_each_cost(task: Task, given: Mapping[str, Any], loop: Loop) -> LinearMachine | list[LinearMachine]:
+def fit_each_cost(options: MarginOptions, given: Mapping[str, Any], loop: Loop) -> LinearMachine | list[LinearMachine]:
     """Run the loop for each value of `C` with one engine, until the callback stops one of them."""
-    has_default, costs = given["C"] is None and task.is_relative, []
+    has_default, costs = given["C"] is None and options.is_relative, []
     if not has_default:
         costs = [check_float(name, C, low=0, open_low=True) for name, C in entries_of("C", given["C"]).items()]
-    with make_callback(given["callback"], given["progress"], total=None, description=task.title) as hook:
-        rows = open_margin_rows(given["X"], given["y"], given["sample_weight"], task)
+    with make_callback(given["callback"], given["progress"], total=None, description=options.title) as hook:
+        rows = open_margin_rows(given, options)
         if has_default:
             costs = [default_cost(rows.matrix, rows.is_labelled, rows.weights)]
 
@@ -67,11 +67,11 @@ def fit_each_cost(task: Task, given: Mapping[str, Any], loop: Loop) -> LinearMac
         # With a callback, fits run one after the other, so that it sees their rounds in order.
         for group in [fits] if hook is None else [[fit] for fit in fits]:
             runs = solve_side_by_side(rows, group, hook)
-            models += [make_model(rows, run, task) for run in runs]
+            models += [_make_model(rows, run) for run in runs]
             flaws += [_flaws(run, rows) for run in runs]
             if runs[-1].status == "callback":
                 break
-    _warn_of(flaws, costs, task.function)
+    _warn_of(flaws, costs, options.function)
     return models if is_sequence(given["C"]) else models[0]
 
 
@@ -107,13 +107,12 @@ def _warn_of(flaws: Sequence[Flaws], costs: Sequence[float], function: str) -> N
 def _unfinished(run: Run, options: MarginOptions) -> str:
     if run.status != "max_iter":
         return ""
-    changed = run.log[-1].n_changed
     if run.cycle:
         return (
-            f"the labels after step {len(run.log) - 1} are those of {run.cycle} steps before, and would go on in this "
-            f"cycle for all max_iter = {options.max_iter} steps; keep check_increase=True, which ends it"
+            f"the labels after step {len(run.objective) - 1} are those of {run.cycle} steps before, and would go on in "
+            f"this cycle for all max_iter = {options.max_iter} steps; keep check_increase=True, which ends it"
         )
-    progress = f"the last of all max_iter = {options.max_iter} steps still changed {changed} rows"
+    progress = f"the last of all max_iter = {options.max_iter} steps still changed {run.log['n_changed'][-1]} rows"
     if len(run.objective) > 1:
         old, new = run.objective[-2:]
         progress += f" and the objective by {abs(new - old):.3g}, from {old:.6g}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,29 +34,12 @@ class Problem:
         return f.half_norm + float(losses.sum())
 
 
-class Entry(NamedTuple):
-    """The record of one classifier; only Algorithm 1 uses the last three fields."""
-
-    n_changed: int
-    intercept_low: float
-    intercept_high: float
-    gap: float
-    n_problems: int
-    n_steps: int
-    n_negative: int = 0
-    objective_fitted: float = 0.0
-    objective_relabeled: float = 0.0
-
-
-_N_SHARED = 6
-
-
 @dataclass(slots=True)
 class Run:
     """The fit for one C: the record of its classifiers f_0, f_1, ..., the last of them, and the problem it belongs to.
 
-    `ended` says how each of its sub-problems ended, and `cycle` is the number of steps after which the labels repeated,
-    or 0.
+    `log` has the columns of the history, `ended` says how each of its sub-problems ended, and `cycle` is the number of
+    steps after which the labels repeated, or 0.
     """
 
     C: float
@@ -65,44 +48,39 @@ class Run:
     problem: Problem = field(init=False)
     ended: list[Ended] = field(default_factory=list)
     n_counted: int = 0
-    log: list[Entry] = field(default_factory=list)
+    log: dict[str, list[float]] = field(default_factory=dict)
     objective: list[float] = field(default_factory=list)
     status: str = ""
     cycle: int = 0
 
-    @property
-    def labels(self) -> NDArray[np.int8] | None:
-        return self.problem.labels if self.has_labels else None
-
     def solve(
-        self,
-        labels: NDArray[np.int8],
-        costs: NDArray[np.float64],
-        slopes: NDArray[np.uint8] | None = None,
-        start: MarginSolved | None = None,
+        self, problem: Problem, slopes: NDArray[np.uint8] | None = None, start: MarginSolved | None = None
     ) -> Steps[MarginSolved]:
-        """Minimise |w|^2 / 2 + sum_i costs_i [(1 - m_i)_+ + slopes_i m_i], from an earlier optimum if there is one."""
-        solution: _core.MarginSolution = yield labels, costs, slopes, None if start is None else start.solution
+        """Minimise |w|^2 / 2 + sum_i c_i [(1 - m_i)_+ + slopes_i m_i], from an earlier optimum if there is one."""
+        labels = problem.labels
+        solution: _core.MarginSolution = yield labels, problem.costs, slopes, None if start is None else start.solution
         coef, objective, gap = solution["coef"], solution["objective"], solution["gap"]
         if not (math.isfinite(objective) and math.isfinite(solution["intercept"])):
             raise ValueError("X and C must be such that sums of squares and costs do not overflow; scale X, or lower C")
         self.ended.append(Ended(solution["status"], solution["method"], solution["n_iter"], gap, objective))
         return MarginSolved(labels, slopes, solution, solution["decision"], 0.5 * float((coef * coef).sum()), gap)
 
-    def counts(self) -> tuple[int, int]:
-        """Return the numbers of sub-problems, and of the engine's steps in them, since the last call."""
-        new, self.n_counted = self.ended[self.n_counted :], len(self.ended)
-        return len(new), sum(each.n_steps for each in new)
-
-    def add(self, f: MarginSolved, problem: Problem, value: float, entry: Entry) -> None:
+    def add(self, f: MarginSolved, problem: Problem, value: float, n_changed: int, **more: float) -> None:
+        """Record a classifier, its objective with the labels of `problem`, and a line of the history."""
         self.last, self.problem = f, problem
         self.objective.append(value)
-        self.log.append(entry)
-
-    def history(self) -> dict[str, NDArray[Any]]:
-        names = Entry._fields if self.has_labels else Entry._fields[:_N_SHARED]
-        columns = list(zip(*self.log, strict=True))
-        return {name: np.array(column) for name, column in zip(names, columns, strict=False)}
+        new, self.n_counted = self.ended[self.n_counted :], len(self.ended)
+        line = {
+            "n_changed": n_changed,
+            "intercept_low": f.solution["intercept_low"],
+            "intercept_high": f.solution["intercept_high"],
+            "gap": f.gap,
+            "n_problems": len(new),
+            "n_steps": sum(each.n_steps for each in new),
+            **more,
+        }
+        for name, number in line.items():
+            self.log.setdefault(name, []).append(number)
 
 
 # ------------------------------------------------------------------------------------------------ Algorithm 1
@@ -135,20 +113,18 @@ def algorithm_1(rows: MarginRows, C: float, rule: Rule, *, is_heard: bool = True
         labels = rows.signs(f.decision > 0) if relabelled is None else relabelled.labels
         n_changed = int(np.count_nonzero(labels != fitted.labels))
         n_negative = int(np.count_nonzero(labels < 0))
-        if not n_changed:
-            relabelled = fitted
-        elif relabelled is None and n_negative:
-            relabelled = make_problem(rows, C, labels)
+        if relabelled is None and n_negative:
+            relabelled = make_problem(rows, C, labels) if n_changed else fitted
         s_fitted = fitted.value(f, loss)
         s_relabelled = np.nan if relabelled is None else relabelled.value(f, loss)
-        entry = Entry(n_changed, *f.interval, f.gap, *run.counts(), n_negative, s_fitted, s_relabelled)
+        record = {"n_negative": n_negative, "objective_fitted": s_fitted, "objective_relabeled": s_relabelled}
         is_stopped = is_heard and (yield MarginRound(C, k, most, s_fitted, n_changed, f.gap))
 
         run.status = _end_before(rule, k, f, relabelled, n_changed, s_relabelled > s_fitted)
         if run.status or relabelled is None:
-            run.add(f, fitted, s_fitted, entry)
+            run.add(f, fitted, s_fitted, n_changed, **record)
             return run
-        run.add(f, relabelled, s_relabelled, entry)
+        run.add(f, relabelled, s_relabelled, n_changed, **record)
         if k and abs(s_relabelled - before) <= rule.tol * before:
             run.status = "tol"
         elif is_stopped:
@@ -189,7 +165,7 @@ def _first(rows: MarginRows, run: Run, rule: Rule) -> Steps[tuple[MarginSolved, 
         run.ended += isvm.ended
         return isvm.last, isvm.problem, isvm.problem
     problem = make_problem(rows, run.C, rows.signs(rows.is_labelled))
-    f = yield from run.solve(problem.labels, problem.costs)
+    f = yield from run.solve(problem)
     if rule.init == "psi":
         f = yield from minimise(run, problem, f, "psi")
     return f, problem, None
@@ -206,15 +182,12 @@ def make_problem(rows: MarginRows, C: float, labels: NDArray[np.int8]) -> Proble
 
 
 def minimise(run: Run, problem: Problem, f: MarginSolved, loss: Loss) -> Steps[MarginSolved]:
-    """Return the minimiser of S, or with the psi loss a fixed point that is no worse than f."""
+    """Return the minimiser of S, or with the psi loss a fixed point of `descend` from f."""
     if loss == "psi":
-        descent = Descent(run, problem, f)
-        while not descent.is_over:
-            f, _ = yield from descent.step()
-        return f
+        return (yield from descend(run, problem, f))
     if f.labels is problem.labels and f.slopes is None:
         return f
-    return (yield from run.solve(problem.labels, problem.costs, None, f))
+    return (yield from run.solve(problem, None, f))
 
 
 # --------------------------------------------------------------------------------------------------- psi loss
@@ -238,58 +211,49 @@ def is_collapsed(f: MarginSolved) -> bool:
     return f.half_norm == 0 and not f.solution["coef"].any()
 
 
-class Descent:
-    """The difference-of-convex iteration that decreases S with the psi loss, starting from f.
+def descend(run: Run, problem: Problem, f: MarginSolved) -> Steps[MarginSolved]:
+    """Return what the difference-of-convex iteration for the psi loss ends with, from f on; S never increases.
 
-    Each step solves the problem with the loss (1 - m)_+ + s m, which lies above psi and touches it at the last f.
-    The iteration ends when a set of rows with s = 1 occurs again: if it is the last set, f is a fixed point; if it
-    is an earlier one, S is the same there, since S never increases. There are finitely many sets.
+    Each step solves the problem with the loss (1 - m)_+ + s m, which lies above psi and touches it at the last f. The
+    iteration ends when a set of rows with s = 1 occurs again: if it is the last set, f is a fixed point; if it is an
+    earlier one, S is the same there. There are finitely many sets.
     """
-
-    def __init__(self, run: Run, problem: Problem, f: MarginSolved) -> None:
-        self._run, self._problem, self._f = run, problem, f
-        self._slopes = flat_rows(problem, f)
-        self._seen: set[bytes] = set()
-        known = np.zeros_like(self._slopes) if f.slopes is None else f.slopes
-        # f already solves this problem
-        self.is_over = f.labels is problem.labels and np.array_equal(self._slopes, known)
-
-    def step(self) -> Steps[tuple[MarginSolved, int]]:
-        """Return the next classifier, and the number of rows whose s it changes."""
-        problem, last = self._problem, self._slopes
-        self._seen.add(last.tobytes())
-        self._f = yield from self._run.solve(problem.labels, problem.costs, last, self._f)
-        self._slopes = flat_rows(problem, self._f)
-        self.is_over = self._slopes.tobytes() in self._seen
-        return self._f, int(np.count_nonzero(self._slopes != last))
+    slopes, seen = flat_rows(problem, f), set()
+    if f.labels is problem.labels:  # f solves the problem with the slopes that it has
+        seen.add((np.zeros_like(slopes) if f.slopes is None else f.slopes).tobytes())
+    while slopes.tobytes() not in seen:
+        seen.add(slopes.tobytes())
+        f = yield from run.solve(problem, slopes, f)
+        slopes = flat_rows(problem, f)
+    return f
 
 
 def biased_psi(rows: MarginRows, C: float, costs: NDArray[np.float64]) -> Steps[Run]:
-    """Minimise the sum of psi losses at these costs, taking unlabelled rows for negative; C is only recorded.
+    """As `descend` at these costs, from the hinge solution, with a record of each step; C is only recorded.
 
-    Starts from the hinge solution, and ends when a problem occurs again.
+    Unlabelled rows are taken for negative.
     """
     run, most = Run(C, has_labels=False), rows.options.max_iter
     problem = Problem(rows.signs(rows.is_labelled), costs)
-    f = yield from run.solve(problem.labels, problem.costs)
-    descent = Descent(run, problem, f)
-    n_changed = int(np.count_nonzero(flat_rows(problem, f)))
+    f = yield from run.solve(problem)
+    slopes, seen = np.zeros(costs.size, dtype=np.uint8), set()
     for step in range(most + 1):
+        seen.add(slopes.tobytes())
+        last, slopes = slopes, flat_rows(problem, f)
+        n_changed = int(np.count_nonzero(slopes != last))
         value = problem.value(f, "psi")
-        run.add(f, problem, value, Entry(n_changed, *f.interval, f.gap, *run.counts()))
+        run.add(f, problem, value, n_changed)
         is_stopped = yield MarginRound(C, step, most, value, n_changed, f.gap)
         if is_collapsed(f):
             run.status = "collapsed"
-        elif not n_changed:
+        elif slopes.tobytes() in seen:
             run.status = "repeat"
         elif is_stopped:
             run.status = "callback"
         elif step == most:
             run.status = "max_iter"
-        elif descent.is_over:
-            run.status = "repeat"
         else:
-            f, n_changed = yield from descent.step()
+            f = yield from run.solve(problem, slopes, f)
         if run.status:
             break
     return run

@@ -13,7 +13,7 @@ from fastpu import _core
 from fastpu.common._progress import of_rounds
 from fastpu.common._warn import warn
 from fastpu.data._matrix import Matrix
-from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
+from fastpu.exceptions import ConvergenceWarning
 from fastpu.kernels._kernels import Kernel, for_core, linear_coef, resolve_gamma, value_dtype
 from fastpu.svm._arguments import Options
 from fastpu.svm.kernel_machine import KernelMachine
@@ -241,18 +241,3 @@ def warn_of_worst(
         share = f"{len(unfinished)} of {len(columns['violation'])} {what}"
         subject = f"{share} did not converge: the worst, {each} {worst},"
         warn_of_unfinished(subject, statuses[worst], numbers, training)
-
-
-def warn_if_no_margin(task: Task, solved: Solved, tol: float) -> None:
-    """Warn if rho of a nu-SVM or one-class SVM is 0 within tol: what is left of the scores is rounding."""
-    if task.problem == "c_svm" or solved.margin > tol:
-        return
-    reason = {
-        "nu_svm": "so few errors as nu allows cannot be had with this kernel; raise nu",
-        "one_class": "the rows lie all around the origin of the kernel's space; change nu or the kernel",
-    }[task.problem]
-    warn(
-        f"{task.function} found no margin: rho is {solved.margin:.3g}, not above tol = {tol:g}, and the scores mean "
-        f"nothing; {reason}, or lower tol if kernel values are as small as that",
-        DegenerateModelWarning,
-    )

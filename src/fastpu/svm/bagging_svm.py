@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_float, check_int, check_random_state
+from fastpu.common._params import MANY, check_float, check_int, check_random_state
 from fastpu.common._progress import make_callback
 from fastpu.common._text import describe, short
 from fastpu.common._warn import span_of, warn_if_alike
@@ -204,7 +204,8 @@ def fit_bagging_svm(
     labels = check_labels(y, matrix.n_rows, pu_only="fit_bagging_svm")
     unlabelled = np.flatnonzero(labels == 0).astype(np.int64)
     ratio = None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True)
-    size = unlabelled.size if ratio is None else max(1, round(ratio * np.count_nonzero(labels == 1)))
+    n_pos = labels.size - unlabelled.size
+    size = unlabelled.size if ratio is None else max(1, round(min(ratio * n_pos, MANY)))
     usual = _MANY_BAGS if size <= _SMALL_BAG else _FEW_BAGS
     n_bags = usual if n_bags is None else check_int("n_bags", n_bags, low=1)
     if n_bags * size > _MOST_DRAWS:

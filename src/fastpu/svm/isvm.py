@@ -11,7 +11,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_bool, check_choice, check_float
 from fastpu.common._sharing import marked
 from fastpu.svm._arguments import MOST_COST
-from fastpu.svm._margin_engine import MarginRound, MarginRows, Steps, Task, check_margin_options
+from fastpu.svm._margin_engine import MarginRound, MarginRows, Steps, check_margin_options
 from fastpu.svm._margin_fit import fit_each_cost
 from fastpu.svm._margin_loops import Loss, Rule, Run, algorithm_1
 from fastpu.svm.linear_machine import LinearMachine
@@ -213,11 +213,10 @@ progress
 def _fit(
     function: str, title: str, loss: Loss, init: str, given: Mapping[str, Any]
 ) -> LinearMachine | list[LinearMachine]:
-    """Fit by Algorithm 1."""
     increase = check_bool("check_increase", given["check_increase"])
     rule = Rule(loss, init, check_float("tol", given["tol"], low=0), increase)
     own = {name: getattr(rule, name) for name in ("init", "tol", "check_increase") if name in given}
-    task = Task(function, title, own, check_margin_options(given))
+    options = check_margin_options(function, title, given, own)
 
     def loop(rows: MarginRows, C: float) -> Steps[Run]:
         weights = rows.weights
@@ -228,4 +227,4 @@ def _fit(
             )
         return algorithm_1(rows, C, rule)
 
-    return fit_each_cost(task, given, loop)
+    return fit_each_cost(options, given, loop)
