@@ -272,7 +272,9 @@ def boost(
         features = list(range(d))
         if options.max_features < 1:
             stream = Stream(derived(seed_of_round, 0))
-            features = sorted(draw_without_replacement(features, [1.0], share_of(options.max_features, d), stream))
+            features = sorted(
+                draw_without_replacement(features, [1.0], max(1, math.floor(options.max_features * d)), stream)
+            )
         rows = counted
         if options.subsample_unl < 1:
             unlabeled = [int(row) for row in counted if labels[row] == 0]

@@ -91,11 +91,6 @@ class Settings:
         """Whether the scores only rank, so that 0 is no natural threshold."""
         return self.loss not in WITH_PRIOR
 
-    def n_drawn_features(self, n_features: int) -> int:
-        if isinstance(self.max_features, float):
-            return max(1, int(self.max_features * n_features + 0.5))
-        return drawn_features(self.max_features, n_features)
-
 
 def check_settings(given: Mapping[str, Any]) -> Settings:
     kind, prior, scenario = check_loss(given, LOSSES, WITH_PRIOR)
@@ -190,7 +185,7 @@ class BoostingRun:
             min_leaf_hessian=settings.min_leaf_hessian,
             lam=settings.lam,
             subsample_unl=settings.subsample_unl,
-            max_features=settings.n_drawn_features(features.n_features),
+            max_features=drawn_features(settings.max_features, features.n_features),
             n_bags=settings.n_bags if bags else 0,
             seed=self.seed,
             early_stopping_rounds=min(patience, MANY),

@@ -126,7 +126,7 @@ def fit_boosted_trees(
         Share of the unlabelled rows that a tree is grown on, in (0, 1], drawn anew for each.
     max_features : {"sqrt", "all"}, int or float, default "all"
         Features that a tree may split, drawn anew for each: the root of their number, all, a number, or a share in
-        (0, 1].
+        (0, 1], rounded down, but at least one.
     eval_set : (X, y), optional
         Rows judged by their AUC after each round: +1 against -1, or against 0 where there is no -1. Bags are judged
         together, when all of them are done.
