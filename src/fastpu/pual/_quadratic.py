@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -80,7 +81,11 @@ class Quadratic:
         return float(self.weights @ f) / float(self.weights.sum())
 
     def solve(self, system: SystemFactor, start: Residual, enough: float = 0.0) -> Minimum:
-        """Return the minimum and its remaining error, by conjugate gradients preconditioned by `system`.
+        """Return the minimum by conjugate gradients preconditioned by `system`: beta, f, excess and misfit.
+
+        f are its values on the rows, and the excess is twice what its value exceeds the least one by. The misfit is the
+        largest cosine between a column and the residual of the rows: at the exact minimum it is 0, apart from the
+        ridge.
 
         The first guess is accurate except for rounding errors in the matrix that `system` factors, whose condition
         number is the square of that of X. Residuals are therefore computed from the training rows. The steps end at an
@@ -97,7 +102,7 @@ class Quadratic:
             weight = float(self.weights.max())
             parts = (self.targets, pull, _ROUNDING * self.weights)
             size = sum(float(np.linalg.norm(part)) for part in parts) / math.sqrt(weight)
-            minima.append(Minimum(beta, f, excess, features.misfit(on_rows, beta, self.lam, weight) / size))
+            minima.append((beta, f, excess, features.misfit(on_rows, beta, self.lam, weight) / size))
             if not excess > small:
                 break
             step, first = system.solve(rest), excess
@@ -114,8 +119,11 @@ class Quadratic:
                 if not _EXCESS * first < excess < np.inf:
                     break
                 step = ahead + excess / last * step
-        return min(minima, key=lambda minimum: minimum.excess)
+        return min(minima, key=itemgetter(2))
 
+
+#: beta, f, excess and misfit, as `Quadratic.solve` says.
+Minimum: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], float, float]
 
 #: beta, the values f on the rows, `Quadratic.pull` of these, targets less pull, and the gradient by beta that is left.
 Residual: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -129,20 +137,6 @@ def residuals(quadratics: Sequence[Quadratic], betas: NDArray[np.float64]) -> li
     on_rows = np.array([quadratic.targets - pull for quadratic, pull in zip(quadratics, pulls, strict=True)])
     rests = features.slopes(on_rows, betas, lam)
     return list(zip(betas, f, pulls, on_rows, rests, strict=True))
-
-
-@dataclass(frozen=True)
-class Minimum:
-    """A minimum of a `Quadratic` with its error.
-
-    `f` are its values on the rows, and `excess` is twice what its value exceeds the least one by. `misfit` is the
-    largest cosine between a column and the residual of the rows: at the exact minimum it is 0, apart from the ridge.
-    """
-
-    beta: NDArray[np.float64]
-    f: NDArray[np.float64]
-    excess: float
-    misfit: float
 
 
 class SystemFactor:

@@ -111,18 +111,18 @@ def solve_least_squares(neighbour_term: NeighbourTerm, points: Sequence[Point], 
         weights = of_unl * rows.share_unl
         weights[rows.pos] = of_pos * share_pos
         quadratic = Quadratic(neighbour_term, point.lam, weights, targets)
-        minimum = quadratic.solve(system, residuals([quadratic], system.solve(k * right)[None])[0])
-        offset = (of_pos - of_unl) / total - quadratic.mean(minimum.f)
-        scores = minimum.f + offset
+        beta, f, excess, misfit = quadratic.solve(system, residuals([quadratic], system.solve(k * right)[None])[0])
+        offset = (of_pos - of_unl) / total - quadratic.mean(f)
+        scores = f + offset
         lacks = np.where(rows.is_unl, -1.0, 1.0) - scores
-        objective = 0.5 * (point.lam * float(minimum.beta @ minimum.beta) + float(weights @ (lacks * lacks)))
-        objective += neighbour_term.value(minimum.f)
-        gap = 0.5 * minimum.excess
-        status = "closed_form" if is_right(gap, objective, total, minimum.misfit, 0.0) else "precision"
+        objective = 0.5 * (point.lam * float(beta @ beta) + float(weights @ (lacks * lacks)))
+        objective += neighbour_term.value(f)
+        gap = 0.5 * excess
+        status = "closed_form" if is_right(gap, objective, total, misfit, 0.0) else "precision"
         if hook is not None and hook(PualRound(**vars(point), n_iter=0, objective=objective, gap=gap)):
             status = "callback"
         history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.array([gap])}
-        solved.append(PualSolution(point, minimum.beta, offset, scores, status, history))
+        solved.append(PualSolution(point, beta, offset, scores, status, history))
         if status == "callback":
             break
     return solved

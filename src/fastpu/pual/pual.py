@@ -193,21 +193,21 @@ def _finish(
     """Return the minimum for alpha, with objective and gap computed from the scores of the rows."""
     alpha, rows, C_unl = solution["alpha"], system.features.rows, point.C_unl
     n_unl, total = rows.unl.size, float(alpha.sum())
-    minimum = quadratic.solve(system, start, 0.01 * tol * solution["objective"])
-    offset = total / (2 * C_unl * n_unl) - 1 - quadratic.mean(minimum.f)
-    scores = minimum.f + offset
+    beta, f, excess, misfit = quadratic.solve(system, start, 0.01 * tol * solution["objective"])
+    offset = total / (2 * C_unl * n_unl) - 1 - quadratic.mean(f)
+    scores = f + offset
     lacks, of_unl = 1 - scores[rows.pos], 1 + scores[rows.unl]
     hinge = point.C_pos * np.maximum(lacks, 0)
-    ridge = 0.5 * point.lam * float(minimum.beta @ minimum.beta)
-    objective = ridge + float(hinge.sum()) + C_unl * float(of_unl @ of_unl) + quadratic.neighbour_term.value(minimum.f)
-    gap = max(float((hinge - alpha * lacks).sum()), 0.0) + 0.5 * minimum.excess
+    ridge = 0.5 * point.lam * float(beta @ beta)
+    objective = ridge + float(hinge.sum()) + C_unl * float(of_unl @ of_unl) + quadratic.neighbour_term.value(f)
+    gap = max(float((hinge - alpha * lacks).sum()), 0.0) + 0.5 * excess
     size = point.C_pos * alpha.size + C_unl * n_unl
     status = solution["status"]
     if status in {"gap", "precision"}:
-        status = "gap" if is_right(gap, objective, size, minimum.misfit, 2 * tol) else "precision"
+        status = "gap" if is_right(gap, objective, size, misfit, 2 * tol) else "precision"
     history = {
         "n_iter": np.append(solution["iterations"], solution["n_iter"]),
         "objective": np.append(solution["objectives"], objective),
         "gap": np.append(solution["gaps"], gap),
     }
-    return PualSolution(point, minimum.beta, offset, scores, status, history, alpha)
+    return PualSolution(point, beta, offset, scores, status, history, alpha)
