@@ -15,6 +15,7 @@ import fastpu
 from fastpu.data._validate import check_matrix
 from fastpu.svm import _margin_fit
 from fastpu.svm._margin_fit import default_cost, largest_share
+from helpers import refused
 from isvm_cases import each_iteration
 
 
@@ -74,6 +75,24 @@ def test_rows_that_are_all_equal_have_a_default_too():
     assert default_cost(
         check_matrix(np.full((4, 2), 3.0)), np.array([True, False, False, False]), None
     ) == 80 / np.sqrt(2)
+
+
+@each_iteration
+def test_the_default_suits_rows_of_any_size_or_is_refused(fit):
+    X, y, _ = imbalanced(n=300, prior=0.4)
+    usual = fit(X, y)
+    for exponent in (-160, 250, 300):
+        model = fit(np.ldexp(X, exponent), y)
+        assert model.params["C"] == np.ldexp(usual.params["C"], -2 * exponent)
+        np.testing.assert_allclose(np.ldexp(model.coef, exponent), usual.coef, rtol=1e-6)
+    for exponent in (-200, -600):
+        refused(
+            ValueError,
+            "X and sample_weight must be such that the default of C is above 0",
+            fit,
+            np.ldexp(X, exponent),
+            y,
+        )
 
 
 # -- more positives than there can be ----------------------------------------------------------------------------------

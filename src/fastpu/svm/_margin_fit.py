@@ -169,7 +169,6 @@ def _excess(run: Run, rows: MarginRows) -> str:
 # The factor in C = _FACTOR n_pos / (s^2 sqrt(max(n_pos, d))). This rule was chosen on ten standardised data sets with
 # 5 and 30 % of the positives labelled, and on text: for both methods its mean AUC was within .001 of the best rule.
 _FACTOR = 80.0
-_LEAST_COST = 1e-100
 
 # Constants of the bound on the share of positives: the error probability of each of its two intervals, the most
 # thresholds to try, and the number of rows that each fitted coefficient may have moved above a threshold.
@@ -181,11 +180,18 @@ _LIFTED = 0.05
 def default_cost(matrix: Matrix, is_labelled: NDArray[np.bool_], weights: NDArray[np.float64] | None) -> float:
     """Return C for n_pos labelled rows and the mean squared distance s^2 of rows from their mean, both weighted."""
     moments = column_moments(matrix, weights)
-    size = float(moments.variances.sum()) * moments.unit * moments.unit
+    spread = float(moments.variances.sum())
+    size = spread * moments.unit * moments.unit if spread > 0 else 1.0
     # Weights may stand for repeated rows, but those that sum to 1, say, do not make fewer of them.
     n_pos = max(float(np.count_nonzero(is_labelled)), 0.0 if weights is None else float(weights[is_labelled].sum()))
-    cost = _FACTOR * n_pos / math.sqrt(max(n_pos, matrix.n_features)) / (size if size > 0 else 1.0)
-    return min(max(cost, _LEAST_COST), MOST_COST)
+    cost = _FACTOR * n_pos / math.sqrt(max(n_pos, matrix.n_features)) / size if size > 0 else math.inf
+    if not 0 < cost <= MOST_COST:
+        raise ValueError(
+            f"X and sample_weight must be such that the default of C is above 0 and at most {MOST_COST:g}, got rows "
+            f"whose mean squared distance from their mean is {size:.3g}, and {n_pos:.3g} labelled ones; scale X, or "
+            f"pass C"
+        )
+    return cost
 
 
 def largest_share(scores: NDArray[np.float64], is_labelled: NDArray[np.bool_], n_coefs: int) -> float:
