@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.linalg
@@ -102,7 +101,7 @@ class Quadratic:
             weight = float(self.weights.max())
             parts = (self.targets, pull, _ROUNDING * self.weights)
             size = sum(float(np.linalg.norm(part)) for part in parts) / math.sqrt(weight)
-            minima.append((beta, f, excess, features.misfit(on_rows, beta, self.lam, weight) / size))
+            minima.append(Minimum(beta, f, excess, features.misfit(on_rows, beta, self.lam, weight) / size))
             if not excess > small:
                 break
             step, first = system.solve(rest), excess
@@ -119,11 +118,17 @@ class Quadratic:
                 if not _EXCESS * first < excess < np.inf:
                     break
                 step = ahead + excess / last * step
-        return min(minima, key=itemgetter(2))
+        return min(minima, key=lambda minimum: minimum.excess)
 
 
-#: beta, f, excess and misfit, as `Quadratic.solve` says.
-Minimum: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], float, float]
+class Minimum(NamedTuple):
+    """What `Quadratic.solve` returns."""
+
+    beta: NDArray[np.float64]
+    f: NDArray[np.float64]
+    excess: float
+    misfit: float
+
 
 #: beta, the values f on the rows, `Quadratic.pull` of these, targets less pull, and the gradient by beta that is left.
 Residual: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]
