@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -58,7 +58,11 @@ class ScoredRows:
         weights = (None, None) if self.weights is None else (self.weights[above], self.weights[below])
         threshold = balanced_accuracy_threshold(scores[above], scores[below], *weights)
         rule = f"best balanced accuracy between {GROUP[upper]} and {GROUP[lower]} {rows}"
-        return replace(model, threshold=threshold, threshold_rule=rule)
+        placed: _Model = object.__new__(
+            type(model)
+        )  # without the checks of all other fields, which take long for trees
+        vars(placed).update(vars(model), threshold=threshold, threshold_rule=rule)
+        return placed
 
     def warn_if_alike(self, function: str, model: Any, advice: str) -> None:
         """Warn of a model that calls all rows the same."""
