@@ -117,6 +117,13 @@ def test_a_fit_goes_on_with_the_same_rows_alone(of, tmp_path):
             refused(ValueError, words, of, **given, init_model=before, random_state=None)
 
 
+def test_a_checkpoint_is_no_model_to_go_on_from():
+    X, y = pu_rows(300)
+    model = fit(X, y, n_rounds=2)
+    saved = dataclasses.replace(model, params={"method": "fit_boosted_trees", "checkpoint": "a digest"})
+    refused(ValueError, "loss must be that of init_model, None, got", fit, X, y, init_model=saved, random_state=None)
+
+
 def test_a_model_without_a_fingerprint_is_taken_at_its_word():
     X, y = pu_rows(200)
     before = dataclasses.replace(fit(X, y), fingerprint=None)

@@ -30,11 +30,16 @@ def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") ->
     """Return the partitions; `name` tells in messages whose X and y these are."""
     columns: list[Any] = [y] if sample_weight is None else [y, sample_weight]
     frame: Any = X
-    _check_categories(X, f"X{name}")
-    if _is_frame(X) and all(
-        _is_frame(column) and column.ndim == 1 and column.npartitions == frame.npartitions for column in columns
-    ):
-        return _read_together(X, columns)
+    if _is_frame(X):
+        for column, dtype in frame.dtypes.items():
+            if type(dtype).__name__ == "CategoricalDtype" and not frame[column].cat.known:
+                raise ValueError(
+                    f"X{name} must have known categories in column {column!r}: name them by "
+                    f"astype({{{column!r}: pandas.CategoricalDtype([...])}})"
+                )
+        of_one_frame = (_is_frame(of) and of.ndim == 1 and of.npartitions == frame.npartitions for of in columns)
+        if all(of_one_frame):
+            return _read_together(X, columns)
     x_parts, x_sizes = _partitions(X, f"X{name}")
     if not x_parts:
         raise ValueError(f"X{name} must have at least one partition, got none")
@@ -96,17 +101,6 @@ def _partitions(value: Any, name: str) -> tuple[list[Any], list[int | None]]:
         f"{name} must be a Dask array, a Dask frame or a list of futures for fastpu.dask, got {describe(value)}; the "
         f"function of the same name in fastpu takes what is in the memory of one machine"
     )
-
-
-def _check_categories(X: Any, name: str) -> None:
-    if not _is_frame(X):
-        return
-    for column, dtype in X.dtypes.items():
-        if type(dtype).__name__ == "CategoricalDtype" and not X[column].cat.known:
-            raise ValueError(
-                f"{name} must have known categories in column {column!r}: name them by "
-                f"astype({{{column!r}: pandas.CategoricalDtype([...])}})"
-            )
 
 
 def _is_array(value: object) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix
 from fastpu.data._validate import is_rising
@@ -36,20 +35,14 @@ def check_kept_rows(model: object, prefix: str, shape: tuple[int, int], *, wante
         raise ValueError(f"{prefix}_dense must have shape {shape}, got {dense.shape}")
     if n_csr:
         data, indices, indptr = csr
-        _check_csr(data, indices, indptr, shape, prefix)
+        if indptr.size != shape[0] + 1 or indptr[0] != 0 or not is_rising(indptr):
+            raise ValueError(f"{prefix}_indptr must rise from 0 in {shape[0] + 1} entries")
+        if indptr[-1] != data.size or indices.size != data.size:
+            raise ValueError(f"{prefix}_data and {prefix}_indices must have {indptr[-1]} entries")
+        if indices.size and (indices.min() < 0 or indices.max() >= shape[1]):
+            raise ValueError(f"{prefix}_indices must be in [0, {shape[1]})")
+        falls = np.flatnonzero(indices[1:] <= indices[:-1]) + 1
+        if not np.isin(falls, indptr).all():
+            raise ValueError(f"{prefix}_indices must ascend in each row")
     if wanted and not np.isfinite(kept_rows(model, prefix).entries).all():
         raise ValueError(f"{prefix}_{'data' if n_csr else 'dense'} must be finite")
-
-
-def _check_csr(
-    data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int], prefix: str
-) -> None:
-    if indptr.size != shape[0] + 1 or indptr[0] != 0 or not is_rising(indptr):
-        raise ValueError(f"{prefix}_indptr must rise from 0 in {shape[0] + 1} entries")
-    if indptr[-1] != data.size or indices.size != data.size:
-        raise ValueError(f"{prefix}_data and {prefix}_indices must have {indptr[-1]} entries")
-    if indices.size and (indices.min() < 0 or indices.max() >= shape[1]):
-        raise ValueError(f"{prefix}_indices must be in [0, {shape[1]})")
-    falls = np.flatnonzero(indices[1:] <= indices[:-1]) + 1
-    if not np.isin(falls, indptr).all():
-        raise ValueError(f"{prefix}_indices must ascend in each row")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,7 @@ from numpy.typing import NDArray
 from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.exceptions import DegenerateModelWarning
 
-if TYPE_CHECKING:
-    from fastpu.model._model import Model
-
-_Model = TypeVar("_Model", bound="Model")
+_Model = TypeVar("_Model", bound=Any)
 
 GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _FEW = 100  # with more rows on each side of the threshold out of bag, rows in the bags need not be scored
@@ -65,7 +62,10 @@ class ScoredRows:
         weights = (None, None) if self.weights is None else (self.weights[above], self.weights[below])
         threshold = balanced_accuracy_threshold(scores[above], scores[below], *weights)
         rule = f"best balanced accuracy between {GROUP[upper]} and {GROUP[lower]} {rows}"
-        return replace(model, threshold=threshold, threshold_rule=rule)
+        # Without the checks of all other fields, which take long for trees.
+        placed: _Model = object.__new__(type(model))
+        vars(placed).update(vars(model), threshold=threshold, threshold_rule=rule)
+        return placed
 
     def warn_if_alike(self, function: str, model: Any, advice: str) -> None:
         """Warn of a model that calls all rows the same."""

@@ -158,7 +158,7 @@ class Start:
                 f"random_state must be None with init_model, whose trees go on from its own seed, or the number that "
                 f"it was made by, got {describe(random_state)}"
             )
-        recorded: Any = init_model.params["random_state"] if number is None else number
+        recorded: Any = init_model.params.get("random_state") if number is None else number
         return cls(init_model, init_model.seed, rng, recorded)
 
     @property
