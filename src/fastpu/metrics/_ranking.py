@@ -175,7 +175,8 @@ def precision_at_k(
     >>> precision_at_k([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], k=2, prior=0.4)
     0.75
     """
-    ranked, theta, thetas, generator = _opened(score_pos, score_unl, prior, scenario, n_boot, random_state)
+    given = check_prior_in(scenario, prior)
+    ranked, theta, thetas, generator = _opened(score_pos, score_unl, prior, given, n_boot, random_state)
     flagged = np.array([check_k(k, ranked.unl.size)])
     share = float(flagged[0]) / ranked.unl.size
     each = iter([theta, *thetas.tolist()])
@@ -241,7 +242,8 @@ def average_precision(
     >>> round(average_precision([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], prior=0.4), 3)
     0.854
     """
-    ranked, theta, thetas, generator = _opened(score_pos, score_unl, prior, scenario, n_boot, random_state)
+    given = check_prior_in(scenario, prior)
+    ranked, theta, thetas, generator = _opened(score_pos, score_unl, prior, given, n_boot, random_state)
     each = iter([theta, *thetas.tolist()])
     estimate = _estimated(ranked, lambda p, u: mean_precision(p, u, next(each)), thetas.size, generator)
     if isinstance(estimate, RankingEstimate):
@@ -290,7 +292,8 @@ def ranking_curve(
     ([1, 2, 3, 4, 5], [0.5, 0.75, 0.75, 1.0, 1.0])
     """
     most = check_int("n_points", n_points, low=2, high=_MOST_POINTS)
-    ranked, theta, thetas, generator = _opened(score_pos, score_unl, prior, scenario, n_boot, random_state)
+    given = (None, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
+    ranked, theta, thetas, generator = _opened(score_pos, score_unl, prior, given, n_boot, random_state)
     n_unl = ranked.unl.size
     if n_unl <= most:
         flagged = np.arange(1, n_unl + 1)
@@ -309,14 +312,18 @@ def ranking_curve(
 
 
 def _opened(
-    score_pos: object, score_unl: object, prior: object, scenario: object, n_boot: object, random_state: object
+    score_pos: object,
+    score_unl: object,
+    prior: object,
+    given: tuple[float | None, str],
+    n_boot: object,
+    random_state: object,
 ) -> tuple[Ranked, float, NDArray[np.float64], np.random.Generator]:
     """Return the rows in order, the share of positives among the unlabelled ones, and that for each bootstrap sample.
 
-    The latter are drawn if the prior has samples. Without a prior they are any number.
+    The latter are drawn if the prior has samples. `given` is its number, or None for any, and the scenario.
     """
     n_samples, generator = _check_boot(n_boot, random_state)
-    given = (None, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
     ranked = Ranked.of(score_pos, score_unl)
     theta = proper_prior(*given, n_pos=ranked.pos.size, n_unl=ranked.unl.size)
     if isinstance(prior, PriorEstimate) and prior.samples.size:
