@@ -102,7 +102,8 @@ template <class Body>
 void for_row_blocks(index_t n_rows, double cells_per_row, Team& team, Body&& body) {
   const double cells = static_cast<double>(n_rows) * cells_per_row;
   const int workers = static_cast<int>(std::min<double>(team.n_threads(), 1.0 + cells / kCellsPerWorker));
-  team.for_blocks(n_rows, kBlockRows, workers, [&](index_t first, index_t end, int) { body(first, end); });
+  team.for_each(count_blocks(n_rows, kBlockRows), workers,
+                [&](index_t block, int) { body(block * kBlockRows, std::min(n_rows, (block + 1) * kBlockRows)); });
 }
 
 // The value of the step function for each code of a binned feature.
