@@ -8,6 +8,7 @@ import numpy as np
 
 from fastpu.audit import Audit
 from fastpu.common._text import describe
+from fastpu.data._validate import check_vector
 from fastpu.metrics import RankingCurve, RankingEstimate, ranking_curve, recall_at_k
 from fastpu.metrics._ranked_rows import check_k
 from fastpu.plot._axes import CYCLE, GREY, draw_banded, open_axes, with_legends
@@ -62,7 +63,7 @@ def ranking(
     n_unl = int(curve.n_flagged[-1])
     marked = None if k is None else check_k(k, n_unl)
     axes, figure = open_axes(ax, 2, (7, 5.5))
-    n_pos = np.size(score_pos)  # type: ignore[arg-type]
+    n_pos = check_vector("score_pos", score_pos, allow_inf=True).size
     sizes = f"{n_pos:,} positive, {n_unl:,} unlabelled rows"
     draw_banded(axes[0], curve.share, curve.recall, curve.recall_interval, f"recall ({sizes})", _BAND)
     draw_banded(axes[1], curve.share, curve.lift, curve.lift_interval, "lift", _BAND)

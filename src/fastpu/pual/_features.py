@@ -207,7 +207,7 @@ class DenseFeatures:
     def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
         return _core.tiled_product(on_rows, self.z, n_threads=self.rows.n_threads) - lam * betas
 
-    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:  # noqa: ARG002
+    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:  # noqa: ARG002 - for subclasses
         return 0.0  # a kernel has no columns of X to check, and Z is as accurate as the kernel matrix
 
 
