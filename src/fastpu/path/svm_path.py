@@ -16,7 +16,8 @@ from fastpu.common._progress import make_callback
 from fastpu.data._matrix import Matrix
 from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels
-from fastpu.kernels._kernels import resolve_gamma
+from fastpu.kernels._expansion import linear_scores
+from fastpu.kernels._kernels import centred, linear_coef, resolve_gamma
 from fastpu.kernels._scales import check_training_rows
 from fastpu.model._prior import PriorEstimate
 from fastpu.path._fit import PathOptions, PathRound, check_costs, check_path_options, follow_path, warn_of_path
@@ -383,7 +384,12 @@ def _fit(
 
 
 def _violation_at_end(path: SVMPath, n_threads: int) -> float:
-    """Return the largest violation of the optimality conditions by the machine at the last breakpoint."""
-    alpha = path.alpha_at(path.lams.size - 1)
-    slack = path.labels * path._decision_function(path.train(), n_threads) - 1
+    """Return the largest violation of the optimality conditions by the linear model at the last breakpoint."""
+    last, train = path.lams.size - 1, path.train()
+    alpha = path.alpha_at(last)
+    if path.weights is None:
+        weights = linear_coef(centred(train), np.arange(alpha.size), alpha * path.labels)
+    else:
+        weights = path.weights[last]
+    slack = path.labels * linear_scores(train, weights / path.end, float(path.intercepts[-1]), n_threads) - 1
     return float(np.maximum(np.where(alpha < path.costs, -slack, 0), np.where(alpha > 0, slack, 0)).max(initial=0))
