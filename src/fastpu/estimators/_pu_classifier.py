@@ -18,7 +18,7 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 from fastpu.common._text import short
 from fastpu.common._warn import warn
 from fastpu.data._coding import is_missing
-from fastpu.data._frames import frame_kind
+from fastpu.data._tables import frame_kind
 from fastpu.exceptions import LabelWarning
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -16,12 +16,14 @@ from fastpu.common._params import check_choice
 from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
+from fastpu.data._row_labels import warn_of_other_order
+from fastpu.data._tables import is_lazy
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight
 from fastpu.exceptions import EstimateWarning
 from fastpu.model._calibration import METHODS, Scored, calibrate, check_calibration, probabilities
 from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
 from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
-from fastpu.model._lazy import is_lazy, of_partitions
+from fastpu.model._lazy import computed, of_partitions
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior
 from fastpu.model._threshold import matched_threshold
 
@@ -42,8 +44,9 @@ class Model(ABC):
     ----------
     n_features : int
         Number of features of the training data.
-    feature_names : tuple of str, or None
-        Their names, if the training data had names.
+    feature_names : tuple, or None
+        Their names, if the training data had names: strings, or whatever else the titles of its columns were, as
+        numbers, None and tuples of them.
     threshold : float
         `predict` calls a row positive if its score is larger.
     threshold_rule : str
@@ -78,7 +81,7 @@ class Model(ABC):
     """
 
     n_features: int
-    feature_names: tuple[str, ...] | None
+    feature_names: tuple[Hashable, ...] | None
     threshold: float
     threshold_rule: str = "zero"
     n_iter: int
@@ -140,7 +143,7 @@ class Model(ABC):
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, n_features)
             float32 and float64, C-contiguous or CSR, are used without a copy. Of a Dask array or frame the scores are
-            computed when they are asked for, partition by partition.
+            computed when they are asked for, partition by partition. Without rows there are no scores, and no error.
         n_threads : int, optional
             Most threads to use; by default the CPUs this process may use.
 
@@ -156,9 +159,7 @@ class Model(ABC):
         """
         threads = resolve_n_threads(n_threads)
         if is_lazy(X):
-            lazy: NDArray[np.float64] = of_partitions(
-                X, partial(self.decision_function, n_threads=n_threads), np.float64
-            )
+            lazy: NDArray[np.float64] = self._of_partitions(self.decision_function, X, n_threads, np.float64)
             return lazy
         return self._checked_scores(X, "X", threads)
 
@@ -168,7 +169,7 @@ class Model(ABC):
         Parameters and errors are those of `decision_function`.
         """
         if is_lazy(X):
-            lazy: NDArray[np.int64] = of_partitions(X, partial(self.predict, n_threads=n_threads), np.int64)
+            lazy: NDArray[np.int64] = self._of_partitions(self.predict, X, n_threads, np.int64)
             return lazy
         scores = self.decision_function(X, n_threads=n_threads)
         signs: NDArray[np.int64] = np.where(scores > self.threshold, np.int64(1), np.int64(-1))
@@ -190,7 +191,8 @@ class Model(ABC):
             many rows the ends of the interval would call positive.
         X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features)
             Unlabelled rows, a sample of the population that `prior` speaks of. Best rows that the model was not fitted
-            to: with more features than rows it may score those of its training as it scores no other.
+            to: with more features than rows it may score those of its training as it scores no other. Of a Dask
+            collection the scores are computed now, on its workers.
         n_threads : int, optional
             As in `decision_function`.
 
@@ -211,7 +213,7 @@ class Model(ABC):
         """
         share = check_prior(prior)
         threads = resolve_n_threads(n_threads)
-        scores = self._checked_scores(X_unl, "X_unl", threads)
+        scores = self._scores_in_memory(X_unl, "X_unl", threads)
         threshold, positive = matched_threshold(scores, share)
         rule = f"prior {share:g}: {positive} of {scores.size} unlabelled rows positive"
         if isinstance(prior, PriorEstimate) and prior.interval is not None:
@@ -316,14 +318,15 @@ class Model(ABC):
         given, drawn_as = check_prior_in(scenario, prior)
         check_choice("method", method, METHODS)
         threads = resolve_n_threads(n_threads)
-        scores = self._out_of_bag() if X is None else self._checked_scores(X, "X", threads)
+        scores = self._out_of_bag() if X is None else self._scores_in_memory(X, "X", threads)
         if scores is None:
             raise ValueError(
                 "X must be given for a model without out-of-bag scores, got None; pass rows that it was not fitted to"
             )
         has_score = ~np.isnan(scores) if X is None else None
-        labels = check_labels(y, scores.size)
-        weights = check_sample_weight(sample_weight, scores.size)
+        labels = check_labels(computed(y), scores.size)
+        weights = check_sample_weight(computed(sample_weight), scores.size)
+        warn_of_other_order(X, y=y, sample_weight=sample_weight)
         scored = Scored(scores, labels, weights, has_score)
         share = proper_prior(given, drawn_as, **scored.masses)
         return self._with_calibration(method, scored, share, caller="with_probabilities")
@@ -345,7 +348,8 @@ class Model(ABC):
         Returns
         -------
         ndarray of shape (n, 2)
-            P(Y = -1 | x) and P(Y = +1 | x), as `with_probabilities` has calibrated them: in [0, 1], with the sum 1.
+            P(Y = -1 | x) and P(Y = +1 | x), as `with_probabilities` has calibrated them: in [0, 1], with the sum 1. Of
+            a Dask array another one, of a Dask frame a Dask frame with the columns -1 and 1.
         """
         method, knots, values = self.calibration, self.calibration_knots, self.calibration_values
         if method is None or knots is None or values is None:
@@ -353,6 +357,11 @@ class Model(ABC):
                 "the model has scores only: call with_probabilities(prior=..., X=..., y=...) first, with rows that it "
                 "was not fitted to, and predict_proba of the model that it returns"
             )
+        if is_lazy(X):
+            lazy: NDArray[np.float64] = self._of_partitions(
+                self.predict_proba, X, n_threads, np.float64, of_classes=True
+            )
+            return lazy
         positive = probabilities(method, knots, values, self.decision_function(X, n_threads=n_threads))
         return np.stack([1.0 - positive, positive], axis=1)
 
@@ -387,11 +396,30 @@ class Model(ABC):
 
     def _checked_scores(self, X: object, name: str, n_threads: int) -> NDArray[np.float64]:
         """Return the scores of unchecked rows; those whose sums overflow in both directions have none."""
-        return refuse_nan_scores(self._decision_function(self._check_input(X, name), n_threads), name)
+        matrix = self._check_input(X, name)
+        if not matrix.n_rows:
+            return np.empty(0)
+        return refuse_nan_scores(self._decision_function(matrix, n_threads), name)
+
+    def _scores_in_memory(self, X: object, name: str, n_threads: int) -> NDArray[np.float64]:
+        """Return the scores of at least one row; those of a Dask collection, not its rows, are fetched from it."""
+        scores: NDArray[np.float64]
+        scores = computed(self.decision_function(X)) if is_lazy(X) else self._checked_scores(X, name, n_threads)
+        if not scores.size:
+            raise ValueError(f"{name} must have at least 1 row, got none")
+        return scores
+
+    def _of_partitions(
+        self, function: Callable[..., Any], X: object, n_threads: int | None, dtype: type, *, of_classes: bool = False
+    ) -> Any:
+        call = partial(function, n_threads=n_threads)
+        return of_partitions(X, call, dtype, self.n_features, self.feature_names, of_classes=of_classes)
 
     def _check_input(self, X: object, name: str) -> Any:
         """Return `X` in the form that `_decision_function` takes."""
-        return check_matrix(X, name=name, n_features=self.n_features, feature_names=self.feature_names)
+        return check_matrix(
+            X, name=name, n_features=self.n_features, feature_names=self.feature_names, may_be_empty=True
+        )
 
     def _out_of_bag(self) -> NDArray[np.float64] | None:
         """Return scores of the training rows, labelled ones too, by parts that were not fitted to them, or None."""
