@@ -141,7 +141,8 @@ def test_missing_entries_and_categories_of_any_library(library):
 def test_a_table_without_rows_has_no_scores(library, fit):
     model = FITS[fit](pd.DataFrame(X, columns=list("abcd")))
     model = model.with_probabilities(prior=0.4, X=X, y=Y)
-    empty = LIBRARIES[library](pd.DataFrame(columns=list("abcd"), dtype=object))
+    dtype = float if library == "protocol" else object
+    empty = LIBRARIES[library](pd.DataFrame(columns=list("abcd"), dtype=dtype))
     assert model.decision_function(empty).shape == (0,)
     assert model.predict(empty).shape == (0,)
     assert model.predict_proba(empty).shape == (0, 2)

@@ -33,6 +33,7 @@ Categories: TypeAlias = Literal["refuse", "learn"] | Kept
 Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 Places: TypeAlias = Mapping[Any, float]
 
+_FEW = 1000  # entries whose words take less time than finding the distinct ones among them
 _PLAIN = (str, int, float)  # and bool, which is an int
 
 
@@ -130,16 +131,17 @@ def _check_kind(values: list[Any], where: str, kept: tuple[Any, ...]) -> None:
 def _known_pandas(series: Any, where: str, kept: tuple[Any, ...], places: Places) -> Floats:
     if not hasattr(series.dtype, "categories"):
         return _of_values(series.tolist(), where, kept, places)
-    values = series.cat.categories
-    return _of_codes(
-        series.cat.codes.to_numpy(), len(values), lambda codes: values.take(codes).tolist(), where, kept, places
-    )
+    coded = series.array  # a Categorical, without the detour of the accessor
+    values = coded.categories
+    return _of_codes(coded.codes, len(values), lambda codes: values.take(codes).tolist(), where, kept, places)
 
 
 def _known_polars(series: Any, where: str, kept: tuple[Any, ...], places: Places) -> Floats:
     polars = sys.modules["polars"]
     if not isinstance(series.dtype, polars.Categorical | polars.Enum):
         return _of_values(series.to_list(), where, kept, places)
+    if len(series) < _FEW:
+        return _of_values(series.cast(polars.String).to_list(), where, kept, places)
     codes, values = _polars_codes(series)
     return _of_codes(codes, len(values), lambda codes: [values[code] for code in codes], where, kept, places)
 

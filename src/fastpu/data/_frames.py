@@ -15,9 +15,12 @@ from fastpu.data._refused_columns import RefusedColumn, refuse_columns
 from fastpu.data._tables import titles_of
 
 
-def read_frame(X: Any, kind: str, name: str, categories: Categories) -> tuple[Any, Kept]:
-    """Return the entries of a frame (an array, or a SciPy COO matrix) and its categories."""
-    kinds, dtypes = kinds_of_columns(X, kind, name, categories), dtypes_of(X, kind)
+def read_frame(X: Any, kind: str, name: str, kinds: list[str], categories: Categories) -> tuple[Any, Kept]:
+    """Return the entries of a frame whose columns are of these kinds, as an array or a SciPy COO matrix.
+
+    With them come its categories.
+    """
+    dtypes = dtypes_of(X, kind)
     if _is_sparse_dtype(dtypes[0]):
         return X.sparse.to_coo(), {}
     if (
@@ -50,7 +53,7 @@ def kinds_of_columns(X: Any, kind: str, name: str, categories: Categories = "lea
     n_sparse = sum(map(_is_sparse_dtype, dtypes))
     kinds, refused = [], []
     for column, dtype in enumerate(dtypes):
-        of_column = kind_of_column(X, column, kind)
+        of_column = kind_of_column(X, column, kind, dtype)
         is_mixed = _is_sparse_dtype(dtype) and (n_sparse < X.shape[1] or dtype.fill_value != 0)
         if of_column == "empty":
             is_known = categories == "learn" if known is None else str(column) in known
@@ -67,11 +70,11 @@ def kinds_of_columns(X: Any, kind: str, name: str, categories: Categories = "lea
     return kinds
 
 
-def kind_of_column(X: Any, column: int, kind: str) -> str:
+def kind_of_column(X: Any, column: int, kind: str, dtype: Any = None) -> str:
     """Return what a column holds: "numbers", "durations", "categories", "empty" (nothing, of no type) or "others"."""
     if kind == "pyarrow":
         return kind_of_arrow(X.schema.types[column])
-    dtype = column_of(X, column, kind).dtype
+    dtype = column_of(X, column, kind).dtype if dtype is None else dtype
     if is_categorical(dtype):
         return "categories"
     if kind == "polars":

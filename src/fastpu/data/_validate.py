@@ -64,9 +64,11 @@ def check_matrix(
             check_features(source.shape[1], names, name, n_features, feature_names)
             return DenseMatrix(np.empty(source.shape), names, {} if isinstance(categories, str) else categories)
         if not isinstance(categories, str):  # columns of a wrong type are reported before columns in a wrong order
-            kinds_of_columns(source, kind, name)
+            if n_features != source.shape[1] or names != feature_names:
+                kinds_of_columns(source, kind, name)
             check_features(source.shape[1], names, name, n_features, feature_names)
-        source, kept = read_frame(source, kind, name, categories)
+        kinds = kinds_of_columns(source, kind, name, categories)
+        source, kept = read_frame(source, kind, name, kinds, categories)
     elif categories and not isinstance(categories, str):
         place = where_column(int(next(iter(categories))), feature_names)
         raise TypeError(
@@ -108,12 +110,19 @@ def as_real_array(value: object, name: str) -> NDArray[Any]:
             whose = variable(name)
             floats = f"{whose}.astype(float)" if hasattr(value, "astype") else f"numpy.asarray({whose}, dtype=float)"
             hint = f"; use {floats} if they are numbers"
+            if are_texts(array):
+                hint += ", or scikit-learn's TfidfVectorizer().fit_transform if they are texts"
         raise TypeError(
             f"{name} must hold real numbers (boolean, integer or float dtype), got {describe(value)}"
             + ("" if hasattr(value, "dtype") else f", an array of dtype {array.dtype}")
             + hint
         )
     return array
+
+
+def are_texts(array: NDArray[Any]) -> bool:
+    """Tell whether entries that are no numbers begin with a string."""
+    return array.dtype.kind in "SU" or (array.size > 0 and isinstance(array.flat[0], str))
 
 
 def _check_shape(shape: tuple[int, ...], X: object, name: str, *, may_be_empty: bool = False) -> None:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fastpu.common._methods import DECLARED
 from fastpu.common._sharing import parameters_of_many
 from fastpu.common._text import describe
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._tables import frame_kind, known_table
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._calibration import calibrated
@@ -69,6 +70,7 @@ class FastpuClassifier(PUClassifier):
         """Fit to `X` and `y`; `data` are the further arguments of the function that speak of the rows."""
         rows = self._read_rows(X, reset=True)
         labels, codes = self._read_labels(y, rows.shape[0])
+        warn_of_other_order(rows, y=y, sample_weight=data.get("sample_weight"))
         if "sample_weight" in data:
             data["sample_weight"] = check_sample_weight(data["sample_weight"], codes.size)
             require_classes(labels, codes, data["sample_weight"])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_binary, check_sample_weight, label_counts
 from fastpu.metrics._ranked_rows import read_scores
 from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, prior_among_unlabeled
@@ -46,6 +47,7 @@ def f1(y_true: object, y_pred: object, *, sample_weight: object = None) -> float
     >>> f1([1, 1, 1, -1, -1], [1, 1, -1, 1, -1])
     0.6666666666666666
     """
+    warn_of_other_order(y_true, other="y_true", y_pred=y_pred, sample_weight=sample_weight)
     positive = check_binary(y_true, both=False)
     called = check_binary(y_pred, name="y_pred", both=False)
     if called.size != positive.size:

@@ -14,6 +14,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._progress import make_callback
 from fastpu.data._matrix import Matrix
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels
 from fastpu.kernels._expansion import linear_scores
@@ -336,6 +337,7 @@ def fit_pu_svm_path(
     }
     options = check_path_options(locals())
     matrix = check_training_rows(X, options.kernel, "fit_pu_svm_path")
+    warn_of_other_order(X, y=y)
     labels = check_labels(y, matrix.n_rows, pu_only="fit_pu_svm_path")
     signs = np.where(labels == 1, np.int8(1), np.int8(-1))
     by_row = np.where(labels == 1, costs["C_pos"], costs["C_unl"])

@@ -17,6 +17,7 @@ from fastpu.common._sharing import bound_arguments, shared_parameters, shares_to
 from fastpu.common._text import describe
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._folds import Fold, stratified_folds
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels, check_sample_weight, check_vector, label_counts
 from fastpu.model._prior import PriorEstimate
 from fastpu.selection._criteria import Criterion, check_scoring, with_prior
@@ -226,6 +227,7 @@ def select(
     if refine is not None:
         check_choice("refine", refine, ("greedy",))
     rows = TableRows(X)
+    warn_of_other_order(rows.X, y=y, sample_weight=sample_weight)
     labels = check_labels(y, rows.n_rows)
     generator = check_random_state(random_state)
     seed = random_state if isinstance(random_state, int | np.integer) else int(generator.integers(2**32))
