@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fastpu.common._text import describe
-from fastpu.data._tables import Titles, is_lazy, plain_title
+from fastpu.data._tables import is_lazy, plain_title
 from fastpu.data._validate import check_features
 
 _LARGE = 1_000_000  # a function of more bytes is sent to the workers once, not as a part of every task
@@ -24,8 +24,7 @@ def of_partitions(
     X: Any,
     function: Callable[[Any], Any],
     dtype: type,
-    n_features: int,
-    feature_names: Titles,
+    model: Any,
     *,
     of_classes: bool = False,
 ) -> Any:
@@ -35,7 +34,7 @@ def of_partitions(
     """
     if hasattr(X, "map_blocks") and hasattr(X, "numblocks"):
         if X.ndim == 2:
-            check_features(int(X.shape[1]), None, "X", n_features, feature_names)
+            check_features(int(X.shape[1]), None, "X", model.n_features, model.feature_names)
         if X.ndim != 2 or X.numblocks[1] != 1:
             raise ValueError(
                 f"X must have 2 dimensions and whole rows in every chunk, got {X.ndim} dimensions and chunks "
@@ -49,7 +48,7 @@ def of_partitions(
         return X.map_blocks(_of_part, _sent(function), dtype=dtype, drop_axis=1, meta=np.empty(0, dtype=dtype))
     if hasattr(X, "map_partitions") and hasattr(X, "columns"):
         titles = tuple(map(plain_title, X.columns))
-        check_features(len(titles), titles, "X", n_features, feature_names)
+        check_features(len(titles), titles, "X", model.n_features, model.feature_names)
         if of_classes:
             return X.map_partitions(_of_classes, _sent(function), dtype, meta=dict.fromkeys(_CLASSES, dtype))
         return X.map_partitions(_column, _sent(function), dtype, meta=("score", dtype))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -159,7 +159,9 @@ class Model(ABC):
         """
         threads = resolve_n_threads(n_threads)
         if is_lazy(X):
-            lazy: NDArray[np.float64] = self._of_partitions(self.decision_function, X, n_threads, np.float64)
+            lazy: NDArray[np.float64] = of_partitions(
+                X, partial(self.decision_function, n_threads=n_threads), np.float64, self
+            )
             return lazy
         return self._checked_scores(X, "X", threads)
 
@@ -169,7 +171,7 @@ class Model(ABC):
         Parameters and errors are those of `decision_function`.
         """
         if is_lazy(X):
-            lazy: NDArray[np.int64] = self._of_partitions(self.predict, X, n_threads, np.int64)
+            lazy: NDArray[np.int64] = of_partitions(X, partial(self.predict, n_threads=n_threads), np.int64, self)
             return lazy
         scores = self.decision_function(X, n_threads=n_threads)
         signs: NDArray[np.int64] = np.where(scores > self.threshold, np.int64(1), np.int64(-1))
@@ -358,8 +360,8 @@ class Model(ABC):
                 "was not fitted to, and predict_proba of the model that it returns"
             )
         if is_lazy(X):
-            lazy: NDArray[np.float64] = self._of_partitions(
-                self.predict_proba, X, n_threads, np.float64, of_classes=True
+            lazy: NDArray[np.float64] = of_partitions(
+                X, partial(self.predict_proba, n_threads=n_threads), np.float64, self, of_classes=True
             )
             return lazy
         positive = probabilities(method, knots, values, self.decision_function(X, n_threads=n_threads))
@@ -408,12 +410,6 @@ class Model(ABC):
         if not scores.size:
             raise ValueError(f"{name} must have at least 1 row, got none")
         return scores
-
-    def _of_partitions(
-        self, function: Callable[..., Any], X: object, n_threads: int | None, dtype: type, *, of_classes: bool = False
-    ) -> Any:
-        call = partial(function, n_threads=n_threads)
-        return of_partitions(X, call, dtype, self.n_features, self.feature_names, of_classes=of_classes)
 
     def _check_input(self, X: object, name: str) -> Any:
         """Return `X` in the form that `_decision_function` takes."""
