@@ -45,8 +45,7 @@ class Model(ABC):
     n_features : int
         Number of features of the training data.
     feature_names : tuple, or None
-        Their names, if the training data had names: strings, or whatever else the titles of its columns were, as
-        numbers, None and tuples of them.
+        Their names, if the training data had names: strings, or numbers, None and tuples of them.
     threshold : float
         `predict` calls a row positive if its score is larger.
     threshold_rule : str
@@ -350,8 +349,7 @@ class Model(ABC):
         Returns
         -------
         ndarray of shape (n, 2)
-            P(Y = -1 | x) and P(Y = +1 | x), as `with_probabilities` has calibrated them: in [0, 1], with the sum 1. Of
-            a Dask array another one, of a Dask frame a Dask frame with the columns -1 and 1.
+            P(Y = -1 | x) and P(Y = +1 | x), as `with_probabilities` has calibrated them. Of Dask collections: lazy.
         """
         method, knots, values = self.calibration, self.calibration_knots, self.calibration_values
         if method is None or knots is None or values is None:
@@ -399,14 +397,13 @@ class Model(ABC):
     def _checked_scores(self, X: object, name: str, n_threads: int) -> NDArray[np.float64]:
         """Return the scores of unchecked rows; those whose sums overflow in both directions have none."""
         matrix = self._check_input(X, name)
-        if not matrix.n_rows:
-            return np.empty(0)
-        return refuse_nan_scores(self._decision_function(matrix, n_threads), name)
+        return refuse_nan_scores(self._decision_function(matrix, n_threads), name) if matrix.n_rows else np.empty(0)
 
     def _scores_in_memory(self, X: object, name: str, n_threads: int) -> NDArray[np.float64]:
-        """Return the scores of at least one row; those of a Dask collection, not its rows, are fetched from it."""
-        scores: NDArray[np.float64]
-        scores = computed(self.decision_function(X)) if is_lazy(X) else self._checked_scores(X, name, n_threads)
+        """Return the scores of at least one row; of a Dask collection they, not its rows, are fetched."""
+        scores: NDArray[np.float64] = (
+            computed(self.decision_function(X)) if is_lazy(X) else self._checked_scores(X, name, n_threads)
+        )
         if not scores.size:
             raise ValueError(f"{name} must have at least 1 row, got none")
         return scores
