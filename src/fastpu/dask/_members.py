@@ -155,6 +155,7 @@ class Members:
         self._actor: Any = None
         self._tasks: list[Any] = []
         self._told: deque[bytes] = deque()
+        self._have_met = False
         wait_for(self._client, rows.holdings, "putting rows together")
         held = self._client.who_has(rows.holdings)
         self._addresses = [min(held[holding.key], default="") for holding in rows.holdings]
@@ -181,6 +182,7 @@ class Members:
             self._told.extend(self._wait_for(asked))
         if not self._told:  # the members have ended before the driver
             raise self._lost()
+        self._have_met = True
         return self._told.popleft()
 
     def _wait_for(self, answer: Any) -> Any:
@@ -211,8 +213,9 @@ class Members:
 
     def _check_present(self) -> None:
         present = self._client.nthreads()
-        if missing := [k for k, address in enumerate(self._addresses) if address not in present]:
-            names = ", ".join(self._addresses[k] for k in missing)
+        at = self._addresses
+        if missing := [k for k, address in enumerate(at) if address not in present or self._has_come_again(k)]:
+            names = ", ".join(at[k] for k in missing)
             numbers = sorted(number for k in missing for number in self._rows.partitions[k])
             raise WorkerLostError(
                 f"the Dask worker {names} is gone {self._rows.where}, with partitions {numbers}: its process ended, or "
@@ -221,6 +224,12 @@ class Members:
         for task in self._tasks:
             if task.status == "error":
                 raise task.exception()
+
+    def _has_come_again(self, k: int) -> bool:
+        """Return whether a worker was replaced by one of the same address, where Dask has repeated its task in vain."""
+        if not self._have_met or self._tasks[k].status != "error":
+            return False
+        return isinstance(self._tasks[k].exception(), ConnectionError)
 
     def _has_lost_tasks(self) -> bool:
         """Return whether Dask has given up a task of the fit, as it does without the task's worker."""
