@@ -123,9 +123,11 @@ class Meeting:
             line = Line(visitor, lambda: time.monotonic() < until and self._is_wanted(), self._context, is_server=True)
             prove(line, self._key, is_server=True)
             place = int.from_bytes(line.receive(8), "big")
-        except (OSError, EOFError, AuthenticationError):
+        except Exception as error:
             if line is not None:
                 line.close()
+            if not isinstance(error, OSError | EOFError | AuthenticationError):
+                raise
             return
         line.is_wanted = self._is_wanted
         self._open.append(line)

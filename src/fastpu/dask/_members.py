@@ -200,7 +200,7 @@ class Members:
         except WorkerLostError:
             raise
         except Exception as error:
-            self._check_present()
+            self._check_present(has_failed=True)
             if self._actor is None or not isinstance(error, OSError | EOFError | AuthenticationError):
                 raise
             raise self._lost(error) from error
@@ -211,7 +211,11 @@ class Members:
         if self._has_lost_tasks():
             raise self._lost()
 
-    def _check_present(self) -> None:
+    def _check_present(self, *, has_failed: bool = False) -> None:
+        """Raise what is known of workers that are gone and of members that have failed.
+
+        Where the meeting `has_failed`, that members do not find it is no news.
+        """
         present = self._client.nthreads()
         at = self._addresses
         if missing := [k for k, address in enumerate(at) if address not in present or self._has_come_again(k)]:
@@ -223,7 +227,9 @@ class Members:
             )
         for task in self._tasks:
             if task.status == "error":
-                raise task.exception()
+                error = task.exception()
+                if not (has_failed and isinstance(error, ConnectionError)):
+                    raise error
 
     def _has_come_again(self, k: int) -> bool:
         """Return whether a worker was replaced by one of the same address, where Dask has repeated its task in vain."""
@@ -240,7 +246,7 @@ class Members:
         """Return the error that says that members are gone, or raise a better one as soon as it is known."""
         until = time.monotonic() + _SECONDS_TO_LEARN
         while time.monotonic() < until:
-            self._check_present()
+            self._check_present(has_failed=True)
             if any(task.status == "cancelled" for task in self._tasks):
                 break
             time.sleep(CHECK_SECONDS / 10)
