@@ -12,6 +12,7 @@ import time
 from collections import deque
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 distributed = pytest.importorskip("distributed")
@@ -25,7 +26,7 @@ from dask_cases import (  # noqa: E402 - Dask may be absent
     local_cluster,
     rows,
 )
-from fastpu.dask import _meeting, _members  # noqa: E402 - Dask may be absent
+from fastpu.dask import _client, _meeting, _members  # noqa: E402 - Dask may be absent
 
 HANG_SECONDS = 60.0
 N_BUSY = 8
@@ -199,6 +200,20 @@ def test_a_worker_that_starts_again_at_the_same_address_is_lost_all_the_same():
     assert "tcp://a is gone after round 3, with partitions [4, 6]" in str(found)
     first = outcome(members(_tasks=[again], _have_met=False)._check_all_there)
     assert type(first) is ConnectionError
+
+
+def test_workers_that_are_all_gone_before_their_results_are_fetched_end_the_wait(monkeypatch):
+    monkeypatch.setattr(_client, "CHECK_SECONDS", 0.1)
+    monkeypatch.setattr(_client, "_MOST_SECONDS_ALONE", 0.5)
+    with local_cluster(1, processes=False) as client:
+        future = client.submit(np.ones, 3, pure=False)
+        _client.wait_for(client, [future], "counting")
+        client.cluster.scale(0)
+        while client.nthreads():
+            time.sleep(0.05)
+        found = outcome(_client.gather, client, [future], "counting")
+    assert isinstance(found, fastpu.dask.WorkerLostError)
+    assert str(found) == "counting: all Dask workers are gone, and none came back"
 
 
 @pytest.fixture
