@@ -229,6 +229,26 @@ def test_lines_are_as_few_as_what_is_shared_allows(together, of_both):
     assert all(shared == (("b",) if len(rows) > 1 else ()) for rows, shared in lines)
 
 
+def test_points_of_1_and_of_1_0_are_fitted_apart_and_told_apart_in_the_table(data):
+    """A fit that takes 1 for one feature and 1.0 for all of them would else judge both by the first."""
+    seen = []
+
+    @marked(shares=("shift",))
+    def fit(X, y, *, shift=0.0, other=0):
+        seen.append((type(other), shift))
+        many = [Shifted(value + isinstance(other, float)) for value in shift] if isinstance(shift, list) else []
+        return many or Shifted(shift + isinstance(other, float))
+
+    grid = {"shift": [0.0, 1.0], "other": [1, 1.0]}
+    found = fastpu.select(fit, *data, grid, scoring=peak(2.0), cv=2, random_state=0)
+    assert found.best_params == {"shift": 1.0, "other": 1.0}
+    assert isinstance(found.best_params["other"], float)
+    assert list(map(type, found.table["param_other"])) == [int, float] * 2
+    assert found.table["score"].tolist() == [-2.0, -1.0, -1.0, 0.0]
+    assert seen[:2] == [(int, [0.0, 1.0]), (float, [0.0, 1.0])]
+    assert found.table["param_shift"].dtype == np.float64
+
+
 def test_several_parameters_can_be_shared_together(data):
     points = points_of({"a": (1, 2), "b": (1, 2, 3), "c": ([1], [2])})
     lines = make_lines([*points, {"a": 1}, {"a": 2}], ("a", "b"), together=True)
@@ -294,6 +314,17 @@ def test_greedy_search_in_two_parameters_is_the_plain_one_and_fits_no_point_twic
     assert len(set(folds)) * 4 == len(folds)  # folds of 30 rows each
     points = {(a, b) for _, a, b in folds}
     assert len({(round(np.log(a), 9), round(np.log(b), 9)) for a, b in points}) == len(points)
+
+
+def test_greedy_search_keeps_numbers_of_features_whole():
+    X, y, _ = pu_data(120)
+    found = fastpu.select(
+        fastpu.fit_forest, X, y, {"max_features": [1, 2]}, n_trees=3, cv=2, refine="greedy", scoring="auc", n_threads=1,
+        random_state=0, admit=("degenerate",),
+    )  # fmt: skip
+    tried = found.table["param_max_features"][found.table["stage"] == "greedy"]
+    assert tried.size
+    assert all(isinstance(value, int | np.integer) for value in tried.tolist())
 
 
 def test_greedy_search_shares_work_too(data):

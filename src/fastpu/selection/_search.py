@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._params import value_key
 from fastpu.common._text import short
 from fastpu.common._warn import warn
 from fastpu.exceptions import ConvergenceWarning, FailedFitWarning
@@ -158,7 +159,8 @@ class Search:
 
 
 def _column(values: list[Any]) -> NDArray[Any]:
-    if all(isinstance(value, numbers.Real) for value in values):
+    are_numbers = all(isinstance(value, numbers.Real) for value in values)
+    if are_numbers and len(set(map(value_key, values))) == len(set(values)):  # else an array would make 1.0 of 1
         return np.array(values)
     column: NDArray[Any] = np.empty(len(values), dtype=object)
     column[:] = values
