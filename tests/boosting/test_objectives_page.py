@@ -128,7 +128,10 @@ CASES = [(way, loss) for way in WAYS for loss in LOSSES if (way, loss) != ("catb
 
 def test_every_call_of_the_page_is_tried_here():
     text = PAGE.read_text(encoding="utf-8")
-    called = set(re.findall(r"\b((?:lightgbm|xgboost|catboost)\.\w+)\(", text)) - {"lightgbm.Dataset", "xgboost.DMatrix"}
+    called = set(re.findall(r"\b((?:lightgbm|xgboost|catboost)\.\w+)\(", text)) - {
+        "lightgbm.Dataset",
+        "xgboost.DMatrix",
+    }
     assert called == set(WAYS)
     assert set(re.findall(r"\b\w+Regressor\b", text)) == {way.partition(".")[2] for way in WAYS if "Regressor" in way}
     assert set(re.findall(r"\{name\}`fastpu\.objectives\.(\w+)`", text)) == set(LOSSES)

@@ -41,6 +41,34 @@ def test_the_first_of_tied_points_is_chosen(data):
         assert found.best_index == 1
 
 
+def test_the_result_says_which_points_are_tied(data):
+    grid = [{"shift": [-100.0, 120.0, 100.0], "other": ["a"]}, {"shift": [130.0]}]
+    found = fastpu.select(Recorder(), *data, grid)
+    assert found.tied.tolist() == [1, 2, 3]
+    assert not found.tied.flags.writeable
+    text = (
+        "4 points tried; 3 of them have this score, and the one tried first was chosen: "
+        "shift=120.0, other='a'; shift=100.0, other='a'; shift=130.0, other=None)"
+    )
+    assert repr(found).endswith(text)
+    many = fastpu.select(Recorder(), *data, {"shift": [100.0 + i for i in range(9)], "other": ["a"]})
+    assert repr(many).endswith("chosen: " + "; ".join(f"shift={100.0 + i}" for i in range(6)) + " and 3 more)")
+    same = fastpu.select(Recorder(), *data, {"shift": [100.0, 100.0]})
+    assert repr(same).endswith("2 points tried; 2 of them have this score, and the one tried first was chosen)")
+    alone = fastpu.select(Recorder(), *data, {"shift": [1.0, 4.0]}, scoring=peak(2.0), refine="greedy")
+    assert alone.tied.tolist() == [alone.best_index]
+    assert repr(alone).endswith("points tried)")
+
+
+def test_points_of_least_error_are_tied_too(data):
+    X, _, truth = pu_data()
+    grid = {"shift": [-1e3, 1e3, -2e3]}
+    found = fastpu.select(Recorder(), *data, grid, scoring="error", validation=(X, np.ones(len(X), dtype=int)))
+    assert (found.tied.tolist(), found.best_score) == ([1], 0.0)
+    found = fastpu.select(Recorder(), *data, grid, scoring="error", validation=(X, -np.ones(len(X), dtype=int)))
+    assert (found.tied.tolist(), found.best_score) == ([0, 2], 0.0)
+
+
 def test_scores_that_differ_by_rounding_are_tied(data):
     def scoring(model, X, y):
         return 0.3 + model.by * 1e-15

@@ -80,6 +80,13 @@ class Search:
         best = max(scores.values())
         return next(i for i, score in scores.items() if score >= best - _TIE)
 
+    def tied_with(self, best: int) -> NDArray[np.int64]:
+        """Return the positions of all points whose score is that of the best, itself included."""
+        sign = self.work.criterion.sign
+        tied: NDArray[np.int64] = np.flatnonzero(sign * np.array(self.scores) >= sign * self.scores[best] - _TIE)
+        tied.flags.writeable = False
+        return tied
+
     def _try(self, points: list[dict[str, Any]], stage: str) -> None:
         outcomes = None
         if isinstance(self.source, FoldParts):
