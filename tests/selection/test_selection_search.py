@@ -61,7 +61,7 @@ def test_the_result_says_which_points_are_tied(data):
 
 
 def test_points_of_least_error_are_tied_too(data):
-    X, _, truth = pu_data()
+    X, *_ = pu_data()
     grid = {"shift": [-1e3, 1e3, -2e3]}
     found = fastpu.select(Recorder(), *data, grid, scoring="error", validation=(X, np.ones(len(X), dtype=int)))
     assert (found.tied.tolist(), found.best_score) == ([1], 0.0)

@@ -76,7 +76,9 @@ class Selection:
         columns = {key.removeprefix("param_"): self.table[key] for key in self.table if key.startswith("param_")}
         values = {name: [short(column[i]) for i in self.tied.tolist()] for name, column in columns.items()}
         differing = {name: of_name for name, of_name in values.items() if len(set(of_name)) > 1}
-        points = [", ".join(map("=".join, zip(differing, point, strict=True))) for point in zip(*differing.values())]
+        points = [
+            ", ".join(f"{name}={of_name[i]}" for name, of_name in differing.items()) for i in range(len(self.tied))
+        ]
         more = f" and {len(points) - _MOST_SHOWN} more" if len(points) > _MOST_SHOWN else ""
         named = f": {'; '.join(points[:_MOST_SHOWN])}{more}" if differing else ""
         return f"; {self.tied.size} of them have this score, and the one tried first was chosen{named}"
