@@ -177,14 +177,8 @@ def _plan_of(table: list[dict[str, str]]) -> Plan:
     score, least = _scores(table, "score"), _scores(table, "stratum_lowest")
     _refuse_repeated(table, "row", rows)
     _refuse_repeated(table, "place", place)
-    falling = np.argsort(place)
-    if (rises := np.flatnonzero(np.diff(score[falling]) > 0)).size:
-        above, below = (table[falling[rises[0] + i]] for i in (0, 1))
-        raise ValueError(
-            f"score must not rise from one place to the next, got {short(above['score'])} at place {above['place']} and "
-            f"{short(below['score'])} for {_which(below)} at place {below['place']}"
-        )
     ends, lowest = _strata(table, place, stratum, end, least)
+    _refuse_rising(table, place, score)
     if ends[-1] < n_rows:  # below it nothing was drawn
         ends, lowest = np.append(ends, n_rows), np.append(lowest, -np.inf)
     sizes, drawn = np.diff(ends, prepend=0), np.bincount(stratum, minlength=ends.size)
@@ -254,6 +248,18 @@ def _refuse_repeated(table: list[dict[str, str]], column: str, numbers: NDArray[
         again = first[times > 1][0]
         orders = ", ".join(table[i]["order"].strip() for i in np.flatnonzero(numbers == numbers[again]))
         raise ValueError(f"each {column} must be there once, got {column} {numbers[again]} for the orders {orders}")
+
+
+def _refuse_rising(table: list[dict[str, str]], place: NDArray[np.int64], score: NDArray[np.float64]) -> None:
+    """Raise ValueError if a row has a larger score than one above it, as where one column alone was sorted."""
+    order = np.argsort(place)
+    rises = np.flatnonzero(np.diff(score[order]) > 0)
+    if rises.size:
+        above, below = (table[order[rises[0] + i]] for i in (0, 1))
+        raise ValueError(
+            f"score must not rise from one place to the next, got {short(above['score'])} for {_which(above)} "
+            f"at place {above['place']} and {short(below['score'])} for {_which(below)} at place {below['place']}"
+        )
 
 
 def _strata(
