@@ -52,7 +52,7 @@ def fit_boosted_trees(
     n_bags: int = 1,
     bag_ratio: float | None = 3.0,
     subsample_unl: float = 1.0,
-    max_features: Literal["sqrt", "all"] | float = "all",
+    max_features: Literal["sqrt", "all"] | int | float = "all",
     max_bins: int | None = None,
     eval_set: tuple[object, object] | None = None,
     early_stopping_rounds: int | None = None,

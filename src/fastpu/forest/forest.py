@@ -32,7 +32,7 @@ def fit_forest(
     scenario: Literal["case_control", "single_set"] = "case_control",
     splitter: Literal["random", "best"] = "random",
     bag_ratio: float | None = 2.0,
-    max_features: Literal["auto", "sqrt", "all"] | float = "auto",
+    max_features: Literal["auto", "sqrt", "all"] | int | float = "auto",
     min_leaf_rows: int = 3,
     max_depth: int | None = None,
     max_leaves: int | None = None,
