@@ -18,6 +18,7 @@ from fastpu.data._matrix import columns_of
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._threshold import ScoredRows
+from fastpu.tree._copies import hashes_of_rows, warn_of_copies
 from fastpu.tree._fit import (
     bag_options,
     check_bag_ratio,
@@ -255,6 +256,9 @@ def make_model(
     )
     if settings.ranks:
         model = scored.with_threshold(model)
+    if settings.n_bags > 1:
+        n_threads = training.n_threads
+        warn_of_copies(FUNCTION, lambda label: hashes_of_rows(features, scored.counted(label), n_threads))
     _warn(model, scored, grown, chosen)
     return model
 
