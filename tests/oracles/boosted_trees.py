@@ -169,6 +169,8 @@ class Grower:
             sums = {code: (self.g[rows[of]].sum(), self.h[rows[of]].sum()) for code, of in groups.items()}
             present = sorted((code for code in groups if any(sums[code])), key=lambda code: self.value(*sums[code]))
             cuts = [(frozenset(present[:n]), n) for n in range(len(present))]
+            if len(present) > 2:  # each against all others
+                cuts[1:1] = [(frozenset({code}), 0) for code in present]
             missing = ~np.isin(codes, present)
         else:
             first = 1 if has_missing else 0
@@ -192,7 +194,7 @@ class Grower:
                 if not self.bins.categorical[feature]:
                     yield Split(feature, left, gain, cut=k, missing_left=missing_left)
                     continue
-                if codes_left:
+                if k:
                     gain -= excess_categories(len(present)) * self.chance_gain
                 others = set(range(256)) - set(present) if missing_left else set()
                 chosen = frozenset((code - 1) % 256 for code in others | set(codes_left))

@@ -213,7 +213,7 @@ def fit_boosted_trees(
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
     check_group_counts(settings, label_counts(labels, weights), None if weights is None else float(weights.sum()))
-    data = in_order(data, labels, weights)
+    data = in_order(data, labels, weights, is_known=before is not None)
     held = check_eval_set(eval_set, data)
     features = bin_rows(data, cuts, weights, threads)
     rows = LabelledRows(features, labels, weights)

@@ -169,7 +169,8 @@ def fit_forest(
     given = check_sample_weight(sample_weight, data.n_rows)
     labels, weights, among_unlabelled = check_groups(y, given, data.n_rows, fit.growth)
     counted = None if weights is None else (weights > 0).astype(np.float64)  # for cuts, rows are there or absent
-    features = bin_rows(in_order(data, labels, weights), cuts, counted, threads)
+    data = in_order(data, labels, weights, are_relative=True, is_known=before is not None)
+    features = bin_rows(data, cuts, counted, threads)
 
     def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
         return model.decision_function(features, n_threads=threads)

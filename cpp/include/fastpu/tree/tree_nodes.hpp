@@ -41,6 +41,9 @@ struct CategorySet {
 
   bool has(std::uint32_t member) const { return (words[member >> 6U] >> (member & 63U) & 1U) != 0; }
   void add(std::uint32_t member) { words[member >> 6U] |= std::uint64_t{1} << (member & 63U); }
+  void add(const CategorySet& members) {
+    for (std::size_t w = 0; w < words.size(); ++w) words[w] |= members.words[w];
+  }
   void remove(std::uint32_t member) { words[member >> 6U] &= ~(std::uint64_t{1} << (member & 63U)); }
   friend bool operator==(const CategorySet&, const CategorySet&) = default;
 };
