@@ -328,9 +328,11 @@ def _folds(cv: Any, labels: NDArray[np.int8], generator: np.random.Generator, cr
         n_folds = check_int("cv", cv, low=2)
         for count, kind in zip(label_counts(labels), ("positive", "unlabelled", "negative"), strict=True):
             if 0 < count < n_folds:
-                hint = f"; pass cv={count} or less" if count > 1 else ""
+                hint = f"pass cv={count} or less" if count > 2 else "pass cv=2"
+                if count == 1:
+                    hint = f"one {kind} row cannot be both fitted and held out: pass validation"
                 raise ValueError(
-                    f"cv = {n_folds} folds need at least {n_folds} rows of each kind, got {count} {kind}{hint}"
+                    f"cv = {n_folds} folds need at least {n_folds} rows of each kind, got {count} {kind}; {hint}"
                 )
         folds = stratified_folds(labels, n_folds, generator)
     for number, (_, held) in enumerate(folds):
