@@ -106,7 +106,7 @@ class KNNGraph:
             self._edges[mode] = kept
         return kept
 
-    def mean_similarity(self, sigma: float, mode: Mode = "mutual") -> float:
+    def _mean_similarity(self, sigma: float, mode: Mode = "mutual") -> float:
         """Return the mean weight of an edge, NaN where there are no edges."""
         edges, times = self._counted(check_choice("mode", mode, _MODES))
         with np.errstate(over="ignore"):

@@ -78,7 +78,7 @@ def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -
         for sigma, of_sigma in _groups(points, range(len(points)), "sigma"):
             if graph is not None:
                 R = graph.similarity(sigma)[1]
-                if graph.mean_similarity(sigma) < _NO_NEIGHBOURS:
+                if graph._mean_similarity(sigma) < _NO_NEIGHBOURS:
                     vanished.append(sigma)
             neighbour_term = NeighbourTerm(features, R)
             by_unl = _groups(points, of_sigma, "C_unl")
