@@ -69,10 +69,10 @@ def test_a_threshold_says_how_many_rows_a_bound_leaves_open():
     X, y = rows()
     model = fastpu.fit_isvm(X, y)
     with pytest.warns(
-        EstimateWarning, match=r"with_threshold: .* 4 to 45 of 90 unlabelled rows are called positive, and"
+        EstimateWarning, match=r"with_threshold: .* 5 to 45 of 90 unlabelled rows are called positive, and"
     ):
         at = model.with_threshold(prior=WIDE, X_unl=X[~y])
-    assert at.threshold_rule.endswith("(4 to 45 by what the estimate of the prior allows)")
+    assert at.threshold_rule.endswith("(5 to 45 by what the estimate of the prior allows)")
     low, high = (model.with_threshold(prior=end, X_unl=X[~y]).threshold for end in WIDE.allowed)
     assert high < at.threshold < low
 
