@@ -209,7 +209,7 @@ def _extras(name: str) -> dict[str, Any]:
     if name == "fit_boosted_trees":
         return {"min_leaf_rows": 2, "prior": None}
     if name == "priors.scar_test":
-        return {"prior": 0.4, "n_permutations": 9}
+        return {"prior": 0.4, "n_permutations": 9, "n_divisions": 2}
     if name == "stack":
         return {"P": problem()[0][:8].copy(), "U": problem()[0][8:].copy()}
     if name == "plot.path":

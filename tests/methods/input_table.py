@@ -374,6 +374,7 @@ _set("metrics.ranking_curve", prior=share(none=True))
 _set("priors.bbe priors.scar_test", fit=Parameter("callback", none=True, bad=_OBJECTS))
 _set("priors.scar_test", n_top=integer(10, 20, under={"prior": None}))
 _set("priors.scar_test", n_permutations=integer(1, 10**6, patient="so many permutations are made, until Ctrl-C"))
+_set("priors.scar_test", n_divisions=integer(1, 1000, patient="so many times five models are fitted"))
 _set(
     "priors.scar_test",
     columns=Parameter("object", none=True, bad=((1.5, TypeError), ("age", ValueError), (3, ValueError))),

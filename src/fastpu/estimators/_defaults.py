@@ -116,9 +116,10 @@ class WithPrior(FastpuClassifier):
             if weights is not None and group.size:
                 group = group[in_proportion(weights[group], check_random_state(seed).random())]
             if group.size < 2:
+                kind = "positive" if code else "unlabelled"
                 raise ValueError(
                     f"prior must be a number where a group has fewer than 2 rows, for 'bbe' cannot estimate it from "
-                    f"{group.size} {'positive' if code else 'unlabelled'} rows"
+                    f"{group.size} {kind} row{'' if group.size == 1 else 's'}"
                 )
             chosen.append(group)
         drawn = np.concatenate(chosen)
