@@ -16,7 +16,7 @@ from fastpu.common._params import check_int
 from fastpu.common._text import short
 from fastpu.data._columns import chosen_columns
 from fastpu.data._validate import check_matrix
-from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, proper_prior
+from fastpu.model._prior import PriorEstimate, check_scenario, proper_prior, take_prior_in
 from fastpu.priors._rows import open_sample
 from fastpu.priors._scores import held_out_scores, open_rankers
 
@@ -174,7 +174,7 @@ def scar_test(
     if (prior is None) == (n_top is None):
         came = "None for both" if prior is None else f"{short(prior)} and {short(n_top)}"
         raise TypeError(f"one of prior and n_top must be given, to find unlabelled rows that are positive, got {came}")
-    given, drawn_as = (None, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
+    given, drawn_as = (None, check_scenario(scenario)) if prior is None else take_prior_in(scenario, prior)
     share = proper_prior(given, drawn_as, n_pos=sample.pos.size, n_unl=sample.unl.size)
     most = 0 if n_top is None else check_int("n_top", n_top, low=_FEWEST, high=sample.unl.size)
     count = check_int("n_permutations", n_permutations, low=1, high=_MOST_PERMUTATIONS)
