@@ -95,11 +95,10 @@ def _beside_published(results: Results, names: Sequence[str], known: Published) 
         ]
         seconds = f"{_mean(found, name, 'seconds'):.3f}" if name in ours else ""
         rows.append([name, *cells, seconds])
-    head = ["learner", *(f"{title}, {labels} labels" for title in ("AUC", "average precision") for labels in GYM_LABELS),
-            "CPU-s"]  # fmt: skip
+    measures = [f"{title}, {labels} labels" for title in ("AUC", "average precision") for labels in GYM_LABELS]
     tables, splits = len({case.table for case in found}), len({case.seed for case in found})
     title = f"ADGym: {tables} tables, {splits} splits, means, and what was published for the same splits"
-    return table(head, rows, title=title) + f"\n\n{_agreement(found, known)}\n"
+    return table(["learner", *measures, "CPU-s"], rows, title=title) + f"\n\n{_agreement(found, known)}\n"
 
 
 def _agreement(found: Results, known: Published) -> str:

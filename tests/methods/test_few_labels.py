@@ -86,9 +86,9 @@ def test_bags_leave_out_unlabelled_rows_whose_scores_are_finite(n_labelled):
 
 def test_what_needs_two_labelled_rows_says_so():
     pytest.importorskip("sklearn")
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (an optional package)
+    from sklearn.linear_model import LogisticRegression
 
-    from fastpu import estimators  # noqa: PLC0415
+    from fastpu import estimators
 
     X, y, _ = few_labels(1)
     line = LogisticRegression()
@@ -112,9 +112,9 @@ def test_what_needs_two_labelled_rows_says_so():
 @pytest.mark.parametrize("n_labelled", FEW)
 def test_bags_around_a_classifier_take_few_labels(n_labelled):
     pytest.importorskip("sklearn")
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (an optional package)
+    from sklearn.linear_model import LogisticRegression
 
-    from fastpu.estimators import PUBaggingClassifier, SARClassifier  # noqa: PLC0415
+    from fastpu.estimators import PUBaggingClassifier, SARClassifier
 
     X, y, truth = few_labels(n_labelled)
     for machine in (
