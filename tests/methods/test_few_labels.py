@@ -98,6 +98,11 @@ def test_what_needs_two_labelled_rows_says_so():
         refused(ValueError, "y must have at least 2 labelled positive", wrapper.fit, X, y)
     for classifier in (estimators.UPUClassifier(), estimators.NNPUClassifier()):
         refused(ValueError, "'bbe' cannot estimate it from 1 positive row", classifier.fit, X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateModelWarning)
+        forest = fastpu.fit_forest(X, y, n_trees=20, random_state=0)
+    text = "X must be given for with_probabilities: no positive row (+1) has an out-of-bag score"
+    refused(ValueError, text, forest.with_probabilities, prior=0.4, y=y)
     stopped = {"early_stopping_rounds": 5}
     for fit in (fastpu.fit_boosted_trees, fastpu.fit_pnu_auc_boost):
         refused(ValueError, "only one labelled positive row", fit, X, y, **stopped)
