@@ -51,12 +51,13 @@ def covered(apart: float, prior: float, n_pos: int, n_unl: int, repeats: int, n_
     boot = {"n_boot": n_boot, "random_state": rng}
     held = dict.fromkeys(truth, 0)
     for _ in range(repeats):
-        pos = rng.normal(apart, 1, n_pos)
-        unl = rng.normal(size=n_unl) + apart * (rng.random(n_unl) < prior)
+        is_positive = np.append(np.ones(n_pos, dtype=bool), rng.random(n_unl) < prior)
+        scores = rng.normal(size=n_pos + n_unl) + apart * is_positive
+        y = np.arange(n_pos + n_unl) < n_pos
         found = {
-            "AP": average_precision(pos, unl, prior, **boot),
-            "precision": precision_at_k(pos, unl, prior, prior, **boot),
-            "recall": lift_at_k(pos, unl, prior, **boot),
+            "AP": average_precision(y, scores, prior, **boot),
+            "precision": precision_at_k(y, scores, prior, prior, **boot),
+            "recall": lift_at_k(y, scores, prior, **boot),
         }
         for name, estimate in found.items():
             unit = prior if name == "recall" else 1.0

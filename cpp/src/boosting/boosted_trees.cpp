@@ -62,9 +62,10 @@ void check_options(const BinnedFeatures& features, const BoostEvalSet* eval, con
 // ---- The result ----
 
 // Adds the first n rounds to the result.
-void keep_rounds(const std::vector<MadeRound>& rounds, index_t n, index_t first_set, BoostedTreesResult& result) {
+void keep_rounds(const std::vector<MadeRound>& rounds, index_t n, const Cuts& cuts, index_t first_set,
+                 BoostedTreesResult& result) {
   for (index_t r = 0; r < n; ++r) {
-    append_tree(rounds[at(r)].tree, first_set, result);
+    append_tree(rounds[at(r)].tree, cuts, first_set, result);
     result.tree_risk.push_back(rounds[at(r)].risk);
   }
 }
@@ -76,7 +77,7 @@ class Judge {
  public:
   Judge(const BoostEvalSet& eval, const BinnedFeatures& training, const BoostedTreesOptions& options, Team& team)
       : eval_(eval),
-        n_features_(training.n_features),
+        training_(training),
         patience_(options.early_stopping_rounds),
         auc_(eval, training, team),
         values_(at(auc_.n_rows())),
@@ -86,9 +87,9 @@ class Judge {
 
   void add(const GrownTree& tree) {
     Trees one;
-    append_tree(tree, 0, one);
+    append_tree(tree, *training_.cuts, 0, one);
     add({one.nodes.data(), std::ssize(one.nodes), one.tree_start.data(), 1, one.sets.data(), std::ssize(one.sets),
-         n_features_});
+         training_.n_features});
   }
 
   // Ends a round; returns whether it is time to stop.
@@ -107,7 +108,7 @@ class Judge {
   }
 
   const BoostEvalSet& eval_;
-  index_t n_features_;
+  const BinnedFeatures& training_;
   index_t patience_;
   index_t best_ = 0;
   detail::EvalAuc auc_;
@@ -144,7 +145,7 @@ BoostedTreesResult boost_all_rows(const TreeFeatures& features, BoostedRows& row
     }
   }
   result.risk.resize(at(result.best_round));
-  keep_rounds(rounds, result.best_round, options.init.n_sets, result);
+  keep_rounds(rounds, result.best_round, *features.binned().cuts, options.init.n_sets, result);
   return result;
 }
 
@@ -343,7 +344,8 @@ BoostedTreesResult boost_bags(const BoostedTreesTrainingSet& train, const BoostE
   if (!has_gained && result.status == BoostedTreesStatus::n_rounds) result.status = BoostedTreesStatus::no_gain;
   result.risk.resize(at(result.best_round));
   score_out_of_bag(train, options, bags, team, result);
-  for (const BoostedBag& bag : bags) keep_rounds(bag.rounds, result.best_round, options.init.n_sets, result);
+  for (const BoostedBag& bag : bags)
+    keep_rounds(bag.rounds, result.best_round, *train.features->cuts, options.init.n_sets, result);
   return result;
 }
 

@@ -52,7 +52,7 @@ def fit_boosted_trees(
     n_bags: int = 1,
     bag_ratio: float | None = 3.0,
     subsample_unl: float = 1.0,
-    max_features: Literal["sqrt", "all"] | float = "all",
+    max_features: Literal["sqrt", "all"] | int | float = "all",
     max_bins: int | None = None,
     eval_set: tuple[object, object] | None = None,
     early_stopping_rounds: int | None = None,
@@ -215,7 +215,7 @@ def fit_boosted_trees(
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
     check_group_counts(settings, label_counts(labels, weights), None if weights is None else float(weights.sum()))
-    data = in_order(data, labels, weights)
+    data = in_order(data, labels, weights, is_known=before is not None)
     held = check_eval_set(eval_set, data)
     features = bin_rows(data, cuts, weights, threads)
     rows = LabelledRows(features, labels, weights)

@@ -38,7 +38,7 @@ def fit_forest(
     scenario: Literal["case_control", "single_set"] = "case_control",
     splitter: Literal["random", "best"] = "random",
     bag_ratio: float | None = 2.0,
-    max_features: Literal["auto", "sqrt", "all"] | float = "auto",
+    max_features: Literal["auto", "sqrt", "all"] | int | float = "auto",
     min_leaf_rows: int = 3,
     max_depth: int | None = None,
     max_leaves: int | None = None,
@@ -113,7 +113,7 @@ max_bins, init_model, random_state, progress
     threads = resolve_n_threads(n_threads)
     rows = read_rows(X, y, sample_weight)
     connected = find_client(client)
-    census = take_census(connected, rows)
+    census = take_census(connected, rows, are_relative=True)
     form = find_form(connected, rows, census, n_cuts, are_alike=True)
     parts = bin_partitions(connected, rows, form, census)
     with closing(Tasks(connected, parts)) as tasks:

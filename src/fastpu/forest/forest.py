@@ -33,7 +33,7 @@ def fit_forest(
     scenario: Literal["case_control", "single_set"] = "case_control",
     splitter: Literal["random", "best"] = "random",
     bag_ratio: float | None = 2.0,
-    max_features: Literal["auto", "sqrt", "all"] | float = "auto",
+    max_features: Literal["auto", "sqrt", "all"] | int | float = "auto",
     min_leaf_rows: int = 3,
     max_depth: int | None = None,
     max_leaves: int | None = None,
@@ -172,7 +172,8 @@ def fit_forest(
     given = check_sample_weight(sample_weight, data.n_rows)
     labels, weights, among_unlabelled = check_groups(y, given, data.n_rows, fit.growth)
     counted = None if weights is None else (weights > 0).astype(np.float64)  # for cuts, rows are there or absent
-    features = bin_rows(in_order(data, labels, weights), cuts, counted, threads)
+    data = in_order(data, labels, weights, are_relative=True, is_known=before is not None)
+    features = bin_rows(data, cuts, counted, threads)
 
     def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
         return model.decision_function(features, n_threads=threads)

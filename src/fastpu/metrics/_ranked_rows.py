@@ -12,7 +12,6 @@ from fastpu.common._text import describe, short
 from fastpu.data._validate import check_vector
 
 _EXACT = 2.0**53  # below it float64 has every integer
-_FEWEST_LABELS = 10  # fewer numbers that are -1, 0 or 1 may be scores
 #: Where the NaN of a score may come from.
 NO_SCORE = "; an out-of-bag score is NaN where every bag has the row: score held-out rows in its place"
 
@@ -34,29 +33,12 @@ def check_k(k: object, n_unl: int | None = None) -> int:
     return rows
 
 
-def read_scores(*given: tuple[str, object], n: int | None = None) -> list[NDArray[np.float64]]:
-    """Return scores as vectors, each given as (name, values); refuse labels in the place of the scores of a group."""
-    scores = [check_vector(name, value, n=n, allow_inf=True, of_nan=NO_SCORE) for name, value in given]
-    if len(scores) == 2 and _FEWEST_LABELS <= scores[0].size == scores[1].size:
-        are_labels = [bool(np.isin(part, (-1, 0, 1)).all() and part.min() < part.max()) for part in scores]
-        # Whole numbers in the other group may be counts, which are 0 and 1 in one group and larger in the other.
-        if any(are_labels) and not all(bool((part == np.rint(part)).all()) for part in scores):
-            names = [name for name, _ in given]
-            labels, other = names if are_labels[0] else names[::-1]
-            raise ValueError(
-                f"{labels} must hold the scores of the rows of one group, got -1, 0 and 1 alone, one for each score in "
-                f"{other}, as labels are: pass the scores of each group by themselves, such as scores[y == 1] and "
-                f"scores[y == 0]"
-            )
-    return scores
-
-
 def check_scores(*given: tuple[str, object], n: int | None = None) -> list[NDArray[np.float64]]:
     """Return checked scores, each given as (name, values), whose order is that of the given ones.
 
     Where integers are so large that float64 may make different ones equal, the scores returned are their ranks.
     """
-    scores = read_scores(*given, n=n)
+    scores = [check_vector(name, value, n=n, allow_inf=True, of_nan=NO_SCORE) for name, value in given]
     if max(max(float(part.max()), -float(part.min())) for part in scores) < _EXACT:
         return scores
     whole = [np.asarray(value) for _, value in given]
@@ -76,8 +58,7 @@ class Ranked:
     n_places: int
 
     @classmethod
-    def of(cls, score_pos: object, score_unl: object) -> Ranked:
-        pos, unl = check_scores(("score_pos", score_pos), ("score_unl", score_unl))
+    def of(cls, pos: NDArray[np.float64], unl: NDArray[np.float64]) -> Ranked:
         values, rising = np.unique(np.concatenate([pos, unl]), return_inverse=True)
         # Rows in the order of their places, so that what is drawn of them is read and counted in fast memory.
         places = values.size - 1 - rising

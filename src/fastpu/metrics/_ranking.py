@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._warn import warn
+from fastpu.data._validate import label_counts
 from fastpu.exceptions import EstimateWarning
 from fastpu.metrics._ranked_rows import (
     Ranked,
@@ -22,6 +23,7 @@ from fastpu.metrics._ranked_rows import (
     perfect_counts,
     recall_of,
 )
+from fastpu.metrics._rows import read_rows
 from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, proper_prior
 
 _ENDS = (0.05, 0.95)  # of an interval, as quantiles of the samples
@@ -33,8 +35,8 @@ _MOST_SAMPLES = 10**9  # of a bootstrap: more than there is time for
 
 @answers_unknown_keywords
 def recall_at_k(
-    score_pos: object,
-    score_unl: object,
+    y: object,
+    scores: object,
     k: float,
     *,
     n_boot: int = 0,
@@ -48,9 +50,11 @@ def recall_at_k(
 
     Parameters
     ----------
-    score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
-        As in `err_star`. On rows that the model was fitted to, every figure here is too good. Integers of one NumPy
-        type are compared as they are, other numbers as float64.
+    y : array-like of shape (n,)
+        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive and 0 (False or missing) for
+        unlabelled rows. Rows that are -1, labelled negative, are not in the ranking.
+    scores : array-like of shape (n,)
+        As in `auc`. On rows that the model was fitted to, every figure here is too good.
     k : int or float
         An integer is the number of unlabelled rows that are flagged, from 1 to n_u; a float in (0, 1] the share of
         them, rounded to whole rows, at least one. So 1 is one row and 1.0 is all of them.
@@ -79,21 +83,24 @@ def recall_at_k(
     be expected on either side of the cut, and in 65 to 82 % where one was. They have no width where all labelled rows
     are on one side.
 
-    O(n log n) time and O(n) memory for n = n_p + n_u, and O(n) time more for each sample.
+    O(n log n) time and O(n) memory of n rows, and O(n) time more for each sample.
 
     Examples
     --------
     >>> from fastpu.metrics import recall_at_k
-    >>> recall_at_k([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], k=2)
+    >>> y = [1, 1, 1, 1, 0, 0, 0, 0, 0]
+    >>> scores = [0.9, 0.4, 0.8, 0.2, 0.7, 0.4, 0.3, 0.1, 0.0]
+    >>> recall_at_k(y, scores, k=2)
     0.75
     """
-    return _at_k(Ranked.of(score_pos, score_unl), k, lambda recall, _share: recall, n_boot, random_state)
+    ranked, _ = _ranked("recall_at_k", y, scores)
+    return _at_k(ranked, k, lambda recall, _share: recall, n_boot, random_state)
 
 
 @answers_unknown_keywords
 def lift_at_k(
-    score_pos: object,
-    score_unl: object,
+    y: object,
+    scores: object,
     k: float,
     *,
     n_boot: int = 0,
@@ -109,7 +116,7 @@ def lift_at_k(
 
     Parameters
     ----------
-    score_pos, score_unl, k, n_boot, random_state
+    y, scores, k, n_boot, random_state
         As in `recall_at_k`.
 
     Returns
@@ -120,16 +127,19 @@ def lift_at_k(
     Examples
     --------
     >>> from fastpu.metrics import lift_at_k
-    >>> lift_at_k([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], k=2)
+    >>> y = [1, 1, 1, 1, 0, 0, 0, 0, 0]
+    >>> scores = [0.9, 0.4, 0.8, 0.2, 0.7, 0.4, 0.3, 0.1, 0.0]
+    >>> lift_at_k(y, scores, k=2)
     1.875
     """
-    return _at_k(Ranked.of(score_pos, score_unl), k, lambda recall, share: recall / share, n_boot, random_state)
+    ranked, _ = _ranked("lift_at_k", y, scores)
+    return _at_k(ranked, k, lambda recall, share: recall / share, n_boot, random_state)
 
 
 @answers_unknown_keywords
 def precision_at_k(
-    score_pos: object,
-    score_unl: object,
+    y: object,
+    scores: object,
     k: float,
     prior: float | PriorEstimate,
     *,
@@ -145,7 +155,7 @@ def precision_at_k(
 
     Parameters
     ----------
-    score_pos, score_unl, k
+    y, scores, k
         As in `recall_at_k`.
     prior, scenario
         As in `pu_auc`. The precision is proportional to :math:`\theta`.
@@ -172,11 +182,13 @@ def precision_at_k(
     Examples
     --------
     >>> from fastpu.metrics import precision_at_k
-    >>> precision_at_k([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], k=2, prior=0.4)
+    >>> y = [1, 1, 1, 1, 0, 0, 0, 0, 0]
+    >>> scores = [0.9, 0.4, 0.8, 0.2, 0.7, 0.4, 0.3, 0.1, 0.0]
+    >>> precision_at_k(y, scores, k=2, prior=0.4)
     0.75
     """
     given = check_prior_in(scenario, prior)
-    ranked, theta, thetas, generator = _opened(score_pos, score_unl, prior, given, n_boot, random_state)
+    ranked, theta, thetas, generator = _opened("precision_at_k", y, scores, prior, given, n_boot, random_state)
     flagged = np.array([check_k(k, ranked.unl.size)])
     share = float(flagged[0]) / ranked.unl.size
     each = iter([theta, *thetas.tolist()])
@@ -188,8 +200,8 @@ def precision_at_k(
 
 @answers_unknown_keywords
 def average_precision(
-    score_pos: object,
-    score_unl: object,
+    y: object,
+    scores: object,
     prior: float | PriorEstimate,
     *,
     scenario: str = "case_control",
@@ -209,7 +221,7 @@ def average_precision(
 
     Parameters
     ----------
-    score_pos, score_unl, n_boot, random_state
+    y, scores, n_boot, random_state
         As in `recall_at_k`.
     prior, scenario
         As in `precision_at_k`.
@@ -221,8 +233,8 @@ def average_precision(
 
     Notes
     -----
-    Rows of equal scores are flagged together, so the order of rows does not matter. O(n log n) time and O(n) memory for
-    n = n_p + n_u, and O(n) time more for each sample.
+    Rows of equal scores are flagged together, so the order of rows does not matter. O(n log n) time and O(n) memory of
+    n rows, and O(n) time more for each sample.
 
     With few rows the mean of such estimates is not quite the truth: precisions are cut off at 1 one by one, which makes
     it too small, and each labelled row counts in its own recall, which makes it too large. In simulations, with 20 to
@@ -239,11 +251,13 @@ def average_precision(
     Examples
     --------
     >>> from fastpu.metrics import average_precision
-    >>> round(average_precision([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], prior=0.4), 3)
+    >>> y = [1, 1, 1, 1, 0, 0, 0, 0, 0]
+    >>> scores = [0.9, 0.4, 0.8, 0.2, 0.7, 0.4, 0.3, 0.1, 0.0]
+    >>> round(average_precision(y, scores, prior=0.4), 3)
     0.854
     """
     given = check_prior_in(scenario, prior)
-    ranked, theta, thetas, generator = _opened(score_pos, score_unl, prior, given, n_boot, random_state)
+    ranked, theta, thetas, generator = _opened("average_precision", y, scores, prior, given, n_boot, random_state)
     each = iter([theta, *thetas.tolist()])
     estimate = _estimated(ranked, lambda p, u: mean_precision(p, u, next(each)), thetas.size, generator)
     if isinstance(estimate, RankingEstimate):
@@ -257,8 +271,8 @@ def average_precision(
 
 @answers_unknown_keywords
 def ranking_curve(
-    score_pos: object,
-    score_unl: object,
+    y: object,
+    scores: object,
     *,
     prior: float | PriorEstimate | None = None,
     scenario: str = "case_control",
@@ -272,7 +286,7 @@ def ranking_curve(
 
     Parameters
     ----------
-    score_pos, score_unl, n_boot, random_state
+    y, scores, n_boot, random_state
         As in `recall_at_k`.
     prior, scenario
         As in `precision_at_k`; only the precision needs a prior, which is None by default.
@@ -287,13 +301,15 @@ def ranking_curve(
     Examples
     --------
     >>> from fastpu.metrics import ranking_curve
-    >>> curve = ranking_curve([0.9, 0.4, 0.8, 0.2], [0.7, 0.4, 0.3, 0.1, 0.0], prior=0.4)
+    >>> y = [1, 1, 1, 1, 0, 0, 0, 0, 0]
+    >>> scores = [0.9, 0.4, 0.8, 0.2, 0.7, 0.4, 0.3, 0.1, 0.0]
+    >>> curve = ranking_curve(y, scores, prior=0.4)
     >>> curve.n_flagged.tolist(), curve.recall.tolist()
     ([1, 2, 3, 4, 5], [0.5, 0.75, 0.75, 1.0, 1.0])
     """
     most = check_int("n_points", n_points, low=2, high=_MOST_POINTS)
     given = (None, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
-    ranked, theta, thetas, generator = _opened(score_pos, score_unl, prior, given, n_boot, random_state)
+    ranked, theta, thetas, generator = _opened("ranking_curve", y, scores, prior, given, n_boot, random_state)
     n_unl = ranked.unl.size
     if n_unl <= most:
         flagged = np.arange(1, n_unl + 1)
@@ -311,9 +327,16 @@ def ranking_curve(
     return RankingCurve(flagged, flagged / n_unl, recall, interval, None if prior is None else theta, of_precision)
 
 
+def _ranked(user: str, y: object, scores: object) -> tuple[Ranked, int]:
+    """Return the positive and the unlabelled rows in order, and the number of labelled negative ones beside them."""
+    labels, values = read_rows(user, y, scores)
+    return Ranked.of(values[labels == 1], values[labels == 0]), label_counts(labels)[2]
+
+
 def _opened(
-    score_pos: object,
-    score_unl: object,
+    user: str,
+    y: object,
+    scores: object,
     prior: object,
     given: tuple[float | None, str],
     n_boot: object,
@@ -324,8 +347,8 @@ def _opened(
     The latter are drawn if the prior has samples. `given` is its number, or None for any, and the scenario.
     """
     n_samples, generator = _check_boot(n_boot, random_state)
-    ranked = Ranked.of(score_pos, score_unl)
-    theta = proper_prior(*given, n_pos=ranked.pos.size, n_unl=ranked.unl.size)
+    ranked, n_neg = _ranked(user, y, scores)
+    theta = proper_prior(*given, n_pos=ranked.pos.size, n_unl=ranked.unl.size, n_neg=n_neg)
     if isinstance(prior, PriorEstimate) and prior.samples.size:
         return ranked, theta, generator.choice(prior.samples, n_samples), generator
     return ranked, theta, np.full(n_samples, theta), generator

@@ -51,8 +51,8 @@ def sensitivity(function: Callable[[float], float], priors: object, *, n_points:
     --------
     >>> from fastpu.metrics import pu_auc
     >>> from fastpu.priors import sensitivity
-    >>> pos, unl = [0.9, 0.4], [0.8, 0.5, 0.1, 0.1]
-    >>> sensitivity(lambda prior: pu_auc(pos, unl, prior=prior), [0.2, 0.4]).values.round(3)
+    >>> y, scores = [1, 1, 0, 0, 0, 0], [0.9, 0.4, 0.8, 0.5, 0.1, 0.1]
+    >>> sensitivity(lambda prior: pu_auc(y, scores, prior=prior), [0.2, 0.4]).values.round(3)
     array([0.812, 0.917])
     """
     if not callable(function):

@@ -119,13 +119,10 @@ class Criterion:
             used = positive | (y == (-1 if (y == -1).any() else 0))
             return auc(positive[used], scores[used], sample_weight=None if weight is None else weight[used])
         if self.name == "lift":
-            return float(lift_at_k(scores[positive], scores[y == 0], cast("float", self.k)))
+            return float(lift_at_k(y, scores, cast("float", self.k)))
         if self.name == "average_precision":
-            return float(average_precision(scores[positive], scores[y == 0], prior=self.prior_by(y)))
-        # In a single set labelled negatives, if any, belong to the sample as well.
-        other = y == 0 if self.scenario == "case_control" else ~positive
-        weights = (None, None) if weight is None else (weight[positive], weight[other])
-        called = call_rows(scores[positive], scores[other], threshold, *weights)
+            return float(average_precision(y, scores, prior=self.prior_by(y)))
+        called = call_rows(self.name, y, scores, self.scenario, threshold, weight)
         return called.puf(self.scenario) if self.name == "puf" else called.err_star(self.prior, self.scenario)
 
 

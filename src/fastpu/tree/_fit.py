@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.common._params import MANY, check_choice, check_float, check_int, check_random_state
+from fastpu.common._params import MANY, check_choice, check_float, check_int, check_random_state, value_key
 from fastpu.common._text import describe
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix, label_counts
@@ -78,7 +78,7 @@ _WIDE_SHARE = 0.2
 def check_max_features(value: object, names: tuple[str, ...] = ("sqrt", "all")) -> str | int | float:
     if isinstance(value, str):
         return check_choice("max_features", value, names)
-    if isinstance(value, float):
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
         return check_float("max_features", value, low=0, high=1, open_low=True)
     try:
         return min(check_int("max_features", value, low=1), MANY)
@@ -171,8 +171,11 @@ class Start:
         if before is None:
             return
         for name, value in params.items():
-            if before.params.get(name) != value:
-                raise ValueError(f"{name} must be that of init_model, {before.params.get(name)!r}, got {value!r}")
+            made_by = before.params.get(name)
+            if value_key(made_by) != value_key(value):
+                # Values that Python takes for equal are told apart by their types, such as 1 (int) and 1.0 (float).
+                wording = describe if made_by == value else repr
+                raise ValueError(f"{name} must be that of init_model, {wording(made_by)}, got {wording(value)}")
         features._check_fits("X", before)
         if before.oob_sum is not None and before.oob_sum.size != n_rows:
             raise ValueError(f"X must have the {before.oob_sum.size} rows of init_model, got {n_rows}")
