@@ -133,7 +133,7 @@ def test_a_field_of_a_kind_that_no_file_holds_is_refused():
 
 
 def test_nobody_takes_the_name_of_a_class_of_fastpu(monkeypatch):
-    monkeypatch.setattr(_model, "_CLASSES", {})
+    monkeypatch.setattr(_model, "MODEL_CLASSES", {})
     type("Own", (Model,), {"__module__": "fastpu.own"})
     with pytest.raises(TypeError, match=r"there is a model class Own in fastpu\.own already"):
         type("Own", (Model,), {"__module__": "elsewhere"})

@@ -9,7 +9,18 @@ import numpy as np
 
 from fastpu.common._text import short
 from fastpu.data._arrow import concat_arrow, is_of, kind_of_arrow
-from fastpu.data._categories import Categories, Kept, is_categorical, places_in, read_categories, take_numbers
+from fastpu.data._categories import (
+    LEVELS,
+    Categories,
+    Kept,
+    check_values,
+    has_levels,
+    is_categorical,
+    places_in,
+    read_categories,
+    take_numbers,
+)
+from fastpu.data._levels import levels_of, places_of_levels
 from fastpu.data._matrix import check_whole_numbers
 from fastpu.data._refused_columns import RefusedColumn, refuse_columns
 from fastpu.data._tables import titles_of
@@ -33,16 +44,29 @@ def read_frame(X: Any, kind: str, name: str, kinds: list[str], categories: Categ
     is_single = all(k == "categories" or _is_single(dtype, kind) for k, dtype in zip(kinds, dtypes, strict=True))
     entries = np.empty(X.shape, dtype=np.float32 if is_single else np.float64)
     known: Kept = {} if isinstance(categories, str) else categories
-    titles, kept = titles_of(X), {}
+    titles = titles_of(X)
+    kept: dict[str, tuple[Any, ...]] = {}
     read = {"pandas": _pandas_numbers, "polars": _polars_numbers, "pyarrow": _arrow_numbers}[kind]
     for column, of_column in enumerate(kinds):
         series, title = column_of(X, column, kind), f"column {short(titles[column])}"
         if of_column == "categories":
             where, key = f"{name}, in {title},", str(column)
-            places = places_in(known, key) if key in known else None
-            entries[:, column], kept[key] = read_categories(series, kind, where, known.get(key), places)
+            levels = levels_of(series) if kind == "pandas" else None
+            if key in known:
+                places = places_in(known, key)
+            else:  # all levels of an ordered column, also those that no row has
+                places = None if levels is None else {level: float(place) for place, level in enumerate(levels)}
+            of_model = known.get(key, levels)
+            entries[:, column], kept[key] = read_categories(series, kind, where, of_model, places)
+            if key not in known and levels is not None:
+                check_values(levels, where)
+                kept[LEVELS] = (*kept.get(LEVELS, ()), key)
+            if levels is not None and has_levels(known, column):
+                entries[:, column] = places_of_levels(series, known[key])
         else:
             entries[:, column] = read(series, name, title, entries.dtype, is_duration=of_column == "durations")
+    if LEVELS in known:
+        kept[LEVELS] = known[LEVELS]
     return entries, kept
 
 
@@ -130,6 +154,8 @@ def _concat_pandas(frames: list[Any]) -> Any:
     result = pandas.concat(frames, ignore_index=True)
     for column, dtype in enumerate(result.dtypes):
         parts = [frame.iloc[:, column] for frame in frames]
+        if hasattr(dtype, "categories"):
+            continue  # one dtype for all, whose order stays
         if all(hasattr(part.dtype, "categories") for part in parts):
             result.isetitem(column, pandas.api.types.union_categoricals(parts, ignore_order=True))
         elif _is_of_objects(dtype) and {kind_of_column(frame, column, "pandas") for frame in frames} == {"numbers"}:

@@ -21,10 +21,10 @@ from fastpu.data._tables import is_lazy
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight
 from fastpu.exceptions import EstimateWarning
 from fastpu.model._calibration import METHODS, Scored, calibrate, check_calibration, probabilities
-from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
-from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
+from fastpu.model._fields import encode_field, field_specs, freeze
+from fastpu.model._file import file_name, write_model_file
 from fastpu.model._lazy import computed, of_partitions
-from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior
+from fastpu.model._prior import PriorEstimate, check_prior, proper_prior, said_of_wide, take_prior_in
 from fastpu.model._threshold import matched_threshold
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 
 _MOST_FEATURES = 2**63 - 1
-_CLASSES: dict[str, type[Model]] = {}
+#: The classes of models that `load` knows, by their names.
+MODEL_CLASSES: dict[str, type[Model]] = {}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -101,10 +102,10 @@ class Model(ABC):
         super().__init_subclass__(**kwargs)
         if is_base:
             return
-        known = _CLASSES.get(cls.__name__)
+        known = MODEL_CLASSES.get(cls.__name__)
         if known is not None and known.__module__ != cls.__module__ and known.__module__.startswith("fastpu."):
             raise TypeError(f"there is a model class {cls.__name__} in {known.__module__} already")
-        _CLASSES[cls.__name__] = cls
+        MODEL_CLASSES[cls.__name__] = cls
 
     def __post_init__(self) -> None:
         for name, spec in field_specs(type(self)).items():
@@ -206,6 +207,9 @@ class Model(ABC):
         -----
         DegenerateModelWarning
             If the new model calls all rows of `X_unl` positive, or none.
+        EstimateWarning
+            If `prior` is an estimate whose `allowed` shares are far from it: the warning, and `threshold_rule`, say
+            how many rows their ends would call positive.
 
         Raises
         ------
@@ -220,6 +224,15 @@ class Model(ABC):
         if isinstance(prior, PriorEstimate) and prior.interval is not None:
             fewest, most = (round(end * scores.size) for end in prior.interval)
             rule += f" ({fewest} to {most} by the interval of the prior)"
+        if isinstance(prior, PriorEstimate) and prior.is_wide and prior.open_range is not None:
+            ends = [matched_threshold(scores, end) for end in prior.open_range]
+            (upper, fewest), (lower, most) = ends
+            warn(
+                f"with_threshold: {said_of_wide(prior)}, by which {fewest} to {most} of {scores.size} unlabelled rows "
+                f"are called positive, and the threshold is from {lower:.4g} to {upper:.4g}",
+                EstimateWarning,
+            )
+            rule += f" ({fewest} to {most} by what the estimate of the prior allows)"
         return dataclasses.replace(self, threshold=threshold, threshold_rule=rule)
 
     def with_probabilities(
@@ -280,7 +293,8 @@ class Model(ABC):
         EstimateWarning
             If the labelled positives have lower scores than the unlabelled rows on average, for then "sigmoid" gives
             every row the prior; if they have so high ones that "sigmoid" is a step, and a twentieth of them lie below
-            it; or if the mean of "isotonic" over U misses the prior by more than a quarter of it.
+            it; or if the mean of "isotonic" over U misses the prior by more than a quarter of it. If `prior` is an
+            estimate whose `allowed` shares are far from it, to which the probabilities are in proportion.
 
         Raises
         ------
@@ -316,7 +330,7 @@ class Model(ABC):
                [0.7, 0.3],
                [0. , 1. ]])
         """
-        given, drawn_as = check_prior_in(scenario, prior)
+        given, drawn_as = take_prior_in(scenario, prior)
         check_choice("method", method, METHODS)
         threads = resolve_n_threads(n_threads)
         scores = self._out_of_bag() if X is None else self._scores_in_memory(X, "X", threads)
@@ -437,63 +451,4 @@ def _restore(cls: type[Model], fields: dict[str, Any]) -> Model:
         for array in value.values() if isinstance(value, Mapping) else (value,):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
-    return cls(**fields)
-
-
-def load(path: object) -> Model:
-    """Read a model that `Model.save` has written.
-
-    No code in the file is run: it holds numbers and text only, and is checked before use.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    Model
-        Of the class that was saved.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be opened (FileNotFoundError if there is none).
-    ValueError
-        If the file is no model file, is truncated or damaged, holds what no model of its class can, or was written in
-        a later format than this fastpu knows (it reads all earlier ones), or if `path` is a device or pipe, or holds a
-        null character.
-
-    Notes
-    -----
-    O(size of the file) time and memory.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import fastpu
-    >>> model = fastpu.baselines.fit_rankboost_auc([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
-    >>> with tempfile.TemporaryDirectory() as directory:
-    ...     model.save(Path(directory) / "model.npz")
-    ...     again = fastpu.load(Path(directory) / "model.npz")
-    >>> again.predict([[0.5], [2.5]])
-    array([-1,  1])
-    """
-    name = file_name(path)
-    with open_model_file(name) as stream, refusing_damage(name):
-        return _from_parts(*read_model_file(stream))
-
-
-def _from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
-    cls = _CLASSES.get(str(header["class"]))
-    if cls is None:
-        raise ValueError(f"it holds a model of the unknown class {short(header['class'])}")
-    specs, nodes = field_specs(cls), header["fields"]
-    # A field that the class got after the file was written has a default, and takes it.
-    needed = {field.name for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING}
-    if not isinstance(nodes, dict) or not needed <= set(nodes) <= set(specs):
-        raise ValueError(f"its fields are not those of {cls.__name__}")
-    fields: dict[str, Any] = {name: decode_field(name, node, specs[name], arrays) for name, node in nodes.items()}
-    if arrays:
-        raise ValueError(f"it has arrays that {cls.__name__} does not know: {sorted(arrays)}")
     return cls(**fields)
