@@ -129,7 +129,7 @@ def test_missing_entries_and_categories_of_any_library(library):
     frame.loc[3, "x"] = None
     model = fastpu.fit_forest(frame, Y, n_trees=5, random_state=0)
     again = fastpu.fit_forest(LIBRARIES[library](frame), Y, n_trees=5, random_state=0)
-    assert again.categories["1"] == ("a", "b", "c")
+    assert again.categories["1"] == model.categories["1"]
     np.testing.assert_array_equal(again.packed_nodes, model.packed_nodes)
     np.testing.assert_array_equal(
         model.decision_function(LIBRARIES[library](frame[5:])), model.decision_function(frame[5:])

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 import fastpu
 from fastpu.model import _model
 from fastpu.model._calibration import METHODS
-from fastpu.model._model import _from_parts, load
+from fastpu.model._load import _from_parts, load
 from helpers import outcome, refused
 from method_recipes import fitted, models_of_all_kinds, problem
 from toy_model import assert_same, toy

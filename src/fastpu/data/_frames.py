@@ -13,6 +13,7 @@ from fastpu.data._categories import (
     LEVELS,
     Categories,
     Kept,
+    Places,
     check_values,
     has_levels,
     is_categorical,
@@ -52,10 +53,11 @@ def read_frame(X: Any, kind: str, name: str, kinds: list[str], categories: Categ
         if of_column == "categories":
             where, key = f"{name}, in {title},", str(column)
             levels = levels_of(series) if kind == "pandas" else None
+            places: Places | None = None
             if key in known:
                 places = places_in(known, key)
-            else:  # all levels of an ordered column, also those that no row has
-                places = None if levels is None else {level: float(place) for place, level in enumerate(levels)}
+            elif levels is not None:  # all levels of an ordered column, also those that no row has
+                places = {level: float(place) for place, level in enumerate(levels)}
             of_model = known.get(key, levels)
             entries[:, column], kept[key] = read_categories(series, kind, where, of_model, places)
             if key not in known and levels is not None:
