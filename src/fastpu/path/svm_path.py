@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._progress import make_callback
+from fastpu.common._threads import resolve_n_threads
 from fastpu.data._matrix import Matrix
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._training_rows import require_both
@@ -137,7 +138,7 @@ class SVMPath(PathPoints):
         random_state : None, int or numpy.random.Generator
             Of the folds.
         n_threads : int, optional
-            As in `decision_function`.
+            As in `decision_function`. The paths of folds take the `cache_mb` of this one.
 
         Returns
         -------
@@ -157,7 +158,8 @@ class SVMPath(PathPoints):
         O(n (n_train d + changes)) time, and once more a path for each fold.
         """
         given = locals()
-        best = best_machine(self, curve_on_path(given.pop("self"), **given))
+        curve = curve_on_path(given.pop("self"), **given)
+        best = best_machine(self, curve, resolve_n_threads(n_threads))
         machine = self.at(best.pop("lam"))
         return replace(machine, params={**machine.params, **best})
 
