@@ -113,13 +113,20 @@ class Tree:
                 continue
             split = node.split
             entry = {"feature": split.feature, "cover": len(node.rows), "gain": split.gain}
-            entry |= {"missing_left": split.missing_left, "left": self.nodes.index(node.children[0])}
+            entry |= {"missing_left": self.is_missing_left(node), "left": self.nodes.index(node.children[0])}
             if split.categories is None:
                 entry["threshold"] = self.bins.cuts[split.feature][split.cut]
             else:
                 entry["categories"] = split.categories
             entries.append(entry)
         return entries
+
+    def is_missing_left(self, node: Node) -> bool:
+        """Where training rows miss nothing, later rows that do go with the larger part of these."""
+        if self.bins.has_missing(node.split.feature):
+            return node.split.missing_left
+        left, right = node.children
+        return len(left.rows) >= len(right.rows)
 
 
 @dataclass

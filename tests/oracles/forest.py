@@ -372,7 +372,7 @@ class Tree:
             "feature": split.feature,
             "left": places[id(node.children[0])],
             "right": places[id(node.children[1])],
-            "missing_left": not split.missing_right,
+            "missing_left": self.is_missing_left(node),
             "cover": node.cover,
             "gain": float(np.float32(max(split.gain, 0.0))),
         }
@@ -381,6 +381,13 @@ class Tree:
         else:
             found["threshold"] = float(self.bins.cuts[split.feature][split.cut])
         return found
+
+    def is_missing_left(self, node: Node) -> bool:
+        """Where training rows miss nothing, later rows that do go with the larger part of these."""
+        if self.bins.has_missing(node.split.feature):
+            return not node.split.missing_right
+        left, right = node.children
+        return left.cover >= right.cover
 
     def category_bits(self, node: Node) -> frozenset[int]:
         """Of 0 to 255 the categories that go left: those without rows in the node go where missing entries do."""

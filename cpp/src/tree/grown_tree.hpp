@@ -111,7 +111,9 @@ struct GrownTree {
 // sets into the order of their nodes.
 void order_by_breadth(GrownTree& tree);
 
-// Adds a tree to those of a model, whose first set of categories has the number first_set.
-void append_tree(const GrownTree& tree, index_t first_set, Trees& trees);
+// Adds a tree to those of a model, whose first set of categories has the number first_set. Where no training row has a
+// missing value of a feature, later rows may: they follow the larger part of the training rows at each node, as their
+// value tells nothing.
+void append_tree(const GrownTree& tree, const Cuts& cuts, index_t first_set, Trees& trees);
 
 }  // namespace fastpu::detail

@@ -45,7 +45,7 @@ from fastpu.data._category_order import (
     row_numbers,
     upper_label,
 )
-from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix, stacked
+from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix, columns_of, stacked
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, check_vector, label_counts
 from fastpu.data.binned_features import BinnedFeatures, bin_at, stacked_bins
 from fastpu.tree._fit import MAX_BINS, check_max_bins
@@ -226,8 +226,7 @@ def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census
     if not n_rows:
         return Holding(None, labels, mass)
     if census is None:
-        kept: Any = form.categories or "refuse"
-        return Holding(bin_at(_read(X, categories=kept), form), labels, mass)
+        return Holding(bin_at(_read(X, name="X of eval_set", **columns_of(form)), form), labels, mass)
     features = bin_at(_read_training(X, mass, number, census), form)
     hashes = _core.fingerprint(features._native, labels, mass, first_row=sum(census.sizes[:number]), n_threads=1)
     return Holding(features, labels, mass, (number,), hashes)
@@ -385,7 +384,7 @@ def _columns_at_once(client: Client, census: Census) -> int:
 
 
 def bin_partitions(client: Client, rows: Partitions, form: BinnedFeatures, census: Census | None = None) -> list[Any]:
-    """Return the futures of the binned partitions; `census` is that of training rows."""
+    """Return the futures of the binned partitions; `census` is that of training rows, and None for an eval_set."""
     return _start_tasks(client, _bin, rows, _sent(form), _sent(census))
 
 
