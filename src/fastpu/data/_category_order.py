@@ -50,7 +50,7 @@ _Rows = TypeVar("_Rows")
 
 @dataclass(frozen=True)
 class Units:
-    """The whole numbers that weights are counted in: the weight times a factor of the label, in units of 2^-exponent."""
+    """Whole numbers that weights are counted in: the weight times a factor of the label, in units of 2^-exponent."""
 
     factors: tuple[float, float, float]
     exponent: int
