@@ -279,7 +279,7 @@ class Tree:
             drawn.append((features[i], stream.unit() if self.options.splitter == "random" else 0.0))
         return drawn
 
-    def candidates(self, node: Node, feature: int, unit: float) -> list[Split]:
+    def candidates(self, node: Node, feature: int, unit: float) -> list[Split]:  # noqa: PLR0912
         rows = np.concatenate([node.pos, node.unl]).astype(int)
         codes = self.bins.codes[rows, feature]
         has_missing = self.bins.has_missing(feature) and bool(np.any(codes == 0))
@@ -287,13 +287,13 @@ class Tree:
         if self.bins.categorical[feature]:
             order = self.by_statistic(node, feature, present)
             n = len(order)
-            ones = order if n > 2 else []
+            ones = order if n > 2 else []  # each against all others
             firsts = range(1, n) if self.options.splitter == "best" else [1 + int(unit * (n - 1))] if n > 1 else []
             order = self.kept_or_drawn(order, node, feature, unit, firsts)
             found = [(None, frozenset(order[:j])) for j in firsts]
             alone = has_missing and (n == 1 or self.options.splitter == "best")
         else:
-            everything = range(len(self.bins.cuts[feature]) + 1)
+            ones, everything = [], range(len(self.bins.cuts[feature]) + 1)
             low, high, values = present[0], present[-1], self.bins.values[feature]
             if low == high:
                 cuts = []
@@ -308,8 +308,7 @@ class Tree:
         if alone:  # missing entries against all others
             splits.append(Split(feature, None if self.bins.categorical[feature] else 0, frozenset({0}), False))
         n_first = len(splits)
-        if self.bins.categorical[feature]:
-            found = [(None, frozenset({code})) for code in ones] + found
+        found = [(None, frozenset({code})) for code in ones] + found
         for cut, left in found:
             if has_missing:
                 splits.append(Split(feature, cut, left | {0}, False))

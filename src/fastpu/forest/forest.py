@@ -72,7 +72,8 @@ def fit_forest(
         float32 and float64, C-contiguous or CSR, are used without a copy. Missing entries (NaN, and -inf) go to the
         side of each split that is better for them. Columns of a frame with strings, dtype category or enum are split
         by sets of categories, and those of more than 255 by their places in an order that the labels of other rows
-        give; categories that the training data do not have count as missing.
+        give; categories that the training data do not have count as missing. Ordered columns of pandas are numbers,
+        the places of their levels.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
     n_trees : int, default 500
