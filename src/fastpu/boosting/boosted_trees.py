@@ -172,6 +172,8 @@ def fit_boosted_trees(
     -----
     ConvergenceWarning
         If early stopping was asked for and all rounds were made before it.
+    CopiedRowsWarning
+        If bags leave out labelled rows of which they hold copies, as in `fit_forest`.
     DegenerateModelWarning
         If no split was found, or the model calls all training rows the same.
 

@@ -133,6 +133,9 @@ def fit_forest(
 
     Warns
     -----
+    CopiedRowsWarning
+        If at least a tenth of the labelled rows are copies of each other, with the same bin or category in every
+        column, and hardly any of them like an unlabelled row: their out-of-bag scores are too good.
     DegenerateModelWarning
         If every tree is a single leaf, as where all columns are constant, or the model calls all training rows the
         same.
