@@ -150,6 +150,8 @@ class StumpBoostResult:
     @property
     def polarity(self) -> NDArray[np.int8]: ...
     @property
+    def missing_above(self) -> NDArray[np.int8]: ...
+    @property
     def category_sets(self) -> NDArray[np.uint64]: ...
     @property
     def alphas(self) -> NDArray[np.float64]: ...
@@ -349,7 +351,8 @@ def stump_boost(
 def stump_scores(
     matrix: _Matrix | _Binned, features: NDArray[np.int32], thresholds: NDArray[np.float64],
     polarity: NDArray[np.int8], alphas: NDArray[np.float64], *, n_features: int, low: float,
-    categorical: NDArray[np.uint8] | None = None, category_sets: NDArray[np.uint64] | None = None, n_threads: int,
+    categorical: NDArray[np.uint8] | None = None, category_sets: NDArray[np.uint64] | None = None,
+    missing_above: NDArray[np.int8] | None = None, n_threads: int,
 ) -> NDArray[np.float64]: ...  # fmt: skip
 def knn_search(
     x: _Matrix, n_neighbors: int, *, n_threads: int, method: str = ""

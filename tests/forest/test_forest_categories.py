@@ -1,4 +1,4 @@
-"""Categorical columns of frames in a forest: split by sets, known by their values, unseen ones like missing ones."""
+"""Categorical columns of frames in a forest: split by sets, known by their values, unseen ones going with most rows."""
 
 from __future__ import annotations
 

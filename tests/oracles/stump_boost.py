@@ -45,6 +45,8 @@ class Boosted:
     status: str = "max_rounds"
     sets: list[frozenset[int] | None] = field(default_factory=list)
     occupied: dict[int, frozenset[int]] = field(default_factory=dict)
+    rows: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # that the loss counts
+    shares: np.ndarray = field(default_factory=lambda: np.empty(0))  # of each of them among all, as if of equal weight
 
     def add(
         self, candidate: tuple[int, float], polarity: int, alpha: float, delta: float, z: float, objective: float
@@ -256,6 +258,11 @@ def fit(
     low = state_at.low
     model, f, scores = Boosted(), np.zeros(len(labels)), np.zeros(len(y))
     model.occupied = {e: frozenset(places(rows[state_at.counted, e]).tolist()) for e in categorical}
+    model.rows, of_group = rows[state_at.counted], labels[state_at.counted]
+    model.shares = w[state_at.counted]
+    for label in np.unique(of_group):  # only the ratios of weights within a group count
+        model.shares[of_group == label] /= model.shares[of_group == label].mean()
+    model.shares /= model.shares.sum()
     for _ in range(n_rounds):
         g, before = state_at.gains(f)
         signed = (1 - low) * search.above(g) + low * g.sum()

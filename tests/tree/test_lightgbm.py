@@ -134,8 +134,10 @@ def test_frames_with_categories_score_the_same_in_any_coding(framed):
         shop=X["shop"].cat.reorder_categories(list(X["shop"].cat.categories[::-1])),
     )
     np.testing.assert_allclose(predict(booster, recoded), expected, **CLOSE)
-    unknown = X.assign(colour=pd.Categorical(["ultraviolet", None] * (len(X) // 2)))
-    np.testing.assert_allclose(predict(booster, unknown), model.decision_function(unknown), **CLOSE)
+    missing = X.assign(colour=pd.Categorical([None] * len(X), categories=["red"]))
+    np.testing.assert_allclose(predict(booster, missing), model.decision_function(missing), **CLOSE)
+    unseen = X.assign(colour=pd.Categorical(["ultraviolet"] * len(X)))  # which LightGBM reads as missing in a frame
+    np.testing.assert_allclose(predict(booster, unseen), model.decision_function(missing), **CLOSE)
     text = X[["a", "colour", "b"]].assign(colour=X["colour"].astype(object).where(X["colour"].notna(), None))
     other = pl.DataFrame(text.to_dict("list"), schema_overrides={"colour": pl.Categorical})
     of_text = fastpu.fit_forest(other, np.arange(300) < 100, n_trees=10, random_state=0)
@@ -154,9 +156,12 @@ def test_places_of_categories_score_the_same(framed):
     expected = model.decision_function(X)
     np.testing.assert_allclose(predict(model.to_lightgbm(), places), expected, **CLOSE)
     unknown = places.copy()
-    unknown[:, 1] = np.resize([-1.0, 6.0, 255.0, 256.0, 1000.0, np.nan], len(X))
+    unknown[:, 1] = np.resize([-1.0, 255.0, 256.0, 1000.0, np.nan], len(X))
     missing = X.assign(colour=pd.Categorical([None] * len(X), categories=["red"]))
     np.testing.assert_allclose(predict(model.to_lightgbm(), unknown), model.decision_function(missing), **CLOSE)
+    unknown[:, 1] = len(model.categories["1"])  # the place of those that no training row had
+    unseen = X.assign(colour=pd.Categorical(["ultraviolet"] * len(X)))
+    np.testing.assert_allclose(predict(model.to_lightgbm(), unknown), model.decision_function(unseen), **CLOSE)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "frame"])

@@ -19,8 +19,8 @@ FASTPU_WORDS(BoostStep, "jensen", "line_search")
 FASTPU_WORDS(BoostStatus, "n_rounds", "no_gain", "perfect", "early_stopping", "callback")
 FASTPU_FIELDS(StumpBoostOptions, loss, gamma, rho, step, n_rounds, stop_tol, early_stopping_rounds)
 FASTPU_FIELDS(BoostRound, round, feature, threshold, polarity, delta, alpha, z, objective, eval_auc)
-FASTPU_FIELDS(StumpBoostResult, features, thresholds, polarity, alphas, deltas, z, objective, eval_auc, best_round,
-              status, low, last_gain)
+FASTPU_FIELDS(StumpBoostResult, features, thresholds, polarity, missing_above, alphas, deltas, z, objective, eval_auc,
+              best_round, status, low, last_gain)
 
 namespace {
 

@@ -1,6 +1,7 @@
 #include "boosting/eval_auc.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -14,13 +15,18 @@ namespace fastpu::detail {
 namespace {
 
 template <class T>
+bool is_above_limit(T value, T limit, const StumpBoundary& stump) {
+  return value > -std::numeric_limits<T>::infinity() ? value > limit : stump.missing_above;
+}
+
+template <class T>
 FindAbove above_in(const DenseView<T>& x, Team& /*team*/) {
   return [x](const StumpBoundary& stump, double threshold, std::vector<char>& above) {
     const T limit = floor_to<T>(threshold);
     for (index_t i = 0; i < x.n_rows; ++i) {
       const T value = x.row(i)[stump.feature];
-      const bool is_above =
-          stump.by_categories ? stump.codes.has(static_cast<std::uint32_t>(category_of(value) + 1)) : value > limit;
+      const bool is_above = stump.by_categories ? stump.codes.has(static_cast<std::uint32_t>(category_of(value) + 1))
+                                                : is_above_limit(value, limit, stump);
       above[at(i)] = static_cast<char>(is_above);
     }
   };
@@ -34,26 +40,28 @@ FindAbove above_in(const CsrView<T>& x, Team& team) {
     const T limit = floor_to<T>(threshold);
     above.assign(above.size(), static_cast<char>(T(0) > limit));
     for (index_t p = columns->start[at(stump.feature)]; p < columns->start[at(stump.feature + 1)]; ++p) {
-      above[columns->rows[p]] = static_cast<char>(columns->values[p] > limit);
+      above[columns->rows[p]] = static_cast<char>(is_above_limit(columns->values[p], limit, stump));
     }
   };
 }
 
 FindAbove above_in(const BinnedFeatures& x, Team& /*team*/) {
   return [&x](const StumpBoundary& stump, double /*threshold*/, std::vector<char>& above) {
+    // Code 0 stands for missing values alone where the cuts tell them from others.
+    const bool zero_above = stump.missing_above && x.cuts->has_missing(stump.feature);
+    const auto is_above = [&](index_t code) { return code == 0 ? zero_above : code > stump.cut; };
     if (x.is_sparse()) {
       const std::size_t e = at(stump.feature);
-      above.assign(above.size(), static_cast<char>(index_t{x.zero_code[e]} > stump.cut));
+      above.assign(above.size(), static_cast<char>(is_above(x.zero_code[e])));
       for (index_t p = x.column_start[e]; p < x.column_start[e + 1]; ++p) {
-        above[x.column_rows[at(p)]] = static_cast<char>(index_t{x.column_codes[at(p)]} > stump.cut);
+        above[x.column_rows[at(p)]] = static_cast<char>(is_above(x.column_codes[at(p)]));
       }
       return;
     }
     with_code_type(x.width, [&]<class Code>(Code) {
       const auto* codes = reinterpret_cast<const Code*>(x.by_column.data()) + stump.feature * x.column_stride;
       for (std::size_t i = 0; i < above.size(); ++i) {
-        above[i] = static_cast<char>(stump.by_categories ? stump.codes.has(codes[i])
-                                                         : static_cast<index_t>(codes[i]) > stump.cut);
+        above[i] = static_cast<char>(stump.by_categories ? stump.codes.has(codes[i]) : is_above(codes[i]));
       }
     });
   };

@@ -150,6 +150,7 @@ class StumpBooster {
     result_.features.push_back(static_cast<std::int32_t>(stump.feature));
     result_.thresholds.push_back(threshold);
     result_.polarity.push_back(fires_above ? 1 : -1);
+    result_.missing_above.push_back(stump.missing_above ? 1 : 0);
     result_.alphas.push_back(alpha);
     result_.deltas.push_back(delta);
     result_.z.push_back(z);

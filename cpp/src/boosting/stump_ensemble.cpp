@@ -51,6 +51,21 @@ void fill_categorical(const StumpEnsembleView& ensemble, const index_t* stumps, 
   for (const ExactSum& sum : of_code) steps.values.push_back(sum.value());
 }
 
+// Gives missing values a step of their own, below a cut at -inf.
+void set_missing(const StumpEnsembleView& ensemble, const index_t* stumps, index_t n, Steps& steps) {
+  ExactSum sum;
+  for (index_t i = 0; i < n; ++i) {
+    const index_t t = stumps[i];
+    const bool fires = (ensemble.missing_above[t] != 0) == (ensemble.polarity[t] > 0);
+    sum.add(fires ? ensemble.alphas[t] : ensemble.low * ensemble.alphas[t]);
+  }
+  if (steps.cuts.front() != -kInfinity) {
+    steps.cuts.insert(steps.cuts.begin(), -kInfinity);
+    steps.values.insert(steps.values.begin(), 0.0);
+  }
+  steps.values.front() = sum.value();
+}
+
 std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_features) {
   detail::check_features(ensemble.n_features, n_features);
   std::vector<index_t> stumps(at(ensemble.n_stumps));
@@ -65,6 +80,9 @@ std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_f
     return ensemble.features[a] != ensemble.features[b] ? ensemble.features[a] < ensemble.features[b]
                                                         : ensemble.thresholds[a] < ensemble.thresholds[b];
   });
+  const auto missing_above = [&](index_t t) {
+    return ensemble.missing_above != nullptr && ensemble.missing_above[t] != 0;
+  };
   std::vector<Steps> all;
   for (std::size_t first = 0; first < stumps.size();) {
     std::size_t end = first;
@@ -92,6 +110,10 @@ std::vector<Steps> step_functions(const StumpEnsembleView& ensemble, index_t n_f
       steps.cuts.push_back(ensemble.thresholds[t]);
       steps.values.push_back(sum.value());
     }
+    if (std::any_of(stumps.begin() + static_cast<index_t>(first), stumps.begin() + static_cast<index_t>(end),
+                    missing_above)) {
+      set_missing(ensemble, stumps.data() + first, static_cast<index_t>(end - first), steps);
+    }
     all.push_back(std::move(steps));
     first = end;
   }
@@ -114,7 +136,9 @@ std::vector<double> values_by_code(const Steps& steps, const BinnedFeatures& x) 
     return {steps.values.begin(), steps.values.begin() + n_cuts + 1};
   }
   std::vector<double> values;
-  for (std::size_t k = 0; k < steps.cuts.size(); ++k) {
+  // No code stands for missing values alone where the cuts do not tell them from others.
+  const bool skips_missing = steps.cuts.front() == -kInfinity && !x.cuts->has_missing(steps.feature);
+  for (std::size_t k = skips_missing ? 1 : 0; k < steps.cuts.size(); ++k) {
     values.resize(at(detail::cut_at(x, steps.feature, steps.cuts[k]) + 1), steps.values[k]);
   }
   values.resize(at(n_cuts + 1), steps.values.back());

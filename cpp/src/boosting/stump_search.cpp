@@ -16,6 +16,7 @@ constexpr double kBinsPerWorker = 4096;    // fewer bins than this are not worth
 constexpr index_t kRowsPerWorker = 16384;  // the same for the rows of promising bins
 constexpr index_t kPromisingPerBlock = 4;  // promising bins of one parallel task
 constexpr index_t kBinsPerBlock = 2048;    // bins of one parallel task, roughly
+constexpr double kMiddleTie = 1e-9;        // sides that differ by less are equal; missing entries are not above then
 
 }  // namespace
 
@@ -33,6 +34,9 @@ StumpSearch::StumpSearch(BoostState& state, const FeatureOrder* order, const Loc
       first_cut_(order_of_.size(), -1),
       end_cut_(order_of_.size(), -1),
       occupied_(categorical != nullptr ? order_of_.size() : 0),
+      middle_bin_(order_of_.size()),
+      middle_share_(order_of_.size()),
+      rows_of_code_(occupied_.size()),
       scans_(at(team.n_threads())) {
   index_t most_bins = 0;
   for (index_t e = 0; e < features_.n_features; ++e) most_bins = std::max(most_bins, features_.n_bins(e));
@@ -74,7 +78,10 @@ Boundary StumpSearch::best(const GainCoefs& coefs) {
   if (best < 0) return {};
   const double limit = best - kTie;
   for (index_t e = 0; e < n_features; ++e) {
-    if (best_of_feature_[at(e)] >= limit) return first_reaching(e, limit, coefs, scans_[0]);
+    if (best_of_feature_[at(e)] < limit) continue;
+    Boundary boundary = first_reaching(e, limit, coefs, scans_[0]);
+    boundary.missing_above = !boundary.by_categories && boundary.feature >= 0 && is_larger_above(boundary);
+    return boundary;
   }
   return {};
 }
@@ -103,11 +110,51 @@ void StumpSearch::find_cuts(index_t feature, const GainCoefs& k) {
   while (first < last && !is_occupied(last)) --last;
   first_cut_[at(feature)] = first;
   end_cut_[at(feature)] = last;
+  find_middle(feature);
   if (!is_categorical(feature)) return;
   CategorySet& occupied = occupied_[at(feature)];
   for (index_t b = first; b <= last; ++b) {
     if (is_occupied(b)) occupied.add(static_cast<std::uint32_t>(b));
   }
+}
+
+// Rows of one group count by their weights, and all together as the rows that they are.
+void StumpSearch::find_middle(index_t feature) {
+  const double* u = state_.unlabelled_bins(feature);
+  const double* l = state_.labelled_bins(feature);
+  const auto per_weight = [&](std::size_t slot) {
+    return state_.sums()[slot] > 0 ? state_.group_rows()[slot] / state_.sums()[slot] : 0.0;
+  };
+  const double of_unlabelled = per_weight(kUnlabelledMinus);
+  const double of_negative = per_weight(kLabelledMinus);
+  const double of_positive = per_weight(kLabelledPlus);
+  const auto rows_in = [&](index_t b) {
+    return of_unlabelled * u[2 * b] + (of_negative * l[2 * b] + of_positive * l[2 * b + 1]);
+  };
+  const index_t n_bins = features_.n_bins(feature);
+  double n_rows = 0;
+  for (index_t b = 0; b < n_bins; ++b) n_rows += rows_in(b);
+  if (is_categorical(feature)) {
+    for (index_t b = 0; b < n_bins; ++b) rows_of_code_[at(feature)].push_back(rows_in(b));
+  }
+  if (features_.cuts->has_missing(feature) && rows_in(0) > 0) return;  // missing ones stay below every cut
+  const double middle = 0.5 * n_rows * (1 - kMiddleTie);
+  double below = 0;
+  index_t b = 0;
+  while (b + 1 < n_bins && below + rows_in(b) < middle) below += rows_in(b++);
+  middle_bin_[at(feature)] = static_cast<std::int32_t>(b);
+  middle_share_[at(feature)] = rows_in(b) > 0 ? (middle - below) / rows_in(b) : 0.0;
+}
+
+// Whether the larger part of the training rows is above a boundary, all counted as before the first stump; false for
+// features with missing entries.
+bool StumpSearch::is_larger_above(const Boundary& boundary) const {
+  const std::size_t e = at(boundary.feature);
+  if (boundary.position < 0 || boundary.cut != middle_bin_[e]) return boundary.cut < middle_bin_[e];
+  const auto& starts = order_->bin_start[at(order_of(boundary.feature))];
+  const auto first = static_cast<double>(starts[at(boundary.cut)]);
+  const auto end = static_cast<double>(starts[at(boundary.cut) + 1]);
+  return (static_cast<double>(boundary.position) - first) / (end - first) < middle_share_[e];
 }
 
 // By the formulas of stump_boost.hpp. A set of all categories, or of none, is no candidate.
@@ -166,7 +213,13 @@ Boundary StumpSearch::best_set(index_t feature, const Scan& scan, const GainCoef
   best.feature = feature;
   best.by_categories = true;
   best.codes = score_of_gaining >= score_of_not_losing ? gaining : not_losing;
-  if (best.codes.has(0)) {
+  const std::vector<double>& rows_of_code = rows_of_code_[at(feature)];
+  double inside = 0;
+  double outside = 0;
+  for (std::size_t code = 0; code < rows_of_code.size(); ++code) {
+    (best.codes.has(static_cast<std::uint32_t>(code)) ? inside : outside) += rows_of_code[code];
+  }
+  if (inside > outside * (1 + kMiddleTie)) {
     for (std::size_t w = 0; w < best.codes.words.size(); ++w) best.codes.words[w] |= ~occupied.words[w];
   }
   return best;

@@ -8,6 +8,7 @@
 // A categorical feature has one candidate, a set of its categories (see stump_boost.hpp).
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "boosting/boost_state.hpp"
@@ -54,6 +55,8 @@ class StumpSearch {
   double row_gain(std::uint32_t row, const GainCoefs& k) const;
   void load(index_t feature, const GainCoefs& coefs, Scan& scan) const;
   void find_cuts(index_t feature, const GainCoefs& k);
+  void find_middle(index_t feature);
+  bool is_larger_above(const Boundary& boundary) const;
   bool is_categorical(index_t feature) const { return categorical_ != nullptr && categorical_[feature] != 0; }
   Boundary best_set(index_t feature, const Scan& scan, const GainCoefs& k) const;
   double bin_bound(const Scan& scan, index_t feature, index_t bin, const GainCoefs& k) const;
@@ -77,6 +80,11 @@ class StumpSearch {
   std::vector<index_t> first_cut_;
   std::vector<index_t> end_cut_;
   std::vector<CategorySet> occupied_;
+  // Also found then, when the weights are those of the sample: per feature the bin in which the middle of the rows is,
+  // and which share of the rows of this bin lies below it; of a categorical feature the rows that have each code.
+  std::vector<std::int32_t> middle_bin_;
+  std::vector<double> middle_share_;
+  std::vector<std::vector<double>> rows_of_code_;
   std::vector<Scan> scans_;  // per worker
   std::vector<PromisingBin> promising_;
   std::vector<double> best_inside_;  // for each promising bin the best |score| inside; -1 where it was not searched

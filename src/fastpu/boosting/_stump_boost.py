@@ -194,7 +194,16 @@ def make_model(
     return model
 
 
-_BY_ROUND = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective")  # kept up to the best round
+_BY_ROUND = (
+    "features",
+    "thresholds",
+    "polarity",
+    "missing_above",
+    "alphas",
+    "deltas",
+    "z",
+    "objective",
+)  # kept up to the best round
 _MOST_DISTINCT = 20_000  # max_bins=None searches all values of features with at most so many distinct ones
 
 

@@ -21,9 +21,12 @@ class StumpEnsemble(Model):
     """A sum of decision stumps, f(x) = sum_t alphas[t] h_t(x).
 
     Stump t fires (h_t = 1) where x[features[t]] > thresholds[t] if polarity[t] is +1, and where not if it is
-    -1; where it does not fire, h_t = `low`. NaN is above no threshold. On a column of up to 255 categories a stump has
-    a set of them in place of a threshold. Missing entries count as a category there; categories without training rows
-    are where missing entries are.
+    -1; where it does not fire, h_t = `low`. On a column of up to 255 categories a stump has a set of them in place of a
+    threshold, and missing entries count as a category.
+
+    A missing entry (NaN, -inf) of a column of numbers is below every threshold where training rows had missing entries.
+    Where they had none it says nothing, and is on the side of each threshold where the larger part of the training rows
+    is; so are categories that no training row had.
 
     Attributes
     ----------
@@ -34,6 +37,9 @@ class StumpEnsemble(Model):
     polarity : ndarray of int8, shape (n_iter,)
     alphas : ndarray of float64, shape (n_iter,)
         Weights, all positive.
+    missing_above : ndarray of int8, shape (n_iter,), or None
+        1 where a missing entry of a column of numbers is above the threshold, else 0. None, in files of earlier
+        versions, if it is above none.
     deltas : ndarray of float64, shape (n_iter,)
         Delta of each stump on the row weights that it was chosen on (for `fit_pnu_adaboost` its edge); of a set of
         categories less their standard errors.
@@ -76,6 +82,7 @@ class StumpEnsemble(Model):
     deltas: NDArray[np.float64]
     z: NDArray[np.float64]
     low: float
+    missing_above: NDArray[np.int8] | None = None
     category_sets: NDArray[np.uint64] = field(default_factory=lambda: np.empty((0, 4), dtype=np.uint64))
     categories: Kept = field(default_factory=dict)
 
@@ -83,7 +90,8 @@ class StumpEnsemble(Model):
 
     def _check_fields(self) -> None:
         arrays = (self.features, self.thresholds, self.polarity, self.alphas, self.deltas, self.z, self.objective)
-        if any(array.size != self.n_iter for array in arrays):
+        arrays = (*arrays, self.missing_above)
+        if any(array is not None and array.size != self.n_iter for array in arrays):
             raise ValueError(f"a model of {self.n_iter} stumps must have as many entries in each of its arrays")
         if self.features.size and (self.features.min() < 0 or self.features.max() >= self.n_features):
             raise ValueError(f"features must be in [0, {self.n_features})")
@@ -141,5 +149,6 @@ class StumpEnsemble(Model):
             low=self.low,
             categorical=category_flags(self.categories, self.n_features),
             category_sets=self.category_sets,
+            missing_above=None if self.missing_above is None else self.missing_above[stumps],
             n_threads=n_threads,
         )

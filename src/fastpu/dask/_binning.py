@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -220,13 +220,25 @@ def _find_cuts(
     return [(cuts[a:b], values[a + k : b + k + 1]) for k, (a, b) in enumerate(pairwise(starts))]
 
 
+def _read_held(X: Any, form: BinnedFeatures) -> Matrix:
+    """Return rows of an eval_set; a category that training did not have counts as missing, for bins have none for it.
+
+    The cuts lie below the last category of training, whose bin it would have.
+    """
+    matrix: Matrix = _read(X, name="X of eval_set", **columns_of(form))
+    for column in columns_in_sets(form.categories):
+        entries = cast("DenseMatrix", matrix).values[:, column]
+        entries[entries >= len(form.categories[str(column)])] = np.nan
+    return matrix
+
+
 def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census: Census | None) -> Holding:
     n_rows = _n_rows(X)
     labels, mass = _read_labels(y, weights, n_rows)
     if not n_rows:
         return Holding(None, labels, mass)
     if census is None:
-        return Holding(bin_at(_read(X, name="X of eval_set", **columns_of(form)), form), labels, mass)
+        return Holding(bin_at(_read_held(X, form), form), labels, mass)
     features = bin_at(_read_training(X, mass, number, census), form)
     hashes = _core.fingerprint(features._native, labels, mass, first_row=sum(census.sizes[:number]), n_threads=1)
     return Holding(features, labels, mass, (number,), hashes)

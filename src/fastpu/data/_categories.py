@@ -2,11 +2,15 @@
 
 Columns of strings are columns of categories too. A category is known by its value, never by the code that a library
 happens to give it, for two frames with the same values may code them differently. The entry of a matrix is the place of
-the category among those that are kept, from 0; NaN stands for missing entries and for categories that are not kept.
+the category among those that are kept, from 0, and NaN for missing entries.
 
 A node or stump takes a set of the categories of a column, where these are few. Many categories are put in an order by
 the labels (`_category_order.py`), and their places are split like any other number. Those of a pandas column that is
 ordered are levels, whose places are split like numbers as well (`_levels.py`).
+
+A category that is not kept, which training did not have, says nothing (`unseen_place`). Among few it gets the place
+behind the last one, which no training row has: a node or stump sends it with the larger part of its rows. Where all 255
+places are taken it counts as missing. Among many it gets the place in the middle of the order.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -66,16 +71,30 @@ def places_in(kept: Kept, column: str) -> Places:
     return {value: float(place) for place, value in enumerate(kept[column])}
 
 
+def unseen_place(kept: Kept, column: str) -> float:
+    """Return the place that categories get which a column did not have in training."""
+    n_kept = len(kept[column])
+    if n_kept == MOST_IN_SETS or column in kept.get(LEVELS, ()):
+        return math.nan
+    return float(n_kept if n_kept < MOST_IN_SETS else middle_place(n_kept))
+
+
+def middle_place(n_categories: int) -> int:
+    """Return the place in an order of categories that says least of a label."""
+    return n_categories // 2
+
+
 def read_categories(
-    series: Any, kind: str, where: str, kept: tuple[Any, ...] | None, places: Places | None
+    series: Any, kind: str, where: str, kept: tuple[Any, ...] | None, places: Places | None, unseen: float
 ) -> tuple[Floats, tuple[Any, ...]]:
     """Return the entries of one column as numbers, and its categories; messages call it `where`.
 
-    The categories are those that are `kept`, whose places these are, or those that occur in the column, in the order of
-    its dtype, and those of strings by the alphabet; a fit puts them in an order of its own.
+    The categories are those that are `kept`, whose places these are, others having the place `unseen`; or those that
+    occur in the column, in the order of its dtype, and those of strings by the alphabet; a fit puts them in an order of
+    its own.
     """
     if kept is not None and places is not None:
-        return _KNOWN[kind](series, where, kept, places), kept
+        return _KNOWN[kind](series, where, kept, _Coding(places, unseen)), kept
     codes, values = _CODES[kind](series)
     occurs = np.bincount(codes + 1, minlength=len(values) + 1)[1:] > 0
     kept = tuple(value for value, is_there in zip(values, occurs, strict=True) if is_there)
@@ -93,8 +112,24 @@ def _mend_values(where: str, kind: str) -> str:
     return f"; make strings of them: {column} = {column}.astype(str).where({column}.notna())"
 
 
+@dataclass(frozen=True)
+class _Coding:
+    """What stands for the categories of a model: their places, and one for all others."""
+
+    places: Places
+    unseen: float
+
+    def of(self, values: list[Any]) -> list[float]:
+        """Return the places of values; missing ones have none."""
+        known = self.places.get
+        return [
+            place if (place := known(value)) is not None else math.nan if is_missing(value) else self.unseen
+            for value in values
+        ]
+
+
 def _of_codes(
-    codes: Any, n_values: int, take: Callable[[Any], list[Any]], where: str, kept: tuple[Any, ...], places: Places
+    codes: Any, n_values: int, take: Callable[[Any], list[Any]], where: str, kept: tuple[Any, ...], coding: _Coding
 ) -> Floats:
     """Return the places of entries by their codes, -1 where they are missing; `take` gives the values of codes.
 
@@ -107,17 +142,22 @@ def _of_codes(
     values = take(distinct[distinct >= 0])
     _check_kind(values, where, kept)
     missing = [np.nan] * (distinct.size - len(values))
-    return np.array([*missing, *(places.get(value, np.nan) for value in values)], dtype=np.float64)[of_entries]
+    return np.array([*missing, *coding.of(values)], dtype=np.float64)[of_entries]
 
 
-def _of_values(values: list[Any], where: str, kept: tuple[Any, ...], places: Places) -> Floats:
+def _of_values(values: list[Any], where: str, kept: tuple[Any, ...], coding: _Coding) -> Floats:
     """Return the places of the entries of a column of strings or of numbers; missing ones have none."""
     _check_kind(values, where, kept)
-    return np.array([places.get(value, np.nan) for value in values], dtype=np.float64)
+    return np.array(coding.of(values), dtype=np.float64)
 
 
 def is_nan(value: object) -> bool:
     return isinstance(value, float) and math.isnan(value)
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether an entry is None, NaN, pandas.NA or NaT."""
+    return value is None or is_nan(value) or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _check_kind(values: list[Any], where: str, kept: tuple[Any, ...]) -> None:
@@ -132,27 +172,27 @@ def _check_kind(values: list[Any], where: str, kept: tuple[Any, ...]) -> None:
     )
 
 
-def _known_pandas(series: Any, where: str, kept: tuple[Any, ...], places: Places) -> Floats:
+def _known_pandas(series: Any, where: str, kept: tuple[Any, ...], coding: _Coding) -> Floats:
     if not hasattr(series.dtype, "categories"):
-        return _of_values(series.tolist(), where, kept, places)
+        return _of_values(series.tolist(), where, kept, coding)
     coded = series.array  # a Categorical, without the detour of the accessor
     values = coded.categories
-    return _of_codes(coded.codes, len(values), lambda codes: values.take(codes).tolist(), where, kept, places)
+    return _of_codes(coded.codes, len(values), lambda codes: values.take(codes).tolist(), where, kept, coding)
 
 
-def _known_polars(series: Any, where: str, kept: tuple[Any, ...], places: Places) -> Floats:
+def _known_polars(series: Any, where: str, kept: tuple[Any, ...], coding: _Coding) -> Floats:
     polars = sys.modules["polars"]
     if not isinstance(series.dtype, polars.Categorical | polars.Enum):
-        return _of_values(series.to_list(), where, kept, places)
+        return _of_values(series.to_list(), where, kept, coding)
     if len(series) < _FEW:
-        return _of_values(series.cast(polars.String).to_list(), where, kept, places)
+        return _of_values(series.cast(polars.String).to_list(), where, kept, coding)
     codes, values = _polars_codes(series)
-    return _of_codes(codes, len(values), lambda codes: [values[code] for code in codes], where, kept, places)
+    return _of_codes(codes, len(values), lambda codes: [values[code] for code in codes], where, kept, coding)
 
 
-def _known_arrow(column: Any, where: str, kept: tuple[Any, ...], places: Places) -> Floats:
+def _known_arrow(column: Any, where: str, kept: tuple[Any, ...], coding: _Coding) -> Floats:
     codes, values = arrow_codes(column)
-    return _of_codes(codes, len(values), lambda codes: [values[code] for code in codes], where, kept, places)
+    return _of_codes(codes, len(values), lambda codes: [values[code] for code in codes], where, kept, coding)
 
 
 def _pandas_codes(series: Any) -> tuple[Any, list[Any]]:

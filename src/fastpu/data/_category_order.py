@@ -8,8 +8,8 @@ share of positives among the rows of each category, drawn to the share among all
 learn by heart the labels of its training rows from it, for these have gone into it. So the rows are dealt into `FOLDS`
 folds, by their number alone, and the code of a training row is the place of its category in the order that the rows of
 the other folds give. It says as much of the row's own label as the place in the order of all rows will say of a new
-row's: nothing, where categories tell nothing. A category that no other fold has is missing there, as an unseen one is
-later. Categories of one share stand in the order in which the rows show them first.
+row's: nothing, where categories tell nothing. A category that no other fold has gets the middle place there, as an unseen one
+does later. Categories of one share stand in the order in which the rows show them first.
 
 A weight counts as so many repetitions of its row, all of them in the fold of the row. Rows that are written down again
 and again are dealt to folds one by one instead, as none can tell them from rows that are alike by chance: the order of
@@ -18,7 +18,8 @@ so. Weights are rounded to whole numbers of a unit below 2^-51 of their sum, and
 partitions of the rows can add up their counts in any order.
 
 Fewer than `FEWEST_LABELS` labelled rows hardly ever meet in one of so many categories, and an order by them would tell
-nothing. Then the 255 categories of the most rows are split by sets, and all others count as missing.
+nothing. Then the 255 categories of the most rows are split by sets, and all others count as missing, as unseen ones do
+later.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.data._categories import MOST_IN_SETS, Kept, columns_in_order, columns_in_sets
+from fastpu.data._categories import MOST_IN_SETS, Kept, columns_in_order, columns_in_sets, middle_place
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import label_counts
 
@@ -133,7 +134,7 @@ class CategoryOrder:
                 others = rows.sum(axis=1) - rows[:, fold]
                 shares = _shares(others, upper.sum(axis=1) - upper[:, fold], share)
                 table[np.lexsort((last, of_column.first, shares)), fold] = np.arange(len(values))
-                table[others == 0, fold] = np.nan
+                table[others == 0, fold] = middle_place(len(values))
             codes[column] = table
         return cls(read_as, categories, codes)
 

@@ -20,6 +20,7 @@ from fastpu.data._categories import (
     places_in,
     read_categories,
     take_numbers,
+    unseen_place,
 )
 from fastpu.data._levels import levels_of, places_of_levels
 from fastpu.data._matrix import check_whole_numbers
@@ -59,7 +60,8 @@ def read_frame(X: Any, kind: str, name: str, kinds: list[str], categories: Categ
             elif levels is not None:  # all levels of an ordered column, also those that no row has
                 places = {level: float(place) for place, level in enumerate(levels)}
             of_model = known.get(key, levels)
-            entries[:, column], kept[key] = read_categories(series, kind, where, of_model, places)
+            unseen = unseen_place(known, key) if key in known else np.nan
+            entries[:, column], kept[key] = read_categories(series, kind, where, of_model, places, unseen)
             if key not in known and levels is not None:
                 check_values(levels, where)
                 kept[LEVELS] = (*kept.get(LEVELS, ()), key)

@@ -70,10 +70,12 @@ def fit_forest(
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
         float32 and float64, C-contiguous or CSR, are used without a copy. Missing entries (NaN, and -inf) go to the
-        side of each split that is better for them. Columns of a frame with strings, dtype category or enum are split
-        by sets of categories, and those of more than 255 by their places in an order that the labels of other rows
-        give; categories that the training data do not have count as missing. Ordered columns of pandas are numbers,
-        the places of their levels.
+        side of each split that is better for them; where training rows miss nothing, a missing entry of a new row
+        follows the larger part of the training rows at each split. Columns of a frame with strings, dtype category or
+        enum are split by sets of categories, and those of more than 255 by their places in an order that the labels of
+        other rows give. A category that the training data do not have follows the larger part too; of more than 255 it
+        gets the place in the middle, and of just 255 it counts as missing. Ordered columns of pandas are numbers, the
+        places of their levels.
     y : array-like of shape (n,)
         +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
     n_trees : int, default 500

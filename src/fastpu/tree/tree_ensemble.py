@@ -57,8 +57,9 @@ class TreeEnsemble(Model):
     """A sum of decision trees, f(x) = (sum_t value of the leaf of tree t that x reaches) / divisor.
 
     A row goes left where its entry of the node's feature is at most the threshold, or where its category is in the
-    node's set. Missing entries (NaN, -inf, a category without a place in `categories`) go to the side that the fit
-    found better for them.
+    node's set. Missing entries (NaN, -inf) go to the side that the fit found better for them where the rows of the node
+    had some. Where they had none a missing entry says nothing, and follows the larger part of these rows; so does a
+    category that no row of the node has, or none of the training data.
 
     Attributes
     ----------
@@ -215,7 +216,8 @@ class TreeEnsemble(Model):
         -----
         A model with categories takes pandas frames whose columns have the dtype "category" where the training data
         had categories or strings (``X.astype({"shop": "category"})``), or arrays with the places of the entries in
-        `categories` (NaN for missing ones). A polars frame goes through ``X.to_pandas()``.
+        `categories` (NaN for missing ones, and for one that is not among up to 254 categories their number). In a frame
+        LightGBM counts a category that training did not have as missing. A polars frame goes through ``X.to_pandas()``.
 
         LightGBM reads some numbers in another way, and gives them other scores where a column holds them: -inf is
         missing here and below every threshold there (put NaN in its place), and numbers of at most 1e-35 in size are 0

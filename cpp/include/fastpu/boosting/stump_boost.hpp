@@ -14,8 +14,9 @@
 // its shares in the sums of the slots). Let A be the sum of what is then positive, and B that of what is negative.
 // There are two candidates: the categories of A, with the gain A + low B, and all but those of B, with the gain -B -
 // low A; each has its gain by the plain sums instead if that is less. The better one is the candidate of the feature.
-// Sums within 1e-12 of 0 have no sign. Missing entries count as a category, and categories without training rows are on
-// their side.
+// Sums within 1e-12 of 0 have no sign. Missing entries count as a category, and categories without training rows are
+// on the side of the larger part of the training rows. Of a numeric feature missing entries are below every threshold
+// where training rows have some, else on the side of the larger part too.
 //
 // Rows are weighted by their group, so a round takes O(n), not O(pairs). The losses, for the AUC and for AdaBoost,
 // are in src/boosting/boost_loss.hpp with their formulas.
@@ -68,9 +69,10 @@ struct BoostRound {
 
 struct StumpBoostResult {
   std::vector<std::int32_t> features;
-  std::vector<double> thresholds;     // of a stump on a categorical feature: the number of its set
-  std::vector<std::int8_t> polarity;  // +1: the stump fires where x > threshold (or in the set); -1: where not
-  std::vector<CategorySet> sets;      // of codes: code 0 is missing, v + 1 category v
+  std::vector<double> thresholds;          // of a stump on a categorical feature: the number of its set
+  std::vector<std::int8_t> polarity;       // +1: the stump fires where x > threshold (or in the set); -1: where not
+  std::vector<std::int8_t> missing_above;  // of a numeric feature: 1 where missing values are above the threshold
+  std::vector<CategorySet> sets;           // of codes: code 0 is missing, v + 1 category v
   std::vector<double> alphas;
   std::vector<double> deltas;     // the gain of each stump on the weights before it (Delta, or the edge)
   std::vector<double> z;          // factor by which the risk R changed

@@ -1,6 +1,6 @@
 // Scores of an ensemble of decision stumps, f(x) = sum_t alpha_t h_t(x): h_t(x) = 1 where the stump fires
-// (x_e > theta_t for polarity +1, not x_e > theta_t for polarity -1; NaN is above nothing), else `low`. On a
-// categorical feature, "x_e in set theta_t" stands for x_e > theta_t.
+// (x_e > theta_t for polarity +1, not x_e > theta_t for polarity -1), else `low`. On a categorical feature, "x_e in set
+// theta_t" stands for x_e > theta_t. NaN and -inf are above theta_t where the stump says so of missing values.
 //
 // The stumps of a feature add up to a step function, so the score of a row takes one search among the thresholds of
 // each feature, not a comparison for each stump.
@@ -26,6 +26,7 @@ struct StumpEnsembleView {
   const std::uint8_t* categorical = nullptr;  // for every feature whether it is categorical, or null
   const CategorySet* sets = nullptr;          // of codes: code 0 is missing, v + 1 category v
   index_t n_sets = 0;
+  const std::int8_t* missing_above = nullptr;  // null: missing values are above no threshold
 };
 
 // Writes n_rows scores. Throws std::invalid_argument for a stump or matrix with the wrong features, and for a set that

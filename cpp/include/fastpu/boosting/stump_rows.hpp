@@ -32,6 +32,7 @@ struct StumpBoundary {
   index_t position = -1;
   bool by_categories = false;
   CategorySet codes{};
+  bool missing_above = false;  // where missing values are, if training had none; not read by StumpRows
 };
 
 struct StumpGroups {
