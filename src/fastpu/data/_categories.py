@@ -79,9 +79,9 @@ def unseen_place(kept: Kept, column: str) -> float:
     return float(n_kept if n_kept < MOST_IN_SETS else middle_place(n_kept))
 
 
-def middle_place(n_categories: int) -> int:
-    """Return the place in an order of categories that says least of a label."""
-    return n_categories // 2
+def middle_place(n_categories: int) -> float:
+    """Return the place in an order of categories that says least of a label; none of them has it."""
+    return n_categories // 2 + 0.5
 
 
 def read_categories(

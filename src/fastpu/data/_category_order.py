@@ -8,8 +8,8 @@ share of positives among the rows of each category, drawn to the share among all
 learn by heart the labels of its training rows from it, for these have gone into it. So the rows are dealt into `FOLDS`
 folds, by their number alone, and the code of a training row is the place of its category in the order that the rows of
 the other folds give. It says as much of the row's own label as the place in the order of all rows will say of a new
-row's: nothing, where categories tell nothing. A category that no other fold has gets the middle place there, as an unseen one
-does later. Categories of one share stand in the order in which the rows show them first.
+row's: nothing, where categories tell nothing. A category that no other fold has gets the middle place there, as
+an unseen one does later. Categories of one share stand in the order in which the rows show them first.
 
 A weight counts as so many repetitions of its row, all of them in the fold of the row. Rows that are written down again
 and again are dealt to folds one by one instead, as none can tell them from rows that are alike by chance: the order of
