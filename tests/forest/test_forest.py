@@ -219,7 +219,7 @@ def test_nodes_look_at_more_of_many_dense_columns(d, is_sparse, as_auto):
     X, y = rng.standard_normal((60, d)), np.arange(60) < 20
     rows = csr_array(X) if is_sparse else X
     one, other, plain = (
-        fastpu.fit_forest(rows, y, n_trees=5, random_state=0, max_features=features, bag_ratio=1.0).decision_function(
+        fastpu.fit_forest(rows, y, n_trees=5, random_state=0, max_features=features, bag_ratio=2.0).decision_function(
             rows
         )
         for features in ("auto", as_auto, "all")
