@@ -38,6 +38,7 @@ exclude_patterns = [
     "_templates",
     "defaults_table.md",
     "does_it_help_table.md",
+    "few_labels_table.md",
     "gallery/uses",
     "gallery/GALLERY_HEADER.rst",
 ]  # parts of other pages

@@ -109,8 +109,7 @@ def expected(ranking: Ranking, is_labelled: NDArray[np.bool_]) -> tuple[float, f
     """Return how many of the first unlabelled images are positive, estimated, and the 90 % interval of that."""
     n_unlabeled = np.sum(~is_labelled)
     prior = (is_labelled.size / 10 - N_LABELLED) / n_unlabeled  # every tenth image, but for those that are labelled
-    labelled, others = ranking.scores[is_labelled], ranking.scores[~is_labelled]
-    estimate = precision_at_k(labelled, others, BUDGET, prior=prior, n_boot=500, random_state=0)
+    estimate = precision_at_k(is_labelled, ranking.scores, BUDGET, prior=prior, n_boot=500, random_state=0)
     return BUDGET * estimate.value, BUDGET * estimate.interval[0], BUDGET * estimate.interval[1]
 
 

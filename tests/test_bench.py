@@ -41,7 +41,11 @@ COMMANDS = {
         "sklearn",
         "| digits | 164 |",
     ),
-    "ranking": ("--repeats 2 --boot 10 --apart 4 --priors 0.3", "", "| 4 | 0.3 | 0.99 |"),
+    "decisions": (
+        "--repeats 2 --boot 10 --labels 5 --unlabelled 300 --apart 4 --priors 0.3 --jobs 1",
+        "",
+        "| 5 | 0.3 | 4 | 100 |",
+    ),
     "defaults": ("--sets some=yes --splits 1 --shares 0.3 --limit 60 --data", "sklearn", "| fit_bagging_svm rbf |"),
     "dask/peers.py": ("--rows 3000 --rounds 1 2 --repeats 1", "distributed lightgbm xgboost", "| fastpu, trees |"),
     "peers pairwise_numpy": ("--quick --neighbour", "", "| yes | 60 | pairs, sorted |"),
@@ -124,6 +128,46 @@ def test_does_it_help_reads_the_tables_of_packages(tmp_path):
     assert "### Over tables: 1 tables, 1 tasks, 1 splits" in done.stdout
     assert re.search(r"\| crx: [yn] \| 160 rows, 2 columns, 1 of them categories, \d+ % positive \|", done.stdout)
     assert (tmp_path / "does_it_help.png").stat().st_size > 0
+
+
+def test_few_labels_stands_beside_what_was_published_and_goes_on_where_it_stopped(tmp_path):
+    if missing := [name for name in ("sklearn", "lightgbm", "pulearn") if find_spec(name) is None]:
+        pytest.skip(f"needs {missing}")
+    rng = np.random.default_rng(0)
+    truth = rng.random(200) < 0.3
+    for folder in ("adbench", "adgym/datasets"):
+        (tmp_path / folder).mkdir(parents=True)
+        X = (rng.normal(size=(200, 3)) + 2 * truth[:, None]).astype(np.float32)
+        np.savez(tmp_path / folder / "7_made.npz", X=X, y=truth.astype(int))
+    (tmp_path / "adgym/result").mkdir()
+    keys = [f"\"('7_made', {seed}, {labels})\"" for seed in (1, 2) for labels in (5, 10, 20)]
+    for name in ("AUCROC-SOTA-supervise", "AUCPR-SOTA-supervise"):
+        lines = [",RF,LGB", *(f"{key},.5,.25" for key in keys)]
+        (tmp_path / "adgym/result" / f"{name}.csv").write_text("\n".join(lines) + "\n")
+        lines = [",XGBOD", *(f"{key},.75" for key in keys)]
+        (tmp_path / "adgym/result" / f"{name.replace('-SOTA', '-SOTA-semi')}.csv").write_text("\n".join(lines) + "\n")
+    command = [sys.executable, str(BENCH / "does_it_help/few_labels.py"), "--adbench", str(tmp_path / "adbench")]
+    command += ["--adgym", str(tmp_path / "adgym"), "--jobs", "1", "--splits", "1", "--output", str(tmp_path)]
+    command += ["--learners", "fit_forest", "random forest, as shipped"]
+
+    def run(*more: str) -> str:
+        done = subprocess.run([*command, *more], capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    first = run()
+    assert "### ADBench: 1 tables, 1 splits" in first
+    assert "| XGBOD (published) | 0.750 | 0.750 | 0.750 | 0.750 | 0.750 | 0.750 |  |" in first
+    assert "random forest, as shipped: the published figures to four digits in 0 of 6 cases." in first
+    kept = (tmp_path / "few_labels.jsonl").read_text()
+    assert run() == first  # the seconds too: nothing was run again
+    assert (tmp_path / "few_labels.jsonl").read_text() == kept
+    run("--again", "fit_forest")
+    again = (tmp_path / "few_labels.jsonl").read_text()
+    assert again != kept
+    assert sorted(line.split('"seconds"')[0] for line in again.splitlines()) == sorted(
+        line.split('"seconds"')[0] for line in kept.splitlines()
+    )
 
 
 def test_peers_resumes_what_an_earlier_run_left(tmp_path):

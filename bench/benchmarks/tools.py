@@ -50,8 +50,8 @@ def _auc(n_threads: int) -> Callable[[], Any]:
 
 def _lift(n_threads: int) -> Callable[[], Any]:
     rng = np.random.default_rng(0)
-    groups = rng.normal(1, 1, 5_000), rng.normal(size=95_000)
-    return partial(fastpu.metrics.lift_at_k, *groups, 500, n_boot=1000, random_state=0)
+    y = np.repeat([1, 0], [5_000, 95_000])
+    return partial(fastpu.metrics.lift_at_k, y, rng.normal(size=y.size) + y, 500, n_boot=1000, random_state=0)
 
 
 def _prior(name: str, n_threads: int) -> Callable[[], Any]:

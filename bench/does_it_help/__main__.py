@@ -66,7 +66,7 @@ def _run_split(task: Task, options: argparse.Namespace, seed: int) -> dict[Place
         problem = draw(task, X, truth, labels=labels, seed=seed)
         if problem is None:
             continue
-        judged = {name: known.get(name) or judge(name, problem, seed) for name in learners}
+        judged = {name: known.get(name) or judge(LEARNERS[name], problem, seed) for name in learners}
         known = {name: outcome for name, outcome in judged.items() if name == ORACLE}
         found[Place(task.name, labels, seed)] = judged
     return found

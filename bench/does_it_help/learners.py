@@ -65,13 +65,13 @@ class Learner:
     ours: bool = False
 
 
-def judge(name: str, problem: Problem, seed: int) -> Outcome:
+def judge(learner: Learner, problem: Problem, seed: int) -> Outcome:
     """Fit, score the rows to test on, and compare with their classes."""
     start = time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scores = np.asarray(LEARNERS[name].scores(problem, seed), dtype=np.float64)
+            scores = np.asarray(learner.scores(problem, seed), dtype=np.float64)
     except Exception as error:  # noqa: BLE001 - what a learner does not take is part of the result
         return Outcome(flaw=f"{type(error).__name__}: {str(error).splitlines()[0][:120]}")
     seconds = time.process_time() - start
@@ -86,7 +86,7 @@ def judge(name: str, problem: Problem, seed: int) -> Outcome:
     )
 
 
-def _fastpu(fit: str, *, numbers: bool = False, **options: Any) -> Callable[[Problem, int], NDArray[np.float64]]:
+def fastpu_scores(fit: str, *, numbers: bool = False, **options: Any) -> Callable[[Problem, int], NDArray[np.float64]]:
     def learn(problem: Problem, seed: int) -> NDArray[np.float64]:
         X, X_test = (problem.Z, problem.Z_test) if numbers else (problem.X, problem.X_test)
         drawn = {} if fit in ("fit_isvm", "fit_bsvm") else {"random_state": seed}
@@ -99,13 +99,13 @@ def _fastpu(fit: str, *, numbers: bool = False, **options: Any) -> Callable[[Pro
 def _biased_svm(problem: Problem, seed: int) -> NDArray[np.float64]:
     n_pos = int(problem.is_labelled.sum())
     costs = {"C_pos": (problem.is_labelled.size - n_pos) / n_pos, "C_unl": 1.0}
-    return _fastpu("fit_bsvm", numbers=True, kernel="rbf", **costs)(problem, seed)
+    return fastpu_scores("fit_bsvm", numbers=True, kernel="rbf", **costs)(problem, seed)
 
 
 def _nnpu(problem: Problem, seed: int) -> NDArray[np.float64]:
     estimate = fastpu.priors.bbe(problem.Z, problem.is_labelled, random_state=seed)
     prior = min(max(estimate.value, 0.01), 0.99)
-    return _fastpu("fit_nnpu", numbers=True, prior=prior)(problem, seed)
+    return fastpu_scores("fit_nnpu", numbers=True, prior=prior)(problem, seed)
 
 
 def _around(make: Callable[[int], Any]) -> Callable[[Problem, int], NDArray[np.float64]]:
@@ -170,14 +170,14 @@ def _random_forest(seed: int) -> Any:
 
 _SHIPPED, _SET = "as shipped", "set for PU"
 LEARNERS = {
-    "fit_forest": Learner(_fastpu("fit_forest"), "defaults", True),
-    "fit_boosted_trees": Learner(_fastpu("fit_boosted_trees"), "defaults", True),
-    "fit_boosted_trees, 20 bags": Learner(_fastpu("fit_boosted_trees", n_bags=20), "n_bags=20", True),
-    "fit_bagging_svm, rbf": Learner(_fastpu("fit_bagging_svm", numbers=True, kernel="rbf"), 'kernel="rbf"', True),
+    "fit_forest": Learner(fastpu_scores("fit_forest"), "defaults", True),
+    "fit_boosted_trees": Learner(fastpu_scores("fit_boosted_trees"), "defaults", True),
+    "fit_boosted_trees, 20 bags": Learner(fastpu_scores("fit_boosted_trees", n_bags=20), "n_bags=20", True),
+    "fit_bagging_svm, rbf": Learner(fastpu_scores("fit_bagging_svm", numbers=True, kernel="rbf"), 'kernel="rbf"', True),
     "fit_bagging_svm, linear": Learner(
-        _fastpu("fit_bagging_svm", numbers=True, kernel="linear"), 'kernel="linear"', True
+        fastpu_scores("fit_bagging_svm", numbers=True, kernel="linear"), 'kernel="linear"', True
     ),
-    "fit_isvm": Learner(_fastpu("fit_isvm", numbers=True), "defaults", True),
+    "fit_isvm": Learner(fastpu_scores("fit_isvm", numbers=True), "defaults", True),
     "fit_bsvm, rbf": Learner(_biased_svm, 'kernel="rbf", C_pos = n_unl / n_pos, C_unl = 1', True),
     "fit_nnpu": Learner(_nnpu, "the prior by fastpu.priors.bbe, in [.01, .99]", True),
     "PU bags of logistic regression": Learner(

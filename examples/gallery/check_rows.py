@@ -51,7 +51,7 @@ for last, size, drawn in zip(plan.ends, plan.sizes, plan.drawn, strict=True):
 answers = is_eight[unknown[plan.rows]]
 found = audit.estimate(plan, answers)
 print(found)
-before = fastpu.metrics.ranking_curve(of_known, scores, prior=found)
+before = fastpu.metrics.ranking_curve(known, model.oob_decision_function, prior=found)
 fastpu.plot.audit(found, before=before)
 
 # %%

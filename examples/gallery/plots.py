@@ -47,8 +47,8 @@ fastpu.plot.decision_regions(model, rows, y)
 # share of all positives that is found, and the lift says how many times more that is than by chance. Both are
 # estimated from labelled and unlabelled rows that the model has not seen; the bands show how sure that is.
 
-scores = model.decision_function(held)
-fastpu.plot.ranking(scores[held_truth == 1], scores, k=0.1)
+judged, labels = fastpu.stack(P=held[held_truth == 1], U=held)
+fastpu.plot.ranking(labels, model.decision_function(judged), k=0.1)
 
 # %%
 # What do checked rows say?
@@ -57,6 +57,7 @@ fastpu.plot.ranking(scores[held_truth == 1], scores, k=0.1)
 # `fastpu.plot.audit` shows precision and recall by rows that somebody has looked at, with intervals that need no
 # assumption, and these rows at their places: the positive ones at the top, the negative ones at the bottom.
 
+scores = model.decision_function(held)
 plan = fastpu.audit.plan(scores, 60, random_state=0)
 fastpu.plot.audit(fastpu.audit.estimate(plan, held_truth[plan.rows] == 1))
 

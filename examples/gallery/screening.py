@@ -63,8 +63,7 @@ ranked.head(8)
 # times more frauds than among a hundred claims taken at random. It goes by the scores of the proven cases, and the
 # interval says how much that depends on which cases happen to be proven.
 
-proven, others = scores[known], scores[~known]
-lift = fastpu.metrics.lift_at_k(proven, others, 100, n_boot=500, random_state=0)
+lift = fastpu.metrics.lift_at_k(known, scores, 100, n_boot=500, random_state=0)
 print(f"lift {lift.value:.0f}, from {lift.interval[0]:.0f} to {lift.interval[1]:.0f}")
 
 # %%
@@ -74,7 +73,7 @@ print(f"lift {lift.value:.0f}, from {lift.interval[0]:.0f} to {lift.interval[1]:
 table = pd.get_dummies(claims)
 usual = RandomForestClassifier(500, min_samples_leaf=3, oob_score=True, random_state=0).fit(table, known)
 usual = usual.oob_decision_function_[:, 1]
-lift = fastpu.metrics.lift_at_k(usual[known], usual[~known], 100, n_boot=500, random_state=0)
+lift = fastpu.metrics.lift_at_k(known, usual, 100, n_boot=500, random_state=0)
 print(f"lift {lift.value:.0f}, from {lift.interval[0]:.0f} to {lift.interval[1]:.0f}")
 
 # %%
@@ -88,7 +87,7 @@ print(f"lift {lift.value:.0f}, from {lift.interval[0]:.0f} to {lift.interval[1]:
 # The upper panel shows the share of all frauds that is found, the lower one the lift. Both rise above the dashed
 # lines, which are those of a list in random order. The marked point is the budget of a hundred claims.
 
-fastpu.plot.ranking(proven, others, k=100)
+fastpu.plot.ranking(known, scores, k=100)
 
 # %%
 # How many of the hundred will be fraud?
@@ -100,7 +99,7 @@ fastpu.plot.ranking(proven, others, k=100)
 
 prior = 0.05
 for budget in (50, 100, 200, 400):
-    found = fastpu.metrics.precision_at_k(proven, others, budget, prior, n_boot=500, random_state=0)
+    found = fastpu.metrics.precision_at_k(known, scores, budget, prior, n_boot=500, random_state=0)
     low, high = (budget * end for end in found.interval)
     print(f"{budget} claims: {budget * found.value:.0f} frauds expected, {low:.0f} to {high:.0f}")
 
@@ -111,14 +110,14 @@ for budget in (50, 100, 200, 400):
 # The line is what was expected before a single claim was checked. Bands made in this way should hold the truth in nine
 # lists of ten. The dots count the frauds in truth, and the crosses those of the usual way.
 
-curve = fastpu.metrics.ranking_curve(proven, others, prior=prior, n_boot=500, random_state=0)
+curve = fastpu.metrics.ranking_curve(known, scores, prior=prior, n_boot=500, random_state=0)
 figure = Figure(figsize=(7, 4.2), layout="constrained")
 ax = figure.subplots()
 shown = curve.n_flagged <= 500
 budgets = curve.n_flagged[shown]
 ax.plot(budgets, curve.precision[shown] * budgets, color="#0072B2", label="expected")
-low, high = (curve.recall_interval[shown] * prior * others.size).T
-ax.fill_between(budgets, low, high, color="#0072B2", alpha=0.2, linewidth=0, label="middle 90 % of the bootstrap")
+low, high = curve.precision_interval[shown].T * budgets
+ax.fill_between(budgets, low, high, color="#0072B2", alpha=0.2, linewidth=0, label="90 % intervals")
 for name, values, mark in (("fit_forest, in truth", scores, "."), ("the usual way, in truth", usual, "x")):
     counts = np.cumsum(is_fraud[~known][np.argsort(-values[~known], kind="stable")])
     ax.plot(np.arange(25, 501, 25), counts[24:500:25], mark, color="#D55E00" if mark == "x" else "black", label=name)

@@ -311,6 +311,9 @@ def fingerprint(
     features: BinnedFeatures, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, first_row: int,
     n_threads: int,
 ) -> NDArray[np.uint64]: ...  # fmt: skip
+def row_hashes(
+    features: BinnedFeatures, rows: NDArray[np.int64], *, n_threads: int
+) -> NDArray[np.uint64]: ...  # fmt: skip
 def grow_forest(
     features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None,
     categorical: NDArray[np.uint8] | None, options: ForestOptions, *, oob_sum: NDArray[np.float64] | None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "ConvergenceWarning",
+    "CopiedRowsWarning",
     "DegenerateModelWarning",
     "EstimateWarning",
     "FailedFitWarning",
@@ -14,6 +15,10 @@ __all__ = [
 
 class ConvergenceWarning(UserWarning):
     """A fit ran out of iterations before it met its tolerance."""
+
+
+class CopiedRowsWarning(UserWarning):
+    """Many labelled rows are copies of each other, which makes their out-of-bag scores too good."""
 
 
 class DegenerateModelWarning(UserWarning):

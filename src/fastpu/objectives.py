@@ -24,7 +24,7 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._coding import apply_codes, read_labels
 from fastpu.data._validate import check_sample_weight
 from fastpu.metrics import auc
-from fastpu.model._prior import check_prior_in, prior_by_labels
+from fastpu.model._prior import prior_by_labels, take_prior_in
 
 __all__ = ["Objective", "logistic", "pnu_auc", "upu"]
 
@@ -400,5 +400,5 @@ def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_thr
     >>> bool(metrics.auc(y, model.predict(X)) > 0.85)
     True
     """
-    share, drawn_as = check_prior_in(scenario, prior)
+    share, drawn_as = take_prior_in(scenario, prior)
     return Objective("upu", y, {"prior": share, "scenario": drawn_as}, n_threads)

@@ -161,6 +161,44 @@ def test_the_eval_set_is_judged_by_its_auc_and_ends_the_fit():
     np.testing.assert_array_equal(inside.history["eval_auc"], outside.history["eval_auc"])
 
 
+@pytest.mark.parametrize("options", [{}, {"subsample_unl": 0.5}, {"max_features": 0.5}], ids=str)
+@pytest.mark.parametrize("patience", [1, 4, 30])
+def test_bags_that_early_stopping_ends_are_those_of_so_many_rounds(patience, options):
+    """However many steps they took: every bag goes on from its own scores, on the same rows."""
+    X, y = pu_rows(600, seed=1)
+    held = pu_rows(400, seed=2)
+    judged = {"eval_set": held, "early_stopping_rounds": patience, "learning_rate": 0.02}
+    model = fit(X, y, n_rounds=500, n_bags=3, **judged, **options)
+    rounds = model.n_trees // 3
+    assert model.history["eval_auc"].size == rounds + patience
+    whole = fit(X, y, n_rounds=rounds, n_bags=3, learning_rate=0.02, **options)
+    for name in ("packed_nodes", "tree_starts", "objective", "oob_sum", "oob_count"):
+        np.testing.assert_array_equal(getattr(model, name), getattr(whole, name))
+
+
+def test_bags_do_not_make_all_rounds_before_early_stopping_ends_them():
+    X, y = pu_rows(200, seed=1)
+    seen = []
+    judged = {"eval_set": pu_rows(200, seed=2), "early_stopping_rounds": 3}
+    model = fit(X, y, n_rounds=10**7, n_bags=3, callback=lambda info: seen.append((info.bag, info.round)), **judged)
+    assert model.status == "early_stopping"
+    made = seen[-1][1]
+    assert model.n_trees // 3 + 3 <= made <= 1.25 * (model.n_trees // 3 + 3) + 3
+    assert seen[:4] == [(1, 3), (2, 3), (3, 3), (1, 6)]
+    # Bags in which nothing is left to gain end too, and do not fill up to the last round.
+    assert fit(np.zeros((200, 2)), y, n_rounds=10**7, n_bags=3, **{**judged, "eval_set": (np.ones((2, 2)), [1, -1])})
+
+
+@pytest.mark.parametrize(("last", "n_bags", "rounds"), [((2, 3), 2, 3), ((3, 3), 3, 3), ((2, 6), 3, 3), ((3, 6), 3, 6)])
+def test_a_callback_ends_bags_that_grow_in_steps_with_equally_many_rounds(last, n_bags, rounds):
+    X, y = pu_rows(200, seed=1)
+    judged = {"eval_set": (X, y), "early_stopping_rounds": 3, "learning_rate": 0.3}
+    model = fit(X, y, n_rounds=50, n_bags=3, callback=lambda info: (info.bag, info.round) == last, **judged)
+    assert (model.status, model.converged, model.divisor) == ("callback", False, n_bags)
+    assert model.history["eval_auc"].size == rounds
+    assert model.n_trees == n_bags * (np.argmax(model.history["eval_auc"]) + 1)
+
+
 def test_folds_choose_the_rounds():
     X, y = pu_rows(300, seed=1)
     model = fit(X, y, n_rounds=60, early_stopping_rounds=4, n_folds=3, learning_rate=0.5)

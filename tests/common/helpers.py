@@ -27,6 +27,13 @@ def refused(error: type[Exception], text: str, function: Callable[..., Any], *ar
     return str(info.value)
 
 
+def rows_of(pos: Any, unl: Any = (), neg: Any = ()) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and scores, as metrics take them, of groups of scores."""
+    groups = [np.asarray(part) for part in (pos, unl, neg) if len(part)]
+    sizes = [len(part) for part in (pos, unl, neg)]
+    return np.repeat([1, 0, -1], sizes), np.concatenate(groups)
+
+
 def through_odd_bytes(value: Any) -> Any:
     """The value from a pickle whose arrays begin at odd bytes, as they may in a message between Dask's workers."""
     buffers: list[pickle.PickleBuffer] = []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import threading
 
 import pytest
@@ -73,6 +75,119 @@ def test_a_fork_while_it_is_held_can_take_it_again():
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # fork in a process of several threads
+def test_a_child_has_all_threads_again_if_another_thread_held_the_limit():
+    with one_blas_thread():
+        pass
+    entered, leave = threading.Event(), threading.Event()
+
+    def hold():
+        with one_blas_thread():
+            entered.set()
+            leave.wait(60)
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        thread = threading.Thread(target=hold)
+        thread.start()
+        try:
+            assert entered.wait(30)
+            child = os.fork()
+            if child == 0:
+                try:
+                    is_free = blas_threads() == before
+                    with one_blas_thread():
+                        is_limited = set(blas_threads()) == {1}
+                    os._exit(0 if is_free and is_limited and blas_threads() == before else 1)
+                finally:
+                    os._exit(2)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+            assert set(blas_threads()) == {1}  # here the other thread still holds it
+        finally:
+            leave.set()
+            thread.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # fork in a process of several threads
+def test_a_child_whose_own_thread_holds_the_limit_keeps_it_to_the_end():
+    with one_blas_thread():
+        pass
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        child = -1
+        with one_blas_thread():
+            child = os.fork()
+            is_limited = set(blas_threads()) == {1}
+        if child == 0:
+            os._exit(0 if is_limited and blas_threads() == before else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_an_interrupt_right_behind_the_limit_gives_it_back(monkeypatch):
+    with one_blas_thread():
+        pass
+    set_counts = _blas_threads._set_counts
+
+    def set_and_interrupt(counts):
+        set_counts(counts)
+        if all(n_threads == 1 for _, n_threads in counts):
+            assert set(blas_threads()) == {1}
+            signal.raise_signal(signal.SIGINT)
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        monkeypatch.setattr(_blas_threads, "_set_counts", set_and_interrupt)
+        with pytest.raises(KeyboardInterrupt), one_blas_thread():
+            pytest.fail("the limit was held")
+        assert blas_threads() == before
+        monkeypatch.undo()
+        with one_blas_thread():
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before
+
+
+def test_an_interrupt_before_any_line_of_taking_the_limit_leaves_none():
+    """The moments of Ctrl-C: each line that runs between the call and the body of the `with` statement."""
+    with one_blas_thread():
+        pass
+    n_lines, has_entered = 0, False
+
+    def limited_with_interrupt(at_line):
+        nonlocal has_entered
+        left = at_line
+
+        def trace(frame, event, _):
+            nonlocal left
+            if frame.f_code.co_filename != _blas_threads.__file__:
+                return None
+            left -= event == "line"
+            if left == 0 and event == "line":
+                raise KeyboardInterrupt
+            return trace
+
+        outer = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            with one_blas_thread():
+                sys.settrace(outer)
+                has_entered = True
+        finally:
+            sys.settrace(outer)
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        while not has_entered:
+            n_lines += 1
+            try:
+                limited_with_interrupt(n_lines)
+            except KeyboardInterrupt:
+                assert blas_threads() == before
+                assert not _blas_threads._holders
+    assert n_lines > 5
+
+
 def test_there_is_room_for_what_blas_takes_at_its_first_call(monkeypatch):
     """OpenBLAS ends the process, or tries for ever, where there is none."""
     asked = []
@@ -97,4 +212,4 @@ def test_there_is_room_for_what_blas_takes_at_its_first_call(monkeypatch):
     with pytest.raises(MemoryError, match=f"cannot allocate {2 * work} bytes for the work of BLAS"), one_blas_thread():
         pytest.fail("there is no room for NumPy's BLAS and SciPy's")
     assert asked == [3 * work, 2 * work]
-    assert _blas_threads._n_holders == 0
+    assert not _blas_threads._holders

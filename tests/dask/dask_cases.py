@@ -43,9 +43,9 @@ def assert_same_model(found, expected):
 
 
 @contextlib.contextmanager
-def local_cluster(n_workers, *, processes=True):
+def local_cluster(n_workers, *, processes=True, **more):
     cluster = distributed.LocalCluster(
-        n_workers=n_workers, threads_per_worker=1, processes=processes, dashboard_address=":0", silence_logs=50
+        n_workers=n_workers, threads_per_worker=1, processes=processes, dashboard_address=":0", silence_logs=50, **more
     )
     with cluster, distributed.Client(cluster) as connected:
         yield connected

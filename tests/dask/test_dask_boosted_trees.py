@@ -189,27 +189,34 @@ def test_without_dask_it_says_what_to_install(monkeypatch):
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
-def test_a_killed_worker_ends_the_fit_or_a_checkpoint_goes_on(tmp_path):
+SOME_ROUNDS = {**FIT, "n_rounds": 60}
+
+
+def test_a_killed_worker_ends_the_fit():
     X, y = rows(2000)
-    expected = fastpu.fit_boosted_trees(X, y, **{**FIT, "n_rounds": 60})
-    lazy = chunked(X, (700, 600, 700)), chunked(y, (700, 600, 700))
-    options = {**FIT, "n_rounds": 60}
-    path = tmp_path / "fit.npz"
     with local_cluster(2) as client:
         kill = Kill(client, 4, meeting=False)
         with pytest.raises(fastpu.dask.WorkerLostError, match=r"tcp://.* is gone after round \d+, with partitions \["):
-            fastpu.dask.fit_boosted_trees(*lazy, client=client, callback=kill, **options)
-        assert time.monotonic() - kill.when < 60
-        client.wait_for_workers(2, timeout=60)
-        with pytest.warns(RuntimeWarning, match="the fit goes on from round [123]0"):
-            found = fastpu.dask.fit_boosted_trees(
-                *lazy, client=client, checkpoint=path, callback=Kill(client, 14), **options
+            fastpu.dask.fit_boosted_trees(
+                chunked(X, (700, 600, 700)), chunked(y, (700, 600, 700)), client=client, callback=kill, **SOME_ROUNDS
             )
+        assert time.monotonic() - kill.when < 60
+
+
+def test_with_a_checkpoint_a_fit_goes_on_without_a_killed_worker(tmp_path):
+    X, y = rows(2000)
+    expected = fastpu.fit_boosted_trees(X, y, **SOME_ROUNDS)
+    lazy = chunked(X, (700, 600, 700)), chunked(y, (700, 600, 700))
+    given = {"checkpoint": tmp_path / "fit.npz", **SOME_ROUNDS}
+    with local_cluster(2) as client:
+        given["client"] = client
+        with pytest.warns(RuntimeWarning, match="the fit goes on from round [123]0"):
+            found = fastpu.dask.fit_boosted_trees(*lazy, callback=Kill(client, 14), **given)
         assert_same_model(found, expected)
-        again = fastpu.dask.fit_boosted_trees(*lazy, client=client, checkpoint=path, **options)
+        again = fastpu.dask.fit_boosted_trees(*lazy, **given)
         assert_same_model(again, expected)
         with pytest.raises(ValueError, match="of another fit"):
-            fastpu.dask.fit_boosted_trees(*lazy, client=client, checkpoint=path, **{**options, "lam": 2.0})
+            fastpu.dask.fit_boosted_trees(*lazy, **{**given, "lam": 2.0})
         other_y = chunked(y[np.argsort(X[:, 0] == X[0, 0])], (700, 600, 700))  # as many of each label
         with pytest.raises(ValueError, match="of another fit"):
-            fastpu.dask.fit_boosted_trees(lazy[0], other_y, client=client, checkpoint=path, **options)
+            fastpu.dask.fit_boosted_trees(lazy[0], other_y, **given)

@@ -7,6 +7,7 @@ import struct
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ distributed = pytest.importorskip("distributed")
 
 import fastpu.dask  # noqa: E402 - Dask may be absent
 from dask_cases import assert_same_model, chunked, rows  # noqa: E402 - Dask may be absent
-from fastpu.dask import _members  # noqa: E402 - Dask may be absent
+from fastpu.dask import _meeting  # noqa: E402 - Dask may be absent
 
 HANG_SECONDS = 30.0
 KEY = bytes(range(32))
@@ -24,9 +25,9 @@ FIT = {"n_rounds": 6, "random_state": 3}
 
 def bring(address, place):
     """Bring a number to the meeting, and return the sum of what all have brought."""
-    with _members._come(address, place, KEY) as meeting:
-        meeting.send_bytes(b"a" + np.int64(place + 1).tobytes())
-        return int(np.frombuffer(meeting.recv_bytes(), np.int64)[0])
+    with closing(_meeting.come(address, place, KEY)) as meeting:
+        meeting.send(b"a" + np.int64(place + 1).tobytes())
+        return int(np.frombuffer(meeting.receive(), np.int64)[0])
 
 
 @pytest.mark.parametrize(
@@ -35,8 +36,8 @@ def bring(address, place):
     ids=["silence", "half a length", "anything", "a huge length", "gone at once"],
 )
 def test_a_stranger_neither_stops_nor_ends_a_meeting(monkeypatch, sent):
-    monkeypatch.setattr(_members, "_SECONDS_TO_COME", 2.0)
-    meeting = _members.Meeting(2, KEY)
+    monkeypatch.setattr(_meeting, "_SECONDS_TO_COME", 2.0)
+    meeting = _meeting.Meeting(2, KEY)
     with socket.create_connection(meeting.address()) as stranger, ThreadPoolExecutor(2) as pool:
         stranger.sendall(sent or b"")
         if sent is None:
@@ -50,9 +51,9 @@ def test_a_stranger_neither_stops_nor_ends_a_meeting(monkeypatch, sent):
 
 
 def test_who_lacks_the_key_is_sent_away():
-    meeting = _members.Meeting(1, KEY)
-    with pytest.raises((ConnectionError, _members.AuthenticationError)):
-        _members._come(meeting.address(), 0, KEY[::-1])
+    meeting = _meeting.Meeting(1, KEY)
+    with pytest.raises((ConnectionError, _meeting.AuthenticationError)):
+        _meeting.come(meeting.address(), 0, KEY[::-1])
     assert bring(meeting.address(), 0) == 1
     meeting.end()
 
@@ -61,7 +62,7 @@ def test_a_port_that_cannot_be_reached_is_named():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = listener.getsockname()
     with pytest.raises(ConnectionError, match=f"cannot reach port {address[1]} of the worker at 127.0.0.1"):
-        _members._come(address, 0, KEY)
+        _meeting.come(address, 0, KEY)
 
 
 def serving():

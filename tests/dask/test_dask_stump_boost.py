@@ -19,8 +19,6 @@ from dask_cases import (
     local_cluster,
     rows,
 )
-from fastpu.dask._members import refuse_encrypted
-from helpers import refused
 
 
 def test_options_mean_the_same_and_weights_are_set_afresh(client):
@@ -53,9 +51,3 @@ def test_a_killed_worker_ends_the_fit(meeting):
                 chunked(X, (1000, 500)), chunked(y, (1000, 500)), client=client, callback=kill
             )
         assert time.monotonic() - kill.when < 60
-
-
-def test_workers_that_speak_in_secret_are_refused_as_a_fit_would_not():
-    refuse_encrypted(["tcp://10.0.0.1:40000", "inproc://10.0.0.1/1/2", ""])
-    refused(ValueError, "got one with a worker at tls://10.0.0.2:40000", refuse_encrypted,
-            ["tcp://10.0.0.1:40000", "tls://10.0.0.2:40000"])  # fmt: skip

@@ -53,19 +53,18 @@ def test_scorers_are_the_metrics_of_positive_and_unlabelled_rows(coding):
     }[coding]
     fitted = estimators.PNUAUCBoostClassifier(n_rounds=10).fit(X, y)
     scores = fitted.decision_function(X)
-    pos, unl = scores[labelled], scores[y == 0 if coding == "three" else ~labelled]
+    codes = y if coding == "three" else labelled
     expected = {
-        "puf": puf_score(pos, unl),
-        "err_star": -err_star(pos, unl, prior=0.3),
-        "pu_auc": pu_auc(pos, unl, prior=0.2),
-        "lift": lift_at_k(pos, unl, 0.2),
-        "precision_at_k": precision_at_k(pos, unl, 0.2, prior=0.2),
-        "average_precision": average_precision(pos, unl, prior=0.2),
+        "puf": puf_score(codes, scores),
+        "err_star": -err_star(codes, scores, prior=0.3),
+        "pu_auc": pu_auc(codes, scores, prior=0.2),
+        "lift": lift_at_k(codes, scores, 0.2),
+        "precision_at_k": precision_at_k(codes, scores, 0.2, prior=0.2),
+        "average_precision": average_precision(codes, scores, prior=0.2),
     }
     assert {name: scorer(fitted, X, y) for name, scorer in SCORERS.items()} == expected
-    single = scores[~labelled]
-    assert puf_scorer(scenario="single_set")(fitted, X, y) == puf_score(pos, single, scenario="single_set")
-    assert lift_scorer(10)(fitted, X, y) == lift_at_k(pos, unl, 10)
+    assert puf_scorer(scenario="single_set")(fitted, X, y) == puf_score(labelled, scores, scenario="single_set")
+    assert lift_scorer(10)(fitted, X, y) == lift_at_k(codes, scores, 10)
     for name in ("err_star", "precision_at_k"):
         assert pickle.loads(pickle.dumps(SCORERS[name])) == SCORERS[name]
 
@@ -76,7 +75,7 @@ def test_scorers_judge_other_classifiers_too():
     assert puf_scorer()(logistic, X, labelled) > 1
     bayes = GaussianNB().fit(X, labelled)
     called = bayes.predict(X)
-    assert puf_scorer()(bayes, X, labelled) == puf_score(called[labelled] - 0.5, called[~labelled] - 0.5)
+    assert puf_scorer()(bayes, X, labelled) == puf_score(labelled, called - 0.5)
 
 
 def test_scorers_name_what_is_wrong():

@@ -76,6 +76,25 @@ def test_forests_only_go_on_as_they_began(rows, changed, text):
     refused(ValueError, text, fastpu.fit_forest, *rows, init_model=first, **changed)
 
 
+@pytest.mark.parametrize(("one", "other"), [(1, 1.0), (1.0, 1)])
+def test_a_number_of_features_is_not_taken_for_a_share(rows, one, other, tmp_path):
+    first = small(*rows, max_features=one)
+    first.save(tmp_path / "first.npz")
+    for before in (first, fastpu.load(tmp_path / "first.npz")):
+        text = f"max_features must be that of init_model, {one} ({type(one).__name__}), got {other}"
+        refused(ValueError, text, fastpu.fit_forest, *rows, init_model=before, max_features=other)
+        assert fastpu.fit_forest(*rows, init_model=before, max_features=one, n_trees=1).n_trees > first.n_trees
+
+
+@pytest.mark.parametrize("scalar", [np.float16, np.float32, np.float64])
+def test_numbers_of_numpy_are_shares_and_numbers_of_features(rows, scalar):
+    assert small(*rows, max_features=scalar(0.5)).params["max_features"] == 0.5
+    assert bits(small(*rows, max_features=scalar(0.5))) == bits(small(*rows, max_features=0.5))
+    one = small(*rows, max_features=np.int8(1))
+    assert type(one.params["max_features"]) is int
+    assert bits(one) == bits(small(*rows, max_features=1))
+
+
 def test_forests_only_go_on_with_their_rows(rows):
     X, y = rows
     first = small(X, y)

@@ -140,11 +140,6 @@ _SMALL = {
 _REQUIRED = {"prior": 0.4, "C_pos": 1.0, "C_unl": 0.5}
 
 
-def _score(groups: str) -> np.ndarray:
-    sizes = {"pos": 8, "unl": 12, "neg": 9}
-    return np.round(np.random.default_rng(len(groups) + sizes[groups]).normal(size=sizes[groups]) * 8) / 8
-
-
 def _mean_score(prior: float) -> float:
     return 2.0 * prior
 
@@ -153,14 +148,16 @@ def _data() -> dict[str, Any]:
     """A valid value of each parameter that has no default, and what functions want beside it."""
     X, truth = problem()
     return {
-        "X": X.copy(), "X_unl": X.copy(), "P": X[:8].copy(), "U": X[8:].copy(), "y_true": truth.copy(),
-        "y_pred": truth[::-1].copy(), "score": X[:, 0].copy(), "score_pos": _score("pos"), "score_unl": _score("unl"),
-        "score_neg": _score("neg"), "priors": [0.25, 0.5], "function": _mean_score, "lams": [2.0, 1.0], "feature": 0,
-        "iteration": 1, "lam": 2.0, "fit": fastpu.fit_bsvm, "grid": {"C_pos": [1.0, 4.0]}, "k": 3, **_REQUIRED,
+        "X": X.copy(), "X_unl": X.copy(), "P": X[:8].copy(), "U": X[8:].copy(),
+        "y_pred": truth[::-1].copy(), "scores": np.round(X[:, 0] * 8) / 8, "priors": [0.25, 0.5],
+        "function": _mean_score, "lams": [2.0, 1.0], "feature": 0, "iteration": 1, "lam": 2.0,
+        "fit": fastpu.fit_bsvm, "grid": {"C_pos": [1.0, 4.0]}, "k": 3, **_REQUIRED,
     }  # fmt: skip
 
 
 _GROUPS = {
+    **dict.fromkeys((f"metrics.{name}" for name in fastpu.metrics.__all__), "PU"),
+    **dict.fromkeys(("metrics.auc", "metrics.f1", "metrics.pn_risk"), "PN"), "metrics.un_risk": "PUN",
     "as_labels": "PU", "priors.km2": "PU", "priors.bbe": "PU",
     "priors.scar_test": "PU", **dict.fromkeys(("objectives.logistic", "objectives.upu"), "PU"),
     "objectives.pnu_auc": "PUN",
@@ -170,7 +167,6 @@ _GROUPS = {
 #: Needed by name: a function that is in neither table has no valid call and fails.
 _BARE = {
     "bin_features", "knn_graph", "knn_similarity", "stack", "load", "priors.sensitivity",
-    *(f"metrics.{name}" for name in fastpu.metrics.__all__),
     *(f"datasets.{name}" for name in fastpu.datasets.__all__ if name.startswith("make_")),
 }  # fmt: skip
 
@@ -213,7 +209,7 @@ def _extras(name: str) -> dict[str, Any]:
     if name == "fit_boosted_trees":
         return {"min_leaf_rows": 2, "prior": None}
     if name == "priors.scar_test":
-        return {"prior": 0.4, "n_permutations": 9}
+        return {"prior": 0.4, "n_permutations": 9, "n_divisions": 2}
     if name == "stack":
         return {"P": problem()[0][:8].copy(), "U": problem()[0][8:].copy()}
     if name == "plot.path":

@@ -121,19 +121,13 @@ PARAMETERS: dict[str, Parameter] = {
     "U": Parameter("matrix", bad=_NO_SCALARS[:-1]),
     "N": Parameter("matrix", bad=_NO_SCALARS[:-1]),
     "y": Parameter("labels", bad=_NO_SCALARS),
-    "y_true": Parameter("labels", bad=_NO_SCALARS),
     "y_pred": Parameter("labels", bad=_NO_SCALARS),
-    "score": Parameter("vector", bad=_NO_SCALARS),
-    "score_pos": Parameter("vector", bad=_NO_SCALARS),
-    "score_unl": Parameter("vector", bad=_NO_SCALARS),
-    "score_neg": Parameter("vector", bad=_NO_SCALARS),
+    "scores": Parameter("vector", bad=_NO_SCALARS),
     "sample_weight": Parameter("weights", none=True, bad=_NO_SCALARS[:-1], changes=("weights",)),
     "fit_bagging_svm.sample_weight": Parameter(
         "weights", none=True, bad=(*_NO_SCALARS[:-1], (np.ones(24), TypeError)), silent="any array is refused"
     ),
     "sample_cost": Parameter("weights", none=True, bad=_NO_SCALARS[:-1], changes=("weights",)),
-    "weight_pos": Parameter("weights", none=True, bad=_NO_SCALARS[:-1]),
-    "weight_unl": Parameter("weights", none=True, bad=_NO_SCALARS[:-1]),
     "centers": Parameter("matrix", none=True, bad=_NO_SCALARS[:-1], under={"gauss": True}, changes=("centers",)),
     "eval_set": Parameter("object", none=True, bad=_PAIR, silent="it judges the rounds; early stopping reads it"),
     "graph": Parameter("object", none=True, bad=_PAIR, changes=("graph",)),
@@ -380,6 +374,7 @@ _set("metrics.ranking_curve", prior=share(none=True))
 _set("priors.bbe priors.scar_test", fit=Parameter("callback", none=True, bad=_OBJECTS))
 _set("priors.scar_test", n_top=integer(10, 20, under={"prior": None}))
 _set("priors.scar_test", n_permutations=integer(1, 10**6, patient="so many permutations are made, until Ctrl-C"))
+_set("priors.scar_test", n_divisions=integer(1, 1000, patient="so many times five models are fitted"))
 _set(
     "priors.scar_test",
     columns=Parameter("object", none=True, bad=((1.5, TypeError), ("age", ValueError), (3, ValueError))),

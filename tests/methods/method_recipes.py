@@ -169,7 +169,9 @@ RECIPES = {
     "bin_features": Recipe("bin_features", "P", {"max_bins": 64}, 40_000),
     "priors.km2": Recipe("priors.km2", "PU", {"random_state": 0}, 300),
     "priors.bbe": Recipe("priors.bbe", "PU", _SAMPLES, 300),
-    "priors.scar_test": Recipe("priors.scar_test", "PU", {"prior": 0.4, "n_permutations": 19, "random_state": 0}, 300),
+    "priors.scar_test": Recipe(
+        "priors.scar_test", "PU", {"prior": 0.4, "n_permutations": 19, "n_divisions": 2, "random_state": 0}, 300
+    ),
     "select": Recipe("select", "PU", {"cv": 3, "random_state": 0}, 300),
 }
 

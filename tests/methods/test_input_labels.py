@@ -41,8 +41,7 @@ def given(name: str, parameter: str) -> np.ndarray:
     found = arguments(name).get(parameter)
     if found is not None:
         return np.asarray(found)
-    rows = {"weight_pos": "score_pos", "weight_unl": "score_unl", "sample_weight": "y_true"}.get(parameter, "X")
-    n = len(next(arguments(name)[p] for p in (rows, "X", "y") if p in arguments(name)))
+    n = len(next(arguments(name)[p] for p in ("X", "y") if p in arguments(name)))
     return 0.5 + np.arange(n) % 4
 
 
@@ -185,7 +184,7 @@ def test_bad_labels_are_refused(name, parameter, unchanged):
 @having("vector")
 def test_bad_scores_are_refused(name, parameter, unchanged):
     cases = dict(NO_SCORES)
-    if parameter != "score":  # a number of rows of their own
+    if parameter != "scores":  # as many as the caller likes
         cases = {kind: case for kind, case in cases.items() if not kind.startswith("too ")}
     if parameter == "lams":
         del cases["no dimension"]  # a single number

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastpu.metrics import auc, average_precision, pn_risk, pu_auc, pu_risk, recall_at_k, un_risk
+from helpers import rows_of
 
 SCORES = st.sampled_from([-np.inf, -2.0, -0.0, 0.0, 5e-324, 1.0, 1.0 + 2**-52, 3.0, np.inf])
 GROUP = st.lists(SCORES, min_size=1, max_size=12)
@@ -26,9 +27,12 @@ def pairs(a, b):
 def test_everything_equals_its_definition(a, b):
     y = [1] * len(a) + [-1] * len(b)
     assert auc(y, a + b) == pairs(a, b)
-    for risk in (pn_risk, pu_risk, un_risk):
-        assert risk(a, b) == pairs(b, a)
-        assert risk(a, b) + risk(b, a) == pytest.approx(1, abs=1e-15)
+    third = [2.0, 5.0]  # rows of the group that has no part in it
+    for risk, groups in ((pn_risk, (1, -1, 0)), (pu_risk, (1, 0, -1)), (un_risk, (0, -1, 1))):
+        labels = np.repeat(groups, [len(a), len(b), len(third)])
+        assert risk(labels, a + b + third) == pairs(b, a)
+        turned = np.repeat(groups, [len(b), len(a), len(third)])
+        assert risk(labels, a + b + third) + risk(turned, b + a + third) == pytest.approx(1, abs=1e-15)
 
 
 @given(GROUP, GROUP, st.data())
@@ -49,10 +53,10 @@ def test_risks_of_unlabelled_rows_follow_from_that_of_the_labelled(rng):
     pos, neg = np.round(rng.normal(1, 1, 30), 1), np.round(rng.normal(0, 1, 50), 1)
     unl = np.concatenate([pos, neg])
     theta = 30 / 80
-    pn = pn_risk(pos, neg)
+    pn = pn_risk(*rows_of(pos, (), neg))
     assert pn == pytest.approx(1 - auc([1] * 30 + [-1] * 50, unl), abs=1e-15)
-    assert pu_risk(pos, unl) == pytest.approx((1 - theta) * pn + theta / 2, abs=1e-15)
-    assert un_risk(unl, neg) == pytest.approx(theta * pn + (1 - theta) / 2, abs=1e-15)
+    assert pu_risk(*rows_of(pos, unl)) == pytest.approx((1 - theta) * pn + theta / 2, abs=1e-15)
+    assert un_risk(*rows_of((), unl, neg)) == pytest.approx(theta * pn + (1 - theta) / 2, abs=1e-15)
 
 
 def test_large_inputs_do_not_make_pairs():
@@ -70,11 +74,13 @@ def test_integers_that_float64_does_not_have_are_told_apart(rng):
         y, weight = np.arange(60) % 3 == 0, rng.random(60)
         assert auc(y, score) == auc(y, score.tolist()) == auc(y, pd.Series(score)) == auc(y, small)
         assert auc(y, score, sample_weight=weight) == auc(y, small, sample_weight=weight)
-        assert pn_risk(score[:20], score[20:]) == pn_risk(small[:20], small[20:])
+        sides = np.where(y, 1, -1)
+        assert pn_risk(sides, score) == pn_risk(sides, small)
     assert auc([1, 0], [2**53 + 1, 2**53]) == 1.0
     assert auc([1, 0], np.array([2.0**53, np.inf])) == 0.0
-    assert pn_risk([2**53], np.array([0.5])) == 0.0
-    assert pu_auc([2**53 + 1, 2**53], [2**53, 0], prior=0.1) == pu_auc([2, 1], [1, 0], prior=0.1)
-    assert recall_at_k([2**53 + 1, 2**53], [2**53, 0], k=1) == recall_at_k([2, 1], [1, 0], k=1) == 1.0
-    assert recall_at_k([2**53], [2**53 + 1, 0], k=1) == 0.0
-    assert average_precision([2**53], [2**53 + 1, 0], prior=0.1) == average_precision([1], [2, 0], prior=0.1) == 0.2
+    two, one = [1, 1, 0, 0], [1, 0, 0]
+    large, plain = [2**53 + 1, 2**53, 2**53, 0], [2, 1, 1, 0]
+    assert pu_auc(two, large, prior=0.1) == pu_auc(two, plain, prior=0.1)
+    assert recall_at_k(two, large, k=1) == recall_at_k(two, plain, k=1) == 1.0
+    assert recall_at_k(one, [2**53, 2**53 + 1, 0], k=1) == 0.0
+    assert average_precision(one, [2**53, 2**53 + 1, 0], 0.1) == average_precision(one, [1, 2, 0], 0.1) == 0.2

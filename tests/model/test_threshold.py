@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastpu.model._threshold import balanced_accuracy_threshold, prior_threshold
+from fastpu.exceptions import DegenerateModelWarning
+from fastpu.model._threshold import balanced_accuracy_threshold, matched_threshold, prior_threshold
 
 LEVELS = [-np.inf, -1.7e308, -3.0, -5e-324, 0.0, 5e-324, 1.0, np.nextafter(1.0, 2), 2.5, 1.7e308, np.inf]
 SCORES = st.lists(st.sampled_from(LEVELS), min_size=1, max_size=12)
@@ -109,3 +110,21 @@ def test_prior_cuts_at_midpoints_and_beyond_the_ends():
     assert prior_threshold(scores, 0.99) == np.nextafter(1.0, 0)
     assert prior_threshold(np.ones(5), 0.3) == 1.0
     assert prior_threshold(np.ones(5), 0.7) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("scores", "prior", "reason"),
+    [
+        (
+            np.arange(100.0),
+            0.001,
+            "calls 0 of 100 rows of X_unl positive: by that prior 0.1 of these rows are positive",
+        ),
+        (np.arange(100.0), 0.998, "calls 100 of 100 rows of X_unl positive: by that prior all but 0.2 of these rows"),
+        (np.zeros(100), 0.3, "calls 0 of 100 rows of X_unl positive: the scores have too few distinct values"),
+        (np.append(np.zeros(99), -1.0), 0.004, "by that prior 0.4 of these rows are positive, which is rounded"),
+    ],
+)
+def test_a_threshold_that_calls_no_row_or_all_says_why(scores, prior, reason):
+    with pytest.warns(DegenerateModelWarning, match=reason):
+        matched_threshold(scores, prior)

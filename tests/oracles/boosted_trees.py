@@ -113,13 +113,20 @@ class Tree:
                 continue
             split = node.split
             entry = {"feature": split.feature, "cover": len(node.rows), "gain": split.gain}
-            entry |= {"missing_left": split.missing_left, "left": self.nodes.index(node.children[0])}
+            entry |= {"missing_left": self.is_missing_left(node), "left": self.nodes.index(node.children[0])}
             if split.categories is None:
                 entry["threshold"] = self.bins.cuts[split.feature][split.cut]
             else:
                 entry["categories"] = split.categories
             entries.append(entry)
         return entries
+
+    def is_missing_left(self, node: Node) -> bool:
+        """Where training rows miss nothing, later rows that do go with the larger part of these."""
+        if self.bins.has_missing(node.split.feature):
+            return node.split.missing_left
+        left, right = node.children
+        return len(left.rows) >= len(right.rows)
 
 
 @dataclass
@@ -162,6 +169,8 @@ class Grower:
             sums = {code: (self.g[rows[of]].sum(), self.h[rows[of]].sum()) for code, of in groups.items()}
             present = sorted((code for code in groups if any(sums[code])), key=lambda code: self.value(*sums[code]))
             cuts = [(frozenset(present[:n]), n) for n in range(len(present))]
+            if len(present) > 2:  # each against all others
+                cuts[1:1] = [(frozenset({code}), 0) for code in present]
             missing = ~np.isin(codes, present)
         else:
             first = 1 if has_missing else 0
@@ -185,7 +194,7 @@ class Grower:
                 if not self.bins.categorical[feature]:
                     yield Split(feature, left, gain, cut=k, missing_left=missing_left)
                     continue
-                if codes_left:
+                if k:
                     gain -= excess_categories(len(present)) * self.chance_gain
                 others = set(range(256)) - set(present) if missing_left else set()
                 chosen = frozenset((code - 1) % 256 for code in others | set(codes_left))

@@ -107,6 +107,11 @@ def excess_categories(n: int) -> int:
     return max(0, n - CATEGORIES_LIKE_NUMBERS)
 
 
+def excess_of_one(n: int) -> int:
+    """The same for one of n categories against the rest, where a number has one random cut."""
+    return n.bit_length() - 1
+
+
 # -- criteria ----------------------------------------------------------------------------------------------------------
 
 
@@ -282,6 +287,7 @@ class Tree:
         if self.bins.categorical[feature]:
             order = self.by_statistic(node, feature, present)
             n = len(order)
+            ones = order if n > 2 else []
             firsts = range(1, n) if self.options.splitter == "best" else [1 + int(unit * (n - 1))] if n > 1 else []
             order = self.kept_or_drawn(order, node, feature, unit, firsts)
             found = [(None, frozenset(order[:j])) for j in firsts]
@@ -302,6 +308,8 @@ class Tree:
         if alone:  # missing entries against all others
             splits.append(Split(feature, None if self.bins.categorical[feature] else 0, frozenset({0}), False))
         n_first = len(splits)
+        if self.bins.categorical[feature]:
+            found = [(None, frozenset({code})) for code in ones] + found
         for cut, left in found:
             if has_missing:
                 splits.append(Split(feature, cut, left | {0}, False))
@@ -315,6 +323,8 @@ class Tree:
         if self.bins.categorical[feature]:
             for split in splits[n_first:]:
                 split.excess = excess_categories(len(present))
+            for split in splits[n_first : n_first + len(ones) * (2 if has_missing else 1)]:
+                split.excess = excess_of_one(len(present)) if self.options.splitter == "random" else 0
         return splits
 
     def kept_or_drawn(
@@ -362,7 +372,7 @@ class Tree:
             "feature": split.feature,
             "left": places[id(node.children[0])],
             "right": places[id(node.children[1])],
-            "missing_left": not split.missing_right,
+            "missing_left": self.is_missing_left(node),
             "cover": node.cover,
             "gain": float(np.float32(max(split.gain, 0.0))),
         }
@@ -371,6 +381,13 @@ class Tree:
         else:
             found["threshold"] = float(self.bins.cuts[split.feature][split.cut])
         return found
+
+    def is_missing_left(self, node: Node) -> bool:
+        """Where training rows miss nothing, later rows that do go with the larger part of these."""
+        if self.bins.has_missing(node.split.feature):
+            return not node.split.missing_right
+        left, right = node.children
+        return left.cover >= right.cover
 
     def category_bits(self, node: Node) -> frozenset[int]:
         """Of 0 to 255 the categories that go left: those without rows in the node go where missing entries do."""

@@ -25,10 +25,9 @@ def pu_problem(seed: int, n: int = 60):
 
 
 def criterion_at(scores, y, name, prior=0.4, scenario="case_control"):
-    pos, unl = scores[y == 1], scores[y == 0]
     if name == "puf":
-        return puf_score(pos, unl, scenario=scenario)
-    return err_star(pos, unl, prior=prior, scenario=scenario)
+        return puf_score(y, scores, scenario=scenario)
+    return err_star(y, scores, prior=prior, scenario=scenario)
 
 
 def grid_of(path: fastpu.models.SVMPath, X) -> np.ndarray:
@@ -105,7 +104,7 @@ def test_a_function_is_maximised_over_all_intervals():
     assert machine.params["value"] == max(seen)
     assert (machine.predict(X_new) == np.where(y_new > 0, 1, -1)).mean() == max(seen)
     assert machine.params["scoring"] == "callable"
-    puf = path.select(lambda labels, p: puf_score(p[labels == 1], p[labels == 0]), X_new, y_new)
+    puf = path.select(puf_score, X_new, y_new)
     assert puf.params["value"] == path.select("puf", X_new, y_new).params["value"]
 
 

@@ -33,7 +33,7 @@ def drawn() -> dict[str, tuple]:
         "importances": (fastpu.fit_pnu_auc_boost(X, y, n_rounds=3),),
         "label_changes": (fastpu.baselines.fit_bpsi(X, y, C_pos=1.0, C_unl=1.0),),
         "path": (fastpu.fit_pu_svm_path(X, y, lam_min=1.0),),
-        "ranking": (scores[y == 1], scores[y == 0]),
+        "ranking": (y, scores),
         "score_histogram": (machine, X, y),
         "selection": (fastpu.select(fastpu.fit_isvm, X, y, {"C": [0.1, 1.0]}, cv=2, random_state=0),),
     }
@@ -96,7 +96,7 @@ def test_legend_has_an_entry_for_all_that_it_names(name):
 
 
 def test_options_are_keyword_only():
-    data = {"model", "chosen", "found", "X", "y", "score_pos", "score_unl"}
+    data = {"model", "chosen", "found", "X", "y", "scores"}
     for name in fastpu.plot.__all__:
         parameters = inspect.signature(getattr(fastpu.plot, name)).parameters.values()
         assert all((p.kind is p.KEYWORD_ONLY) == (p.name not in data) for p in parameters), name

@@ -7,7 +7,7 @@ import pytest
 
 import fastpu
 import fastpu.plot
-from helpers import refused
+from helpers import refused, rows_of
 
 pytest.importorskip("matplotlib", reason="an optional extra")
 
@@ -18,7 +18,7 @@ def known():
     truth = rng.random(2000) < 0.2
     scores = rng.normal(size=2000) + 1.5 * truth
     plan = fastpu.audit.plan(scores, 100, k=200, random_state=0)
-    before = fastpu.metrics.ranking_curve(rng.normal(size=80) + 1.5, scores, prior=0.2)
+    before = fastpu.metrics.ranking_curve(*rows_of(rng.normal(size=80) + 1.5, scores), prior=0.2)
     return fastpu.audit.estimate(plan, truth[plan.rows]), before
 
 

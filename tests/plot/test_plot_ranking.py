@@ -7,7 +7,7 @@ import pytest
 
 import fastpu.plot
 from fastpu.metrics import lift_at_k, ranking_curve, recall_at_k
-from helpers import refused
+from helpers import refused, rows_of
 from test_plot_rounds import legend
 
 Figure = pytest.importorskip("matplotlib.figure", reason="an optional extra").Figure
@@ -16,7 +16,7 @@ Figure = pytest.importorskip("matplotlib.figure", reason="an optional extra").Fi
 @pytest.fixture(scope="module")
 def scores():
     rng = np.random.default_rng(0)
-    return rng.normal(1.5, 1, 60), np.concatenate([rng.normal(1.5, 1, 40), rng.normal(size=360)])
+    return rows_of(rng.normal(1.5, 1, 60), np.concatenate([rng.normal(1.5, 1, 40), rng.normal(size=360)]))
 
 
 def test_curves_bands_and_markers_are_those_of_the_metrics(scores):
@@ -38,7 +38,7 @@ def test_curves_bands_and_markers_are_those_of_the_metrics(scores):
         assert ax.get_ylim()[0] == 0
         low, high = mark.interval
         assert legend(ax)[1:] == [
-            "middle 90 % of the bootstrap",
+            "90 % intervals",
             "random scores",
             f"40 rows flagged: {ax.get_ylabel()} {mark.value:.3g} ({low:.3g} to {high:.3g})",
         ]
@@ -48,14 +48,14 @@ def test_curves_bands_and_markers_are_those_of_the_metrics(scores):
 
 def test_axes_begin_where_two_labelled_rows_are_found_or_at_the_mark(scores):
     curve = ranking_curve(*scores)
-    two = curve.share[scores[0].size * curve.recall >= 2][0]
+    two = curve.share[60 * curve.recall >= 2][0]
     for k, first in ((None, two), (0.5, two), (1, 1 / 400)):
         recall, lift = fastpu.plot.ranking(*scores, k=k).axes
         for ax in (recall, lift):
             assert 0.5 * first < ax.get_xlim()[0] < first
         seen = [line.get_ydata()[line.get_xdata() >= first] for line in lift.lines[:1]]
         assert lift.get_ylim()[1] > max(seen[0])
-    nothing = fastpu.plot.ranking([-1.0, -2.0], [1.0, 2.0, 3.0]).axes  # no labelled row above any other
+    nothing = fastpu.plot.ranking(*rows_of([-1.0, -2.0], [1.0, 2.0, 3.0])).axes  # no labelled row above any other
     assert all(ax.get_xlim()[0] < 1 < ax.get_xlim()[1] for ax in nothing)
 
 
@@ -70,5 +70,6 @@ def test_without_samples_there_are_no_bands_and_without_k_no_marker(scores):
 def test_bad_arguments(scores):
     refused(ValueError, "in (0, 1], got 401", fastpu.plot.ranking, *scores, k=401)
     refused(ValueError, "n_boot must be an integer", fastpu.plot.ranking, *scores, n_boot=-1)
-    refused(ValueError, "score_pos", fastpu.plot.ranking, [np.nan], scores[1])
+    refused(ValueError, "scores must not hold NaN", fastpu.plot.ranking, [1, 0], [np.nan, 1.0])
+    refused(ValueError, "unlabelled row (0) for ranking_curve, got none", fastpu.plot.ranking, [1, 1], [2.0, 1.0])
     refused(TypeError, "random_state must be None", fastpu.plot.ranking, *scores, random_state="x")

@@ -208,7 +208,7 @@ def test_sensitivity_calls_the_function_for_every_prior():
     X, y, _ = draw(6)
     found = bbe(X, y, n_boot=2, random_state=0)
     score = X[:, 0] + 2 * np.random.default_rng(0).normal(size=len(y))
-    curve = sensitivity(lambda prior: pu_auc(score[y == 1], score[y == 0], prior=prior), found, n_points=4)
+    curve = sensitivity(lambda prior: pu_auc(y, score, prior=prior), found, n_points=4)
     np.testing.assert_allclose(curve.priors, np.linspace(*found.interval, 4))
     assert (np.diff(curve.values) > 0).all()
 

@@ -20,6 +20,7 @@ from fastpu.metrics import pu_auc
 from fastpu.priors import PriorEstimate, _estimates, _likelihood, bbe, km2
 from fastpu.priors._likelihood import Likelihood, best_bin, best_of, score_share, share_likelihoods
 from fastpu.priors._rows import on_one_scale, row_keys
+from helpers import rows_of
 from oracles import priors as oracle
 from test_priors import draw, each_method
 
@@ -320,14 +321,14 @@ def test_pu_auc_tells_what_an_estimated_prior_leaves_open():
     with pytest.warns(
         fastpu.exceptions.EstimateWarning, match=r"pu_auc depends on a prior that is estimated, as 0\.15"
     ):
-        assert pu_auc(pos, unl, prior=wide) == pu_auc(pos, unl, prior=0.15)
+        assert pu_auc(*rows_of(pos, unl), prior=wide) == pu_auc(*rows_of(pos, unl), prior=0.15)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         narrow = PriorEstimate(0.05, None, np.zeros(0), (0.04, 0.06))
-        assert pu_auc(pos, unl, prior=narrow) == pu_auc(pos, unl, prior=0.05)
-        assert pu_auc(pos, unl, prior=narrow, scenario="single_set") == pu_auc(pos, unl, prior=0.05)
+        assert pu_auc(*rows_of(pos, unl), prior=narrow) == pu_auc(*rows_of(pos, unl), prior=0.05)
+        assert pu_auc(*rows_of(pos, unl), prior=narrow, scenario="single_set") == pu_auc(*rows_of(pos, unl), prior=0.05)
     with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"the AUC is from 0\.\d+ to 1$"):
-        pu_auc(pos, unl, prior=PriorEstimate(0.15, None, np.zeros(0), (0.0, 1.0)))
+        pu_auc(*rows_of(pos, unl), prior=PriorEstimate(0.15, None, np.zeros(0), (0.0, 1.0)))
 
 
 def test_an_estimate_is_a_prior_of_the_unlabelled_rows_wherever_one_is_taken():
@@ -341,10 +342,10 @@ def test_an_estimate_is_a_prior_of_the_unlabelled_rows_wherever_one_is_taken():
         lambda **how: fastpu.fit_upu(X, y, **how).decision_function(X),
         lambda **how: fastpu.fit_forest(X, y, loss="upu", n_trees=3, random_state=0, **how).decision_function(X),
         lambda **how: model.with_probabilities(X=X, y=y, **how).predict_proba(X),
-        lambda **how: metrics.err_star(pos, unl, **how),
-        lambda **how: metrics.precision_at_k(pos, unl, 2, **how),
-        lambda **how: metrics.average_precision(pos, unl, **how),
-        lambda **how: metrics.ranking_curve(pos, unl, **how).precision,
+        lambda **how: metrics.err_star(*rows_of(pos, unl), **how),
+        lambda **how: metrics.precision_at_k(*rows_of(pos, unl), 2, **how),
+        lambda **how: metrics.average_precision(*rows_of(pos, unl), **how),
+        lambda **how: metrics.ranking_curve(*rows_of(pos, unl), **how).precision,
         lambda **how: classifiers.err_star_scorer(**how).prior,
         lambda **how: classifiers.UPUClassifier(**how).fit(X, y).decision_function(X),
         lambda **how: (

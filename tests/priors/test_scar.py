@@ -11,7 +11,7 @@ from scipy.stats import ks_2samp
 
 import fastpu
 from fastpu.priors import ScarTest, scar_test
-from fastpu.priors._scar import _difference, _holm, _top
+from fastpu.priors._scar import _difference, _Division, _holm, _p_of_all, _top, _typical
 from helpers import refused
 
 
@@ -95,23 +95,70 @@ def test_p_values_are_adjusted_by_holm():
 
 
 def test_labels_at_random_are_rarely_taken_for_others():
-    """With the true prior; and by the number of rows where all of them are positive, where p-values are uniform."""
-    by_prior, by_number = [], []
+    """With the true prior; and by the number of rows where all of them are positive.
+
+    There the p-values of single divisions are uniform, and those of several together are not too small.
+    """
+    by_prior, by_number, by_divisions = [], [], []
     for seed in range(60):
         X, labelled, share = draw(np.random.default_rng(seed), 600, 0.0, apart=4.0)
         options = {"fit": line, "n_permutations": 99, "random_state": seed, "n_threads": 1}
-        by_prior.append(scar_test(X, labelled, prior=share, **options).p_value)
+        by_prior.append(scar_test(X, labelled, prior=share, n_divisions=1, **options).p_value)
         n_top = int(0.5 * share * np.sum(~labelled))
-        by_number.append(scar_test(X, labelled, n_top=n_top, columns=2, **options).p_value)
+        found = scar_test(X, labelled, n_top=n_top, columns=2, n_divisions=3, **options)
+        by_number.append(found.p_divisions[0, 0])
+        by_divisions.append(found.p_value)
     assert np.mean(np.array(by_prior) <= 0.1) < 0.1
     shares = np.array([np.mean(np.array(by_number) <= level) for level in (0.1, 0.5)])
     assert (np.abs(shares - [0.1, 0.5]) < 3 * np.sqrt(np.array([0.09, 0.25]) / 60)).all()
+    for level in (0.05, 0.1, 0.2):
+        assert np.mean(np.array(by_divisions) <= level) <= level
+
+
+def test_p_values_of_several_divisions_hang_less_on_the_seed():
+    X, labelled, share = draw(np.random.default_rng(3), 400, 0.0, apart=2.5)
+    options = {"n_top": int(0.5 * share * np.sum(~labelled)), "fit": line, "n_permutations": 99, "n_threads": 1}
+    one, many = (
+        np.array([scar_test(X, labelled, n_divisions=n, random_state=s, **options).p_value for s in range(8)])
+        for n in (1, 10)
+    )
+    assert np.ptp(one, axis=0).max() > 0.4
+    assert np.ptp(many, axis=0).max() < 0.25
+
+
+def test_a_constant_column_moves_no_other_and_has_a_p_value_of_1():
+    X, labelled, share = draw(np.random.default_rng(0), 300, 2.0)
+    X = np.column_stack([X, np.random.default_rng(1).normal(size=300)])
+    options = {"prior": share, "n_permutations": 99, "n_divisions": 2, "random_state": 0, "n_threads": 1}
+    plain = scar_test(X, labelled, **options)
+    with_constant = scar_test(np.insert(X, 0, 7.0, axis=1), labelled, **options)
+    np.testing.assert_array_equal(with_constant.p_divisions[1:], plain.p_divisions)
+    np.testing.assert_array_equal(with_constant.p_adjusted[1:], plain.p_adjusted)
+    assert (with_constant.p_value[0], with_constant.p_adjusted[0], with_constant.difference[0]) == (1.0, 1.0, 0.0)
+    assert "column" in str(with_constant)
+    one = scar_test(X, labelled, columns=[3, 1], **options)
+    np.testing.assert_array_equal(one.p_divisions, plain.p_divisions[[3, 1]])
+
+
+def test_the_p_value_is_twice_the_mean_of_those_of_the_divisions():
+    def of(*p_values):
+        return [_Division(0.1 * i, 0.0, p, 20, 20, 1.0) for i, p in enumerate(p_values)]
+
+    assert _p_of_all(of(0.01, 0.03)) == pytest.approx(0.04)
+    assert _p_of_all(of(0.3, 0.9)) == 1.0
+    assert _p_of_all(of(0.03)) == 0.03
+    assert _p_of_all(of(0.01, np.nan, 0.02, 0.03)) == pytest.approx(0.53)  # no rows to compare: nothing is found
+    assert np.isnan(_p_of_all(of(np.nan, np.nan)))
+    assert _typical(of(0.3, np.nan, 0.2, np.nan)).p_value == 0.3
+    assert _typical(of(0.3, 0.1, 0.2)).p_value == 0.1
+    assert np.isnan(_typical(of(np.nan)).p_value)
 
 
 def test_a_column_that_labels_depend_on_is_found():
     for seed in range(10):
         X, labelled, share = draw(np.random.default_rng(seed), 600, 2.0)
-        test = scar_test(X, labelled, prior=share, fit=line, n_permutations=199, random_state=seed, n_threads=1)
+        options = {"fit": line, "n_permutations": 199, "n_divisions": 4, "random_state": seed, "n_threads": 1}
+        test = scar_test(X, labelled, prior=share, **options)
         assert test.p_adjusted[2] < 0.05
         assert np.argmax(np.abs(test.difference)) == 2
         assert test.difference[2] > 0.2  # labelled rows have the larger values
@@ -131,7 +178,7 @@ def test_classes_that_overlap_cannot_be_tested():
 def test_the_default_scores_columns_and_rows_of_any_form():
     rng = np.random.default_rng(0)
     X, labelled, share = draw(rng, 300, 2.0)
-    options = {"prior": share, "random_state": 0, "n_permutations": 199}
+    options = {"prior": share, "random_state": 0, "n_permutations": 199, "n_divisions": 4}
     test = scar_test(X, labelled, n_threads=1, **options)
     assert isinstance(test, ScarTest)
     assert test.columns == (0, 1, 2)
@@ -140,11 +187,22 @@ def test_the_default_scores_columns_and_rows_of_any_form():
         np.testing.assert_allclose(
             scar_test(rows, labelled, n_threads=2, **options).p_value[2], test.p_value[2], atol=0.05
         )
+    assert test.p_divisions.shape == (3, 4)
     frame = pd.DataFrame(X, columns=["age", "dose", "distance"])
     named = scar_test(frame, pd.Series(labelled), columns=["distance", "age"], n_threads=1, **options)
     assert named.columns == ("distance", "age")
     lines = str(named).splitlines()
-    assert lines[0].split() == ["column", "difference", "cut", "labelled", "unlabelled", "p-value", "adjusted"]
+    assert lines[0].split() == [
+        "column",
+        "difference",
+        "cut",
+        "labelled",
+        "unlabelled",
+        "p-value",
+        "adjusted",
+        "by",
+        "division",
+    ]
     assert lines[1].split()[0] == "distance"
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import fastpu
 from fastpu import metrics, objectives
-from helpers import refused
+from helpers import refused, rows_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")
 
@@ -52,10 +52,10 @@ def test_every_function_that_has_a_prior_has_a_scenario():
 def test_the_prior_of_a_single_set_is_converted_by_the_numbers_of_rows():
     single = {"prior": RATE, "scenario": "single_set"}
     for call in (
-        lambda **options: metrics.precision_at_k(POS, UNL, 3, **options),
-        lambda **options: metrics.average_precision(POS, UNL, **options),
-        lambda **options: metrics.ranking_curve(POS, UNL, **options).precision.tolist(),
-        lambda **options: metrics.ranking_curve(POS, UNL, **options).prior,
+        lambda **options: metrics.precision_at_k(*rows_of(POS, UNL), 3, **options),
+        lambda **options: metrics.average_precision(*rows_of(POS, UNL), **options),
+        lambda **options: metrics.ranking_curve(*rows_of(POS, UNL), **options).precision.tolist(),
+        lambda **options: metrics.ranking_curve(*rows_of(POS, UNL), **options).prior,
     ):
         assert call(**single) == pytest.approx(call(prior=SHARE), abs=1e-14)
         assert call(**single) != pytest.approx(call(prior=RATE), abs=1e-3)
@@ -63,7 +63,7 @@ def test_the_prior_of_a_single_set_is_converted_by_the_numbers_of_rows():
         refused(ValueError, "prior must leave positive and negative rows", call, **{**single, "prior": 0.4})
         refused(ValueError, "scenario must be one of 'case_control', 'single_set'", call, prior=0.5, scenario="both")
     refused(ValueError, "scenario must be 'case_control' where no prior is given, got 'single_set'",
-            metrics.ranking_curve, POS, UNL, scenario="single_set")  # fmt: skip
+            metrics.ranking_curve, *rows_of(POS, UNL), scenario="single_set")  # fmt: skip
 
 
 def test_the_prior_of_a_test_of_labels_is_converted():
@@ -125,15 +125,18 @@ def test_scorers_and_select_convert_with_all_rows_that_are_judged():
     rate = (4 + 2) / 12  # as many hidden positives as before, and two labelled negatives
     single = {"prior": rate, "scenario": "single_set"}
     for scorer, metric in (
-        (estimators.average_precision_scorer(**single), lambda: metrics.average_precision(POS, UNL, SHARE)),
-        (estimators.precision_at_k_scorer(0.5, **single), lambda: metrics.precision_at_k(POS, UNL, 0.5, SHARE)),
+        (estimators.average_precision_scorer(**single), lambda: metrics.average_precision(*rows_of(POS, UNL), SHARE)),
+        (
+            estimators.precision_at_k_scorer(0.5, **single),
+            lambda: metrics.precision_at_k(*rows_of(POS, UNL), 0.5, SHARE),
+        ),
     ):
         assert scorer(Ranking(), X, y) == pytest.approx(metric(), abs=1e-14)
     chosen = fastpu.select(lambda X, y: Ranking(), X, y, [{}], scoring="average_precision",
                            cv=[(np.arange(12), np.arange(12))], **single)  # fmt: skip
-    assert chosen.best_score == pytest.approx(metrics.average_precision(POS, UNL, SHARE), abs=1e-14)
+    assert chosen.best_score == pytest.approx(metrics.average_precision(*rows_of(POS, UNL), SHARE), abs=1e-14)
     by_lift = fastpu.select(lambda X, y: Ranking(), X, y, [{}], scoring="lift", k=0.5, cv=[(np.arange(12),) * 2])
-    assert by_lift.best_score == metrics.lift_at_k(POS, UNL, 0.5)  # labelled negatives have no part in it
+    assert by_lift.best_score == metrics.lift_at_k(*rows_of(POS, UNL), 0.5)  # labelled negatives have no part in it
 
 
 def test_the_prior_around_a_classifier_is_converted_by_weights():

@@ -18,18 +18,18 @@ from selection_cases import Recorder, Shifted, peak, pu_data, without_seconds
 
 GRID = {"C_pos": [3.0, 10.0], "C_unl": [0.5, 1.0, 2.0]}
 SCORINGS = {
-    "puf": ({}, lambda p, u: metrics.puf_score(p, u), 1),
-    "puf, single set": ({"scenario": "single_set"}, lambda p, u: metrics.puf_score(p, u, scenario="single_set"), 1),
-    "err_star": ({"prior": 0.4}, lambda p, u: metrics.err_star(p, u, prior=0.4), -1),
+    "puf": ({}, lambda y, s: metrics.puf_score(y, s), 1),
+    "puf, single set": ({"scenario": "single_set"}, lambda y, s: metrics.puf_score(y, s, scenario="single_set"), 1),
+    "err_star": ({"prior": 0.4}, lambda y, s: metrics.err_star(y, s, prior=0.4), -1),
     "err_star, single set": (
         {"prior": 0.5, "scenario": "single_set"},
-        lambda p, u: metrics.err_star(p, u, prior=0.5, scenario="single_set"),
+        lambda y, s: metrics.err_star(y, s, prior=0.5, scenario="single_set"),
         -1,
     ),
-    "auc": ({}, lambda p, u: 1 - metrics.pu_risk(p, u), 1),
-    "lift": ({"k": 0.2}, lambda p, u: metrics.lift_at_k(p, u, 0.2), 1),
-    "lift, rows": ({"k": 4}, lambda p, u: metrics.lift_at_k(p, u, 4), 1),
-    "average_precision": ({"prior": 0.3}, lambda p, u: metrics.average_precision(p, u, 0.3), 1),
+    "auc": ({}, lambda y, s: 1 - metrics.pu_risk(y, s), 1),
+    "lift": ({"k": 0.2}, lambda y, s: metrics.lift_at_k(y, s, 0.2), 1),
+    "lift, rows": ({"k": 4}, lambda y, s: metrics.lift_at_k(y, s, 4), 1),
+    "average_precision": ({"prior": 0.3}, lambda y, s: metrics.average_precision(y, s, 0.3), 1),
 }
 
 
@@ -55,7 +55,7 @@ def test_the_table_is_that_of_a_plain_loop(name, data):
             for train, held in folds:
                 model = fastpu.fit_bsvm(X[train], y[train], C_pos=C_pos, C_unl=C_unl)
                 score = model.decision_function(X[held])
-                row.append(criterion(score[y[held] == 1], score[y[held] == 0]))
+                row.append(criterion(y[held], score))
             expected.append((C_pos, C_unl, *row, np.mean(row)))
     columns = ["param_C_pos", "param_C_unl", "fold_0", "fold_1", "fold_2", "score"]
     np.testing.assert_allclose(np.column_stack([found.table[c] for c in columns]), expected, atol=1e-14)
@@ -76,8 +76,8 @@ def test_a_validation_set_takes_the_place_of_folds(data):
     judges = {
         "error": (truth, {}, lambda s: np.mean((s > 0) != (truth == 1))),
         "auc": (truth == 1, {}, lambda s: metrics.auc(truth, s)),
-        "puf": (y_val, {}, lambda s: metrics.puf_score(s[y_val == 1], s[y_val == 0])),
-        "err_star": (y_val, {"prior": 0.4}, lambda s: metrics.err_star(s[y_val == 1], s[y_val == 0], prior=0.4)),
+        "puf": (y_val, {}, lambda s: metrics.puf_score(y_val, s)),
+        "err_star": (y_val, {"prior": 0.4}, lambda s: metrics.err_star(y_val, s, prior=0.4)),
     }
     for scoring, (labels, options, criterion) in judges.items():
         found = fastpu.select(
@@ -136,7 +136,7 @@ def test_weights_count_in_fits_and_in_scores(data):
         model = fastpu.fit_bsvm(X[again], y[again], C_pos=3.0, C_unl=0.5, tol=1e-6)
         rows = np.repeat(held, weight[held])
         score = model.decision_function(X[rows])
-        value = metrics.puf_score(score[y[rows] == 1], score[y[rows] == 0])
+        value = metrics.puf_score(y[rows], score)
         assert found.table[f"fold_{k}"][0] == pytest.approx(value, abs=0.02)  # the two fits agree to their tol
     weighted = fastpu.fit_bsvm(X, y, sample_weight=weight, **found.best_params)
     np.testing.assert_array_equal(found.model.decision_function(X), weighted.decision_function(X))
@@ -178,7 +178,7 @@ def test_binned_features_are_binned_once(data):
     train, held = stratified_folds(y, 4, np.random.default_rng(0))[0]
     model = fastpu.fit_pnu_auc_boost(binned[train], y[train], gamma=0.0, rho=0.0, n_rounds=5)
     score = model.decision_function(binned[held])
-    assert found.table["fold_0"][0] == 1 - metrics.pu_risk(score[y[held] == 1], score[y[held] == 0])
+    assert found.table["fold_0"][0] == 1 - metrics.pu_risk(y[held], score)
 
 
 def test_folds_of_a_kernel_matrix_take_its_columns_too(data):

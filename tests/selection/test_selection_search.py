@@ -41,6 +41,34 @@ def test_the_first_of_tied_points_is_chosen(data):
         assert found.best_index == 1
 
 
+def test_the_result_says_which_points_are_tied(data):
+    grid = [{"shift": [-100.0, 120.0, 100.0], "other": ["a"]}, {"shift": [130.0]}]
+    found = fastpu.select(Recorder(), *data, grid)
+    assert found.tied.tolist() == [1, 2, 3]
+    assert not found.tied.flags.writeable
+    text = (
+        "4 points tried; 3 of them have this score, and the one tried first was chosen: "
+        "shift=120.0, other='a'; shift=100.0, other='a'; shift=130.0, other=None)"
+    )
+    assert repr(found).endswith(text)
+    many = fastpu.select(Recorder(), *data, {"shift": [100.0 + i for i in range(9)], "other": ["a"]})
+    assert repr(many).endswith("chosen: " + "; ".join(f"shift={100.0 + i}" for i in range(6)) + " and 3 more)")
+    same = fastpu.select(Recorder(), *data, {"shift": [100.0, 100.0]})
+    assert repr(same).endswith("2 points tried; 2 of them have this score, and the one tried first was chosen)")
+    alone = fastpu.select(Recorder(), *data, {"shift": [1.0, 4.0]}, scoring=peak(2.0), refine="greedy")
+    assert alone.tied.tolist() == [alone.best_index]
+    assert repr(alone).endswith("points tried)")
+
+
+def test_points_of_least_error_are_tied_too(data):
+    X, *_ = pu_data()
+    grid = {"shift": [-1e3, 1e3, -2e3]}
+    found = fastpu.select(Recorder(), *data, grid, scoring="error", validation=(X, np.ones(len(X), dtype=int)))
+    assert (found.tied.tolist(), found.best_score) == ([1], 0.0)
+    found = fastpu.select(Recorder(), *data, grid, scoring="error", validation=(X, -np.ones(len(X), dtype=int)))
+    assert (found.tied.tolist(), found.best_score) == ([0, 2], 0.0)
+
+
 def test_scores_that_differ_by_rounding_are_tied(data):
     def scoring(model, X, y):
         return 0.3 + model.by * 1e-15
@@ -229,6 +257,26 @@ def test_lines_are_as_few_as_what_is_shared_allows(together, of_both):
     assert all(shared == (("b",) if len(rows) > 1 else ()) for rows, shared in lines)
 
 
+def test_points_of_1_and_of_1_0_are_fitted_apart_and_told_apart_in_the_table(data):
+    """A fit that takes 1 for one feature and 1.0 for all of them would else judge both by the first."""
+    seen = []
+
+    @marked(shares=("shift",))
+    def fit(X, y, *, shift=0.0, other=0):
+        seen.append((type(other), shift))
+        many = [Shifted(value + isinstance(other, float)) for value in shift] if isinstance(shift, list) else []
+        return many or Shifted(shift + isinstance(other, float))
+
+    grid = {"shift": [0.0, 1.0], "other": [1, 1.0]}
+    found = fastpu.select(fit, *data, grid, scoring=peak(2.0), cv=2, random_state=0)
+    assert found.best_params == {"shift": 1.0, "other": 1.0}
+    assert isinstance(found.best_params["other"], float)
+    assert list(map(type, found.table["param_other"])) == [int, float] * 2
+    assert found.table["score"].tolist() == [-2.0, -1.0, -1.0, 0.0]
+    assert seen[:2] == [(int, [0.0, 1.0]), (float, [0.0, 1.0])]
+    assert found.table["param_shift"].dtype == np.float64
+
+
 def test_several_parameters_can_be_shared_together(data):
     points = points_of({"a": (1, 2), "b": (1, 2, 3), "c": ([1], [2])})
     lines = make_lines([*points, {"a": 1}, {"a": 2}], ("a", "b"), together=True)
@@ -294,6 +342,17 @@ def test_greedy_search_in_two_parameters_is_the_plain_one_and_fits_no_point_twic
     assert len(set(folds)) * 4 == len(folds)  # folds of 30 rows each
     points = {(a, b) for _, a, b in folds}
     assert len({(round(np.log(a), 9), round(np.log(b), 9)) for a, b in points}) == len(points)
+
+
+def test_greedy_search_keeps_numbers_of_features_whole():
+    X, y, _ = pu_data(120)
+    found = fastpu.select(
+        fastpu.fit_forest, X, y, {"max_features": [1, 2]}, n_trees=3, cv=2, refine="greedy", scoring="auc", n_threads=1,
+        random_state=0, admit=("degenerate",),
+    )  # fmt: skip
+    tried = found.table["param_max_features"][found.table["stage"] == "greedy"]
+    assert tried.size
+    assert all(isinstance(value, int | np.integer) for value in tried.tolist())
 
 
 def test_greedy_search_shares_work_too(data):

@@ -62,9 +62,10 @@ void check_options(const BinnedFeatures& features, const BoostEvalSet* eval, con
 // ---- The result ----
 
 // Adds the first n rounds to the result.
-void keep_rounds(const std::vector<MadeRound>& rounds, index_t n, index_t first_set, BoostedTreesResult& result) {
+void keep_rounds(const std::vector<MadeRound>& rounds, index_t n, const Cuts& cuts, index_t first_set,
+                 BoostedTreesResult& result) {
   for (index_t r = 0; r < n; ++r) {
-    append_tree(rounds[at(r)].tree, first_set, result);
+    append_tree(rounds[at(r)].tree, cuts, first_set, result);
     result.tree_risk.push_back(rounds[at(r)].risk);
   }
 }
@@ -76,7 +77,7 @@ class Judge {
  public:
   Judge(const BoostEvalSet& eval, const BinnedFeatures& training, const BoostedTreesOptions& options, Team& team)
       : eval_(eval),
-        n_features_(training.n_features),
+        training_(training),
         patience_(options.early_stopping_rounds),
         auc_(eval, training, team),
         values_(at(auc_.n_rows())),
@@ -86,9 +87,9 @@ class Judge {
 
   void add(const GrownTree& tree) {
     Trees one;
-    append_tree(tree, 0, one);
+    append_tree(tree, *training_.cuts, 0, one);
     add({one.nodes.data(), std::ssize(one.nodes), one.tree_start.data(), 1, one.sets.data(), std::ssize(one.sets),
-         n_features_});
+         training_.n_features});
   }
 
   // Ends a round; returns whether it is time to stop.
@@ -107,7 +108,7 @@ class Judge {
   }
 
   const BoostEvalSet& eval_;
-  index_t n_features_;
+  const BinnedFeatures& training_;
   index_t patience_;
   index_t best_ = 0;
   detail::EvalAuc auc_;
@@ -144,7 +145,7 @@ BoostedTreesResult boost_all_rows(const TreeFeatures& features, BoostedRows& row
     }
   }
   result.risk.resize(at(result.best_round));
-  keep_rounds(rounds, result.best_round, options.init.n_sets, result);
+  keep_rounds(rounds, result.best_round, *features.binned().cuts, options.init.n_sets, result);
   return result;
 }
 
@@ -160,6 +161,8 @@ struct Bag {
 struct BoostedBag {
   std::vector<MadeRound> rounds;
   detail::RowSet in_bag{0};
+  std::vector<double> scores;  // of its rows, if it may go on
+  bool has_ended = false;      // whether nothing is left to gain
 };
 
 class BagBooster {
@@ -173,9 +176,11 @@ class BagBooster {
         negative_(rows_of(-1)),
         n_before_(options.init.n_trees / options.n_bags) {}
 
-  BoostedBag boost(index_t number) const {
+  // Adds rounds to a bag until it has n_rounds. The rows are drawn anew, so that only their scores are kept between.
+  void boost(index_t number, index_t n_rounds, BoostedBag& boosted) const {
+    const auto n_done = static_cast<index_t>(boosted.rounds.size());
+    if (boosted.has_ended) return fill(boosted, n_rounds, 0);
     const std::uint64_t seed = Random::derived(options_.seed, static_cast<std::uint64_t>(number) + 1);
-    BoostedBag boosted;
     boosted.in_bag = detail::RowSet(train_.features->n_rows);
     const Bag bag = draw(number, Random::derived(seed, 0), boosted.in_bag);
     BoostedTreesTrainingSet rows = train_;
@@ -183,16 +188,17 @@ class BagBooster {
     rows.labels = bag.labels.data();
     rows.sample_weight = bag.weights.empty() ? nullptr : bag.weights.data();
     std::vector<index_t> starts;
-    const TreesView init = trees_before(number, starts);
+    const TreesView init = n_done > 0 ? TreesView{} : trees_before(number, starts);
     LocalBoostedRows held(rows, options_, init, nullptr, team_, 1);
+    if (n_done > 0) held.go_on_from(std::move(boosted.scores));
     Booster booster(held.features(), held, options_, Random::derived(seed, 1), team_, 1);
-    for (index_t round = 0; round < options_.n_rounds; ++round) {
+    for (index_t round = n_done; round < n_rounds && !boosted.has_ended; ++round) {
       MadeRound made = booster.make_round(n_before_ + round);
-      if (made.tree.n_leaves() == 1 && !booster.draws()) break;
-      boosted.rounds.push_back(std::move(made));
+      boosted.has_ended = made.tree.n_leaves() == 1 && !booster.draws();
+      if (!boosted.has_ended) boosted.rounds.push_back(std::move(made));
     }
-    if (boosted.rounds.size() < at(options_.n_rounds)) fill(boosted, booster.risk());
-    return boosted;
+    if (boosted.has_ended) fill(boosted, n_rounds, booster.risk());
+    if (n_rounds < options_.n_rounds) boosted.scores = held.take_scores();
   }
 
  private:
@@ -209,12 +215,12 @@ class BagBooster {
     return trees;
   }
 
-  // Rounds without a tree, for a bag in which nothing is left to gain.
-  void fill(BoostedBag& boosted, double start) const {
+  // Rounds without a tree, for a bag in which nothing is left to gain; `start` is the risk before the first.
+  static void fill(BoostedBag& boosted, index_t n_rounds, double start) {
     MadeRound nothing;
     nothing.risk = boosted.rounds.empty() ? start : boosted.rounds.back().risk;
     nothing.tree.add_node(0);
-    boosted.rounds.resize(at(options_.n_rounds), nothing);
+    boosted.rounds.resize(at(n_rounds), nothing);
   }
 
   std::vector<std::uint32_t> rows_of(int label) const {
@@ -256,27 +262,28 @@ class BagBooster {
   index_t n_before_;
 };
 
-// Boosts the bags, as many at once as there are threads, until the callback says stop. Returns those that are done.
-std::vector<BoostedBag> grow_bags(const BoostedTreesTrainingSet& train, const BoostedTreesOptions& options,
-                                  const BoostedTreesCallback& callback, Team& team, BoostedTreesResult& result) {
-  const BagBooster booster(train, options, team);
-  const index_t n_rounds = options.init.n_trees / options.n_bags + options.n_rounds;
-  std::vector<BoostedBag> bags;
-  for (index_t first = 0; first < options.n_bags; first += team.n_threads()) {
-    std::vector<BoostedBag> next(at(std::min<index_t>(team.n_threads(), options.n_bags - first)));
-    team.for_each(static_cast<index_t>(next.size()), [&](index_t k, int) { next[at(k)] = booster.boost(first + k); });
-    for (BoostedBag& bag : next) {
-      const MadeRound& last = bag.rounds.back();
-      const BoostedTreesRound info{
-          static_cast<index_t>(bags.size()),       n_rounds, last.tree.n_leaves(), last.tree.depth, last.risk,
-          std::numeric_limits<double>::quiet_NaN()};
-      bags.push_back(std::move(bag));
-      if (!callback || !callback(info)) continue;
+// Boosts all bags until each has n_rounds, as many at once as there are threads, or until the callback says stop.
+// Returns how many bags are done.
+index_t grow_bags(const BagBooster& booster, index_t n_rounds, index_t n_before, const BoostedTreesCallback& callback,
+                  Team& team, std::vector<BoostedBag>& bags, BoostedTreesResult& result) {
+  const auto n_bags = static_cast<index_t>(bags.size());
+  for (index_t first = 0; first < n_bags; first += team.n_threads()) {
+    const index_t n = std::min<index_t>(team.n_threads(), n_bags - first);
+    team.for_each(n, [&](index_t k, int) { booster.boost(first + k, n_rounds, bags[at(first + k)]); });
+    for (index_t b = first; callback && b < first + n; ++b) {
+      const MadeRound& last = bags[at(b)].rounds.back();
+      const BoostedTreesRound info{b,
+                                   n_before + n_rounds,
+                                   last.tree.n_leaves(),
+                                   last.tree.depth,
+                                   last.risk,
+                                   std::numeric_limits<double>::quiet_NaN()};
+      if (!callback(info)) continue;
       result.status = BoostedTreesStatus::callback;
-      return bags;
+      return b + 1;
     }
   }
-  return bags;
+  return n_bags;
 }
 
 void score_out_of_bag(const BoostedTreesTrainingSet& train, const BoostedTreesOptions& options,
@@ -296,33 +303,51 @@ void score_out_of_bag(const BoostedTreesTrainingSet& train, const BoostedTreesOp
   }
 }
 
+// How many rounds all bags have after the next step. Without early stopping one step makes all of them; with it, steps
+// of `early_stopping_rounds` and more, so that few rounds are made for nothing and the rows are seldom drawn anew.
+index_t end_of_step(index_t n_done, const BoostedTreesOptions& options) {
+  const index_t patience = options.early_stopping_rounds;
+  if (patience == 0) return options.n_rounds;
+  const index_t step = std::max(patience, n_done / 4);
+  return step < options.n_rounds - n_done ? n_done + step : options.n_rounds;
+}
+
 BoostedTreesResult boost_bags(const BoostedTreesTrainingSet& train, const BoostEvalSet* eval,
                               const BoostedTreesOptions& options, const BoostedTreesCallback& callback, Team& team) {
+  const BagBooster booster(train, options, team);
+  const index_t n_before = options.init.n_trees / options.n_bags;
+  std::vector<BoostedBag> bags(at(options.n_bags));
   BoostedTreesResult result;
-  const std::vector<BoostedBag> bags = grow_bags(train, options, callback, team, result);
-  result.n_bags = static_cast<index_t>(bags.size());
   std::unique_ptr<Judge> judge;
   if (eval != nullptr) judge = std::make_unique<Judge>(*eval, *train.features, options, team);
   bool has_gained = false;
-  for (index_t round = 0; round < options.n_rounds; ++round) {
-    double risk = 0;
-    for (const BoostedBag& bag : bags) {
-      const MadeRound& made = bag.rounds[at(round)];
-      risk += made.risk;
-      has_gained = has_gained || made.tree.n_leaves() > 1;
-      if (judge) judge->add(made.tree);
+  for (index_t n_done = 0; n_done < options.n_rounds && result.status == BoostedTreesStatus::n_rounds;) {
+    const index_t end = end_of_step(n_done, options);
+    const index_t n_grown = grow_bags(booster, end, n_before, callback, team, bags, result);
+    if (n_grown < options.n_bags && n_done > 0) break;  // all bags must have as many rounds
+    bags.resize(at(n_grown));
+    for (index_t round = n_done; round < end && result.status != BoostedTreesStatus::early_stopping; ++round) {
+      double risk = 0;
+      for (const BoostedBag& bag : bags) {
+        const MadeRound& made = bag.rounds[at(round)];
+        risk += made.risk;
+        has_gained = has_gained || made.tree.n_leaves() > 1;
+        if (judge) judge->add(made.tree);
+      }
+      result.risk.push_back(risk / static_cast<double>(bags.size()));
+      result.best_round = round + 1;
+      if (!judge || !judge->end_round(result)) continue;
+      if (result.status == BoostedTreesStatus::callback) break;
+      result.status = BoostedTreesStatus::early_stopping;
     }
-    result.risk.push_back(risk / static_cast<double>(bags.size()));
-    result.best_round = round + 1;
-    if (judge && judge->end_round(result)) {
-      if (result.status == BoostedTreesStatus::n_rounds) result.status = BoostedTreesStatus::early_stopping;
-      break;
-    }
+    n_done = end;
   }
+  result.n_bags = static_cast<index_t>(bags.size());
   if (!has_gained && result.status == BoostedTreesStatus::n_rounds) result.status = BoostedTreesStatus::no_gain;
   result.risk.resize(at(result.best_round));
   score_out_of_bag(train, options, bags, team, result);
-  for (const BoostedBag& bag : bags) keep_rounds(bag.rounds, result.best_round, options.init.n_sets, result);
+  for (const BoostedBag& bag : bags)
+    keep_rounds(bag.rounds, result.best_round, *train.features->cuts, options.init.n_sets, result);
   return result;
 }
 

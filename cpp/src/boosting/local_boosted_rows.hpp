@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "fastpu/boosting/boosted_rows.hpp"
@@ -18,6 +19,9 @@ class LocalBoostedRows final : public BoostedRows {
                    const ShardPlace* place, Team& team, int n_workers);
 
   const TreeFeatures& features() const { return features_; }
+  // The scores of all rows so far. A fit that stopped goes on from them in another object of the same rows.
+  std::vector<double> take_scores() { return std::move(scores_); }
+  void go_on_from(std::vector<double> scores) { scores_ = std::move(scores); }
   BoostedRowCounts counts() override;
   void draw(std::uint64_t seed, index_t n) override;
   std::vector<index_t> count_entries(bool of_drawn, const CountUnit& unit) override;

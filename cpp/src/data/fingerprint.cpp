@@ -88,4 +88,26 @@ Sums fingerprint(const BinnedFeatures& features, const std::int8_t* labels, cons
   });
 }
 
+std::vector<std::uint64_t> row_hashes(const BinnedFeatures& features, const index_t* rows, index_t n, Team& team) {
+  const std::vector<std::uint64_t> factors = factors_of(features.n_features);
+  auto hashes = make_vector<std::uint64_t>(n, "a hash of each row");
+  const auto set_all = [&](index_t row_work, auto&& hash_of) {
+    const index_t at_once = std::clamp<index_t>(detail::kPollEvery / row_work, 1, detail::kRowBlock);
+    team.for_blocks(n, at_once, team.n_threads(), [&](index_t first, index_t end, int) {
+      for (index_t k = first; k < end; ++k) hashes[at(k)] = hash_of(rows[k]);
+    });
+  };
+  if (features.is_sparse()) {
+    const std::vector<std::uint64_t> of_all = hash_sparse_rows(features, factors, team);
+    set_all(1, [&](index_t i) { return of_all[at(i)]; });
+    return hashes;
+  }
+  with_code_type(features.width, [&]<class Code>(Code) {
+    const auto* codes = reinterpret_cast<const Code*>(features.by_row.data());
+    set_all(1 + features.n_features,
+            [&, codes](index_t i) { return hash_row(codes + i * features.row_stride, factors); });
+  });
+  return hashes;
+}
+
 }  // namespace fastpu

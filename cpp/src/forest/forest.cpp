@@ -199,7 +199,7 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
     add_out_of_bag(*train.features, left_out, result.oob_sum.data(), team);
     for (std::int32_t& count : result.oob_count) count += static_cast<std::int32_t>(trees.size());
     for (const BaggedTree& tree : trees) tree.in_bag.for_each([&](std::size_t row) { --result.oob_count[row]; });
-    for (const BaggedTree& tree : trees) append_tree(tree.tree, options.first_set, result);
+    for (const BaggedTree& tree : trees) append_tree(tree.tree, *train.features->cuts, options.first_set, result);
     if (first == 0) reserve_others(options.n_trees, result);
   }
   return result;
@@ -236,7 +236,7 @@ ForestResult grow_each(const ForestTrainingSet& train, const ForestBags& bags, c
     trees[at(k)] = grower->grow(k, bags);
   });
   ForestResult result;
-  for (const GrownTree& tree : trees) append_tree(tree, options.first_set, result);
+  for (const GrownTree& tree : trees) append_tree(tree, *train.features->cuts, options.first_set, result);
   return result;
 }
 

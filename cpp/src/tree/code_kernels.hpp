@@ -19,6 +19,13 @@ struct CodeTable {
   index_t stride = 0;
 };
 
+// The cut of a node among the codes of its column, and whether code 0, which then stands for missing values alone, goes
+// right all the same.
+struct CodeCut {
+  index_t cut = 0;
+  bool missing_right = false;
+};
+
 // A node of a tree that rows of codes go down.
 struct WalkedNode {
   static constexpr std::uint32_t kBySet = 2;

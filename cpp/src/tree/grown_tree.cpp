@@ -46,11 +46,16 @@ void order_by_breadth(GrownTree& tree) {
   tree = std::move(ordered);
 }
 
-void append_tree(const GrownTree& tree, index_t first_set, Trees& trees) {
+void append_tree(const GrownTree& tree, const Cuts& cuts, index_t first_set, Trees& trees) {
   const auto n_sets = static_cast<double>(first_set + static_cast<index_t>(trees.sets.size()));
   reserve_more(trees.nodes, std::ssize(tree.nodes), kNodes);
   for (TreeNode node : tree.nodes) {
-    if (node.by_categories()) node.threshold += n_sets;
+    if (node.by_categories()) {
+      node.threshold += n_sets;
+    } else if (!node.is_leaf() && !cuts.has_missing(node.feature())) {
+      const auto left = static_cast<std::size_t>(node.left);
+      node.set_missing_right(tree.nodes[left + 1].cover > tree.nodes[left].cover);
+    }
     trees.nodes.push_back(node);
   }
   trees.tree_start.push_back(static_cast<index_t>(trees.nodes.size()));

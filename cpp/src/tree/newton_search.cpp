@@ -224,33 +224,49 @@ void NewtonSearch::for_sets(const Search& search, std::uint32_t feature, const s
   }
   std::ranges::stable_sort(categories, {}, &Category::value);
   const double score = search.sums.score();
-  const double by_chance = excess_categories(categories.size()) * units_.chance_gain;
   NewtonSplit split;
   split.exists = true;
   split.by_categories = true;
   split.feature = feature;
-  const auto offer = [&](std::size_t n_left, std::uint64_t left, bool missing_right) {
-    split.gain = search.sums.score(left) - score - (n_left > 0 ? by_chance : 0.0);
+  const CategorySet others = codes_to_left(categories, 0, false);  // and missing values, with which they go
+  const auto offer = [&](const CategorySet& own, double by_chance, std::uint64_t left, bool missing_right) {
+    split.gain = search.sums.score(left) - score - by_chance;
     if (split.gain == -kInfinity) return false;
     split.missing_right = missing_right;
     split.left = left;
-    split.left_codes = codes_to_left(categories, n_left, missing_right);
+    split.left_codes = own;
+    if (!missing_right) split.left_codes.add(others);
     SideCounts rows;
     for (std::size_t code = 0; code < counts.size(); ++code) {
       (split.left_codes.has(static_cast<std::uint32_t>(code)) ? rows.left : rows.right) += counts[code];
     }
     return (counts.empty() || has_enough(rows)) && visit(split);
   };
-  if (missing != 0 && offer(0, missing, false)) return;
+  // Calls offer_side(left, missing_right) for the sides that missing values may go to.
+  const auto for_sides = [&](std::uint64_t present, auto&& offer_side) {
+    if (missing != 0) return offer_side(present + missing, false) || offer_side(present, true);
+    const bool right = h_of(search.node.sum) - h_of(present) > h_of(present);
+    return offer_side(present, right) || (!counts.empty() && offer_side(present, !right));
+  };
+  if (missing != 0 && offer({}, 0.0, missing, false)) return;
+  // Two categories are divided by the cut of their order already.
+  for (std::size_t i = 0; i < categories.size() && categories.size() > 2; ++i) {
+    CategorySet one;
+    one.add(categories[i].code);
+    const bool is_done = for_sides(categories[i].sum, [&](std::uint64_t left, bool missing_right) {
+      return offer(one, 0.0, left, missing_right);
+    });
+    if (is_done) return;
+  }
+  const double by_chance = excess_categories(categories.size()) * units_.chance_gain;
+  CategorySet first;
   std::uint64_t present = 0;
   for (std::size_t i = 0; i + 1 < categories.size(); ++i) {
+    first.add(categories[i].code);
     present += categories[i].sum;
-    if (missing != 0) {
-      if (offer(i + 1, present + missing, false) || offer(i + 1, present, true)) return;
-    } else {
-      const bool right = h_of(search.node.sum) - h_of(present) > h_of(present);
-      if (offer(i + 1, present, right) || (!counts.empty() && offer(i + 1, present, !right))) return;
-    }
+    const bool is_done = for_sides(
+        present, [&](std::uint64_t left, bool missing_right) { return offer(first, by_chance, left, missing_right); });
+    if (is_done) return;
   }
 }
 

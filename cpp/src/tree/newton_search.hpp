@@ -3,10 +3,10 @@
 // With G and H the sums of g and h over the rows of a node, in the whole numbers of newton_kernels.hpp, a split gains
 //     G_L^2 / (H_L + lam) + G_R^2 / (H_R + lam) - G^2 / (H + lam).
 // Of ties (kGainTie) the first wins, by feature, then cut, then missing values left before right. The categories of a
-// feature are cut in the order of the values that they would have as leaves, largest first; those that the node does
-// not have go with missing values. Where nothing is missing in a node, or only rows of no gradient are, missing values
-// go to the side with the larger H, or left; to the other one if else a side has too few rows. What many categories
-// gain by chance is taken off the gain (excess_categories).
+// feature are cut in the order of the values that they would have as leaves, largest first, after each of them was
+// tried against all others; those that the node does not have go with missing values. Where nothing is missing in a
+// node, or only rows of no gradient are, missing values go to the side with the larger H, or left; to the other one if
+// else a side has too few rows. What many categories gain by chance is taken off the gain of a cut (excess_categories).
 #pragma once
 
 #include <cstdint>

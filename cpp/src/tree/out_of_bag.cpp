@@ -31,7 +31,7 @@ WalkTrees walk_of(const std::vector<LeftOutRows>& trees, Isa isa, ColumnOf&& col
     const GrownTree& tree = *left_out.tree;
     walk.add(
         tree.nodes.data(), static_cast<index_t>(tree.nodes.size()), column_of,
-        [&](index_t k) { return tree.cuts[at(k)]; },
+        [&](index_t k) { return CodeCut{tree.cuts[at(k)], tree.nodes[at(k)].missing_right()}; },
         [&](const TreeNode& node) { return tree.sets[static_cast<std::size_t>(node.threshold)]; });
   }
   return walk;
@@ -53,11 +53,12 @@ void score_out_of_bag_dense(const BinnedFeatures& x, const std::vector<LeftOutRo
 void score_out_of_bag_sparse(const BinnedFeatures& x, const std::vector<LeftOutRows>& trees, double* sums, Team& team) {
   std::vector<TreeNode> nodes;
   for (const LeftOutRows& t : trees) nodes.insert(nodes.end(), t.tree->nodes.begin(), t.tree->nodes.end());
-  const SplitColumns columns(nodes.data(), static_cast<index_t>(nodes.size()), x.n_features);
+  const SplitColumns columns(nodes.data(), static_cast<index_t>(nodes.size()), x.n_features, false);
   const SparseBinnedRowCodes row_codes(x, columns);
   const auto walk = walk_of(trees, team.isa(), [&](const TreeNode& node) { return columns.column_of(node.feature()); });
   std::vector<WalkedRows> rows(at(team.n_threads()));
-  for_coded_blocks(row_codes, columns.size(), x.n_rows, team.n_threads(), team,
+  RowBlocks blocks(x.n_rows);
+  for_coded_blocks(row_codes, columns.size(), blocks, team.n_threads(), team,
                    [&](index_t first, index_t n, const auto* codes, index_t stride, int worker) {
                      add_out_of_bag(trees, walk, first, n, codes, stride, rows[at(worker)], sums + first);
                    });

@@ -68,6 +68,17 @@ class PuSplitSearch {
       if (consider(left, gain(left) - by_chance)) set_categories(feature, categories, n_left, missing_right);
     });
   }
+  // Offers the split that sends one of the categories left, from whose gain so many times what one gains by chance is
+  // taken off.
+  void offer_category(std::uint32_t feature, const std::vector<CodeCounts>& categories, std::size_t one, double excess,
+                      const PuCounts& missing) {
+    const double by_chance = excess > 0 ? excess * criterion_.chance_gain(node_) : 0.0;
+    for_both_sides(categories[one].counts, missing, true, [&](bool missing_right, const PuCounts& left) {
+      if (!consider(left, gain(left) - by_chance)) return;
+      set_by_categories(feature, missing_right);
+      best_.left_codes = one_code_to_left(categories, one, missing_right);
+    });
+  }
   void offer_missing_categories_alone(std::uint32_t feature, const std::vector<CodeCounts>& categories,
                                       const PuCounts& missing) {
     if (consider(missing, gain(missing))) set_categories(feature, categories, 0, false);
@@ -107,10 +118,14 @@ class PuSplitSearch {
 
   void set_categories(std::uint32_t feature, const std::vector<CodeCounts>& categories, std::size_t n_left,
                       bool missing_right) {
+    set_by_categories(feature, missing_right);
+    best_.left_codes = codes_to_left(categories, n_left, missing_right);
+  }
+
+  void set_by_categories(std::uint32_t feature, bool missing_right) {
     best_.by_categories = true;
     best_.missing_right = missing_right;
     best_.feature = feature;
-    best_.left_codes = codes_to_left(categories, n_left, missing_right);
   }
 
   const Criterion& criterion_;
@@ -147,11 +162,22 @@ inline PuCounts order_categories(std::vector<CodeCounts>& codes) {
   return missing;
 }
 
-// Offers every cut of the order of the categories.
+// Offers each of the categories against all others: few positive rows tell of one category at most. Two categories are
+// divided by the cut of their order already.
+template <class Criterion>
+void offer_each_category(PuSplitSearch<Criterion>& search, std::uint32_t feature, double excess,
+                         const std::vector<CodeCounts>& categories, const PuCounts& missing) {
+  if (categories.size() < 3) return;
+  for (std::size_t k = 0; k < categories.size(); ++k) search.offer_category(feature, categories, k, excess, missing);
+}
+
+// Offers every cut of the order of the categories, and each of them against all others, of which the best gains by
+// chance about as much as the best cut of numbers.
 template <class Criterion>
 void offer_all_categories(PuSplitSearch<Criterion>& search, std::uint32_t feature, std::vector<CodeCounts>& codes) {
   const PuCounts missing = order_categories(codes);
   if (missing.rows() > 0) search.offer_missing_categories_alone(feature, codes, missing);
+  offer_each_category(search, feature, 0.0, codes, missing);
   PuCounts present;
   for (std::size_t i = 0; i + 1 < codes.size(); ++i) {
     present += codes[i].counts;
@@ -159,14 +185,15 @@ void offer_all_categories(PuSplitSearch<Criterion>& search, std::uint32_t featur
   }
 }
 
-// Offers one cut of the order of the categories, which `where` in [0, 1) chooses. If that gains no more than many
-// categories do by chance, they are put into a random order first: where a split must be made, it is then made without
-// regard to the labels.
+// Offers each of the categories against all others, and one cut of their order, which `where` in [0, 1) chooses. If
+// that cut gains no more than many categories do by chance, they are put into a random order first: where a split must
+// be made, it is then made without regard to the labels.
 template <class Criterion>
 void offer_some_categories(PuSplitSearch<Criterion>& search, std::uint32_t feature, double where,
                            std::vector<CodeCounts>& codes) {
   const PuCounts missing = order_categories(codes);
   if (codes.size() == 1) return search.offer_missing_categories_alone(feature, codes, missing);
+  offer_each_category(search, feature, excess_of_one(codes.size()), codes, missing);
   const auto n_left = 1 + static_cast<std::size_t>(where * static_cast<double>(codes.size() - 1));
   const auto sum_left = [&] {
     PuCounts sum;

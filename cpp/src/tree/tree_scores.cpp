@@ -127,16 +127,21 @@ void score_coded(const TreesView& trees, const Rows& x, double* scores, Team& te
   std::vector<WalkedRows> rows(at(team.n_threads()));
   for_groups(trees, [&](index_t first_tree, index_t end_tree) {
     const index_t first_node = trees.tree_start[first_tree];
-    const SplitColumns columns(trees.nodes + first_node, trees.tree_start[end_tree] - first_node, trees.n_features);
-    const WalkTrees walk = walk_of(
-        trees, first_tree, end_tree, team.isa(),
-        [&](const TreeNode& node) { return columns.column_of(feature_of(node)); },
-        [&](const TreeNode& node) { return cut_of(columns, node); });
-    const int workers = workers_for(x.n_rows, walk.n_trees(), team);
-    detail::for_coded_blocks(RowCodes(x, columns), columns.size(), x.n_rows, workers, team,
-                             [&](index_t first, index_t n, const auto* codes, index_t stride, int worker) {
-                               walk_block(walk, codes, stride, n, rows[at(worker)], scores + first, team);
-                             });
+    detail::RowBlocks blocks(x.n_rows);
+    for (const bool missing_have_codes : {false, true}) {
+      const SplitColumns columns(trees.nodes + first_node, trees.tree_start[end_tree] - first_node, trees.n_features,
+                                 missing_have_codes);
+      const WalkTrees walk = walk_of(
+          trees, first_tree, end_tree, team.isa(),
+          [&](const TreeNode& node) { return columns.column_of(feature_of(node)); },
+          [&](const TreeNode& node) { return cut_of(columns, node); });
+      const int workers = workers_for(x.n_rows, walk.n_trees(), team);
+      detail::for_coded_blocks(RowCodes(x, columns), columns.size(), blocks, workers, team,
+                               [&](index_t first, index_t n, const auto* codes, index_t stride, int worker) {
+                                 walk_block(walk, codes, stride, n, rows[at(worker)], scores + first, team);
+                               });
+      if (blocks.all_done()) return;
+    }
   });
 }
 
@@ -153,9 +158,10 @@ void score_matrix(const TreesView& trees, const View& x, double* scores, Team& t
 
 // ---- Binned features ----
 
-// The number of the threshold of a node among the cuts of the features.
-index_t binned_cut(const BinnedFeatures& x, const TreeNode& node) {
-  return detail::cut_at(x, node.feature(), node.threshold, node.missing_right());
+// The cut of a node among those of the features.
+detail::CodeCut binned_cut(const BinnedFeatures& x, const TreeNode& node) {
+  const index_t feature = node.feature();
+  return {detail::cut_at(x, feature, node.threshold), node.missing_right() && x.cuts->has_missing(feature)};
 }
 
 // The feature of a node.

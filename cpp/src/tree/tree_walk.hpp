@@ -1,7 +1,7 @@
 // Sends rows of codes down trees. The rows of a block go together: at every node they are split into those that go left
 // and those that go right, so that a node and the column of its feature are read once for many rows.
 //
-// A row goes left where its code is at most the node's cut. Where missing values may go right, code 0 stands for them
+// A row goes left where its code is at most the node's cut. Where missing values go right, code 0 stands for them
 // alone. Codes lie in columns, one for each feature.
 #pragma once
 
@@ -61,8 +61,8 @@ class WalkTrees {
  public:
   explicit WalkTrees(Isa isa) : kernels_(code_kernels(isa)) {}
 
-  // Adds a tree of n nodes. column_of(node) is the column that has the codes of its feature, cut_of(k) the cut of node
-  // k, and left_codes(node) the codes that go left where it splits by categories.
+  // Adds a tree of n nodes. column_of(node) is the column that has the codes of its feature, cut_of(k) the CodeCut of
+  // node k, and left_codes(node) the codes that go left where it splits by categories.
   template <class ColumnOf, class CutOf, class LeftCodes>
   void add(const TreeNode* nodes, index_t n, ColumnOf&& column_of, CutOf&& cut_of, LeftCodes&& left_codes) {
     tree_start_.push_back(static_cast<index_t>(nodes_.size()));
@@ -80,8 +80,9 @@ class WalkTrees {
           walked.cut = {static_cast<std::uint32_t>(sets_.size()), kBySet};
           sets_.push_back(left_codes(node));
         } else {
-          const std::uint32_t shift = node.missing_right() ? 1 : 0;
-          walked.cut = {static_cast<std::uint32_t>(cut_of(k)) - shift, shift};
+          const CodeCut cut = cut_of(k);
+          const std::uint32_t shift = cut.missing_right ? 1 : 0;
+          walked.cut = {static_cast<std::uint32_t>(cut.cut) - shift, shift};
         }
       }
       nodes_.push_back(walked);

@@ -229,6 +229,14 @@ class SlowTree {
     if (some_missing && (m == 1 || !options_.random_cuts)) consider(node, with_left(0));  // cut 0
     if (m == 1) return;
     if (candidate.by_categories) {
+      for (std::size_t k = 0; k < m && m > 2; ++k) {
+        SlowNode one = candidate;
+        one.left_codes = {present[k]};
+        one.right_codes = present;
+        one.right_codes.erase(one.right_codes.begin() + static_cast<std::ptrdiff_t>(k));
+        one.excess = options_.random_cuts ? std::floor(std::log2(static_cast<double>(m))) : 0.0;
+        consider_both_sides(node, one, some_missing);
+      }
       const std::size_t only = 1 + static_cast<std::size_t>(where * static_cast<double>(m - 1));
       candidate.excess = static_cast<double>(std::max<std::size_t>(m, 5) - 5);
       if (options_.random_cuts && candidate.excess > 0) {

@@ -157,8 +157,9 @@ std::vector<std::vector<std::uint32_t>> codes_of(const BinnedFeatures& b) {
   return codes;
 }
 
-void check_node(const TreeNode& node, const SlowNode& slow, double value, const BinnedFeatures& features,
-                const ForestResult& forest) {
+void check_node(const TreeNode& node, const std::vector<SlowNode>& tree, std::size_t k, double value,
+                const BinnedFeatures& features, const ForestResult& forest) {
+  const SlowNode& slow = tree[k];
   CHECK(node.cover == static_cast<std::uint32_t>(slow.p + slow.u));
   CHECK(node.is_leaf() != slow.is_split);
   if (!slow.is_split) {
@@ -169,7 +170,10 @@ void check_node(const TreeNode& node, const SlowNode& slow, double value, const 
   CHECK(node.left == static_cast<std::int32_t>(slow.left));
   CHECK(node.feature() == slow.feature);
   CHECK(node.by_categories() == slow.by_categories);
-  CHECK(node.missing_right() == slow.missing_right);
+  const auto n_rows = [&](std::size_t child) { return tree[child].p + tree[child].u; };
+  const bool larger_right = n_rows(slow.left + 1) > n_rows(slow.left);
+  const bool is_known = slow.by_categories || features.cuts->has_missing(slow.feature);
+  CHECK(node.missing_right() == (is_known ? slow.missing_right : larger_right));
   CHECK(node.gain == static_cast<float>(std::max(slow.gain, 0.0)));
   if (!slow.by_categories) {
     CHECK(node.threshold == features.cuts->of(slow.feature)[slow.cut]);
@@ -196,7 +200,7 @@ void check_against_slow(const ForestTrainingSet& train, const ForestOptions& opt
     const index_t first = forest.tree_start[at(t)];
     REQUIRE(forest.tree_start[at(t + 1)] - first == static_cast<index_t>(nodes.size()));
     for (std::size_t k = 0; k < nodes.size(); ++k) {
-      check_node(forest.nodes[at(first) + k], nodes[k], slow.value(nodes[k]), features, forest);
+      check_node(forest.nodes[at(first) + k], nodes, k, slow.value(nodes[k]), features, forest);
     }
     for (index_t i = 0; i < features.n_rows; ++i) {
       out[at(i)] += std::ranges::find(slow.bag(), i) == slow.bag().end() ? 1 : 0;

@@ -13,6 +13,7 @@ using fastpu::CategorySet;
 using fastpu::index_t;
 using fastpu::Isa;
 using fastpu::TreeNode;
+using fastpu::detail::CodeCut;
 using fastpu::detail::WalkedRows;
 using fastpu::detail::WalkTrees;
 
@@ -69,7 +70,8 @@ void adds_the_values_of_leaves(Isa isa, index_t n_rows, std::uint32_t most_code)
   for (const Tree& tree : trees) {
     walk.add(
         tree.nodes.data(), static_cast<index_t>(tree.nodes.size()), [](const TreeNode& node) { return node.feature(); },
-        [&](index_t k) { return tree.cuts[fastpu::at(k)]; }, [&](const TreeNode&) { return set; });
+        [&](index_t k) { return CodeCut{tree.cuts[fastpu::at(k)], tree.nodes[fastpu::at(k)].missing_right()}; },
+        [&](const TreeNode&) { return set; });
   }
   std::vector<std::uint8_t> takes_part(fastpu::at(n_rows));
   for (auto& part : takes_part) part = random() % 4 != 0 ? 1 : 0;

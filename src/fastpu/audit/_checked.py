@@ -17,6 +17,8 @@ UNCLEAR = ("bounds", "missing")
 _N_SAMPLES = 50
 _BISECTIONS = 40
 _SMALLEST = 1e-3  # a + b of a beta distribution
+_REACHED = 2.0 ** (1 - _BISECTIONS)  # a limit so near to a possible value has reached it
+_FEW_UNSEEN = 1000  # unchecked rows of one side; with more, possible values of recall lie too close to matter
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,42 @@ def _mean_quantiles(
     return np.where(probabilities < 0.5, low, high)
 
 
+def _outwards(interval: list[float], possible: list[int]) -> tuple[float, float]:
+    """Return the limits of a recall, moved outwards to the nearest values that are possible.
+
+    `possible` has the least and the largest number of positives above the cut, and those below it.
+    """
+    low, high = interval
+    least, most, least_below, most_below = possible
+    if most + most_below == 0:  # there are no positives, and so no recall
+        return low, high
+    lowest = least / (least + most_below) if least + most_below else 1.0
+    highest = most / (most + least_below) if most + least_below else 0.0
+    if min(most - least, most_below - least_below) > _FEW_UNSEEN:
+        return max(low, lowest), min(high, highest)
+    low, high = low + _REACHED, high - _REACHED
+    # For each number on the side where fewer are possible, the one on the other side that comes nearest.
+    if most - least <= most_below - least_below:
+        above = np.arange(least, most + 1)
+        at_low = np.maximum(np.ceil(above * ((1 - low) / low)), least_below)
+        at_high = np.minimum(np.floor(above * ((1 - high) / high)), most_below) if high > 0 else at_low
+        pairs = (above, at_low), (above, at_high)
+    else:
+        below = np.arange(least_below, most_below + 1)
+        at_low = np.minimum(np.floor(below * (low / (1 - low))), most) if low < 1 else below
+        at_high = np.maximum(np.ceil(below * (high / (1 - high))), least)
+        pairs = (at_low, below), (at_high, below)
+    found = []
+    for first, second in pairs:
+        is_possible = (first >= least) & (first <= most) & (second >= least_below) & (second <= most_below)
+        is_possible &= first + second > 0
+        found.append(first[is_possible] / (first + second)[is_possible])
+    return (
+        highest if low >= 1 else float(found[0].max(initial=lowest)),
+        lowest if high <= 0 else float(found[1].min(initial=highest)),
+    )
+
+
 @dataclass(frozen=True)
 class Checked:
     """Answers, and estimates from them for the first rows of the ranking, for several cuts at once.
@@ -116,19 +154,34 @@ class Checked:
         return int(self.plan.ends[self.plan.stratum.max()])
 
     def precision(self, cuts: NDArray[np.int64]) -> Limited:
-        """Return the share of positives above each cut; what has been seen, and what has not, bounds it too."""
+        """Return the share of positives above each cut; what has been seen, and what has not, bounds it too.
+
+        The number of positives is whole, so limits are those of the nearest whole numbers beyond.
+        """
         value, interval = self._estimated(cuts, is_recall=False)
         seen = np.minimum(cuts, self.n_seen)
-        above = self.plan.place < cuts[:, None]
-        positive, negative = (np.count_nonzero(above & (self.answers == answer), axis=1) for answer in (1, 0))
-        low = np.maximum(interval[:, 0] * seen, positive) / cuts
-        high = (cuts - np.maximum((1 - interval[:, 1]) * seen, negative)) / cuts
+        positive, negative = self._known(cuts)
+        low = np.maximum(np.floor((interval[:, 0] + _REACHED) * seen), positive) / cuts
+        high = (cuts - np.maximum(np.floor((1 - interval[:, 1] + _REACHED) * seen), negative)) / cuts
         return np.where(seen < cuts, np.nan, value), np.stack([low, high], axis=1)
 
     def recall(self, cuts: NDArray[np.int64]) -> Limited:
         if self.n_seen < self.plan.n_rows:
             return np.full(cuts.size, np.nan), np.tile([0.0, 1.0], (cuts.size, 1))
-        return self._estimated(cuts, is_recall=True)
+        value, interval = self._estimated(cuts, is_recall=True)
+        (found, refuted), (found_below, refuted_below) = self._known(cuts), self._known(cuts, are_below=True)
+        possible = np.stack([found, cuts - refuted, found_below, self.plan.n_rows - cuts - refuted_below], axis=1)
+        limits = map(_outwards, interval.tolist(), possible.tolist())
+        return value, np.array(list(limits))
+
+    def _known(
+        self, cuts: NDArray[np.int64], *, are_below: bool = False
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many rows above each cut, or below it, have been found positive, and how many negative."""
+        above = self.plan.place < cuts[:, None]
+        there = ~above if are_below else above
+        positive, negative = (np.count_nonzero(there & (self.answers == answer), axis=1) for answer in (1, 0))
+        return positive, negative
 
     def samples(self) -> NDArray[np.float64]:
         """Return quantiles of the confidence distribution of the share of positives; none where it is not known."""

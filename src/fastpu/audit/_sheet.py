@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
+import re
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.audit._draw import GOALS
 from fastpu.audit._plan import Plan, check_plan
+from fastpu.common._params import MANY, check_choice
 from fastpu.common._text import describe, short
 from fastpu.model._file import file_name
 
@@ -20,7 +24,9 @@ _WORDS = {
 }
 _ANSWERS = {word: answer for answer, words in _WORDS.items() for word in words}
 _HEAD = ("order", "row", "name", "score", "why", "answer", "place", "stratum", "stratum_end", "stratum_lowest", "plan")
-_FORMULA = tuple("=+-@\t\r")  # a cell that begins so may be run
+# Where an apostrophe keeps a cell from being run as a formula. A spreadsheet that divides cells at semicolons or tabs
+# begins one after each of these in a name, and after line breaks; it may leave out blanks and quotes there.
+_FORMULA = re.compile(r"(^|[;\t\r\n])(?=[\s\"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r])")
 _LONGEST = 32_000  # characters of a name: a cell of a spreadsheet holds 32,767, one that Python reads 131,072
 _PLAN = ("n", "n_rows", "goal", "k", "n_before", "seed", "fingerprint")  # what each line says of the whole plan
 
@@ -39,7 +45,8 @@ def write_csv(plan: Plan, path: object, *, names: object = None) -> None:
         A file of that name is replaced. It is UTF-8 with the mark by which Excel knows it.
     names : array-like of shape (n_rows,), optional
         Of all rows that have a score, for the people who check. A name that a spreadsheet would take for a formula gets
-        an apostrophe in front, and a longer one than a cell of a spreadsheet holds is cut off.
+        an apostrophe in front, and so does a part of one after a semicolon, a tab or a line break, where another
+        spreadsheet may begin a cell. A longer one than a cell of a spreadsheet holds is cut off.
 
     Returns
     -------
@@ -83,9 +90,7 @@ def write_csv(plan: Plan, path: object, *, names: object = None) -> None:
         end = plan.ends[of]
         part = f"places {end - sizes[of] + 1} to {end} of the ranking"
         why = f"all of the {part}" if sizes[of] == drawn[of] else f"one of {drawn[of]} drawn from the {part}"
-        name = str(called[row])[:_LONGEST]
-        if name.startswith(_FORMULA):
-            name = f"'{name}"
+        name = _FORMULA.sub(r"\1'", str(called[row])[:_LONGEST])
         writer.writerow([i + 1, row, name, plan.score[i], why, "", plan.place[i], of, end, plan.lowest[of], about])
     target.write_text(text.getvalue(), encoding="utf-8-sig", newline="")
 
@@ -97,7 +102,8 @@ def read_csv(path: object) -> tuple[Plan, NDArray[np.float64]]:
     ----------
     path : str or path-like
         A table that `write_csv` has written. The order of lines and columns does not matter, and columns may have been
-        added; commas, semicolons and tabs may divide them. In the column `answer` 1, yes, y, true and positive are
+        added; commas, semicolons and tabs may divide them, or what a first line such as ``sep=;`` says. It is UTF-8, or
+        UTF-16 with its mark, as Excel saves "Unicode text". In the column `answer` 1, yes, y, true and positive are
         positive; 0, -1, no, n, false and negative are negative; nothing, ? and unclear are "could not tell".
 
     Returns
@@ -111,26 +117,38 @@ def read_csv(path: object) -> tuple[Plan, NDArray[np.float64]]:
     OSError
         If the file cannot be read.
     ValueError
-        If it is no such table, lines are missing or there twice, or an answer is something else.
+        If it is no such table, lines or rows are missing or there twice, a row, a place, a stratum or a score cannot be
+        that of the plan, or an answer is something else: with the row and what stands there.
 
     Examples
     --------
     See `write_csv`.
     """
     name = file_name(path)
-    # Some spreadsheets save in an encoding of their own: it is names alone that suffer, and nobody reads them here.
-    text = Path(name).read_text(encoding="utf-8-sig", errors="replace")
     try:
-        table = _lines_of(text)
+        table = _lines_of(_decoded(Path(name).read_bytes()))
         plan = _plan_of(table)
     except (csv.Error, KeyError, ValueError) as error:
         raise ValueError(f"{name!r} cannot be read as a plan: {error}") from error
     return plan, np.array([_answer(line["answer"], name, int(line["row"])) for line in table])
 
 
+def _decoded(raw: bytes) -> str:
+    """Return the text of a table: UTF-16 where its mark says so, as in Excel's "Unicode text", and else UTF-8.
+
+    Some spreadsheets save in an encoding of their own: it is names alone that suffer, and nobody reads them here.
+    """
+    is_wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return raw.decode("utf-16" if is_wide else "utf-8-sig", errors="replace")
+
+
 def _lines_of(text: str) -> list[dict[str, str]]:
-    header = text.partition("\n")[0]
-    lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count), restval="")
+    # A first line such as sep=; is not data: it tells Excel what divides the cells.
+    told = re.match(r"\"?sep=(.)\"?[^\r\n]*(\r\n|\r|\n)", text, re.IGNORECASE)
+    text = text[told.end() :] if told else text
+    header = re.split(r"[\r\n]", text, maxsplit=1)[0]
+    divider = told[1] if told else max(",;\t", key=header.count)
+    lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=divider, restval="")
     lacking = [column for column in _HEAD if column not in (lines.fieldnames or ())]
     if lacking:
         raise ValueError(f"it lacks the column {lacking[0]!r}")
@@ -142,22 +160,25 @@ def _lines_of(text: str) -> list[dict[str, str]]:
 
 def _plan_of(table: list[dict[str, str]]) -> Plan:
     """Return the plan that the lines of a table, which are put in order, have been written for."""
-    table.sort(key=lambda line: int(line["order"]))
+    n = len(table)
+    order = _whole_numbers(table, "order", low=1, high=MANY)
+    table[:] = [table[i] for i in np.argsort(order, kind="stable")]
     about = dict(part.split(":", 1) for part in table[0]["plan"].split(" "))
     if {line["plan"] for line in table} != {table[0]["plan"]}:
         raise ValueError("its lines are of different plans")
-    if [int(line["order"]) for line in table] != list(range(1, int(about["n"]) + 1)):
-        raise ValueError(f"it must have each of the {about['n']} rows of the plan once, got {len(table)} lines")
-    rows, place, stratum, end = (
-        np.array([int(line[column]) for line in table], dtype=np.int64)
-        for column in ("row", "place", "stratum", "stratum_end")
-    )
-    score, least = (
-        np.array([float(line[column].replace(",", ".")) for line in table]) for column in ("score", "stratum_lowest")
-    )
-    n_rows = int(about["n_rows"])
-    ends, lowest = np.full(stratum.max() + 1, n_rows), np.full(stratum.max() + 1, -np.inf)
-    ends[stratum], lowest[stratum] = end, least
+    n_planned = _of_plan(about, "n", low=1)
+    if n_planned != n or not np.array_equal(np.sort(order), np.arange(1, n + 1)):
+        raise ValueError(f"it must have each of the {n_planned} rows of the plan once, got {n} lines")
+    n_rows = _of_plan(about, "n_rows", low=n)
+    rows = _whole_numbers(table, "row", low=0, high=n_rows - 1)
+    place = _whole_numbers(table, "place", low=0, high=n_rows - 1)
+    stratum = _whole_numbers(table, "stratum", low=0, high=n - 1)  # each has a line at least
+    end = _whole_numbers(table, "stratum_end", low=1, high=n_rows)
+    score, least = _scores(table, "score"), _scores(table, "stratum_lowest")
+    _refuse_repeated(table, "row", rows)
+    _refuse_repeated(table, "place", place)
+    ends, lowest = _strata(table, place, stratum, end, least)
+    _refuse_rising(table, place, score)
     if ends[-1] < n_rows:  # below it nothing was drawn
         ends, lowest = np.append(ends, n_rows), np.append(lowest, -np.inf)
     sizes, drawn = np.diff(ends, prepend=0), np.bincount(stratum, minlength=ends.size)
@@ -170,12 +191,105 @@ def _plan_of(table: list[dict[str, str]]) -> Plan:
         ends=ends,
         lowest=lowest,
         n_rows=n_rows,
-        goal=about["goal"],
-        k=None if about["k"] == "None" else int(about["k"]),
-        n_before=int(about["n_before"]),
-        seed=int(about["seed"]),
+        goal=check_choice("the goal of the plan", about["goal"], GOALS),
+        k=None if about["k"] == "None" else _of_plan(about, "k", low=1, high=n_rows),
+        n_before=_of_plan(about, "n_before", low=0, high=n),
+        seed=_of_plan(about, "seed", low=0),
         fingerprint=about["fingerprint"].removeprefix("x"),
     )
+
+
+def _of_plan(about: dict[str, str], name: str, *, low: int, high: int = MANY) -> int:
+    """Return a whole number that each line says of the plan."""
+    number = int(about[name])
+    if not low <= number <= high:
+        raise ValueError(f"its plan must have {name} from {low} to {high}, got {short(number)}")
+    return number
+
+
+def _whole_numbers(table: list[dict[str, str]], column: str, *, low: int, high: int) -> NDArray[np.int64]:
+    """Return the whole numbers of a column after checking that each is within [low, high]."""
+    numbers = []
+    for line in table:
+        text = line[column] or ""
+        number = int(text) if re.fullmatch(r"\s*[+-]?\d{1,30}\s*", text) else None
+        if number is None or not low <= number <= high:
+            most = f"from {low} to {high}" if high < MANY else f">= {low}"
+            raise ValueError(f"{column} must be a whole number {most}, got {short(text)} for {_which(line)}")
+        numbers.append(number)
+    return np.array(numbers, dtype=np.int64)
+
+
+def _scores(table: list[dict[str, str]], column: str) -> NDArray[np.float64]:
+    """Return the scores of a column; some spreadsheets write them with a decimal comma."""
+    scores = []
+    for line in table:
+        text = line[column] or ""
+        try:
+            score = float(text.replace(",", "."))
+        except ValueError:
+            score = np.nan
+        if np.isnan(score):
+            raise ValueError(f"{column} must be a number, got {short(text)} for {_which(line)}")
+        scores.append(score)
+    return np.array(scores)
+
+
+def _which(line: dict[str, str]) -> str:
+    """Name a line of the table by its row and by its number in the order in which to check them."""
+    row, order = (short((line[column] or "").strip()).strip("'\"") for column in ("row", "order"))
+    return f"row {row} (order {order})"
+
+
+def _refuse_repeated(table: list[dict[str, str]], column: str, numbers: NDArray[np.int64]) -> None:
+    """Raise ValueError if two lines have the same number in a column that has each number once."""
+    _, first, times = np.unique(numbers, return_index=True, return_counts=True)
+    if (times > 1).any():
+        again = first[times > 1][0]
+        orders = ", ".join(table[i]["order"].strip() for i in np.flatnonzero(numbers == numbers[again]))
+        raise ValueError(f"each {column} must be there once, got {column} {numbers[again]} for the orders {orders}")
+
+
+def _refuse_rising(table: list[dict[str, str]], place: NDArray[np.int64], score: NDArray[np.float64]) -> None:
+    """Raise ValueError if a row has a larger score than one above it, as where one column alone was sorted."""
+    order = np.argsort(place)
+    rises = np.flatnonzero(np.diff(score[order]) > 0)
+    if rises.size:
+        above, below = (table[order[rises[0] + i]] for i in (0, 1))
+        raise ValueError(
+            f"score must not rise from one place to the next, got {short(above['score'])} for {_which(above)} "
+            f"at place {above['place']} and {short(below['score'])} for {_which(below)} at place {below['place']}"
+        )
+
+
+def _strata(
+    table: list[dict[str, str]],
+    place: NDArray[np.int64],
+    stratum: NDArray[np.int64],
+    end: NDArray[np.int64],
+    least: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the end and the least score of each stratum, after checking that all lines say the same of it."""
+    _, first = np.unique(stratum, return_index=True)
+    if (missing := np.flatnonzero(stratum[first] != np.arange(first.size))).size:
+        raise ValueError(f"strata must be numbered 0, 1, 2, ..., each with a row, got none for stratum {missing[0]}")
+    ends, lowest = end[first], least[first]
+    for column, found, of_stratum in (("stratum_end", end, ends), ("stratum_lowest", least, lowest)):
+        if (other := np.flatnonzero(found != of_stratum[stratum])).size:
+            line, before = table[other[0]], table[first[stratum[other[0]]]]
+            raise ValueError(
+                f"{column} must be the same for all rows of stratum {stratum[other[0]]}, got {short(before[column])} "
+                f"for {_which(before)} and {short(line[column])} for {_which(line)}"
+            )
+    starts = np.append(0, ends[:-1])
+    outside = np.flatnonzero((place < starts[stratum]) | (place >= ends[stratum]))
+    if outside.size:
+        at = outside[0]
+        raise ValueError(
+            f"place must be within stratum {stratum[at]}, from {starts[stratum[at]]} to {ends[stratum[at]] - 1}, "
+            f"got {place[at]} for {_which(table[at])}"
+        )
+    return ends, lowest
 
 
 def _answer(text: str | None, name: str, row: int) -> float:

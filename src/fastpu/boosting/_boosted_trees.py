@@ -19,6 +19,7 @@ from fastpu.data._matrix import columns_of
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._threshold import ScoredRows
+from fastpu.tree._copies import hashes_of_rows, warn_of_copies
 from fastpu.tree._fit import (
     bag_options,
     check_loss,
@@ -41,12 +42,13 @@ _MOST_RATE = 1e6  # far beyond any useful one; without it scores could overflow,
 
 @dataclass(frozen=True)
 class BoostedTreesRound:
-    """What a callback is told after a round of boosting, or with bags after the last round of a bag.
+    """What a callback is told after a round of boosting, or with bags after the rounds of a bag.
 
     Attributes
     ----------
     round, n_rounds : int
-        The number of this round, from 1, and how many rounds were asked for (or chosen by folds).
+        The number of this round, or of the last one of the bag so far, from 1, and how many rounds were asked for (or
+        chosen by folds).
     bag, n_bags : int
         The number of the bag, from 1, and how many bags were asked for; 1 where there are none.
     n_leaves, depth : int
@@ -54,7 +56,7 @@ class BoostedTreesRound:
     risk : float
         The loss of all rows (of the bag) after the round.
     eval_auc : float, or None
-        AUC of the evaluation set after the round; None with bags, which are judged together at the end.
+        AUC of the evaluation set after the round; None with bags, which are judged together.
     """
 
     round: int
@@ -254,6 +256,9 @@ def make_model(
     )
     if settings.ranks:
         model = scored.with_threshold(model)
+    if settings.n_bags > 1:
+        n_threads = training.n_threads
+        warn_of_copies(FUNCTION, lambda label: hashes_of_rows(features, scored.counted(label), n_threads))
     _warn(model, scored, grown, chosen)
     return model
 

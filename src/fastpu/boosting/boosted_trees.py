@@ -52,7 +52,7 @@ def fit_boosted_trees(
     n_bags: int = 1,
     bag_ratio: float | Literal["auto"] | None = "auto",
     subsample_unl: float = 1.0,
-    max_features: Literal["sqrt", "all"] | float = "all",
+    max_features: Literal["sqrt", "all"] | int | float = "all",
     max_bins: int | None = None,
     eval_set: tuple[object, object] | None = None,
     early_stopping_rounds: int | None = None,
@@ -131,7 +131,7 @@ def fit_boosted_trees(
         (0, 1], rounded down, but at least one.
     eval_set : (X, y), optional
         Rows judged by their AUC after each round: +1 against -1, or against 0 where there is no -1. Bags are judged
-        together, when all of them are done.
+        together.
     early_stopping_rounds : int, optional
         Stop after so many rounds without a better AUC of `eval_set`, and keep the rounds up to the best. Without an
         `eval_set` the number of rounds is chosen by cross-validation, as in `fit_pnu_auc_boost`.
@@ -148,8 +148,9 @@ def fit_boosted_trees(
         Draws bags, rows, columns and folds. Every bag and round has a seed of its own that is derived from it.
     callback : callable, optional
         ``callback(info: BoostedTreesRound) -> bool``, called after every round, or after every bag where there are
-        some; True ends the fit with the rounds or bags so far. Bags that were to get more rounds by `init_model` stay
-        as they were, unless the last one has got them.
+        some; True ends the fit with the rounds or bags so far. Bags that early stopping may end grow in steps of some
+        rounds, and it is called after each bag of a step. Bags that were to get more rounds, by `init_model` or a
+        further step, stay as they were, unless the last one has got them.
 
     Returns
     -------
@@ -173,6 +174,8 @@ def fit_boosted_trees(
     -----
     ConvergenceWarning
         If early stopping was asked for and all rounds were made before it.
+    CopiedRowsWarning
+        If bags leave out labelled rows of which they hold copies, as in `fit_forest`.
     DegenerateModelWarning
         If no split was found, or the model calls all training rows the same.
 
@@ -214,7 +217,7 @@ def fit_boosted_trees(
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
     check_group_counts(settings, label_counts(labels, weights), None if weights is None else float(weights.sum()))
-    data = in_order(data, labels, weights)
+    data = in_order(data, labels, weights, is_known=before is not None)
     held = check_eval_set(eval_set, data)
     features = bin_rows(data, cuts, weights, threads)
     rows = LabelledRows(features, labels, weights)
@@ -239,7 +242,10 @@ def fit_boosted_trees(
         params["n_folds"] = chosen.n_folds
     to_run = n_new if chosen is None else chosen.n_rounds
     bags = settings.n_bags
-    with make_callback(callback, progress, total=to_run if bags == 1 else bags, description="boosted trees") as hook:
+    calls: int | None = to_run if bags == 1 else bags
+    if bags > 1 and patience and held is not None:
+        calls = None  # bags grow in steps, nobody knows how many
+    with make_callback(callback, progress, total=calls, description="boosted trees") as hook:
 
         def info(bag: int, round_: int, n_leaves: int, depth: int, risk: float, auc: float) -> BoostedTreesRound:
             judged = auc if held is not None and bags == 1 else None

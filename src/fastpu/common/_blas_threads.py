@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-_lock = threading.Lock()
-_n_holders = 0
-_limiter: Any = None  # what sets BLAS's threads back; None while nobody holds the limit
+_lock = threading.RLock()  # a holder that is interrupted may end, as garbage, in a thread that has the lock
+_holders: dict[object, int] = {}  # the thread of each holder of the limit
+_counts: list[tuple[Any, int]] | None = None  # each library, and its threads before the limit; None if there is none
 
 
 @cache
@@ -31,14 +31,45 @@ def _free_control() -> None:
             library.clear_controlling_thread(force=True)
 
 
-def _forget() -> None:
-    """In a forked child nobody holds the limit: the threads that held it stayed behind."""
-    global _lock, _n_holders, _limiter
-    _lock, _n_holders, _limiter = threading.Lock(), 0, None
+def _set_counts(counts: list[tuple[Any, int]]) -> None:
+    _free_control()
+    for library, n_threads in counts:
+        library.set_num_threads(n_threads)
+    _free_control()
+
+
+def _hold(holder: object) -> None:
+    """Limit BLAS for a holder. The counts are kept before they are changed, so that `_release` undoes half a limit."""
+    global _counts  # noqa: PLW0603 - BLAS's threads are the process's
+    with _lock:
+        _holders[holder] = threading.get_ident()
+        if _counts is None:
+            libraries = [library for library in _controller().lib_controllers if library.user_api == "blas"]
+            _counts = [(library, library.num_threads) for library in libraries]
+        _set_counts([(library, 1) for library, _ in _counts])
+
+
+def _release(holder: object) -> None:
+    """Give BLAS its threads back if nobody else holds the limit. It may be called again after an interrupt."""
+    global _counts  # noqa: PLW0603 - BLAS's threads are the process's
+    with _lock:
+        _holders.pop(holder, None)
+        if not _holders and _counts is not None:
+            _set_counts(_counts)
+            _counts = None
+
+
+def _forget_others() -> None:
+    """In a forked child only its one thread can hold the limit: the others stayed behind, and will not give it back."""
+    global _lock  # noqa: PLW0603 - another thread may have had it
+    _lock = threading.RLock()
+    here = threading.get_ident()
+    for holder in [holder for holder, thread in _holders.items() if thread != here]:
+        _release(holder)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=_forget_others)
 
 
 _WORK_BYTES = 33 << 20  # what OpenBLAS allocates for each thread that calls it
@@ -67,21 +98,16 @@ def _make_room(n_callers: int) -> None:
 @contextmanager
 def one_blas_thread(n_callers: int = 1) -> Iterator[None]:
     """Keep NumPy's and SciPy's BLAS to one thread in all of the process, for so many threads that call it at once."""
-    global _n_callers_with_room, _n_holders, _limiter  # noqa: PLW0603 - BLAS's memory and threads are the process's
+    global _n_callers_with_room  # noqa: PLW0603 - BLAS's memory is the process's
     _make_room(n_callers)
-    with _lock:
-        if _n_holders == 0:
-            _free_control()
-            _limiter = _controller().limit(limits=1, user_api="blas")
-        _n_holders += 1
+    holder = object()
     try:
+        _hold(holder)  # within the block, as Ctrl-C may come right behind it
         yield
     finally:
-        with _lock:
-            _n_holders -= 1
-            if _n_holders == 0:
-                _free_control()
-                _limiter.restore_original_limits()
-                _free_control()
-                _limiter = None
+        try:
+            _release(holder)
+        except BaseException:  # Ctrl-C, which is raised once
+            _release(holder)
+            raise
     _n_callers_with_room = max(_n_callers_with_room, n_callers)

@@ -96,6 +96,17 @@ def check_random_state(value: object) -> np.random.Generator:
     return np.random.default_rng(check_int("random_state", value, low=0))
 
 
+def value_key(value: object) -> tuple[object, ...]:
+    """Return what tells values of a parameter apart: 1, 1.0 and True are equal for Python, and ask for other things.
+
+    `max_features`, for one, takes 1 for one feature and 1.0 for all of them. Keys are equal if the values are of one
+    type and equal, and so are the entries of tuples.
+    """
+    if isinstance(value, tuple):
+        return (tuple, *map(value_key, value))
+    return type(value), value
+
+
 def check_scores_rows(model: object, expected: str = "fit must return a model with decision_function") -> None:
     """Raise TypeError with what is `expected` unless the model, a user's own perhaps, has a `decision_function`."""
     if not callable(getattr(model, "decision_function", None)):

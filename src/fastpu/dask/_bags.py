@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.dask._client import Client, release, results_of, wait_for
+from fastpu.dask._client import Client, gather, release, results_of, wait_for
 from fastpu.dask._members import Holding
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures, stacked_bins
@@ -158,7 +158,7 @@ def grow_on_parts(
         ]
         wait_for(tasks.client, grown, "growing trees")
         kept = []
-        for batch, trees in zip(batches, tasks.client.gather(grown), strict=True):
+        for batch, trees in zip(batches, gather(tasks.client, grown, "growing trees"), strict=True):
             n_kept, is_stopped = (0, True) if is_stopped else _called(on_tree, trees, batch["first_tree"])
             kept.append(n_kept)
             trees_of_tasks.append(_first(trees, n_kept))

@@ -8,8 +8,8 @@ The binned rows take one byte a value, or two.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -25,9 +25,27 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._client import Client, dask, find_client, release, results_of, wait_for
 from fastpu.dask._collections import Partitions, is_collection, read_rows
 from fastpu.dask._members import Holding, SpreadRows
-from fastpu.data._categories import Kept, check_kept, columns_in_order, columns_in_sets
-from fastpu.data._category_order import CategoryOrder, Counts, count_categories, upper_label
-from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix, stacked
+from fastpu.data._categories import (
+    LEVELS,
+    Kept,
+    categorical_columns,
+    check_kept,
+    check_values,
+    columns_in_order,
+    columns_in_sets,
+    has_levels,
+)
+from fastpu.data._category_order import (
+    CategoryOrder,
+    ColumnCounts,
+    Counts,
+    Units,
+    count_categories,
+    order_of_first,
+    row_numbers,
+    upper_label,
+)
+from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix, columns_of, stacked
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, check_vector, label_counts
 from fastpu.data.binned_features import BinnedFeatures, bin_at, stacked_bins
 from fastpu.tree._fit import MAX_BINS, check_max_bins
@@ -40,14 +58,15 @@ _GATHERED_SHARE = 0.1  # the share of the workers' memory that columns of all ro
 class _PartCensus:
     """Size, columns and groups of one partition.
 
-    `like` is a matrix like that of its rows, without rows, or None for an empty partition. `orders` has all categories
-    of the dtype of each column, in their order. `groups` and `mass` have the numbers of positive, unlabelled and
-    negative rows of positive weight, and the sums of their weights as `_exact_sum` has them.
+    `like` is a matrix like that of its rows, without rows, or None for an empty partition. `shown` has the categories
+    of each column that rows of positive weight have, in the order in which these show them first. `groups` and `mass`
+    have the numbers of positive, unlabelled and negative rows of positive weight, and the sums of their weights as
+    `_exact_sum` has them.
     """
 
     n_rows: int
     like: Any = None
-    orders: Kept | None = None
+    shown: Kept = field(default_factory=dict)
     groups: tuple[int, int, int] = (0, 0, 0)
     mass: tuple[tuple[float, ...], ...] = ((), (), ())
 
@@ -58,7 +77,8 @@ class Census:
 
     `sizes` are the numbers of rows of the partitions, and `groups` those of positive, unlabelled and negative rows of
     positive weight in each of them. `like` is a matrix like that of all rows, without rows. `mass` has the sums of the
-    weights of the groups over all partitions. `order` has the codes of many categories, if there are such columns.
+    weights of the groups over all partitions. `order` has the codes of many categories, if there are such columns, and
+    `units` those that their weights are counted in.
     """
 
     sizes: tuple[int, ...]
@@ -67,6 +87,7 @@ class Census:
     mass: tuple[float, ...]
     is_weighted: bool
     order: CategoryOrder | None = None
+    units: Units | None = None
 
     @property
     def n_rows(self) -> int:
@@ -134,16 +155,24 @@ def _count(X: Any, y: Any, weights: Any, _number: int) -> _PartCensus:
     return _PartCensus(
         n_rows,
         matrix[np.empty(0, dtype=np.int64)],  # a copy: a view would keep the rows on the worker
-        {column: _order_of(X, int(column), occurring) for column, occurring in matrix.categories.items()},
+        _shown(matrix, mass),
         groups,
         tuple(sums),
     )
 
 
-def _order_of(frame: Any, column: int, occurring: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return all categories of the dtype of a pandas column, in their order; of other columns those that occur."""
-    dtype: Any = frame.dtypes.iloc[column] if hasattr(frame.dtypes, "iloc") else None
-    return tuple(dtype.categories.tolist()) if hasattr(dtype, "categories") else tuple(sorted(occurring))
+def _shown(matrix: Matrix, mass: NDArray[np.float64] | None) -> Kept:
+    """Return the categories of each column that rows of positive weight have, as these show them first."""
+    if not isinstance(matrix, DenseMatrix):
+        return {}
+    shown = {}
+    for column in categorical_columns(matrix.categories):
+        values, places = matrix.categories[str(column)], matrix.values[:, column]
+        if mass is not None:
+            places = places[mass > 0]
+        places = places[~np.isnan(places)].astype(np.int64)
+        shown[str(column)] = tuple(values[k] for k in order_of_first(values, places)[: np.unique(places).size])
+    return shown
 
 
 def _count_categories(X: Any, y: Any, weights: Any, number: int, census: Census) -> Counts | None:
@@ -153,7 +182,8 @@ def _count_categories(X: Any, y: Any, weights: Any, number: int, census: Census)
     labels, mass = _read_labels(y, weights, n_rows)
     upper = upper_label(census.all_groups[0], None)
     matrix = _read(X, categories=census.like.categories)
-    return count_categories(matrix, labels, mass, upper, None, census.n_present_before(number))
+    numbers = row_numbers(n_rows, mass, census.n_present_before(number))
+    return count_categories(matrix, labels, mass, numbers, upper, units=census.units)
 
 
 def _read_training(X: Any, weights: NDArray[np.float64] | None, number: int, census: Census) -> Matrix:
@@ -162,7 +192,7 @@ def _read_training(X: Any, weights: NDArray[np.float64] | None, number: int, cen
     if order is None:
         return _read(X, categories=census.like.categories or "refuse")
     matrix: Any = _read(X, categories=order.read_as)
-    return order.coded(matrix, weights, census.n_present_before(number))
+    return order.coded(matrix, row_numbers(matrix.n_rows, weights, census.n_present_before(number)))
 
 
 def _take_columns(X: Any, weights: Any, number: int, groups: list[list[int]], census: Census) -> list[Any]:
@@ -196,8 +226,7 @@ def _bin(X: Any, y: Any, weights: Any, number: int, form: BinnedFeatures, census
     if not n_rows:
         return Holding(None, labels, mass)
     if census is None:
-        kept: Any = form.categories or "refuse"
-        return Holding(bin_at(_read(X, categories=kept), form), labels, mass)
+        return Holding(bin_at(_read(X, name="X of eval_set", **columns_of(form)), form), labels, mass)
     features = bin_at(_read_training(X, mass, number, census), form)
     hashes = _core.fingerprint(features._native, labels, mass, first_row=sum(census.sizes[:number]), n_threads=1)
     return Holding(features, labels, mass, (number,), hashes)
@@ -218,8 +247,26 @@ def _sent(value: object) -> Any:
     return dask.delayed(value, pure=False, traverse=False)
 
 
-def take_census(client: Client, rows: Partitions) -> Census:
-    """Return the census of all rows; raise an error if a partition is not valid or not like the others."""
+def _categories_of_all(parts: Sequence[_PartCensus]) -> Kept:
+    """Return the categories of all partitions, as `fastpu.data._category_order.by_first_rows` puts them in order."""
+    of_parts = [part.like.categories for part in parts]
+    kept = {}
+    for column in of_parts[0]:
+        if column == LEVELS or has_levels(of_parts[0], int(column)):
+            kept[column] = of_parts[0][column]
+            continue
+        shown = dict.fromkeys(value for part in parts for value in part.shown[column])
+        all_values = set().union(*(categories[column] for categories in of_parts))
+        check_values(tuple(all_values), f"column {column}")  # of one kind, so that they can be sorted
+        kept[column] = (*shown, *sorted(all_values - shown.keys()))
+    return kept
+
+
+def take_census(client: Client, rows: Partitions, *, are_relative: bool = False) -> Census:
+    """Return the census of all rows; raise an error if a partition is not valid or not like the others.
+
+    Weights may be relative, as in `fastpu.data._category_order.Units`.
+    """
     parts = results_of(client, _start_tasks(client, _count, rows), "reading")
     present = [(number, part) for number, part in enumerate(parts) if part.n_rows]
     if not present:
@@ -233,16 +280,19 @@ def take_census(client: Client, rows: Partitions) -> Census:
                     f"X must have the same {what} in all partitions: {name} is {short(expected)} in partition "
                     f"{first_number}, and {short(given)} in partition {number}"
                 )
-        if part.like.categories.keys() != first.like.categories.keys():
+        given, expected = part.like.categories, first.like.categories
+        if given.keys() != expected.keys():
             raise ValueError(f"X must have categories in the same columns of all partitions, unlike partition {number}")
-    orders = {
-        column: tuple(dict.fromkeys(value for _, part in present for value in part.orders[column]))
-        for column in first.orders
-    }
-    occurring = {column: set().union(*(part.like.categories[column] for _, part in present)) for column in orders}
-    categories = {
-        column: tuple(value for value in order if value in occurring[column]) for column, order in orders.items()
-    }
+        for column in categorical_columns(expected):
+            if has_levels(given, column) != has_levels(expected, column) or (
+                has_levels(expected, column) and given[str(column)] != expected[str(column)]
+            ):
+                raise ValueError(
+                    f"X must have the same levels in all partitions of an ordered column: column {column} has "
+                    f"{short(expected[str(column)])} in partition {first_number}, and {short(given[str(column)])} in "
+                    f"partition {number}"
+                )
+    categories = _categories_of_all([part for _, part in present])
     check_kept(categories, first.like.n_features)
     groups = tuple(part.groups for part in parts)
     if not math.isfinite(sum(sums[0] for _, part in present for sums in part.mass)):
@@ -258,11 +308,15 @@ def take_census(client: Client, rows: Partitions) -> Census:
     )
     if not columns_in_order(categories):
         return census
+    if census.is_weighted:
+        census = replace(census, units=Units.of(census.all_groups, mass, are_relative=are_relative))
     tasks = _start_tasks(client, _count_categories, rows, _sent(census))
     counted = results_of(client, tasks, "counting categories")
     present_counts = [part for part in counted if part is not None]
-    counts = {column: sum(part[column] for part in present_counts) for column in present_counts[0]}
-    in_order = CategoryOrder.of(categories, counts)
+    counts = {column: ColumnCounts.added([part[column] for part in present_counts]) for column in present_counts[0]}
+    n_pos, n_unl, _ = census.all_groups
+    n_upper = n_pos if upper_label(n_pos, None) == 1 else n_unl
+    in_order = CategoryOrder.of(categories, counts, n_upper, census.units)
     return replace(census, like=replace(like, categories=in_order.categories), order=in_order)
 
 
@@ -330,7 +384,7 @@ def _columns_at_once(client: Client, census: Census) -> int:
 
 
 def bin_partitions(client: Client, rows: Partitions, form: BinnedFeatures, census: Census | None = None) -> list[Any]:
-    """Return the futures of the binned partitions; `census` is that of training rows."""
+    """Return the futures of the binned partitions; `census` is that of training rows, and None for an eval_set."""
     return _start_tasks(client, _bin, rows, _sent(form), _sent(census))
 
 

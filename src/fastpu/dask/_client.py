@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 import time
 from typing import Any, TypeVar
 
@@ -65,7 +66,7 @@ def results_of(client: Client, futures: Sequence[Any], what: str) -> list[Any]:
     """Return the results of tasks, one for each partition, and release the tasks, also on an error or Ctrl-C."""
     try:
         wait_for(client, futures, what)
-        return list(client.gather(list(futures)))
+        return gather(client, futures, what)
     finally:
         release(futures)
 
@@ -75,9 +76,50 @@ def release(futures: Sequence[Any]) -> None:
         future.release()
 
 
+class _Patience:
+    """Raises an error after some time without any worker: Dask itself would wait for one for ever."""
+
+    def __init__(self, client: Client, what: str) -> None:
+        self._client, self._what = client, what
+        self._last_seen = self._last_check = time.monotonic()
+
+    def check(self) -> None:
+        """Ask the scheduler for its workers, at most every few seconds."""
+        now = time.monotonic()
+        if now - self._last_check < CHECK_SECONDS:
+            return
+        self._last_check = now
+        if self._client.nthreads():
+            self._last_seen = now
+        elif now - self._last_seen > _MOST_SECONDS_ALONE:
+            raise WorkerLostError(f"{self._what}: all Dask workers are gone, and none came back")
+
+
+def gather(client: Client, futures: Sequence[Any], what: str) -> list[Any]:
+    """Return the results of tasks that are done; their workers may be gone meanwhile."""
+    found: list[list[Any]] = []
+    errors: list[BaseException] = []
+
+    def fetch() -> None:
+        try:
+            found.append(list(client.gather(list(futures))))
+        except BaseException as error:  # noqa: BLE001 - raised below
+            errors.append(error)
+
+    # The call cannot be told how long it may take at most, and much may have to be fetched; so it gets a thread.
+    thread, patience = threading.Thread(target=fetch, daemon=True), _Patience(client, what)
+    thread.start()
+    while thread.is_alive():
+        thread.join(CHECK_SECONDS)
+        patience.check()
+    if errors:
+        raise errors[0]
+    return found[0]
+
+
 def wait_for(client: Client, futures: Sequence[Any], what: str) -> None:
     """Wait until all tasks are done; raise the error of the first one that failed."""
-    last_seen = last_check = time.monotonic()
+    patience = _Patience(client, what)
     while True:
         states = [future.status for future in futures]
         for number, (future, state) in enumerate(zip(futures, states, strict=True)):
@@ -98,11 +140,4 @@ def wait_for(client: Client, futures: Sequence[Any], what: str) -> None:
         if all(state == "finished" for state in states):
             return
         time.sleep(0.002 if len(futures) < 100 else 0.02)
-        now = time.monotonic()
-        if now - last_check < CHECK_SECONDS:
-            continue
-        last_check = now
-        if client.nthreads():
-            last_seen = now
-        elif now - last_seen > _MOST_SECONDS_ALONE:
-            raise WorkerLostError(f"{what}: all Dask workers are gone, and none came back")
+        patience.check()

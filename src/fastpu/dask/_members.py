@@ -7,149 +7,29 @@ judges an evaluation set, and where it stops, it ends the meetings of the member
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import os
 import secrets
-import socket
-import threading
 import time
-import urllib.parse
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from multiprocessing import AuthenticationError, connection
+from multiprocessing import AuthenticationError
 from operator import attrgetter
-from typing import Any, TypeAlias, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.dask._client import CHECK_SECONDS, Client, WorkerLostError, distributed, release, results_of, wait_for
+from fastpu.dask._meeting import Address, Meeting, come
 from fastpu.data.binned_features import stacked_bins
 from fastpu.model._threshold import ScoredRows
 
-Address: TypeAlias = tuple[str, int]
-
-_MOST_AHEAD = 30  # sums that the members are ahead of the driver
-_SECONDS_TO_COME = 15.0  # who has not proved by then to be a member of a meeting is sent away
+_SECONDS_TO_LEARN = 20.0  # within these a scheduler under load learns which worker is gone, or which task has failed
 
 
 # ---- On a worker ----
-
-
-class Meeting:
-    """Where members of a fit bring what they have found, and each gets the whole of it: an actor of Dask.
-
-    The members come by sockets, which take a tenth of the time of Dask's messages. The driver, who brings nothing, asks
-    for what they were told by Dask, as it may not reach the workers otherwise. Members prove themselves by `key`.
-    """
-
-    def __init__(self, n_members: int, key: bytes) -> None:
-        self._n_members, self._key = n_members, key
-        host, self._is_kept = _place_in_dask()
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._listener = socket.create_server((host, 0), family=family, backlog=n_members + 1)
-        self._listener.settimeout(CHECK_SECONDS)
-        self._address = cast("Address", self._listener.getsockname()[:2])
-        self._open: list[Any] = []  # connections
-        self._told: deque[bytes] = deque()
-        self._has_ended = False
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def address(self) -> Address:
-        return self._address
-
-    def _serve(self) -> None:
-        with contextlib.suppress(OSError, EOFError, AuthenticationError):  # a member is gone, or all are
-            members: list[Any] = [None] * self._n_members
-            while None in members and self._is_wanted():
-                with contextlib.suppress(TimeoutError):
-                    self._let_in(connection.Connection(self._listener.accept()[0].detach()), members)
-            while self._is_wanted():
-                sent = [bytes(member.recv_bytes()) for member in members]
-                whole = _merged(sent[0][:1], [part[1:] for part in sent])
-                for member in members:
-                    member.send_bytes(whole)
-                self._told.append(whole)
-                while len(self._told) > _MOST_AHEAD and self._is_wanted():  # wait for the driver
-                    time.sleep(0.001)
-        self._has_ended = True
-        for each in (*self._open, self._listener):
-            each.close()
-
-    def _let_in(self, visitor: Any, members: list[Any]) -> None:
-        """Give a member its place; send away who does not prove to be one, or not in time."""
-        hurry = threading.Timer(_SECONDS_TO_COME, _shut, [visitor])
-        hurry.start()
-        try:
-            connection.deliver_challenge(visitor, self._key)
-            connection.answer_challenge(visitor, self._key)
-            members[int.from_bytes(visitor.recv_bytes(), "big")] = visitor
-            self._open.append(visitor)
-        except (OSError, EOFError, AuthenticationError):
-            visitor.close()
-        finally:
-            hurry.cancel()
-
-    def _is_wanted(self) -> bool:
-        """Return whether the fit goes on: where its driver is gone, Dask drops this actor."""
-        return not self._has_ended and self._is_kept()
-
-    async def told(self) -> list[bytes]:
-        """Return what was told since the last call, as soon as there is something; nothing where the fit has ended."""
-        while not self._told and not self._has_ended:
-            await asyncio.sleep(0.0005)
-        found = list(self._told)
-        self._told.clear()
-        return found
-
-    def end(self) -> None:
-        """End the work of all members, also of those that wait."""
-        self._has_ended = True
-        for each in self._open:
-            _shut(each)
-
-
-def _place_in_dask() -> tuple[str, Callable[[], bool]]:
-    """Return the host of the worker, and what tells whether the actor that is made here is still one of its actors."""
-    try:
-        worker = distributed.get_worker()
-    except ValueError:  # no worker
-        return "127.0.0.1", lambda: True
-    key = worker.get_current_task()
-    return str(urllib.parse.urlparse(worker.address).hostname), lambda: key in worker.state.actors
-
-
-def _shut(member: Any) -> None:
-    """Wake whoever waits for a message of a member, or sends it one."""
-    with contextlib.suppress(OSError), socket.socket(fileno=os.dup(member.fileno())) as own:
-        own.shutdown(socket.SHUT_RDWR)
-
-
-def _come(address: Address, place: int, key: bytes) -> Any:
-    """Return the connection of a member that has come to a meeting."""
-    try:
-        own = socket.create_connection(address, timeout=_SECONDS_TO_COME)
-        own.settimeout(None)
-        meeting = connection.Connection(own.detach())
-        connection.answer_challenge(meeting, key)
-        connection.deliver_challenge(meeting, key)
-        meeting.send_bytes(place.to_bytes(8, "big"))
-    except (OSError, EOFError) as error:
-        raise ConnectionError(
-            f"a Dask worker cannot reach port {address[1]} of the worker at {address[0]} ({error!r}): in a fit of "
-            f"boosted trees or stumps, workers must reach every port of each other"
-        ) from error
-    return meeting
-
-
-def _merged(how: bytes, parts: Sequence[bytes]) -> bytes:
-    if how == b"j":
-        return b"".join(parts)
-    numbers = [np.frombuffer(part, np.int64 if how == b"a" else np.float64) for part in parts]
-    return bytes(reduce(np.add if how == b"a" else np.maximum, numbers).tobytes())
 
 
 @dataclass(frozen=True)
@@ -188,11 +68,11 @@ def take_part(holding: Holding, address: Address, place: int, key: bytes, fit: C
     if holding.weights is not None:
         # Dask leaves arrays in the message that they came in, at any byte; kernels need them aligned.
         holding = replace(holding, weights=np.require(holding.weights, requirements="A"))
-    with _come(address, place, key) as meeting, contextlib.suppress(EOFError, ConnectionError):
+    with closing(come(address, place, key)) as meeting, contextlib.suppress(EOFError, ConnectionError):
 
         def bring(how: str, part: bytes) -> bytes:
-            meeting.send_bytes(how[:1].encode() + part)
-            return bytes(meeting.recv_bytes())
+            meeting.send(how[:1].encode() + part)
+            return meeting.receive()
 
         fit(holding, bring, *more)
 
@@ -263,16 +143,6 @@ class SpreadRows:
         release(self.holdings)
 
 
-def refuse_encrypted(addresses: Sequence[str]) -> None:
-    """Raise ValueError for workers whose messages Dask encrypts: the sockets of a meeting would not."""
-    for address in addresses:
-        if address.startswith("tls://"):
-            raise ValueError(
-                f"client must be of a cluster without encryption to fit boosted trees or stumps, got one with a worker "
-                f"at {address}: what workers send each other in such a fit is not encrypted"
-            )
-
-
 class Members:
     """A fit on all holdings, ``fit(holding, bring, n_threads)`` on each of them, until this is closed.
 
@@ -285,10 +155,10 @@ class Members:
         self._actor: Any = None
         self._tasks: list[Any] = []
         self._told: deque[bytes] = deque()
+        self._have_met = False
         wait_for(self._client, rows.holdings, "putting rows together")
         held = self._client.who_has(rows.holdings)
         self._addresses = [min(held[holding.key], default="") for holding in rows.holdings]
-        refuse_encrypted(self._addresses)
         self._check_all_there()
         try:
             submit, at, n_members = self._client.submit, self._addresses, len(self._addresses)
@@ -311,50 +181,80 @@ class Members:
                 raise self._lost() from error
             self._told.extend(self._wait_for(asked))
         if not self._told:  # the members have ended before the driver
-            time.sleep(CHECK_SECONDS)  # the scheduler may not have noticed yet which worker is gone
-            self._check_all_there()
             raise self._lost()
+        self._have_met = True
         return self._told.popleft()
 
     def _wait_for(self, answer: Any) -> Any:
         """Return the result of a future, or raise its error; WorkerLostError where a worker is gone."""
+        was_there = False
         try:
             while True:
-                with contextlib.suppress(distributed.TimeoutError):
+                try:
                     return answer.result(timeout=CHECK_SECONDS)
+                except distributed.TimeoutError:  # of this wait, or the answer itself
+                    if was_there:
+                        raise
                 self._check_all_there()
-        except OSError as error:
-            time.sleep(CHECK_SECONDS)  # the scheduler may not have noticed yet which worker is gone
-            self._check_all_there()
-            raise self._lost() from error
-        except Exception:
-            self._check_all_there()
+                was_there = answer.done()
+        except WorkerLostError:
             raise
+        except Exception as error:
+            self._check_present(has_failed=True)
+            if self._actor is None or not isinstance(error, OSError | EOFError | AuthenticationError):
+                raise
+            raise self._lost(error) from error
 
-    def _missing(self) -> list[int]:
+    def _check_all_there(self) -> None:
+        """Raise the error of a member that has failed, or WorkerLostError where one is gone, or its task."""
+        self._check_present()
+        if self._has_lost_tasks():
+            raise self._lost()
+
+    def _check_present(self, *, has_failed: bool = False) -> None:
+        """Raise what is known of workers that are gone and of members that have failed.
+
+        Where the meeting `has_failed`, that members do not find it is no news.
+        """
         present = self._client.nthreads()
-        return [k for k, address in enumerate(self._addresses) if address not in present]
-
-    def _lost(self) -> WorkerLostError:
-        if missing := self._missing():
-            names = ", ".join(self._addresses[k] for k in missing)
+        at = self._addresses
+        if missing := [k for k, address in enumerate(at) if address not in present or self._has_come_again(k)]:
+            names = ", ".join(at[k] for k in missing)
             numbers = sorted(number for k in missing for number in self._rows.partitions[k])
-            return WorkerLostError(
+            raise WorkerLostError(
                 f"the Dask worker {names} is gone {self._rows.where}, with partitions {numbers}: its process ended, or "
                 f"its memory ran out (its log says which)"
             )
-        return WorkerLostError(
-            f"the Dask workers {', '.join(self._addresses)} have left the fit {self._rows.where}: its tasks were "
-            f"cancelled, or a connection between workers broke"
-        )
-
-    def _check_all_there(self) -> None:
-        """Raise the error of a member that has failed, or WorkerLostError where one is gone."""
-        if self._missing():
-            raise self._lost()
         for task in self._tasks:
             if task.status == "error":
-                raise task.exception()
+                error = task.exception()
+                if not (has_failed and isinstance(error, ConnectionError)):
+                    raise error
+
+    def _has_come_again(self, k: int) -> bool:
+        """Return whether a worker was replaced by one of the same address, where Dask has repeated its task in vain."""
+        if not self._have_met or self._tasks[k].status != "error":
+            return False
+        return isinstance(self._tasks[k].exception(), ConnectionError)
+
+    def _has_lost_tasks(self) -> bool:
+        """Return whether Dask has given up a task of the fit, as it does without the task's worker."""
+        is_meeting_lost = self._actor is not None and self._meeting.status not in ("pending", "finished")
+        return is_meeting_lost or any(task.status in ("cancelled", "lost") for task in self._tasks)
+
+    def _lost(self, reason: Exception | None = None) -> WorkerLostError:
+        """Return the error that says that members are gone, or raise a better one as soon as it is known."""
+        until = time.monotonic() + _SECONDS_TO_LEARN
+        while time.monotonic() < until:
+            self._check_present(has_failed=True)
+            if any(task.status == "cancelled" for task in self._tasks):
+                break
+            time.sleep(CHECK_SECONDS / 10)
+        because = "" if reason is None else f" ({reason})"
+        return WorkerLostError(
+            f"the Dask workers {', '.join(self._addresses)} have left the fit {self._rows.where}: its tasks were "
+            f"cancelled, or a connection between workers broke{because}"
+        )
 
     def close(self) -> None:
         if self._client.status != "running":

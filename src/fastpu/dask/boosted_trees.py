@@ -50,7 +50,7 @@ def fit_boosted_trees(
     min_leaf_hessian: float = 1e-3,
     lam: float = 10.0,
     subsample_unl: float = 1.0,
-    max_features: Literal["sqrt", "all"] | float = "all",
+    max_features: Literal["sqrt", "all"] | int | float = "all",
     max_bins: int | BinnedFeatures | None = None,
     eval_set: tuple[object, object] | None = None,
     early_stopping_rounds: int | None = None,

@@ -20,6 +20,7 @@ from fastpu.dask._members import Holding
 from fastpu.data._validate import check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.forest._fit import ForestFit, ForestRound, ForestRows, Growth, check_groups
+from fastpu.tree._copies import hashes_of_rows
 from fastpu.tree._fit import MAX_BINS, check_max_bins, fingerprint_of_parts
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
@@ -37,7 +38,7 @@ def fit_forest(
     scenario: Literal["case_control", "single_set"] = "case_control",
     splitter: Literal["random", "best"] = "random",
     bag_ratio: float | Literal["auto"] | None = "auto",
-    max_features: Literal["auto", "sqrt", "all"] | float = "auto",
+    max_features: Literal["auto", "sqrt", "all"] | int | float = "auto",
     min_leaf_rows: int = 3,
     max_depth: int | None = None,
     max_leaves: int | None = None,
@@ -112,7 +113,7 @@ max_bins, init_model, random_state, progress
     threads = resolve_n_threads(n_threads)
     rows = read_rows(X, y, sample_weight)
     connected = find_client(client)
-    census = take_census(connected, rows)
+    census = take_census(connected, rows, are_relative=True)
     form = find_form(connected, rows, census, n_cuts, are_alike=True)
     parts = bin_partitions(connected, rows, form, census)
     with closing(Tasks(connected, parts)) as tasks:
@@ -139,7 +140,21 @@ def _read_groups(tasks: Tasks, census: Census, form: BinnedFeatures, growth: Gro
         scores = [tasks.submit(_score, part, model) for part in tasks.parts]
         return np.concatenate(results_of(tasks.client, scores, "scoring"))
 
-    return ForestRows(labels_of_all, weights_of_all, score_all, form, prior, fingerprint_of_parts(hashes, form._native))
+    def hashes_of(label: int) -> NDArray[np.uint64]:
+        own = [tasks.submit(_hashes, part, label) for part in tasks.parts]
+        return np.concatenate(results_of(tasks.client, own, "comparing rows"))
+
+    known_by = fingerprint_of_parts(hashes, form._native)
+    return ForestRows(labels_of_all, weights_of_all, score_all, form, prior, known_by, hashes_of)
+
+
+def _hashes(part: Holding, label: int) -> NDArray[np.uint64]:
+    if part.features is None:
+        return np.empty(0, dtype=np.uint64)
+    is_counted = part.labels == label
+    if part.weights is not None:
+        is_counted &= part.weights > 0
+    return hashes_of_rows(part.features, is_counted, 1)
 
 
 def _score(part: Holding, model: TreeEnsemble) -> NDArray[np.float64]:

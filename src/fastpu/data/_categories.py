@@ -5,7 +5,8 @@ happens to give it, for two frames with the same values may code them differentl
 the category among those that are kept, from 0; NaN stands for missing entries and for categories that are not kept.
 
 A node or stump takes a set of the categories of a column, where these are few. Many categories are put in an order by
-the labels (`_category_order.py`), and their places are split like any other number.
+the labels (`_category_order.py`), and their places are split like any other number. Those of a pandas column that is
+ordered are levels, whose places are split like numbers as well (`_levels.py`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from fastpu.common._text import short
 
 #: The most categories of a column that is split by sets of them: with the place of missing entries they fit one byte.
 MOST_IN_SETS = 255
+
+#: Beside the numbers of columns, the entry of `Kept` that lists those whose categories are levels.
+LEVELS = "levels"
 
 Kept: TypeAlias = Mapping[str, tuple[Any, ...]]
 """The categories of each categorical column, by the number of the column as text: as a model keeps them."""
@@ -49,13 +53,13 @@ def read_categories(
     """Return the entries of one column as numbers, and its categories; messages call it `where`.
 
     The categories are those that are `kept`, or those that occur in the column, in the order of its dtype, and those of
-    strings by the alphabet.
+    strings by the alphabet; a fit puts them in an order of its own.
     """
     codes, values = _pandas_codes(series) if kind == "pandas" else _polars_codes(series)
     if kept is None:
         occurs = np.bincount(codes + 1, minlength=len(values) + 1)[1:] > 0
         kept = tuple(value for value, is_there in zip(values, occurs, strict=True) if is_there)
-        _check_values(kept, where)
+        check_values(kept, where)
     elif values and kept and isinstance(values[0], str) != isinstance(kept[0], str):
         raise TypeError(
             f"{where} must have categories of the kind of the training data's, such as {short(kept[0])}, "
@@ -91,7 +95,8 @@ def _polars_codes(series: Any) -> tuple[Any, list[Any]]:
     return code_of[numbers], [text[i] for i in order]
 
 
-def _check_values(values: tuple[Any, ...], where: str) -> None:
+def check_values(values: tuple[Any, ...], where: str) -> None:
+    """Raise TypeError unless categories are strings, or numbers."""
     for value in values:
         if not isinstance(value, _PLAIN):
             raise TypeError(f"{where} must have categories that are strings or numbers, got {short(value)}")
@@ -105,23 +110,39 @@ def _check_values(values: tuple[Any, ...], where: str) -> None:
 def check_kept(kept: Kept, n_features: int) -> None:
     """Raise ValueError or TypeError unless these can be the categories of a model; a damaged file may have others."""
     for column, values in kept.items():
-        if not column.isdecimal() or str(int(column)) != column or int(column) >= n_features:
-            raise ValueError(f"categories must be of columns 0 to {n_features - 1}, got {short(column)}")
         if not isinstance(values, tuple):
             raise TypeError(f"categories must be tuples, got {short(values)} for column {column}")
-        _check_values(values, f"column {column}")
+        if column == LEVELS:
+            if not set(values) <= kept.keys() - {LEVELS}:
+                raise ValueError(f"columns of levels must be among those of categories, got {short(values)}")
+            continue
+        if not column.isdecimal() or str(int(column)) != column or int(column) >= n_features:
+            raise ValueError(f"categories must be of columns 0 to {n_features - 1}, got {short(column)}")
+        check_values(values, f"column {column}")
         if len(set(values)) != len(values):
             raise ValueError(f"categories must be distinct, got {short(values)} for column {column}")
 
 
+def categorical_columns(kept: Kept) -> list[int]:
+    """Return the columns that have categories, ascending."""
+    return sorted(int(column) for column in kept if column != LEVELS)
+
+
+def has_levels(kept: Kept, column: int) -> bool:
+    """Tell whether the categories of a column are levels, which are split like numbers."""
+    return str(column) in kept.get(LEVELS, ())
+
+
 def columns_in_sets(kept: Kept) -> list[int]:
     """Return the columns that are split by sets of their categories, which are few."""
-    return [int(column) for column, values in kept.items() if len(values) <= MOST_IN_SETS]
+    columns = categorical_columns(kept)
+    return [c for c in columns if len(kept[str(c)]) <= MOST_IN_SETS and not has_levels(kept, c)]
 
 
 def columns_in_order(kept: Kept) -> list[int]:
     """Return the columns whose many categories are in an order by the labels, and are split by their places in it."""
-    return [int(column) for column, values in kept.items() if len(values) > MOST_IN_SETS]
+    columns = categorical_columns(kept)
+    return [c for c in columns if len(kept[str(c)]) > MOST_IN_SETS and not has_levels(kept, c)]
 
 
 def category_flags(kept: Kept, n_features: int) -> np.ndarray[Any, np.dtype[np.uint8]] | None:

@@ -1,36 +1,98 @@
-"""The order by the labels that many categories are put in, so that splits can take them like numbers.
+"""The order that categories are put in, so that scores depend on neither their names nor their codes.
 
-Take the share of positives among the rows of each category, drawn to the share among all rows where there are few. A
-tree could learn by heart the labels of its training rows from it, for these have gone into it. So the rows are dealt
-into `FOLDS` folds, by their number alone, and the code of a training row is the place of its category in the order that
-the rows of the other folds give. It says as much of the row's own label as the place in the order of all rows will say
-of a new row's: nothing, where categories tell nothing. A category that no other fold has is missing there, as an unseen
-one is later.
+Few categories are split by sets, and stand in the order in which the rows show them first: a split that ties with
+another is chosen by it. Ordered categories keep the order of their dtype, and are split like numbers.
 
-Everything is counted in rows, in whole numbers that partitions of the rows can add up.
+More than 255 categories are put in an order by the labels, and their places are split like any other number. Take the
+share of positives among the rows of each category, drawn to the share among all rows where there are few. A tree could
+learn by heart the labels of its training rows from it, for these have gone into it. So the rows are dealt into `FOLDS`
+folds, by their number alone, and the code of a training row is the place of its category in the order that the rows of
+the other folds give. It says as much of the row's own label as the place in the order of all rows will say of a new
+row's: nothing, where categories tell nothing. A category that no other fold has is missing there, as an unseen one is
+later. Categories of one share stand in the order in which the rows show them first.
+
+A weight counts as so many repetitions of its row, all of them in the fold of the row. Rows that are written down again
+and again are dealt to folds one by one instead, as none can tell them from rows that are alike by chance: the order of
+all rows is then that of the weights, but what a row tells of itself is left out of its code only where its weight says
+so. Weights are rounded to whole numbers of a unit below 2^-51 of their sum, and everything is counted in these, so that
+partitions of the rows can add up their counts in any order.
+
+Fewer than `FEWEST_LABELS` labelled rows hardly ever meet in one of so many categories, and an order by them would tell
+nothing. Then the 255 categories of the most rows are split by sets, and all others count as missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.data._categories import Kept, columns_in_order
+from fastpu.data._categories import MOST_IN_SETS, Kept, columns_in_order, columns_in_sets
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import label_counts
 
 FOLDS = 5
 PRIOR_ROWS = 10.0  # how many rows of the overall share are added to those of each category
+FEWEST_LABELS = 100
 
-Counts = dict[str, "NDArray[np.int64]"]
-"""For each column with many categories: in [v, k, 0] the rows of category v in fold k, in [v, k, 1] the upper ones."""
+_LABELS = (1, 0, -1)
+_NEVER = np.iinfo(np.int64).max
+
+Groups = tuple[int, int, int]
+"""The numbers of positive, unlabelled and negative rows of positive weight."""
 
 _Rows = TypeVar("_Rows")
+
+
+@dataclass(frozen=True)
+class Units:
+    """The whole numbers that weights are counted in: a weight times the factor of its label, in units of 2^-exponent."""
+
+    factors: tuple[float, float, float]
+    exponent: int
+
+    @classmethod
+    def of(cls, groups: Groups, sums: Sequence[float], *, are_relative: bool) -> Units:
+        """Return the units of weights with these sums in the groups.
+
+        If they `are_relative`, only their ratios within a group count, and their mean in each is 1.
+        """
+        factors = [1.0, 1.0, 1.0]
+        if are_relative:
+            factors = [n / total if total > 0 else 1.0 for n, total in zip(groups, sums, strict=True)]
+        total = math.fsum(factor * mass for factor, mass in zip(factors, sums, strict=True))
+        return cls((factors[0], factors[1], factors[2]), 52 - math.frexp(total)[1])
+
+    def counted(self, labels: NDArray[np.int8], weights: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the weights as whole numbers."""
+        factors = np.select([labels == label for label in _LABELS], self.factors)
+        counts: NDArray[np.int64] = np.rint(np.ldexp(weights * factors, self.exponent)).astype(np.int64)
+        return counts
+
+
+@dataclass(frozen=True)
+class ColumnCounts:
+    """What rows say of the categories of a column.
+
+    `mass` has in [v, k, 0] the rows of category v in fold k, and in [v, k, 1] the upper ones, in units of the weights.
+    `first` has the number of the first row of each category, a very large one where there is none.
+    """
+
+    mass: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+    @classmethod
+    def added(cls, parts: Sequence[ColumnCounts]) -> ColumnCounts:
+        first = np.minimum.reduce([part.first for part in parts])
+        return cls(np.sum([part.mass for part in parts], axis=0), first)
+
+
+Counts = dict[str, ColumnCounts]
+"""The counts of each column with many categories."""
 
 
 @dataclass(frozen=True)
@@ -47,35 +109,73 @@ class CategoryOrder:
     codes: Mapping[str, NDArray[np.float64]]
 
     @classmethod
-    def of(cls, read_as: Kept, counts: Counts) -> CategoryOrder:
-        """Return the order that these counts give; it does not depend on that of `read_as`."""
+    def of(cls, read_as: Kept, counts: Counts, n_upper: int, units: Units | None = None) -> CategoryOrder:
+        """Return the order that these counts of `n_upper` upper rows give; it does not depend on that of `read_as`."""
         categories, codes = dict(read_as), {}
         for column, of_column in counts.items():
             values = read_as[column]
-            rows, upper = of_column[..., 0], of_column[..., 1]
-            share = upper.sum() / max(1, rows.sum())
-            # Of equal shares the order must not tell anything, as that of names may.
-            by_chance = np.array([_hash(value) for value in values], dtype=np.uint64)
-            order = _order(rows.sum(axis=1), upper.sum(axis=1), share, by_chance)
+            last = _ranks(values)
+            rows, upper = np.ldexp(
+                np.moveaxis(of_column.mass, 2, 0).astype(np.float64), -units.exponent if units else 0
+            )
+            if n_upper < FEWEST_LABELS:
+                frequent = np.lexsort((last, of_column.first, -rows.sum(axis=1)))[:MOST_IN_SETS]
+                order = frequent[np.lexsort((last[frequent], of_column.first[frequent]))]
+                table = np.full(rows.shape, np.nan)
+                table[order] = np.arange(order.size)[:, None]
+                categories[column], codes[column] = tuple(values[place] for place in order), table
+                continue
+            share = upper.sum() / max(1.0, rows.sum())
+            order = np.lexsort((last, of_column.first, _shares(rows.sum(axis=1), upper.sum(axis=1), share)))
             categories[column] = tuple(values[place] for place in order)
             table = np.empty(rows.shape)
             for fold in range(FOLDS):
                 others = rows.sum(axis=1) - rows[:, fold]
-                order = _order(others, upper.sum(axis=1) - upper[:, fold], share, by_chance)
-                table[order, fold] = np.arange(len(values))
+                shares = _shares(others, upper.sum(axis=1) - upper[:, fold], share)
+                table[np.lexsort((last, of_column.first, shares)), fold] = np.arange(len(values))
                 table[others == 0, fold] = np.nan
             codes[column] = table
         return cls(read_as, categories, codes)
 
-    def coded(self, matrix: DenseMatrix, weights: NDArray[np.float64] | None, first: int = 0) -> DenseMatrix:
-        """Return training rows, which were read by `read_as`, with their codes."""
+    def coded(self, matrix: DenseMatrix, numbers: NDArray[np.int64]) -> DenseMatrix:
+        """Return training rows, which were read by `read_as`, with their codes; `numbers` are those of `row_numbers`."""
         entries = matrix.values.copy()
-        folds = _folds(matrix.n_rows, weights, first)
+        folds = _folds(numbers)
         for column, table in self.codes.items():
             places = entries[:, int(column)]  # a view
             known = np.flatnonzero(~np.isnan(places))
             places[known] = table[places[known].astype(np.int64), folds[known]]
         return replace(matrix, values=entries, categories=self.categories)
+
+
+# ---- Rows by their numbers ----
+
+
+def row_numbers(n_rows: int, weights: NDArray[np.float64] | None, first: int = 0) -> NDArray[np.int64]:
+    """Return the number of each row among those of positive weight, the first of which has the number `first`."""
+    if weights is None:
+        return np.arange(first, first + n_rows)
+    is_counted = weights > 0
+    numbers: NDArray[np.int64] = first + np.cumsum(is_counted) - is_counted
+    return numbers
+
+
+def _folds(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the folds of rows, by a hash of their numbers."""
+    hashes = mixed((numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
+    folds: NDArray[np.int64] = (hashes % np.uint64(FOLDS)).astype(np.int64)
+    return folds
+
+
+def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers in which every bit depends on all bits of `values`: the finaliser of SplitMix64."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    hashes: NDArray[np.uint64] = values ^ (values >> np.uint64(31))
+    return hashes
+
+
+# ---- Many categories ----
 
 
 def upper_label(n_pos: int, unused: int | None) -> int:
@@ -87,12 +187,15 @@ def count_categories(
     matrix: Matrix,
     labels: NDArray[np.int8],
     weights: NDArray[np.float64] | None,
+    numbers: NDArray[np.int64],
     upper: int,
-    unused: int | None,
-    first: int = 0,
+    *,
+    unused: int | None = None,
+    units: Units | None = None,
 ) -> Counts:
-    """Return the counts of the rows of positive weight, which are numbered from `first`, but for one label."""
-    folds = _folds(matrix.n_rows, weights, first)
+    """Return the counts of the rows of positive weight with these numbers, but for one label."""
+    folds = _folds(numbers)
+    whole = None if weights is None or units is None else units.counted(labels, weights)
     counts = {}
     for column in columns_in_order(matrix.categories):
         places = cast("DenseMatrix", matrix).values[:, column]
@@ -101,50 +204,98 @@ def count_categories(
             counted &= weights > 0
         if unused is not None:
             counted &= labels != unused
-        cells = places[counted].astype(np.int64) * FOLDS + folds[counted]
+        places = places[counted].astype(np.int64)
         n_categories = len(matrix.categories[str(column)])
-        sides = [np.bincount(c, minlength=n_categories * FOLDS) for c in (cells, cells[labels[counted] == upper])]
-        counts[str(column)] = np.stack(sides, axis=-1).reshape(n_categories, FOLDS, 2).astype(np.int64)
+        mass = np.zeros((n_categories * FOLDS, 2), dtype=np.int64)
+        of_rows: Any = 1 if whole is None else whole[counted]
+        cells = places * FOLDS + folds[counted]
+        np.add.at(mass[:, 0], cells, of_rows)
+        np.add.at(mass[:, 1], cells, of_rows * (labels[counted] == upper))
+        first = _first_rows(places, numbers[counted], n_categories)
+        counts[str(column)] = ColumnCounts(mass.reshape(n_categories, FOLDS, 2), first)
     return counts
 
 
+def _shares(rows: NDArray[np.float64], upper: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+    """Return the share of upper rows in each category, as if it had PRIOR_ROWS more of the overall share."""
+    shares: NDArray[np.float64] = (upper + PRIOR_ROWS * share) / (rows + PRIOR_ROWS)
+    return shares
+
+
+def _ranks(values: tuple[Any, ...]) -> NDArray[np.int64]:
+    """Return the place of each value among the sorted ones."""
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[sorted(range(len(values)), key=values.__getitem__)] = np.arange(len(values))
+    return ranks
+
+
+def _first_rows(places: NDArray[np.int64], numbers: NDArray[np.int64], n_categories: int) -> NDArray[np.int64]:
+    """Return for each category the number of the first of these rows that has it."""
+    first = np.full(n_categories, _NEVER)
+    first[places[::-1]] = numbers[::-1]  # of rows of one category the last one is kept, which is the first
+    return first
+
+
+# ---- Few categories ----
+
+
+def by_first_rows(matrix: Matrix, weights: NDArray[np.float64] | None) -> Matrix:
+    """Return rows whose few categories stand in the order in which rows of positive weight show them first.
+
+    Those that no such row has come last, sorted.
+    """
+    columns = columns_in_sets(matrix.categories)
+    if not columns or not isinstance(matrix, DenseMatrix):
+        return matrix
+    entries, categories = matrix.values.copy(), dict(matrix.categories)
+    for column in columns:
+        values, places = categories[str(column)], entries[:, column]
+        known = np.flatnonzero(~np.isnan(places))
+        counted = known if weights is None else known[weights[known] > 0]
+        order = order_of_first(values, places[counted].astype(np.int64))
+        new_places = np.empty(len(values))
+        new_places[order] = np.arange(len(values))
+        places[known] = new_places[places[known].astype(np.int64)]
+        categories[str(column)] = tuple(values[place] for place in order)
+    return replace(matrix, values=entries, categories=categories)
+
+
+def order_of_first(values: tuple[Any, ...], places: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the places of these values in the order in which rows, which have `places`, show them first."""
+    first = _first_rows(places, np.arange(places.size), len(values))
+    order: NDArray[np.intp] = np.lexsort((_ranks(values), first))
+    return order
+
+
+# ---- All of them ----
+
+
 def in_order(
-    data: _Rows, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, unused: int | None = None
+    data: _Rows,
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64] | None,
+    *,
+    unused: int | None = None,
+    are_relative: bool = False,
+    is_known: bool = False,
 ) -> _Rows:
-    """Return training rows with the codes of their many categories; rows of the label `unused` do not tell of them."""
+    """Return training rows with the codes of their categories; rows of the label `unused` do not tell of many.
+
+    Weights that `are_relative` count within their group alone. If the order of few categories `is_known`, from a model
+    that the fit goes on from, it is left as it is.
+    """
     rows: Any = data
-    if not (isinstance(rows, DenseMatrix) and columns_in_order(rows.categories)):
+    if not isinstance(rows, DenseMatrix) or not rows.categories:
         return data
-    upper = upper_label(label_counts(labels, weights)[0], unused)
-    order = CategoryOrder.of(rows.categories, count_categories(rows, labels, weights, upper, unused))
-    return cast("_Rows", order.coded(rows, weights))
-
-
-def _order(
-    rows: NDArray[np.int64], upper: NDArray[np.int64], share: float, by_chance: NDArray[np.uint64]
-) -> NDArray[np.intp]:
-    """Return the categories by ascending share of upper rows."""
-    shares = (upper + PRIOR_ROWS * share) / (rows + PRIOR_ROWS)
-    return np.lexsort((by_chance, shares))
-
-
-def _hash(value: object) -> int:
-    return int.from_bytes(blake2b(repr(value).encode("utf-8", "backslashreplace"), digest_size=8).digest(), "little")
-
-
-def _folds(n_rows: int, weights: NDArray[np.float64] | None, first: int) -> NDArray[np.int64]:
-    """Return the fold of each row, by a hash of its number among the rows of positive weight."""
-    numbers = np.arange(first, first + n_rows, dtype=np.uint64)
+    ordered: Any = rows if is_known else by_first_rows(rows, weights)
+    if not columns_in_order(ordered.categories):
+        return cast("_Rows", ordered)
+    groups = label_counts(labels, weights)
+    units = None
     if weights is not None:
-        numbers = np.uint64(first) + np.cumsum(weights > 0, dtype=np.uint64) - (weights > 0)
-    hashes = mixed((numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
-    folds: NDArray[np.int64] = (hashes % np.uint64(FOLDS)).astype(np.int64)
-    return folds
-
-
-def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers in which every bit depends on all bits of `values`: the finaliser of SplitMix64."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    hashes: NDArray[np.uint64] = values ^ (values >> np.uint64(31))
-    return hashes
+        units = Units.of(groups, [math.fsum(weights[labels == of]) for of in _LABELS], are_relative=are_relative)
+    upper = upper_label(groups[0], unused)
+    numbers = row_numbers(ordered.n_rows, weights)
+    counts = count_categories(ordered, labels, weights, numbers, upper, unused=unused, units=units)
+    found = CategoryOrder.of(ordered.categories, counts, groups[0] if upper == 1 else groups[1], units)
+    return cast("_Rows", found.coded(ordered, numbers))

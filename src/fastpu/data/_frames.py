@@ -12,7 +12,16 @@ import numpy as np
 
 from fastpu.common._methods import methods_that_take
 from fastpu.common._text import short
-from fastpu.data._categories import Categories, Kept, is_categorical, read_categories
+from fastpu.data._categories import (
+    LEVELS,
+    Categories,
+    Kept,
+    check_values,
+    has_levels,
+    is_categorical,
+    read_categories,
+)
+from fastpu.data._levels import levels_of, places_of_levels
 from fastpu.data._matrix import check_whole_numbers
 
 
@@ -41,15 +50,23 @@ def read_frame(X: Any, kind: str, name: str, categories: Categories) -> tuple[An
     is_single = all(k == "categories" or _is_single(dtype, kind) for k, dtype in zip(kinds, dtypes, strict=True))
     entries = np.empty(X.shape, dtype=np.float32 if is_single else np.float64)
     known: Kept = {} if isinstance(categories, str) else categories
-    kept = {}
+    kept: dict[str, tuple[Any, ...]] = {}
     read = _pandas_numbers if kind == "pandas" else _polars_numbers
     for column, of_column in enumerate(kinds):
         series, title = _column(X, column, kind), f"column {short(X.columns[column])}"
         if of_column == "categories":
-            where = f"{name}, in {title},"
-            entries[:, column], kept[str(column)] = read_categories(series, kind, where, known.get(str(column)))
+            where, key, levels = f"{name}, in {title},", str(column), levels_of(series)
+            of_model = known.get(key, levels)  # of a model, or all levels of an ordered column
+            entries[:, column], kept[key] = read_categories(series, kind, where, of_model)
+            if key not in known and levels is not None:
+                check_values(levels, where)
+                kept[LEVELS] = (*kept.get(LEVELS, ()), key)
+            if levels is not None and has_levels(known, column):
+                entries[:, column] = places_of_levels(series, known[key])
         else:
             entries[:, column] = read(series, name, title, entries.dtype, is_duration=of_column == "durations")
+    if LEVELS in known:
+        kept[LEVELS] = known[LEVELS]
     return entries, kept
 
 
@@ -115,6 +132,8 @@ def _concat_pandas(frames: list[Any]) -> Any:
     result = pandas.concat(frames, ignore_index=True)
     for column, dtype in enumerate(result.dtypes):
         parts = [frame.iloc[:, column] for frame in frames]
+        if hasattr(dtype, "categories"):
+            continue  # one dtype for all, whose order stays
         if all(hasattr(part.dtype, "categories") for part in parts):
             result.isetitem(column, pandas.api.types.union_categoricals(parts, ignore_order=True))
         elif _is_of_objects(dtype) and {kind_of_column(frame, column, "pandas") for frame in frames} == {"numbers"}:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._methods import methods_that_take, methods_with
 from fastpu.common._text import describe, short, variable, where_column
-from fastpu.data._categories import Categories, Kept
+from fastpu.data._categories import Categories, Kept, categorical_columns
 from fastpu.data._coding import apply_codes, read_labels, read_series
 from fastpu.data._frames import frame_kind, kinds_of_columns, read_frame
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix, check_whole_numbers, native_floats
@@ -62,7 +62,7 @@ def check_matrix(
             check_features(source.shape[1], names, name, n_features, feature_names)
         source, kept = read_frame(X, kind, name, categories)
     elif categories and not isinstance(categories, str):
-        place = where_column(int(next(iter(categories))), feature_names)
+        place = where_column(categorical_columns(categories)[0], feature_names)
         raise TypeError(
             f"{name} must be a pandas or polars frame with categories in {place}, like the training data, "
             f"got {describe(X)}"

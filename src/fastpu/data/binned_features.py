@@ -15,7 +15,15 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
 from fastpu.common._text import describe, short, where_column
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._categories import MOST_IN_SETS, Kept, category_flags, columns_in_order
+from fastpu.data._categories import (
+    MOST_IN_SETS,
+    Kept,
+    categorical_columns,
+    category_flags,
+    columns_in_order,
+    has_levels,
+)
+from fastpu.data._category_order import by_first_rows
 from fastpu.data._matrix import Matrix, columns_of
 from fastpu.data._validate import check_features, check_matrix, check_sample_weight
 
@@ -97,9 +105,9 @@ class BinnedFeatures:
     def _check_fits(self, name: str, model: Any) -> None:
         """Raise ValueError, by the name of the argument, unless these can be rows of a model with such columns."""
         check_features(self.n_features, self.feature_names, name, model.n_features, model.feature_names)
-        for column in sorted(map(int, {*model.categories, *self.categories})):
+        for column in sorted({*categorical_columns(model.categories), *categorical_columns(self.categories)}):
             known, here = (of.categories.get(str(column), "numbers") for of in (model, self))
-            if known != here:
+            if known != here or has_levels(model.categories, column) != has_levels(self.categories, column):
                 raise ValueError(
                     f"{name} must have in {where_column(column, model.feature_names)} what the training data have "
                     f"there, {short(known)}, got {short(here)}"
@@ -180,7 +188,8 @@ def bin_features(
     feature has either it is always cut above them (in place of the lowest of the other cuts, if these are as many as
     may be). A column of categories (strings, pandas' "category", polars' Categorical and Enum; at most 255 that occur,
     as more are put in an order by labels, in a fit) is not cut: each category has its place among these as its code,
-    from 1, and missing entries have 0.
+    from 1 in the order in which the rows show them first, and missing entries have 0. A pandas column that is ordered
+    is a number, the place of its level among all levels of the dtype.
 
     Binned features serve any number of fits: other labels, other parameters, subsets ``B[rows]``.
 
@@ -232,7 +241,7 @@ def bin_features(
             f"X itself to the fit"
         )
     weights = check_sample_weight(sample_weight, matrix.n_rows)
-    return binned(matrix, max_bins, weights, resolve_n_threads(n_threads))
+    return binned(by_first_rows(matrix, weights), max_bins, weights, resolve_n_threads(n_threads))
 
 
 def binned(matrix: Matrix, max_bins: int, weights: NDArray[np.float64] | None, n_threads: int) -> BinnedFeatures:

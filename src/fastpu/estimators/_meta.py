@@ -26,7 +26,7 @@ from fastpu.common._text import describe
 from fastpu.data._folds import stratified_folds
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._pu_classifier import PUClassifier, require_classes, require_distinct_names
-from fastpu.model._prior import check_prior
+from fastpu.model._prior import take_prior_in
 from fastpu.model._threshold import matched_threshold
 from fastpu.selection._parts import check_folds
 
@@ -175,7 +175,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         return scores_of(self.estimator_, X, self.response_method_)
 
     def _move_threshold(self, prior: float, X_unl: Any) -> None:
-        self.threshold_ = matched_threshold(self._scores(X_unl), check_prior(prior))[0]
+        self.threshold_ = matched_threshold(self._scores(X_unl), take_prior_in("case_control", prior)[0])[0]
 
     def _read_columns(self, X: Any, *, reset: bool) -> None:
         """Note the number and the names of the columns, or compare them; rows that are texts have none."""

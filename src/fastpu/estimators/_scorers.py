@@ -14,9 +14,7 @@ from fastpu.common._text import short
 from fastpu.estimators._pu_classifier import has_unlabeled, label_vector, labelled_rows
 from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
 from fastpu.metrics._ranked_rows import check_k
-from fastpu.model._prior import check_prior, check_prior_in, check_scenario, proper_prior
-
-_OF_UNLABELED = ("precision_at_k", "average_precision")  # of the unlabelled rows alone, however rows were drawn
+from fastpu.model._prior import check_prior, check_scenario, take_prior_in
 
 
 @dataclass(frozen=True)
@@ -44,47 +42,46 @@ class PUScorer:
     k: float | None = None
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        positive, unlabeled = self._groups(label_vector(y), np.asarray(estimator.classes_))
+        labels = _pu_labels(label_vector(y), np.asarray(estimator.classes_))
         if hasattr(estimator, "decision_function"):
             scores = np.asarray(estimator.decision_function(X))
         else:
             scores = np.asarray(estimator.predict_proba(X))[:, 1] - 0.5
-        pos, unl = scores[positive], scores[unlabeled]
         if self.criterion == "puf":
-            return puf_score(pos, unl, scenario=self.scenario)
+            return puf_score(labels, scores, scenario=self.scenario)
+        k = cast("float", self.k)  # of those criteria that have one
         if self.criterion == "lift":
-            return float(lift_at_k(pos, unl, cast("float", self.k)))
+            return float(lift_at_k(labels, scores, k))
         prior = check_prior(self.prior)
-        if self.criterion in _OF_UNLABELED:
-            n_neg = len(scores) - pos.size - unl.size
-            prior = proper_prior(prior, self.scenario, n_pos=pos.size, n_unl=unl.size, n_neg=n_neg)
-            if self.criterion == "precision_at_k":
-                return float(precision_at_k(pos, unl, cast("float", self.k), prior=prior))
-            return float(average_precision(pos, unl, prior=prior))
+        if self.criterion == "precision_at_k":
+            return float(precision_at_k(labels, scores, k, prior, scenario=self.scenario))
+        if self.criterion == "average_precision":
+            return float(average_precision(labels, scores, prior, scenario=self.scenario))
         if self.criterion == "err_star":
-            return -err_star(pos, unl, prior=prior, scenario=self.scenario)
-        return pu_auc(pos, unl, prior=prior, scenario=self.scenario)
+            return -err_star(labels, scores, prior=prior, scenario=self.scenario)
+        return float(pu_auc(labels, scores, prior=prior, scenario=self.scenario))
 
-    def _groups(self, y: NDArray[Any], classes: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which rows are positive, and which are those that the criterion takes for unlabelled."""
-        if classes.size != 2:
-            raise ValueError(f"estimator must have two classes, got {short(classes.tolist())}")
-        positive = y == classes[1]
-        if has_unlabeled(y, classes):
-            # In a single set labelled negatives belong to the sample as well.
-            in_sample = self.scenario == "single_set" and self.criterion not in _OF_UNLABELED
-            unlabeled = ~positive if in_sample else y == 0
-        else:
-            unlabeled = y == classes[0]
-            if not (positive | unlabeled).all():
-                unknown = y[~(positive | unlabeled)][0]
-                raise ValueError(f"y must hold the classes {classes.tolist()} of the estimator, got {short(unknown)}")
-        if not positive.any() or not unlabeled.any():
-            raise ValueError(
-                f"y must hold positive and unlabelled rows to judge by, got {np.count_nonzero(positive)} positive and "
-                f"{np.count_nonzero(unlabeled)} others; StratifiedKFold keeps their shares in every fold"
-            )
-        return positive, unlabeled
+
+def _pu_labels(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int8]:
+    """Return the labels as the metrics take them: +1, 0 for unlabelled and, where y has all three, -1."""
+    if classes.size != 2:
+        raise ValueError(f"estimator must have two classes, got {short(classes.tolist())}")
+    positive = y == classes[1]
+    if has_unlabeled(y, classes):
+        unlabeled = y == 0
+    else:
+        unlabeled = y == classes[0]
+        if not (positive | unlabeled).all():
+            unknown = y[~(positive | unlabeled)][0]
+            raise ValueError(f"y must hold the classes {classes.tolist()} of the estimator, got {short(unknown)}")
+    if not positive.any() or not unlabeled.any():
+        raise ValueError(
+            f"y must hold positive and unlabelled rows to judge by, got {np.count_nonzero(positive)} positive and "
+            f"{np.count_nonzero(unlabeled)} unlabelled; StratifiedKFold keeps their shares in every fold"
+        )
+    labels = np.full(y.size, -1, np.int8)
+    labels[positive], labels[unlabeled] = 1, 0
+    return labels
 
 
 @dataclass(frozen=True)
@@ -191,7 +188,7 @@ def err_star_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer
     >>> round(err_star_scorer(prior=0.5)(ISVMClassifier().fit(X, y), X, y), 3)
     -0.0
     """
-    return PUScorer("err_star", *check_prior_in(scenario, prior))
+    return PUScorer("err_star", *take_prior_in(scenario, prior))
 
 
 def pu_auc_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
@@ -213,7 +210,7 @@ def pu_auc_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
     >>> round(pu_auc_scorer(prior=0.25)(ISVMClassifier().fit(X, y), X, y), 3)
     0.944
     """
-    return PUScorer("pu_auc", *check_prior_in(scenario, prior))
+    return PUScorer("pu_auc", *take_prior_in(scenario, prior))
 
 
 def lift_scorer(k: float) -> PUScorer:
@@ -264,7 +261,7 @@ def precision_at_k_scorer(k: float, prior: float, *, scenario: str = "case_contr
     0.375
     """
     check_k(k)
-    return PUScorer("precision_at_k", *check_prior_in(scenario, prior), k)
+    return PUScorer("precision_at_k", *take_prior_in(scenario, prior), k)
 
 
 def average_precision_scorer(prior: float, *, scenario: str = "case_control") -> PUScorer:
@@ -286,4 +283,4 @@ def average_precision_scorer(prior: float, *, scenario: str = "case_control") ->
     >>> average_precision_scorer(prior=0.25)(ISVMClassifier().fit(X, y), X, y)
     0.875
     """
-    return PUScorer("average_precision", *check_prior_in(scenario, prior))
+    return PUScorer("average_precision", *take_prior_in(scenario, prior))

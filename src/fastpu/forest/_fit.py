@@ -18,6 +18,7 @@ from fastpu.data._validate import check_labels, well_scaled
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model._prior import prior_by_labels
 from fastpu.model._threshold import ScoredRows
+from fastpu.tree._copies import warn_of_copies
 from fastpu.tree._fit import Start, bag_options, check_loss, check_max_features, drawn_features, joined
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
@@ -80,12 +81,14 @@ def check_groups(
 class ForestRows(ScoredRows):
     """The training rows of a forest, wherever they are; `features` has their number, names and categories.
 
-    `prior` is the one among the unlabelled rows, any number where there is none.
+    `prior` is the one among the unlabelled rows, any number where there is none; `hashes(label)` returns hashes of the
+    rows with a label and a positive weight, the same for equal rows.
     """
 
     features: Any
     prior: float
     fingerprint: NDArray[np.uint64]
+    hashes: Callable[[int], NDArray[np.uint64]]
 
 
 class ForestFit:
@@ -169,6 +172,7 @@ def _make_model(grown: Any, rows: ForestRows, growth: Growth, start: Start, para
         fingerprint=rows.fingerprint,
     )
     model = rows.with_threshold(model)
+    warn_of_copies(FUNCTION, rows.hashes)
     if sizes.max() == 1:
         warn(
             f"{FUNCTION}: all {n_trees} trees are single leaves, which give every row the same score: either all "

@@ -16,6 +16,7 @@ from fastpu.data._categories import category_flags
 from fastpu.data._category_order import in_order
 from fastpu.data._validate import check_sample_weight
 from fastpu.forest._fit import WITH_PRIOR, ForestFit, ForestRound, ForestRows, check_groups
+from fastpu.tree._copies import hashes_of_rows
 from fastpu.tree._fit import bin_rows, fingerprint_of, open_rows
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
@@ -32,7 +33,7 @@ def fit_forest(
     scenario: Literal["case_control", "single_set"] = "case_control",
     splitter: Literal["random", "best"] = "random",
     bag_ratio: float | Literal["auto"] | None = "auto",
-    max_features: Literal["auto", "sqrt", "all"] | float = "auto",
+    max_features: Literal["auto", "sqrt", "all"] | int | float = "auto",
     min_leaf_rows: int = 3,
     max_depth: int | None = None,
     max_leaves: int | None = None,
@@ -137,6 +138,9 @@ def fit_forest(
 
     Warns
     -----
+    CopiedRowsWarning
+        If at least a tenth of the labelled rows are copies of each other, with the same bin or category in every
+        column, and hardly any of them like an unlabelled row: their out-of-bag scores are too good.
     DegenerateModelWarning
         If every tree is a single leaf, as where all columns are constant, or the model calls all training rows the
         same.
@@ -173,7 +177,8 @@ def fit_forest(
     given = check_sample_weight(sample_weight, data.n_rows)
     labels, weights, among_unlabelled = check_groups(y, given, data.n_rows, fit.growth)
     counted = None if weights is None else (weights > 0).astype(np.float64)  # for cuts, rows are there or absent
-    features = bin_rows(in_order(data, labels, weights), cuts, counted, threads)
+    data = in_order(data, labels, weights, are_relative=True, is_known=before is not None)
+    features = bin_rows(data, cuts, counted, threads)
 
     def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
         return model.decision_function(features, n_threads=threads)
@@ -191,5 +196,9 @@ def fit_forest(
             n_threads=threads,
         )
 
+    def hashes(label: int) -> NDArray[np.uint64]:
+        return hashes_of_rows(features, rows.counted(label), threads)
+
     known_by = fingerprint_of(features, labels, given, threads)
-    return fit.model(ForestRows(labels, weights, score_all, features, among_unlabelled, known_by), grow)
+    rows = ForestRows(labels, weights, score_all, features, among_unlabelled, known_by, hashes)
+    return fit.model(rows, grow)

@@ -1,9 +1,9 @@
 """Criteria that judge scores: AUC, pairwise risks, F1, and those that need no labelled negatives.
 
-What an argument is called says what must be known. `y_true` (`auc`, `f1`) holds true labels of all rows, and
-`score_neg` (`pn_risk`, `un_risk`) the scores of rows known to be negative. `score_pos` and `score_unl` (all others) are
-scores of labelled positive and of unlabelled rows, and no true label is needed; `prior` (`pu_auc`, `err_star`,
-`error_rate`, `precision_at_k`, `average_precision`) must be known beside them.
+All are called as ``metric(y, scores, ...)``, with one label and one score for each row. What `y` holds says what must
+be known: true labels of all rows in `auc` and `f1` (of predictions in place of scores), labelled negatives in `pn_risk`
+and `un_risk`, and elsewhere the labels that fits take, +1 for labelled positive and 0 for unlabelled rows; `prior`
+(`pu_auc`, `err_star`, `error_rate`, `precision_at_k`, `average_precision`) must be known beside them.
 """
 
 from fastpu.metrics._decisions import err_star, error_rate, f1, puf_score

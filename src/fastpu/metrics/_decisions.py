@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +11,21 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.data._validate import check_binary, check_sample_weight, label_counts
-from fastpu.metrics._ranked_rows import read_scores
+from fastpu.metrics._intervals import tell_open_range
+from fastpu.metrics._rows import read_rows
 from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, prior_among_unlabeled
 
 
 @answers_unknown_keywords
-def f1(y_true: object, y_pred: object, *, sample_weight: object = None) -> float:
+def f1(y: object, y_pred: object, *, sample_weight: object = None) -> float:
     r"""Return the F1 score of the positive class: the harmonic mean of precision and recall.
 
     .. math:: F_1 = \frac{2 TP}{2 TP + FP + FN}
 
     Parameters
     ----------
-    y_true, sample_weight
-        As in `auc`; one kind of label is enough.
+    y, sample_weight
+        As in `auc`: true labels; one kind of label is enough.
     y_pred : array-like of shape (n,)
         Predicted labels, in any of these codings, as from ``model.predict(X)``. For scores pass
         ``score > threshold``.
@@ -46,7 +46,7 @@ def f1(y_true: object, y_pred: object, *, sample_weight: object = None) -> float
     >>> f1([1, 1, 1, -1, -1], [1, 1, -1, 1, -1])
     0.6666666666666666
     """
-    positive = check_binary(y_true, both=False)
+    positive = check_binary(y, name="y", both=False)
     called = check_binary(y_pred, name="y_pred", both=False)
     if called.size != positive.size:
         raise ValueError(f"y_pred must have {positive.size} entries, got {called.size}")
@@ -58,14 +58,13 @@ def f1(y_true: object, y_pred: object, *, sample_weight: object = None) -> float
 
 @answers_unknown_keywords
 def err_star(
-    score_pos: object,
-    score_unl: object,
+    y: object,
+    scores: object,
     *,
     prior: float | PriorEstimate,
     scenario: str = "case_control",
     threshold: float = 0.0,
-    weight_pos: object = None,
-    weight_unl: object = None,
+    sample_weight: object = None,
 ) -> float:
     r"""Return Err*, which orders decisions as the error rate does and needs no labelled negatives.
 
@@ -77,9 +76,12 @@ def err_star(
 
     Parameters
     ----------
-    score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
-        Scores of labelled positive and of unlabelled rows that the model has not been fitted to; larger is more
-        positive, infinite allowed.
+    y : array-like of shape (n,)
+        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive and 0 (False or missing) for
+        unlabelled rows. Rows that are -1, labelled negative, are left out in ``"case_control"``, and are a part of the
+        population in ``"single_set"``.
+    scores : array-like of shape (n,)
+        By a model that has not been fitted to these rows; larger is more positive, infinite allowed.
     prior : float or PriorEstimate
         P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows, the labelled ones
         included, in ``"single_set"``. An estimate of `fastpu.priors` is of the unlabelled rows, whatever `scenario` is.
@@ -88,7 +90,7 @@ def err_star(
         unlabelled rows together are one.
     threshold : float, default 0.0
         Rows whose score is larger are called positive: `model.threshold`.
-    weight_pos, weight_unl : array-like of shapes (n_p,) and (n_u,), optional
+    sample_weight : array-like of shape (n,), optional
         Weights >= 0; a weight counts as that many repetitions of the row.
 
     Returns
@@ -102,9 +104,15 @@ def err_star(
         If an argument is not as described, or fewer rows are positive, by a `prior` for ``"single_set"``, than are
         labelled positive.
 
+    Warns
+    -----
+    EstimateWarning
+        If `prior` is an estimate that is only an upper bound, or the values by the shares that it allows differ by more
+        than 0.05: the warning gives their ends.
+
     Notes
     -----
-    O(n) time and memory for n = n_p + n_u.
+    O(n) time and memory.
 
     References
     ----------
@@ -113,25 +121,29 @@ def err_star(
     Examples
     --------
     >>> from fastpu.metrics import err_star
-    >>> value = err_star([2.0, 1.0, -1.0, 3.0], [1.5, 0.5, -0.5, -2.0, -1.0], prior=0.5)
+    >>> y = [1, 1, 1, 1, 0, 0, 0, 0, 0]
+    >>> scores = [2.0, 1.0, -1.0, 3.0, 1.5, 0.5, -0.5, -2.0, -1.0]
+    >>> value = err_star(y, scores, prior=0.5)
     >>> value
     0.325
     >>> round(2 * value - 0.5, 3)  # the error rate
     0.15
     """
-    return _err_star_and_prior(**locals())[0]
+    called, share, drawn_as = _called_with_prior("err_star", y, scores, prior, scenario, threshold, sample_weight)
+    value = called.err_star(share, drawn_as)
+    tell_open_range("err_star", "value", prior, value, lambda other: called.err_star(other, drawn_as))
+    return value
 
 
 @answers_unknown_keywords
 def error_rate(
-    score_pos: object,
-    score_unl: object,
+    y: object,
+    scores: object,
     *,
     prior: float | PriorEstimate,
     scenario: str = "case_control",
     threshold: float = 0.0,
-    weight_pos: object = None,
-    weight_unl: object = None,
+    sample_weight: object = None,
 ) -> float:
     r"""Return the estimated share of rows that a decision calls wrongly; needs no labelled negatives.
 
@@ -142,7 +154,7 @@ def error_rate(
 
     Parameters
     ----------
-    score_pos, score_unl, prior, scenario, threshold, weight_pos, weight_unl
+    y, scores, prior, scenario, threshold, sample_weight
         As in `err_star`.
 
     Returns
@@ -157,29 +169,34 @@ def error_rate(
     Examples
     --------
     >>> from fastpu.metrics import error_rate
-    >>> round(error_rate([2.0, 1.0, -1.0, 3.0], [1.5, 0.5, -0.5, -2.0, -1.0], prior=0.5), 3)
+    >>> y = [1, 1, 1, 1, 0, 0, 0, 0, 0]
+    >>> scores = [2.0, 1.0, -1.0, 3.0, 1.5, 0.5, -0.5, -2.0, -1.0]
+    >>> round(error_rate(y, scores, prior=0.5), 3)
     0.15
     """
-    value, share = _err_star_and_prior(**locals())
-    return (1 + 2 * share) * value - share
+    called, share, drawn_as = _called_with_prior("error_rate", y, scores, prior, scenario, threshold, sample_weight)
+    value = called.error_rate(share, drawn_as)
+    tell_open_range("error_rate", "error rate", prior, value, lambda other: called.error_rate(other, drawn_as))
+    return value
 
 
-def _err_star_and_prior(*, prior: object, scenario: object, **scored: Any) -> tuple[float, float]:
+def _called_with_prior(
+    user: str, y: object, scores: object, prior: object, scenario: object, threshold: object, sample_weight: object
+) -> tuple[Called, float, str]:
     share, drawn_as = check_prior_in(scenario, prior)
-    called = call_rows(**scored)
-    prior_among_unlabeled(share, n_pos=called.mass_pos, n_unl=called.mass_unl, scenario=drawn_as)  # a check
-    return called.err_star(share, drawn_as), share
+    called = call_rows(user, y, scores, drawn_as, threshold, sample_weight)
+    called.check_prior(share, drawn_as)
+    return called, share, drawn_as
 
 
 @answers_unknown_keywords
 def puf_score(
-    score_pos: object,
-    score_unl: object,
+    y: object,
+    scores: object,
     *,
     scenario: str = "case_control",
     threshold: float = 0.0,
-    weight_pos: object = None,
-    weight_unl: object = None,
+    sample_weight: object = None,
 ) -> float:
     r"""Return the PU F-score, which rewards recall and few positive calls and needs neither negatives nor a prior.
 
@@ -191,7 +208,7 @@ def puf_score(
 
     Parameters
     ----------
-    score_pos, score_unl, scenario, threshold, weight_pos, weight_unl
+    y, scores, scenario, threshold, sample_weight
         As in `err_star`. The denominator is a share of the rows that are the sample of the population by `scenario`.
 
     Returns
@@ -206,52 +223,75 @@ def puf_score(
     Examples
     --------
     >>> from fastpu.metrics import puf_score
-    >>> puf_score([2.0, 1.0, -1.0, 3.0], [1.5, 0.5, -0.5, -2.0, -1.0])
+    >>> y = [1, 1, 1, 1, 0, 0, 0, 0, 0]
+    >>> scores = [2.0, 1.0, -1.0, 3.0, 1.5, 0.5, -0.5, -2.0, -1.0]
+    >>> puf_score(y, scores)
     1.40625
     """
     scenario = check_scenario(scenario)
-    return call_rows(score_pos, score_unl, threshold, weight_pos, weight_unl).puf(scenario)
+    return call_rows("puf_score", y, scores, scenario, threshold, sample_weight).puf(scenario)
 
 
 @dataclass(frozen=True)
 class Called:
-    """What a decision calls positive: its share of the labelled and of the unlabelled rows, and their weights."""
+    """What a decision calls positive: its share of the labelled and of the other rows, and the weights of the groups.
+
+    The other rows are the unlabelled ones, with the labelled negative ones in a single set.
+    """
 
     recall: float
-    share_unl: float
+    share_other: float
     mass_pos: float
     mass_unl: float
+    mass_neg: float = 0.0
 
     def share(self, scenario: str) -> float:
         if scenario == "case_control":
-            return self.share_unl
-        called = self.recall * self.mass_pos + self.share_unl * self.mass_unl
-        return called / (self.mass_pos + self.mass_unl)
+            return self.share_other
+        mass_other = self.mass_unl + self.mass_neg
+        return (self.recall * self.mass_pos + self.share_other * mass_other) / (self.mass_pos + mass_other)
+
+    def check_prior(self, prior: float, scenario: str) -> None:
+        """Raise ValueError if by the prior fewer rows are positive, or negative, than are labelled so."""
+        prior_among_unlabeled(prior, n_pos=self.mass_pos, n_unl=self.mass_unl, n_neg=self.mass_neg, scenario=scenario)
 
     def err_star(self, prior: float, scenario: str) -> float:
         weight = 1 / (1 + 2 * prior)
         return weight * self.share(scenario) + (1 - weight) * (1 - self.recall)
+
+    def error_rate(self, prior: float, scenario: str) -> float:
+        return (1 + 2 * prior) * self.err_star(prior, scenario) - prior
 
     def puf(self, scenario: str) -> float:
         share = self.share(scenario)
         return self.recall**2 / share if share > 0 else 0.0
 
 
+def in_sample(labels: NDArray[np.int8], scenario: str) -> NDArray[np.bool_]:
+    """Return which of the rows that are not labelled positive are of the population: in a single set all of them."""
+    rows: NDArray[np.bool_] = labels == 0 if scenario == "case_control" else labels != 1
+    return rows
+
+
 def call_rows(
-    score_pos: object, score_unl: object, threshold: object, weight_pos: object = None, weight_unl: object = None
+    user: str, y: object, scores: object, scenario: str, threshold: object, sample_weight: object = None
 ) -> Called:
-    """Check scores and weights, and count what is above the threshold."""
+    """Check labels, scores and weights, and count what is above the threshold."""
     cut = check_float("threshold", threshold, allow_inf=True)
-    scores = read_scores(("score_pos", score_pos), ("score_unl", score_unl))
-    named = (("weight_pos", weight_pos), ("weight_unl", weight_unl))
-    weights = [weights_of(given, part.size, name) for (name, given), part in zip(named, scores, strict=True)]
-    largest = max(float(weight.max()) for weight in weights)
-    shares, masses = [], []
-    for values, weight in zip(scores, weights, strict=True):
-        masses.append(float(scale_down(weight, largest).sum()))
-        mass = scale_down(weight, float(weight.max()))  # scaled by `largest`, all of them may become 0
-        shares.append(min(1.0, float(mass[values > cut].sum()) / float(mass.sum())))
-    return Called(*shares, *masses)
+    labels, values = read_rows(user, y, scores)
+    weights = weights_of(sample_weight, labels.size, "sample_weight")
+    shares = []
+    for rows in (labels == 1, in_sample(labels, scenario)):
+        largest = float(weights[rows].max())
+        if largest == 0:
+            raise ValueError(
+                "sample_weight must have a positive entry among the positive and among the unlabelled rows, got zeros "
+                "only for one of them"
+            )
+        mass = scale_down(weights[rows], largest)  # scaled by the largest of all, those of a group may become 0
+        shares.append(min(1.0, float(mass[values[rows] > cut].sum()) / float(mass.sum())))
+    scaled = scale_down(weights, float(weights.max()))
+    return Called(*shares, *(float(scaled[labels == label].sum()) for label in (1, 0, -1)))
 
 
 def weights_of(given: object, n_rows: int, name: str) -> NDArray[np.float64]:

@@ -9,19 +9,20 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._warn import warn
-from fastpu.data._validate import check_binary, check_sample_weight
+from fastpu.data._validate import check_binary, check_sample_weight, label_counts
 from fastpu.exceptions import EstimateWarning
-from fastpu.metrics._decisions import scale_down
-from fastpu.metrics._ranked_rows import check_scores
+from fastpu.metrics._decisions import in_sample, scale_down
+from fastpu.metrics._intervals import Shares, check_boot, drawn_interval, tell_open_range
+from fastpu.metrics._ranked_rows import Ranked, RankingEstimate, check_scores, win_share
+from fastpu.metrics._rows import read_rows
 from fastpu.model._prior import PriorEstimate, check_prior_in, prior_among_unlabeled
 
 _MOST_ERRORS = 5  # standard errors by which an estimate may lie outside [0, 1]
-_MOST_APART = 0.05  # the user is warned if the shares that an estimate allows give AUCs further apart than this
 _ROUNDING = 1e-9  # a share this near to 1 is 1 up to rounding of the prior, as in `prior_among_unlabeled`
 
 
 @answers_unknown_keywords
-def auc(y_true: object, score: object, *, sample_weight: object = None) -> float:
+def auc(y: object, scores: object, *, sample_weight: object = None) -> float:
     r"""Return the area under the ROC curve, with ties counted one half.
 
     .. math:: \mathrm{AUC} = \frac{\sum_{i \in P} \sum_{k \in N} w_i w_k
@@ -29,10 +30,10 @@ def auc(y_true: object, score: object, *, sample_weight: object = None) -> float
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
+    y : array-like of shape (n,)
         True labels: {1, -1}, {1, 0} or booleans; both kinds must occur. Unlabelled rows have no
         place here: leave them out.
-    score : array-like of shape (n,)
+    scores : array-like of shape (n,)
         Larger is more positive; may be infinite. Integers of one NumPy type are compared as they are, other numbers
         as float64.
     sample_weight : array-like of shape (n,), optional
@@ -62,16 +63,16 @@ def auc(y_true: object, score: object, *, sample_weight: object = None) -> float
     >>> auc([1, 1, -1, -1], [0.9, 0.4, 0.4, 0.1])
     0.875
     """
-    positive = check_binary(y_true)
-    (scores,) = check_scores(("score", score), n=positive.size)
+    positive = check_binary(y, name="y")
+    (values,) = check_scores(("scores", scores), n=positive.size)
     weights = check_sample_weight(sample_weight, positive.size)
     if weights is None:
-        return _win_share(scores[positive], scores[~positive])
-    return _weighted_win_share(scores[positive], scores[~positive], weights[positive], weights[~positive])
+        return _win_share(values[positive], values[~positive])
+    return _weighted_win_share(values[positive], values[~positive], weights[positive], weights[~positive])
 
 
 @answers_unknown_keywords
-def pn_risk(score_pos: object, score_neg: object) -> float:
+def pn_risk(y: object, scores: object) -> float:
     r"""Return the share of (positive, negative) pairs in the wrong order, ties counted one half.
 
     .. math:: R_{PN} = \frac{1}{n_p n_n} \sum_{i \in P} \sum_{k \in N}
@@ -79,8 +80,11 @@ def pn_risk(score_pos: object, score_neg: object) -> float:
 
     Parameters
     ----------
-    score_pos, score_neg : array-like of shapes (n_p,) and (n_n,)
-        Scores of the positive and of the negative rows; larger is more positive, infinite allowed.
+    y : array-like of shape (n,)
+        +1 for positive and -1 for negative rows; rows that are 0, unlabelled, have no part in it. For true labels that
+        are {1, 0} or booleans take `auc`: here a 0 is no negative row.
+    scores : array-like of shape (n,)
+        As in `auc`.
 
     Returns
     -------
@@ -92,26 +96,32 @@ def pn_risk(score_pos: object, score_neg: object) -> float:
     TypeError
         If an argument does not hold real numbers.
     ValueError
-        If an argument is empty, is not one-dimensional or holds NaN.
+        If lengths differ, a group has no row, an argument is not one-dimensional, or a score is NaN.
 
     Notes
     -----
-    O(n log n) time, O(n) memory for n = n_p + n_n.
+    O(n log n) time, O(n) memory.
 
     Examples
     --------
     >>> from fastpu.metrics import pn_risk
-    >>> pn_risk([0.9, 0.4], [0.4, 0.1])
+    >>> pn_risk([1, 1, -1, -1], [0.9, 0.4, 0.4, 0.1])
     0.125
     """
-    high, low = check_scores(("score_pos", score_pos), ("score_neg", score_neg))
-    return _win_share(low, high)
+    labels, values = read_rows("pn_risk", y, scores, needed=(1, -1))
+    return _win_share(values[labels == -1], values[labels == 1])
 
 
 @answers_unknown_keywords
 def pu_auc(
-    score_pos: object, score_unl: object, *, prior: float | PriorEstimate, scenario: str = "case_control"
-) -> float:
+    y: object,
+    scores: object,
+    *,
+    prior: float | PriorEstimate,
+    scenario: str = "case_control",
+    n_boot: int = 0,
+    random_state: int | np.random.Generator | None = None,
+) -> float | RankingEstimate:
     r"""Return an estimate of the AUC between positive and negative rows, without any negative ones.
 
     The AUC between labelled positive and unlabelled rows, ties counted one half, takes the positives among the latter
@@ -122,18 +132,20 @@ def pu_auc(
 
     Parameters
     ----------
-    score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
-        As in `err_star`. The labelled rows must be a random sample of the positives.
+    y, scores : array-like of shape (n,)
+        As in `err_star`. The labelled positive rows must be a random sample of the positives.
     prior : float or PriorEstimate
         As in `err_star`: :math:`\theta` itself in ``"case_control"``. Of an estimate of `fastpu.priors` a warning gives
-        the AUC at both ends of what it allows.
+        the AUC at both ends of what it allows, and the interval covers these.
     scenario : {"case_control", "single_set"}, default "case_control"
-        As in `err_star`; with ``"single_set"`` a prior :math:`\pi` is converted,
-        :math:`\theta = (\pi (n_p + n_u) - n_p) / n_u`.
+        As in `err_star`; with ``"single_set"`` a prior :math:`\pi` is converted, :math:`\theta = (\pi n - n_p) /
+        (n - n_p)`, and all rows that are not labelled positive count as unlabelled.
+    n_boot, random_state
+        As in `average_precision`.
 
     Returns
     -------
-    float
+    float, or RankingEstimate if `n_boot` is not 0
         In [0, 1]. It is an unbiased estimate, but for what is cut off at the ends.
 
     Raises
@@ -147,11 +159,11 @@ def pu_auc(
     -----
     EstimateWarning
         If the estimate is outside [0, 1] by less: 0 or 1 is returned. If `prior` is an estimate whose allowed shares
-        have AUCs that differ by more than 0.05.
+        have AUCs that differ by more than 0.05, or is only an upper bound.
 
     Notes
     -----
-    O(n log n) time, O(n) memory for n = n_p + n_u. Scores of a given prior are ordered as `pu_risk` orders them. Too
+    O(n log n) time, O(n) memory. Scores of a given prior are ordered as `pu_risk` orders them. Too
     large a prior makes the AUC too large.
 
     An overall rate that is passed as the share among the unlabelled rows is too large, and so is the estimate: this is
@@ -166,11 +178,14 @@ def pu_auc(
     Examples
     --------
     >>> from fastpu.metrics import pu_auc
-    >>> pu_auc([0.9, 0.4], [0.9, 0.4, 0.1, 0.1], prior=0.25)
+    >>> pu_auc([1, 1, 0, 0, 0, 0], [0.9, 0.4, 0.9, 0.4, 0.1, 0.1], prior=0.25)
     0.8333333333333334
     """
     given, drawn_as = check_prior_in(scenario, prior)
-    pos, unl = check_scores(("score_pos", score_pos), ("score_unl", score_unl))
+    labels, values = read_rows("pu_auc", y, scores)
+    n_pos, n_unl, n_neg = label_counts(labels)
+    prior_among_unlabeled(given, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=drawn_as)  # a check
+    pos, unl = values[labels == 1], values[in_sample(labels, drawn_as)]
     share = prior_among_unlabeled(given, n_pos=pos.size, n_unl=unl.size, scenario=drawn_as)
     if 1 - share < _ROUNDING:
         raise ValueError(
@@ -178,21 +193,32 @@ def pu_auc(
         )
     won = _win_share(pos, unl)
     value = (won - share / 2) / (1 - share)
-    if isinstance(prior, PriorEstimate) and prior.allowed is not None:
-        low, high = (min(1.0, max(0.0, (won - end / 2) / (1 - end))) if end < 1 else 1.0 for end in prior.allowed)
-        if abs(high - low) > _MOST_APART:
-            warn(
-                f"pu_auc depends on a prior that is estimated, as {given:.2g}: the estimate allows shares from "
-                f"{prior.allowed[0]:.2g} to {prior.allowed[1]:.2g}, for which the AUC is from {low:.3g} to "
-                f"{high:.3g}",
-                EstimateWarning,
-            )
-    inside = min(1.0, max(0.0, value))
+    inside = _against_negatives(won, share)
+    _check_inside(value, inside, won, share, unl.size, pos.size, drawn_as)
+    tell_open_range("pu_auc", "AUC", prior, inside, lambda other: _against_negatives(won, other))
+    n_samples, generator = check_boot(n_boot, random_state)
+    if not n_samples:
+        return inside
+    ranked, shares = Ranked.of(pos, unl), Shares.drawn(prior, share, n_samples, generator)
+    interval = drawn_interval(
+        ranked, lambda p, u, other: _against_negatives(win_share(p, u), other), inside, shares, generator,
+        is_biased=False,
+    )  # fmt: skip
+    return RankingEstimate(inside, interval)
+
+
+def _against_negatives(won: float, share: float) -> float:
+    """Return the AUC for that between positive and unlabelled rows, a share of which is positive."""
+    return min(1.0, max(0.0, (won - share / 2) / (1 - share))) if share < 1 else 1.0
+
+
+def _check_inside(value: float, inside: float, won: float, share: float, n_unl: int, n_pos: int, drawn_as: str) -> None:
+    """Warn if an estimate of an AUC is no AUC, and refuse it if chance cannot explain that."""
     outside = abs(value - inside)
     # Rounding alone can put a perfect ranking above 1.
     if outside <= 8 * np.finfo(float).eps / (1 - share):
-        return inside
-    error = math.sqrt((share / 3 - share**2 / 4) / unl.size + share**2 / (12 * pos.size)) / (1 - share)
+        return
+    error = math.sqrt((share / 3 - share**2 / 4) / n_unl + share**2 / (12 * n_pos)) / (1 - share)
     most = 2 * (1 - won) if value > 1 else 2 * won
     meaning = (
         f"{value:.4g} from the AUC {won:.4g} between labelled and unlabelled rows, if {share:.4g} of the latter are "
@@ -204,11 +230,10 @@ def pu_auc(
         )  # fmt: skip
         raise ValueError(f"prior does not fit the scores: pu_auc is {meaning}{hint}")
     warn(f"pu_auc is {meaning}; {inside:.0f} is returned", EstimateWarning)
-    return inside
 
 
 @answers_unknown_keywords
-def pu_risk(score_pos: object, score_unl: object) -> float:
+def pu_risk(y: object, scores: object) -> float:
     r"""Return the share of (positive, unlabelled) pairs in the wrong order, ties counted one half.
 
     If a share :math:`\theta_p` of the unlabelled rows is positive (and :math:`\theta_n = 1 -
@@ -216,8 +241,11 @@ def pu_risk(score_pos: object, score_unl: object) -> float:
 
     Parameters
     ----------
-    score_pos, score_unl : array-like of shapes (n_p,) and (n_u,)
-        Scores of the labelled positive and of the unlabelled rows, as in `pn_risk`.
+    y : array-like of shape (n,)
+        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive and 0 (False or missing) for
+        unlabelled rows. Rows that are -1, labelled negative, have no part in it.
+    scores : array-like of shape (n,)
+        As in `auc`.
 
     Returns
     -------
@@ -227,15 +255,15 @@ def pu_risk(score_pos: object, score_unl: object) -> float:
     Examples
     --------
     >>> from fastpu.metrics import pu_risk
-    >>> pu_risk([0.9, 0.4], [0.9, 0.4, 0.1, 0.1])
+    >>> pu_risk([1, 1, 0, 0, 0, 0], [0.9, 0.4, 0.9, 0.4, 0.1, 0.1])
     0.25
     """
-    high, low = check_scores(("score_pos", score_pos), ("score_unl", score_unl))
-    return _win_share(low, high)
+    labels, values = read_rows("pu_risk", y, scores)
+    return _win_share(values[labels == 0], values[labels == 1])
 
 
 @answers_unknown_keywords
-def un_risk(score_unl: object, score_neg: object) -> float:
+def un_risk(y: object, scores: object) -> float:
     r"""Return the share of (unlabelled, negative) pairs in the wrong order, ties counted one half.
 
     If a share :math:`\theta_p` of the unlabelled rows is positive (and :math:`\theta_n = 1 -
@@ -243,8 +271,10 @@ def un_risk(score_unl: object, score_neg: object) -> float:
 
     Parameters
     ----------
-    score_unl, score_neg : array-like of shapes (n_u,) and (n_n,)
-        Scores of the unlabelled and of the labelled negative rows, as in `pn_risk`.
+    y : array-like of shape (n,)
+        0 (or missing) for unlabelled and -1 for labelled negative rows; rows that are +1 have no part in it.
+    scores : array-like of shape (n,)
+        As in `auc`.
 
     Returns
     -------
@@ -254,11 +284,11 @@ def un_risk(score_unl: object, score_neg: object) -> float:
     Examples
     --------
     >>> from fastpu.metrics import un_risk
-    >>> un_risk([0.9, 0.1], [0.4, 0.1])
+    >>> un_risk([0, 0, -1, -1], [0.9, 0.1, 0.4, 0.1])
     0.375
     """
-    high, low = check_scores(("score_unl", score_unl), ("score_neg", score_neg))
-    return _win_share(low, high)
+    labels, values = read_rows("un_risk", y, scores, needed=(0, -1))
+    return _win_share(values[labels == -1], values[labels == 0])
 
 
 def _win_share(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:

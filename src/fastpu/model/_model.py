@@ -22,7 +22,7 @@ from fastpu.model._calibration import METHODS, Scored, calibrate, check_calibrat
 from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
 from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
 from fastpu.model._lazy import is_lazy, of_partitions
-from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior
+from fastpu.model._prior import PriorEstimate, check_prior, proper_prior, said_of_wide, take_prior_in
 from fastpu.model._threshold import matched_threshold
 
 if TYPE_CHECKING:
@@ -203,6 +203,9 @@ class Model(ABC):
         -----
         DegenerateModelWarning
             If the new model calls all rows of `X_unl` positive, or none.
+        EstimateWarning
+            If `prior` is an estimate whose `allowed` shares are far from it: the warning, and `threshold_rule`, say
+            how many rows their ends would call positive.
 
         Raises
         ------
@@ -217,6 +220,15 @@ class Model(ABC):
         if isinstance(prior, PriorEstimate) and prior.interval is not None:
             fewest, most = (round(end * scores.size) for end in prior.interval)
             rule += f" ({fewest} to {most} by the interval of the prior)"
+        if isinstance(prior, PriorEstimate) and prior.is_wide and prior.open_range is not None:
+            ends = [matched_threshold(scores, end) for end in prior.open_range]
+            (upper, fewest), (lower, most) = ends
+            warn(
+                f"with_threshold: {said_of_wide(prior)}, by which {fewest} to {most} of {scores.size} unlabelled rows "
+                f"are called positive, and the threshold is from {lower:.4g} to {upper:.4g}",
+                EstimateWarning,
+            )
+            rule += f" ({fewest} to {most} by what the estimate of the prior allows)"
         return dataclasses.replace(self, threshold=threshold, threshold_rule=rule)
 
     def with_probabilities(
@@ -277,7 +289,8 @@ class Model(ABC):
         EstimateWarning
             If the labelled positives have lower scores than the unlabelled rows on average, for then "sigmoid" gives
             every row the prior; if they have so high ones that "sigmoid" is a step, and a twentieth of them lie below
-            it; or if the mean of "isotonic" over U misses the prior by more than a quarter of it.
+            it; or if the mean of "isotonic" over U misses the prior by more than a quarter of it. If `prior` is an
+            estimate whose `allowed` shares are far from it, to which the probabilities are in proportion.
 
         Raises
         ------
@@ -313,7 +326,7 @@ class Model(ABC):
                [0.7, 0.3],
                [0. , 1. ]])
         """
-        given, drawn_as = check_prior_in(scenario, prior)
+        given, drawn_as = take_prior_in(scenario, prior)
         check_choice("method", method, METHODS)
         threads = resolve_n_threads(n_threads)
         scores = self._out_of_bag() if X is None else self._checked_scores(X, "X", threads)

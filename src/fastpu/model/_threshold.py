@@ -154,9 +154,14 @@ def matched_threshold(scores: NDArray[np.float64], prior: float) -> tuple[float,
     threshold = prior_threshold(scores, prior)
     positive = int(np.count_nonzero(scores > threshold))
     if positive in (0, scores.size):
+        apart = abs(prior * scores.size - positive)
+        if apart <= 0.5:  # no number of rows is nearer
+            share = f"{apart:.3g}" if positive == 0 else f"all but {apart:.3g}"
+            reason = f"by that prior {share} of these rows are positive, which is rounded to whole rows; pass more rows"
+        else:
+            reason = "the scores have too few distinct values to come nearer"
         warn(
-            f"the threshold for prior {prior:g} calls {positive} of {scores.size} rows of X_unl positive: the "
-            f"scores have too few distinct values to come nearer",
+            f"the threshold for prior {prior:g} calls {positive} of {scores.size} rows of X_unl positive: {reason}",
             DegenerateModelWarning,
         )
     return threshold, positive

@@ -16,7 +16,7 @@ from fastpu.data._folds import Fold, stratified_folds
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, label_counts
 from fastpu.metrics._decisions import Called, require_pu
-from fastpu.model._prior import check_prior_in, check_scenario, prior_among_unlabeled
+from fastpu.model._prior import check_scenario, prior_among_unlabeled, take_prior_in
 from fastpu.path._fit import PathOptions, follow_path
 from fastpu.path._points import PathPoints, path_fields
 
@@ -117,7 +117,7 @@ def curve_on_path(
     if (prior is None) == (name == "err_star"):
         wanted = "must be given" if prior is None else "must not be given"
         raise ValueError(f"prior {wanted} for scoring={name!r}")
-    share, drawn_as = (0.5, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
+    share, drawn_as = (0.5, check_scenario(scenario)) if prior is None else take_prior_in(scenario, prior)
     threads, rng = resolve_n_threads(n_threads), check_random_state(random_state)
     folds = None if n_folds is None else check_int("n_folds", n_folds, low=2)
     if (X is None) != (y is None):

@@ -8,33 +8,33 @@ import numpy as np
 
 from fastpu.audit import Audit
 from fastpu.common._text import describe
-from fastpu.data._validate import check_vector
 from fastpu.metrics import RankingCurve, RankingEstimate, ranking_curve, recall_at_k
 from fastpu.metrics._ranked_rows import check_k
+from fastpu.metrics._rows import read_rows
 from fastpu.plot._axes import CYCLE, GREY, draw_banded, open_axes, with_legends
 
-_BAND = "middle 90 % of the bootstrap"
+_BAND = "90 % intervals"
 
 
 def ranking(
-    score_pos: object,
-    score_unl: object,
+    y: object,
+    scores: object,
     *,
     k: float | None = None,
     n_boot: int = 200,
     random_state: int | np.random.Generator | None = 0,
     ax: Any = None,
 ) -> Any:
-    """Draw recall and lift over the share of the unlabelled rows that is flagged, with bootstrap intervals.
+    """Draw recall and lift over the share of the unlabelled rows that is flagged, with intervals of 90 %.
 
     Parameters
     ----------
-    score_pos, score_unl
+    y, scores : array-like of shape (n,)
         As in `fastpu.metrics.ranking_curve`.
     k : int or float, optional
         A number of flagged rows (an integer) or a share of them (a float) to mark, with its recall and lift.
     n_boot : int, default 200
-        Samples of the bootstrap for the bands, the middle 90 % at each point by itself; none with 0.
+        Samples for the bands, which are intervals of 90 % at each point by itself; none with 0.
     random_state : int >= 0, numpy.random.Generator or None, default 0
         Draws the samples.
     ax : pair of matplotlib Axes, optional
@@ -54,16 +54,17 @@ def ranking(
     --------
     >>> import numpy as np, fastpu.plot
     >>> rng = np.random.default_rng(0)
-    >>> pos, unl = rng.normal(2, 1, 100), np.concatenate([rng.normal(2, 1, 50), rng.normal(0, 1, 950)])
-    >>> figure = fastpu.plot.ranking(pos, unl, k=50)
+    >>> y = np.repeat([1, 0], [100, 1000])
+    >>> scores = np.concatenate([rng.normal(2, 1, 150), rng.normal(0, 1, 950)])  # 50 unlabelled rows are positive
+    >>> figure = fastpu.plot.ranking(y, scores, k=50)
     >>> [ax.get_ylabel() for ax in figure.axes]
     ['recall', 'lift']
     """
-    curve = ranking_curve(score_pos, score_unl, n_boot=n_boot, random_state=random_state)
+    curve = ranking_curve(y, scores, n_boot=n_boot, random_state=random_state)
     n_unl = int(curve.n_flagged[-1])
     marked = None if k is None else check_k(k, n_unl)
     axes, figure = open_axes(ax, 2, (7, 5.5))
-    n_pos = check_vector("score_pos", score_pos, allow_inf=True).size
+    n_pos = int(np.count_nonzero(read_rows("ranking_curve", y, scores)[0] == 1))
     sizes = f"{n_pos:,} positive, {n_unl:,} unlabelled rows"
     draw_banded(axes[0], curve.share, curve.recall, curve.recall_interval, f"recall ({sizes})", _BAND)
     draw_banded(axes[1], curve.share, curve.lift, curve.lift_interval, "lift", _BAND)
@@ -71,7 +72,7 @@ def ranking(
     axes[1].axhline(1.0, label="random scores", **GREY)
     share = 1.0 if marked is None else marked / n_unl
     if marked is not None:
-        at = recall_at_k(score_pos, score_unl, marked, n_boot=n_boot, random_state=random_state)
+        at = recall_at_k(y, scores, marked, n_boot=n_boot, random_state=random_state)
         _mark(axes[0], share, 1.0, at, f"{marked:,} rows flagged: recall")
         _mark(axes[1], share, share, at, f"{marked:,} rows flagged: lift")
     shown = (n_pos * curve.recall >= 2) | (curve.n_flagged == n_unl)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import check_int, check_scores_rows
 from fastpu.common._text import columns_named, describe, where_column
+from fastpu.data._categories import categorical_columns
 from fastpu.data._frames import frame_kind
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.plot._axes import groups_of, open_axes, with_legends
@@ -62,8 +63,8 @@ def decision_regions(
     matrix = check_matrix(X, finite=False, categories="learn")
     if matrix.n_features != 2:
         raise ValueError(f"X must have 2 features (columns) to be drawn in the plane, got {matrix.n_features}")
-    for column in (column for column, kept in matrix.categories.items() if kept):
-        where = where_column(int(column), matrix.feature_names)
+    for column in (c for c in categorical_columns(matrix.categories) if matrix.categories[str(c)]):
+        where = where_column(column, matrix.feature_names)
         raise TypeError(f"X must have two columns of numbers to be drawn in the plane, got categories in {where}")
     labels = check_labels(y, matrix.n_rows)
     resolution = check_int("resolution", resolution, low=2, high=2000)

@@ -33,7 +33,8 @@ def sensitivity(function: Callable[[float], float], priors: object, *, n_points:
     function : callable
         ``function(prior) -> float``: an estimate of an AUC, say, or the error of a model that is fitted with the prior.
     priors : array-like of shape (m,), or PriorEstimate
-        Priors in (0, 1); of an estimate with an interval, `n_points` priors from one end of it to the other.
+        Priors in (0, 1). Of an estimate `n_points` priors from one end of its `interval` to the other or, if it has
+        none, as without a bootstrap, of what is `allowed`; of both together if what is allowed is far from `value`.
     n_points : int, default 11
         From 2 to 10^6.
 
@@ -45,23 +46,25 @@ def sensitivity(function: Callable[[float], float], priors: object, *, n_points:
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, the estimate has no interval, or `function` returns no number.
+        If an argument is not as described, the estimate has no range, or `function` returns no number.
 
     Examples
     --------
     >>> from fastpu.metrics import pu_auc
     >>> from fastpu.priors import sensitivity
-    >>> pos, unl = [0.9, 0.4], [0.8, 0.5, 0.1, 0.1]
-    >>> sensitivity(lambda prior: pu_auc(pos, unl, prior=prior), [0.2, 0.4]).values.round(3)
+    >>> y, scores = [1, 1, 0, 0, 0, 0], [0.9, 0.4, 0.8, 0.5, 0.1, 0.1]
+    >>> sensitivity(lambda prior: pu_auc(y, scores, prior=prior), [0.2, 0.4]).values.round(3)
     array([0.812, 0.917])
     """
     if not callable(function):
         raise TypeError(f"function must be a function of a prior, got {describe(function)}")
     count = check_int("n_points", n_points, low=2, high=_MOST_POINTS)
     if isinstance(priors, PriorEstimate):
-        if priors.interval is None:
-            raise ValueError("priors must have an interval: pass n_boot to the estimate")
-        low, high = (min(max(end, 1e-6), 1 - 1e-6) for end in priors.interval)
+        ranges = [priors.interval, priors.open_range if priors.interval is None or priors.is_wide else None]
+        ends = [end for pair in ranges if pair is not None for end in pair]
+        if not ends:
+            raise ValueError("priors must have an interval or allowed shares, got an estimate with neither")
+        low, high = (min(max(end, 1e-6), 1 - 1e-6) for end in (min(ends), max(ends)))
         points = np.linspace(low, high, count)
     else:
         points = check_vector("priors", priors)

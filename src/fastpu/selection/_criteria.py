@@ -19,7 +19,7 @@ from fastpu.metrics._decisions import call_rows, require_pu
 from fastpu.metrics._ranked_rows import check_k
 from fastpu.metrics._ranking import average_precision, lift_at_k
 from fastpu.model._model import Model
-from fastpu.model._prior import check_prior_in, check_scenario, needs_prior, prior_among_unlabeled
+from fastpu.model._prior import check_scenario, needs_prior, prior_among_unlabeled, take_prior_in
 from fastpu.selection._grid import Arguments, Grid
 from fastpu.selection._parts import Part
 
@@ -119,19 +119,16 @@ class Criterion:
             used = positive | (y == (-1 if (y == -1).any() else 0))
             return auc(positive[used], scores[used], sample_weight=None if weight is None else weight[used])
         if self.name == "lift":
-            return float(lift_at_k(scores[positive], scores[y == 0], cast("float", self.k)))
+            return float(lift_at_k(y, scores, cast("float", self.k)))
         if self.name == "average_precision":
-            return float(average_precision(scores[positive], scores[y == 0], prior=self.prior_by(y)))
-        # In a single set labelled negatives, if any, belong to the sample as well.
-        other = y == 0 if self.scenario == "case_control" else ~positive
-        weights = (None, None) if weight is None else (weight[positive], weight[other])
-        called = call_rows(scores[positive], scores[other], threshold, *weights)
+            return float(average_precision(y, scores, prior=self.prior_by(y)))
+        called = call_rows(self.name, y, scores, self.scenario, threshold, weight)
         return called.puf(self.scenario) if self.name == "puf" else called.err_star(self.prior, self.scenario)
 
 
 def check_scoring(scoring: object, prior: object, scenario: object, k: float | None) -> Criterion:
     scenario = check_scenario(scenario)
-    number, prior_in = (0.5, scenario) if prior is None else check_prior_in(scenario, prior)
+    number, prior_in = (0.5, scenario) if prior is None else take_prior_in(scenario, prior)
     if k is not None and scoring != "lift":
         raise ValueError(f"k must be None unless scoring='lift', got {short(k)} for scoring={describe(scoring)}")
     if callable(scoring):

@@ -6,6 +6,7 @@ import inspect
 import itertools
 import math
 import numbers
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -89,7 +90,9 @@ class Move:
             if not are_numbers or len(set(tried)) < 2:
                 continue
             integers = all(isinstance(value, numbers.Integral) for value in tried)
-            steps[name] = None if integers and "float" not in arguments.annotations.get(name, "") else (0, 0)
+            # A parameter that takes either reads whole numbers as counts, and others as shares.
+            types = re.findall(r"\w+", arguments.annotations.get(name, ""))
+            steps[name] = None if integers and ("int" in types or "float" not in types) else (0, 0)
         return cls(point, steps)
 
     @property

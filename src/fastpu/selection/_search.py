@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._params import value_key
 from fastpu.common._text import short
 from fastpu.common._warn import warn
 from fastpu.exceptions import ConvergenceWarning, FailedFitWarning
@@ -78,6 +79,13 @@ class Search:
         scores = {i: self.work.criterion.sign * self.scores[i] for i in positions}
         best = max(scores.values())
         return next(i for i, score in scores.items() if score >= best - _TIE)
+
+    def tied_with(self, best: int) -> NDArray[np.int64]:
+        """Return the positions of all points whose score is that of the best, itself included."""
+        sign = self.work.criterion.sign
+        tied: NDArray[np.int64] = np.flatnonzero(sign * np.array(self.scores) >= sign * self.scores[best] - _TIE)
+        tied.flags.writeable = False
+        return tied
 
     def _try(self, points: list[dict[str, Any]], stage: str) -> None:
         outcomes = None
@@ -158,7 +166,8 @@ class Search:
 
 
 def _column(values: list[Any]) -> NDArray[Any]:
-    if all(isinstance(value, numbers.Real) for value in values):
+    are_numbers = all(isinstance(value, numbers.Real) for value in values)
+    if are_numbers and len(set(map(value_key, values))) == len(set(values)):  # else an array would make 1.0 of 1
         return np.array(values)
     column: NDArray[Any] = np.empty(len(values), dtype=object)
     column[:] = values

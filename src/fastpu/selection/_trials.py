@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fastpu.common._params import check_scores_rows
+from fastpu.common._params import check_scores_rows, value_key
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.selection._criteria import Criterion
 from fastpu.selection._parts import Part
@@ -70,12 +70,12 @@ def make_lines(
 
 
 def _token(value: Any) -> Any:
-    """Return a key that is the same for equal values of a parameter."""
+    """Return a key that is the same for the same values of a parameter."""
     try:
         hash(value)
     except TypeError:
         return id(value)
-    return value
+    return value_key(value)
 
 
 def _run_line(work: Work, part: Part, line: Sequence[Candidate], shared: tuple[str, ...]) -> list[Outcome]:

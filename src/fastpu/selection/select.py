@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_int, check_random_state
 from fastpu.common._sharing import bound_arguments, shared_parameters, shares_together
-from fastpu.common._text import describe
+from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._folds import Fold, stratified_folds
 from fastpu.data._validate import check_labels, check_sample_weight, check_vector, label_counts
@@ -26,11 +26,12 @@ from fastpu.selection._search import Search
 from fastpu.selection._trials import Work
 
 _MAY_PASS = ("not_converged", "degenerate")
+_MOST_SHOWN = 6  # tied points that a printed result names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
-    """What `select` found.
+    """What `select` found; printed, it also names the points that are as good as the chosen one.
 
     Attributes
     ----------
@@ -49,6 +50,9 @@ class Selection:
         The chosen point's place in the table.
     scoring : str
         The criterion.
+    tied : ndarray of int64
+        Places in the table of all points with the best score (within 1e-12), the chosen one among them. Where there are
+        several, the criterion does not tell them apart, and it is the order of the grid that has decided.
     """
 
     best_params: Mapping[str, Any]
@@ -57,12 +61,27 @@ class Selection:
     model: Any
     best_index: int
     scoring: str
+    tied: NDArray[np.int64]
 
     def __repr__(self) -> str:
         return (
             f"Selection(best_params={dict(self.best_params)!r}, {self.scoring}={self.best_score:.6g}, "
-            f"{self.table['score'].size} points tried)"
+            f"{self.table['score'].size} points tried{self._ties_text()})"
         )
+
+    def _ties_text(self) -> str:
+        """Say which points share the best score, by the parameters in which they differ."""
+        if self.tied.size < 2:
+            return ""
+        columns = {key.removeprefix("param_"): self.table[key] for key in self.table if key.startswith("param_")}
+        values = {name: [short(column[i]) for i in self.tied.tolist()] for name, column in columns.items()}
+        differing = {name: of_name for name, of_name in values.items() if len(set(of_name)) > 1}
+        points = [
+            ", ".join(f"{name}={of_name[i]}" for name, of_name in differing.items()) for i in range(len(self.tied))
+        ]
+        more = f" and {len(points) - _MOST_SHOWN} more" if len(points) > _MOST_SHOWN else ""
+        named = f": {'; '.join(points[:_MOST_SHOWN])}{more}" if differing else ""
+        return f"; {self.tied.size} of them have this score, and the one tried first was chosen{named}"
 
 
 def select(
@@ -172,7 +191,8 @@ def select(
     Notes
     -----
     Ties: of points with equal scores (within 1e-12) the one that was tried first is chosen, so the order of the grid
-    decides. PUF and Err* on few labelled rows take few values, and ties are frequent.
+    decides: the result has them in `tied`, and names them where it is printed. PUF and Err* on few labelled rows take
+    few values, and ties are frequent.
 
     Where `fit` takes a sequence of values for a parameter and returns a list of models that share work, as `fit_isvm`
     does for `C`, the points that differ in it alone are fitted at once. Such a function says so in its attribute
@@ -256,6 +276,7 @@ def select(
         model=model,
         best_index=chosen,
         scoring=criterion.name,
+        tied=search.tied_with(chosen),
     )
 
 
@@ -307,9 +328,11 @@ def _folds(cv: Any, labels: NDArray[np.int8], generator: np.random.Generator, cr
         n_folds = check_int("cv", cv, low=2)
         for count, kind in zip(label_counts(labels), ("positive", "unlabelled", "negative"), strict=True):
             if 0 < count < n_folds:
-                hint = f"; pass cv={count} or less" if count > 1 else ""
+                hint = f"pass cv={count} or less" if count > 2 else "pass cv=2"
+                if count == 1:
+                    hint = f"one {kind} row cannot be both fitted and held out: pass validation"
                 raise ValueError(
-                    f"cv = {n_folds} folds need at least {n_folds} rows of each kind, got {count} {kind}{hint}"
+                    f"cv = {n_folds} folds need at least {n_folds} rows of each kind, got {count} {kind}; {hint}"
                 )
         folds = stratified_folds(labels, n_folds, generator)
     for number, (_, held) in enumerate(folds):

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._bags import AutoBags, BagRatio, bag_sizes
-from fastpu.common._params import MANY, check_choice, check_float, check_int, check_random_state
+from fastpu.common._params import MANY, check_choice, check_float, check_int, check_random_state, value_key
 from fastpu.common._text import describe
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
-from fastpu.model._prior import check_prior_in, check_scenario
+from fastpu.model._prior import check_scenario, take_prior_in
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
 
 MAX_BINS = 255  # the default
@@ -73,7 +73,7 @@ _WIDE_SHARE = 0.2
 def check_max_features(value: object, names: tuple[str, ...] = ("sqrt", "all")) -> str | int | float:
     if isinstance(value, str):
         return check_choice("max_features", value, names)
-    if isinstance(value, float):
+    if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
         return check_float("max_features", value, low=0, high=1, open_low=True)
     try:
         return min(check_int("max_features", value, low=1), MANY)
@@ -111,7 +111,7 @@ def check_loss(
                 f"prior must be given for {option}: the share of positives among the unlabelled rows, for example by "
                 f"fastpu.priors.bbe; got None"
             )
-        return kind, *check_prior_in(drawn_as, prior)
+        return kind, *take_prior_in(drawn_as, prior)
     if prior is not None:
         raise ValueError(f"prior must be None for {option}, which needs none, got {describe(prior)}")
     if drawn_as != "case_control":
@@ -166,8 +166,11 @@ class Start:
         if before is None:
             return
         for name, value in params.items():
-            if before.params.get(name) != value:
-                raise ValueError(f"{name} must be that of init_model, {before.params.get(name)!r}, got {value!r}")
+            made_by = before.params.get(name)
+            if value_key(made_by) != value_key(value):
+                # Values that Python takes for equal are told apart by their types, such as 1 (int) and 1.0 (float).
+                wording = describe if made_by == value else repr
+                raise ValueError(f"{name} must be that of init_model, {wording(made_by)}, got {wording(value)}")
         features._check_fits("X", before)
         if before.oob_sum is not None and before.oob_sum.size != n_rows:
             raise ValueError(f"X must have the {before.oob_sum.size} rows of init_model, got {n_rows}")

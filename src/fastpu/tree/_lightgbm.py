@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.data._categories import columns_in_sets
+from fastpu.data._categories import categorical_columns, columns_in_sets
 
 if TYPE_CHECKING:
     import lightgbm
@@ -54,7 +54,7 @@ def make_booster(model: Any) -> lightgbm.Booster:
         "\n",
     ]
     # LightGBM codes the columns of a frame that have categories by these, in the order of the columns.
-    kept_in_order = [list(categories[column]) for column in sorted(categories, key=int)]
+    kept_in_order = [list(categories[str(column)]) for column in categorical_columns(categories)]
     tail = ["end of trees", "", "feature_importances:", "", f"pandas_categorical:{json.dumps(kept_in_order)}", ""]
     booster: lightgbm.Booster = library.Booster(model_str="\n".join(head) + "".join(trees) + "\n".join(tail))
     return booster

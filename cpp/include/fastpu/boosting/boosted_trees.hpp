@@ -24,7 +24,8 @@
 
 namespace fastpu {
 
-// What a callback is told after a round, or with bags after the last round of a bag.
+// What a callback is told after a round, or with bags after the last round of a bag. With bags and early stopping,
+// which makes rounds in steps, it is told after the last round of each step of each bag.
 struct BoostedTreesRound {
   index_t bag = 0;
   index_t round = 0;  // from 1; the rounds of BoostedTreesOptions::init count
@@ -60,8 +61,9 @@ struct BoostedTreesResult : Trees {
 // Time of a tree: O(n d depth) additions of a word to a bin, and O(max_leaves bins) for the search. Memory beside the
 // features and the result: 45 bytes a row, and max_leaves histograms of 8 bytes a bin, at most 128 MB; another
 // histogram for each worker, or with bags all of this and a copy of the bag's codes for each worker. `eval` may be
-// null; bags are judged together when all of them are done. Throws std::invalid_argument for options out of range and
-// labels that the loss does not take.
+// null; bags are judged together. With early stopping they get rounds in steps, and at most early_stopping_rounds or a
+// quarter of the rounds are made for nothing; 8 bytes for each row of each bag are kept between steps. Throws
+// std::invalid_argument for options out of range and labels that the loss does not take.
 BoostedTreesResult boost_trees(const BoostedTreesTrainingSet& train, const BoostEvalSet* eval,
                                const BoostedTreesOptions& options, const BoostedTreesCallback& callback, Team& team);
 

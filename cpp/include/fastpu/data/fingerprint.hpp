@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
@@ -17,5 +18,10 @@ namespace fastpu {
 // Time O(n d) for dense features, a multiplication a code; O(n + entries) and 8 bytes a row for sparse ones.
 std::array<std::uint64_t, 3> fingerprint(const BinnedFeatures& features, const std::int8_t* labels,
                                          const double* weights, index_t first_row, Team& team);
+
+// A hash of the codes of each of these rows, the same for rows with the same codes, whatever data they are in.
+//
+// Time O(d) a row for dense features; O(n + entries) and 8 bytes for each row of the data for sparse ones.
+std::vector<std::uint64_t> row_hashes(const BinnedFeatures& features, const index_t* rows, index_t n, Team& team);
 
 }  // namespace fastpu

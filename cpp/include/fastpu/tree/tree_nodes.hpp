@@ -1,7 +1,8 @@
 // Trees as they are stored: the nodes of all trees one after the other, each tree in breadth-first order.
 //
 // A row goes left where its value is at most the threshold (or its category is in the node's set), else right. Values
-// that count as missing, NaN and -inf, have their own side. Categories are the integers 0 to 254; any other value of a
+// that count as missing, NaN and -inf, have their own side: the better one where training rows had some, else that of
+// the larger part of the training rows at the node. Categories are the integers 0 to 254; any other value of a
 // categorical feature is missing, and a category that the node did not meet when it was grown is on the side of the
 // missing ones.
 #pragma once
@@ -27,6 +28,7 @@ struct TreeNode {
   index_t feature() const { return split >> 2U; }
   bool by_categories() const { return (split & 2U) != 0; }
   bool missing_right() const { return (split & 1U) != 0; }
+  void set_missing_right(bool right) { split = (split & ~1U) | (right ? 1U : 0U); }
 };
 static_assert(sizeof(TreeNode) == 24);
 
@@ -39,6 +41,9 @@ struct CategorySet {
 
   bool has(std::uint32_t member) const { return (words[member >> 6U] >> (member & 63U) & 1U) != 0; }
   void add(std::uint32_t member) { words[member >> 6U] |= std::uint64_t{1} << (member & 63U); }
+  void add(const CategorySet& members) {
+    for (std::size_t w = 0; w < words.size(); ++w) words[w] |= members.words[w];
+  }
   void remove(std::uint32_t member) { words[member >> 6U] &= ~(std::uint64_t{1} << (member & 63U)); }
   friend bool operator==(const CategorySet&, const CategorySet&) = default;
 };
