@@ -75,7 +75,7 @@ def slow_forest(
         repeats_pos = max(1, -(-5 // n_pos))
         sizes = [
             min(max(1, 2 * n_pos, min(least, round(n_unl / 20))), max(1, round(0.632 * n_unl)))
-            for least in (0, 100, 500, 2000)
+            for least in (10, 100, 500, 2000)
         ]
     elif bag_ratio is not None:
         sizes = [min(n_unl, max(1, round(bag_ratio * n_pos)))]

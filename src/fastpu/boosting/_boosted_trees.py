@@ -35,7 +35,7 @@ LOSSES: tuple[str, ...] = get_args(LossName)
 WITH_PRIOR = ("upu",)
 _GAMMA = 0.5
 _LEAST_WEIGHT = 1e-200
-_AUTO_BAGS = AutoBags(ratio=3.0, least_unl=(100,))
+_AUTO_BAGS = AutoBags(ratio=3.0, least_unl=(200,), few_pos=4)
 _LEAF_ROWS, _LEAF_ROWS_IN_BAGS = 20, 3
 _MOST_RATE = 1e6  # far beyond any useful one; without it scores could overflow, which the core refuses less plainly
 

@@ -120,9 +120,10 @@ def fit_boosted_trees(
         Boosters whose scores are averaged. With more than one each has a bag of its own: n_P positive rows drawn with
         replacement, unlabelled rows drawn without (see `bag_ratio`), and all negative rows.
     bag_ratio : "auto", float or None, default "auto"
-        How many unlabelled rows a bag draws. "auto" draws three for each positive one, and more where fewer than five
-        rows are labelled, but never more than 63 % of all, so that all have out-of-bag scores. A number > 0 is the
-        unlabelled rows for each positive one, at most all. None draws as many as there are, with replacement. Leave it
+        How many unlabelled rows a bag draws. "auto" draws three for each positive one. With fewer than five labels it
+        draws at least 200, but then no more than a twentieth of all unlabelled rows. It never draws more than 63 % of
+        them, so that all have out-of-bag scores. A number > 0 is the unlabelled rows for each positive one, at most
+        all. None draws as many as there are, with replacement. Leave it
         out for ``n_bags=1``, which takes all rows.
     subsample_unl : float, default 1.0
         Share of the unlabelled rows that a tree is grown on, in (0, 1], drawn anew for each.

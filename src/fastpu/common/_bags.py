@@ -29,11 +29,14 @@ class AutoBags:
     least_pos : int
         Fewest positive rows of a bag: of fewer draws each is in it several times, or leaves of some rows could not
         tell them from others.
+    few_pos : float
+        Most positive rows at which `least_unl` counts.
     """
 
     ratio: float
     least_unl: tuple[int, ...]
     least_pos: int = 0
+    few_pos: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,6 @@ def bag_sizes(bag_ratio: BagRatio, n_pos: int, n_unl: int, auto: AutoBags) -> Ba
     if bag_ratio != "auto":
         return BagSizes((max(1, round(min(bag_ratio * n_pos, n_unl))),))
     most = max(1, round(_MOST_OF_UNLABELLED * n_unl))
-    beyond = round(_MOST_BEYOND_RATIO * n_unl)
+    beyond = round(_MOST_BEYOND_RATIO * n_unl) if n_pos <= auto.few_pos else 0
     wanted = [max(1, round(auto.ratio * n_pos), min(least, beyond)) for least in auto.least_unl]
     return BagSizes(tuple(min(most, size) for size in wanted), max(1, math.ceil(auto.least_pos / n_pos)))

@@ -29,8 +29,7 @@ class PUBaggingClassifier(MetaClassifier):
     trees `fastpu.fit_forest` does the same faster, and for support vector machines `fastpu.fit_bagging_svm`.
 
     Each of T bags holds all n_pos positive rows, all rows labelled negative, and K unlabelled rows, drawn with
-    replacement, which stand in for negatives; K is n_pos, but at least 100. The score of a row is the mean over the
-    bags,
+    replacement, which stand in for negatives; see `bag_ratio`. The score of a row is the mean over the bags,
 
         f(x) = (f_1(x) + ... + f_T(x)) / T,
 
@@ -47,8 +46,9 @@ class PUBaggingClassifier(MetaClassifier):
     n_bags : int, default 50
         T, the number of bags.
     bag_ratio : "auto" or float, default "auto"
-        "auto" draws as many unlabelled rows as there are positive ones, but at least 100, and at most 63 % of all. Of
-        fewer than 100 positive rows each is in a bag several times, so that both groups count alike. A number > 0 is
+        "auto" draws as many unlabelled rows as there are positive ones, at most 63 % of all. With fewer than 100
+        positive rows it draws 100, or a twentieth of all if that is fewer, and each positive row is in a bag several
+        times, so that both groups count alike. A number > 0 is
         the unlabelled rows in a bag for each positive one, which is in it once; at least one row is drawn.
     response_method : {"auto", "predict_proba", "decision_function"}, default "auto"
         What of `estimator` is the score: by "auto" the probability of label 1 where there is one.
