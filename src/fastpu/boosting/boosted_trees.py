@@ -25,6 +25,7 @@ from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import in_order
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.model._prior import prior_by_labels
 from fastpu.model._threshold import ScoredRows
@@ -215,6 +216,7 @@ def fit_boosted_trees(
     start = Start.of(init_model, random_state, FUNCTION)
     before = start.before
     data, cuts = open_rows(X, max_bins, before)
+    warn_of_other_order(X, y=y, sample_weight=sample_weight)
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
     check_group_counts(settings, label_counts(labels, weights), None if weights is None else float(weights.sum()))

@@ -24,6 +24,7 @@ from sklearn.utils.validation import (
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._text import describe
 from fastpu.data._folds import stratified_folds
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._pu_classifier import PUClassifier, require_classes, require_distinct_names
 from fastpu.model._prior import take_prior_in
@@ -156,6 +157,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         (X,) = indexable(X)
         n_rows = _num_samples(X)
         labels, codes = self._read_labels(y, n_rows)
+        warn_of_other_order(X, y=y, sample_weight=sample_weight)
         weights = check_sample_weight(sample_weight, n_rows)
         require_classes(labels, codes, weights)
         given, estimator_weights = dict(params), weights

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_binary, check_sample_weight, label_counts
 from fastpu.metrics._intervals import tell_open_range
 from fastpu.metrics._rows import read_rows
@@ -46,6 +47,7 @@ def f1(y: object, y_pred: object, *, sample_weight: object = None) -> float:
     >>> f1([1, 1, 1, -1, -1], [1, 1, -1, 1, -1])
     0.6666666666666666
     """
+    warn_of_other_order(y, other="y", y_pred=y_pred, sample_weight=sample_weight)
     positive = check_binary(y, name="y", both=False)
     called = check_binary(y_pred, name="y_pred", both=False)
     if called.size != positive.size:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._warn import warn
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_binary, check_sample_weight, label_counts
 from fastpu.exceptions import EstimateWarning
 from fastpu.metrics._decisions import in_sample, scale_down
@@ -63,6 +64,7 @@ def auc(y: object, scores: object, *, sample_weight: object = None) -> float:
     >>> auc([1, 1, -1, -1], [0.9, 0.4, 0.4, 0.1])
     0.875
     """
+    warn_of_other_order(y, other="y", scores=scores, sample_weight=sample_weight)
     positive = check_binary(y, name="y")
     (values,) = check_scores(("scores", scores), n=positive.size)
     weights = check_sample_weight(sample_weight, positive.size)
