@@ -94,6 +94,7 @@ def test_missing_and_infinite_entries_go_the_same_way():
     assert_same_scores(model, rows)
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.CopiedRowsWarning")  # a column of few values
 def test_minus_infinity_is_missing_where_it_goes_left_too():
     """A split of missing entries from all others has the threshold -inf, which both sides of the format keep."""
     X, y = pu_rows(200, 1)
@@ -146,6 +147,7 @@ def test_frames_with_categories_score_the_same_in_any_coding(framed):
     )
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.CopiedRowsWarning")  # a column of few values
 def test_places_of_categories_score_the_same(framed):
     X, model = framed
     places = np.column_stack([
@@ -224,6 +226,7 @@ def test_trees_of_a_single_leaf_score_the_same():
     assert booster.feature_importance("gain").tolist() == [0, 0]
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.CopiedRowsWarning")  # a column of few values
 @pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 @given(st.lists(st.floats(allow_nan=False, width=64), min_size=2, max_size=12, unique=True))
 def test_every_number_goes_the_same_way(values):
