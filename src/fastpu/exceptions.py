@@ -10,6 +10,7 @@ __all__ = [
     "FailedFitWarning",
     "LabelWarning",
     "ScaleWarning",
+    "UnlikeRowsWarning",
 ]
 
 
@@ -45,3 +46,7 @@ class LabelWarning(UserWarning):
 
 class ScaleWarning(UserWarning):
     """Columns are on scales so different that the method sees little of some, or `sigma` is too small for them."""
+
+
+class UnlikeRowsWarning(UserWarning):
+    """Rows to be scored have a column that is missing as a whole or mostly holds new categories, unlike in training."""

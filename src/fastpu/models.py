@@ -11,6 +11,7 @@ from fastpu.forest._fit import ForestRound
 from fastpu.knn.knn_graph import KNNGraph
 from fastpu.mapping._loop import MappingRound
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
+from fastpu.model._check import BatchCheck, ColumnCheck, Shift
 from fastpu.path._fit import PathRound
 from fastpu.path.svm_path import SVMPath
 from fastpu.pual._arguments import PualRound
@@ -28,9 +29,11 @@ from fastpu.tree.tree_ensemble import TreeEnsemble
 __all__ = [
     "BagRound",
     "BaggingSVM",
+    "BatchCheck",
     "BinnedFeatures",
     "BoostRound",
     "BoostedTreesRound",
+    "ColumnCheck",
     "ForestRound",
     "KNNGraph",
     "KernelMachine",
@@ -48,6 +51,7 @@ __all__ = [
     "RiskRound",
     "SVMPath",
     "Selection",
+    "Shift",
     "StumpEnsemble",
     "SvmRound",
     "TreeEnsemble",

@@ -35,6 +35,8 @@ SIZES = {1: (3000,), 3: (1000, 1, 1999), 7: (500, 0, 900, 100, 1000, 200, 300)}
 def assert_same_model(found, expected):
     """All fields of the models are equal, arrays bit by bit."""
     for field in dataclasses.fields(expected):
+        if field.name == "profile":
+            continue  # fits on Dask keep none
         one, other = getattr(found, field.name), getattr(expected, field.name)
         if field.name == "history":
             assert one.keys() == other.keys()

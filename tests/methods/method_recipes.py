@@ -243,9 +243,9 @@ def bits(value: Any) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
 def model_bits(model: Any, X: Any = None, n_threads: int | None = None, but: Sequence[str] = ()) -> tuple[Any, ...]:
     """The same for all that two models have learned and recorded, and for their scores of X.
 
-    What was asked for is left out, and so are the fields `but`.
+    What was asked for is left out, and so are the profile of the rows, which tells sparse from dense ones, and `but`.
     """
-    names = {field.name for field in dataclasses.fields(model)} - {"params", *but}
+    names = {field.name for field in dataclasses.fields(model)} - {"params", "profile", *but}
     scores = None if X is None else model.decision_function(X, n_threads=n_threads)
     said = {"learned": {name: getattr(model, name) for name in names}, "scores": scores}
     if X is not None and isinstance(model, fastpu.models.MappingMachine):

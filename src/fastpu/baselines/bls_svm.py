@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._sharing import marked
+from fastpu.model._profile import keeps_profile
 from fastpu.pual._arguments import PualOptions, PualRound
 from fastpu.pual._fit import fit_points
 from fastpu.pual.gllc import solve_least_squares
@@ -17,6 +18,7 @@ from fastpu.pual.pual_machine import PualMachine
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(shares=("C_pos", "C_unl", "lam"), shares_together=True)
 def fit_bls_svm(
     X: object,

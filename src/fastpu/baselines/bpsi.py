@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._sharing import marked
+from fastpu.model._profile import keeps_profile
 from fastpu.svm._arguments import MOST_COST, cost_per_row
 from fastpu.svm._margin_engine import MarginRound, MarginRows, Steps, check_margin_options
 from fastpu.svm._margin_fit import fit_each_cost
@@ -19,6 +20,7 @@ from fastpu.svm.linear_machine import LinearMachine
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(shares=("C",))
 def fit_bpsi(
     X: object,

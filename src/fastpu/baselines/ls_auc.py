@@ -23,6 +23,7 @@ from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import prior_among_unlabeled, take_prior_in
+from fastpu.model._profile import keeps_profile
 from fastpu.model._threshold import GROUP, ScoredRows
 from fastpu.risk._fit import Basis, Shape, make_model
 from fastpu.risk.risk_machine import RiskMachine
@@ -59,6 +60,7 @@ class RankMachine(RiskMachine):
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(shares=("lam",))
 def fit_ls_auc(
     X: object,
@@ -156,6 +158,7 @@ def fit_ls_auc(
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(shares=("lam",))
 def fit_samult(
     X: object,
@@ -226,6 +229,7 @@ def fit_samult(
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(shares=("lam",))
 def fit_pnu_auc(
     X: object,

@@ -12,9 +12,11 @@ from fastpu.boosting.stump_boost import pnu_auc_method
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
+from fastpu.model._profile import keeps_profile
 
 
 @answers_unknown_keywords
+@keeps_profile
 def fit_rankboost_auc(
     X: object,
     y: object,
@@ -76,6 +78,7 @@ n_threads, callback, progress
 
 
 @answers_unknown_keywords
+@keeps_profile
 def fit_pnu_adaboost(
     X: object,
     y: object,

@@ -12,6 +12,7 @@ from fastpu.common._params import check_float
 from fastpu.common._sharing import marked
 from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_sample_weight
+from fastpu.model._profile import keeps_profile
 from fastpu.svm._arguments import check_supervised, cost_per_row
 from fastpu.svm._fit import Posed
 from fastpu.svm._grid import fit_posed
@@ -32,6 +33,7 @@ def _pose_svm(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(poses_svm=_pose_svm, takes_many=("C", "gamma"))
 def fit_svm(
     X: object,
@@ -178,6 +180,7 @@ def _pose_nu_svm(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(poses_svm=_pose_nu_svm, takes_many=("nu", "gamma"))
 def fit_nu_svm(
     X: object,
@@ -253,6 +256,7 @@ def _pose_one_class_svm(n_rows: int, _: object, given: Mapping[str, Any]) -> Pos
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(poses_svm=_pose_one_class_svm, takes_many=("nu", "gamma"))
 def fit_one_class_svm(
     X: object,

@@ -28,12 +28,14 @@ from fastpu.data._category_order import in_order
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.model._prior import prior_by_labels
+from fastpu.model._profile import keeps_profile
 from fastpu.model._threshold import ScoredRows
 from fastpu.tree._fit import Start, bin_rows, fingerprint_of, open_rows
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(prior_where=("loss", WITH_PRIOR))
 def fit_boosted_trees(
     X: object,

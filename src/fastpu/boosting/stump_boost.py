@@ -11,11 +11,13 @@ from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, Method, boost
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_float
+from fastpu.model._profile import keeps_profile
 
 _STEPS = ("jensen", "line_search")
 
 
 @answers_unknown_keywords
+@keeps_profile
 def fit_pnu_auc_boost(
     X: object,
     y: object,

@@ -90,8 +90,8 @@ class StumpEnsemble(Model):
 
     def _check_fields(self) -> None:
         arrays = (self.features, self.thresholds, self.polarity, self.alphas, self.deltas, self.z, self.objective)
-        arrays = (*arrays, self.missing_above)
-        if any(array is not None and array.size != self.n_iter for array in arrays):
+        sizes = [array.size for array in (*arrays, self.missing_above) if array is not None]
+        if any(size != self.n_iter for size in sizes):
             raise ValueError(f"a model of {self.n_iter} stumps must have as many entries in each of its arrays")
         if self.features.size and (self.features.min() < 0 or self.features.max() >= self.n_features):
             raise ValueError(f"features must be in [0, {self.n_features})")

@@ -17,12 +17,14 @@ from fastpu.data._category_order import in_order
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_sample_weight
 from fastpu.forest._fit import WITH_PRIOR, ForestFit, ForestRound, ForestRows, check_groups
+from fastpu.model._profile import keeps_profile
 from fastpu.tree._copies import hashes_of_rows
 from fastpu.tree._fit import bin_rows, fingerprint_of, open_rows
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(prior_where=("loss", WITH_PRIOR))
 def fit_forest(
     X: object,

@@ -23,6 +23,7 @@ from fastpu.kernels._scales import check_training_rows
 from fastpu.mapping._loop import Groups, MappingRound, Outcome, converge
 from fastpu.mapping._stages import SvmStages, user_mapping, user_separation
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer, StageScorers
+from fastpu.model._profile import keeps_profile
 from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._solver import KernelSolver, Solved, open_solver, warn_of_worst
 
@@ -34,6 +35,7 @@ _MUCH = 0.2
 
 
 @answers_unknown_keywords
+@keeps_profile
 def fit_smc(
     X: object,
     y: object,
@@ -164,6 +166,7 @@ def fit_smc(
 
 
 @answers_unknown_keywords
+@keeps_profile
 def fit_svmc(
     X: object,
     y: object,

@@ -21,10 +21,12 @@ from fastpu.data._tables import is_lazy
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight
 from fastpu.exceptions import EstimateWarning
 from fastpu.model._calibration import METHODS, Scored, calibrate, check_calibration, probabilities
+from fastpu.model._check import BatchCheck, batch_check
 from fastpu.model._fields import encode_field, field_specs, freeze
 from fastpu.model._file import file_name, write_model_file
 from fastpu.model._lazy import computed, of_partitions
 from fastpu.model._prior import PriorEstimate, check_prior, proper_prior, said_of_wide, take_prior_in
+from fastpu.model._profile import check_profile, warn_of_unlike
 from fastpu.model._threshold import matched_threshold, prior_threshold
 
 if TYPE_CHECKING:
@@ -72,6 +74,9 @@ class Model(ABC):
         Of "isotonic": scores, rising, between which the probability is interpolated. Of "sigmoid": one score c.
     calibration_values : ndarray of float64, or None
         Of "isotonic": the probabilities at the knots. Of "sigmoid": a and b of z = a (s - c) + b.
+    profile : mapping of str to ndarray, or None
+        A few quantiles and shares of the training rows, for `check`. None if the model is from a file of an earlier
+        version, from a path, or from a fit on Dask.
 
     Notes
     -----
@@ -94,6 +99,7 @@ class Model(ABC):
     calibration_prior: float | None = None
     calibration_knots: NDArray[np.float64] | None = None
     calibration_values: NDArray[np.float64] | None = None
+    profile: Mapping[str, NDArray[Any]] | None = None
 
     _ndim: ClassVar[Mapping[str, int]] = {}
 
@@ -120,6 +126,7 @@ class Model(ABC):
         if np.isnan(self.threshold):
             raise ValueError("threshold must be a number, got nan")
         check_calibration(self.calibration, self.calibration_prior, self.calibration_knots, self.calibration_values)
+        check_profile(self.profile, self.n_features)
         self._check_fields()
 
     def _check_fields(self) -> None:  # noqa: B027 - a hook, and most models have nothing to add
@@ -164,6 +171,25 @@ class Model(ABC):
             )
             return lazy
         return self._checked_scores(X, "X", threads)
+
+    def check(self, X: object, *, n_threads: int | None = None) -> BatchCheck:
+        """Compare a batch of rows with the rows that the model was fitted to.
+
+        Parameters and errors are those of `decision_function`, but for rows on Dask, and there must be a row.
+
+        Returns
+        -------
+        BatchCheck
+            Printed it says in a few sentences which columns have lost entries, have new categories or have shifted,
+            whether the scores have, and how many rows are called positive beside how many of the training rows;
+            ``to_frame()`` is a table of the columns. Beside training rows without a label, up to 2,000 of them.
+        """
+        matrix = self._check_input(X, "X")
+        if not matrix.n_rows:
+            raise ValueError("X must have at least 1 row, got none")
+        return batch_check(
+            self, matrix, refuse_nan_scores(self._decision_function(matrix, resolve_n_threads(n_threads)), "X")
+        )
 
     def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[np.int64]:
         """Return +1 for the rows of `X` whose score exceeds `threshold`, and -1 for the others.
@@ -411,6 +437,7 @@ class Model(ABC):
     def _checked_scores(self, X: object, name: str, n_threads: int) -> NDArray[np.float64]:
         """Return the scores of unchecked rows; those whose sums overflow in both directions have none."""
         matrix = self._check_input(X, name)
+        warn_of_unlike(self, matrix)
         return refuse_nan_scores(self._decision_function(matrix, n_threads), name) if matrix.n_rows else np.empty(0)
 
     def _scores_in_memory(self, X: object, name: str, n_threads: int) -> NDArray[np.float64]:

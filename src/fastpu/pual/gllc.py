@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._sharing import marked
+from fastpu.model._profile import keeps_profile
 from fastpu.pual._arguments import Point, PualOptions, PualRound
 from fastpu.pual._fit import Hook, PualSolution, fit_points
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, SystemFactor, is_right, residuals
@@ -18,6 +19,7 @@ from fastpu.pual.pual_machine import PualMachine
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(shares=("C_pos", "C_unl", "lam", "sigma"), shares_together=True)
 def fit_gllc(
     X: object,

@@ -15,6 +15,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import of_rounds
 from fastpu.common._sharing import marked
+from fastpu.model._profile import keeps_profile
 from fastpu.pual._arguments import Point, PualOptions, PualRound
 from fastpu.pual._fit import Hook, PualSolution, fit_points
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, Residual, SystemFactor, is_right, residuals
@@ -22,6 +23,7 @@ from fastpu.pual.pual_machine import PualMachine
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(shares=("C_pos", "C_unl", "lam", "sigma"), shares_together=True)
 def fit_pual(
     X: object,

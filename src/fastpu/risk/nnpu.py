@@ -8,12 +8,14 @@ import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.kernels._scales import warn_of_scales
+from fastpu.model._profile import keeps_profile
 from fastpu.risk._adam import AdamOptions, fit_by_adam
 from fastpu.risk._fit import RiskRound, RiskRows, Shape
 from fastpu.risk.risk_machine import RiskMachine, RiskNetwork
 
 
 @answers_unknown_keywords
+@keeps_profile
 def fit_nnpu(
     X: object,
     y: object,

@@ -13,11 +13,13 @@ from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._text import columns_named
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import proper_prior
+from fastpu.model._profile import keeps_profile
 from fastpu.risk._fit import RiskRound, RiskRows, Shape, make_model, warn_of
 from fastpu.risk.risk_machine import RiskMachine
 
 
 @answers_unknown_keywords
+@keeps_profile
 def fit_upu(
     X: object,
     y: object,

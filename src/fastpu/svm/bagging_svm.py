@@ -20,6 +20,7 @@ from fastpu.data._validate import check_labels
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef
 from fastpu.kernels._scales import check_training_rows
+from fastpu.model._profile import keeps_profile
 from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._fit import linear_engine, solve_linear
 from fastpu.svm._solver import KernelSolver, open_solver, warn_of_worst
@@ -96,6 +97,7 @@ class BaggingSVM(KernelMachine):
 
 
 @answers_unknown_keywords
+@keeps_profile
 def fit_bagging_svm(
     X: object,
     y: object,

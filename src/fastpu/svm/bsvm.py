@@ -13,6 +13,7 @@ from fastpu.common._params import check_float
 from fastpu.common._sharing import marked
 from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels, check_sample_weight
+from fastpu.model._profile import keeps_profile
 from fastpu.svm._arguments import cost_per_row
 from fastpu.svm._fit import Posed
 from fastpu.svm._grid import fit_posed
@@ -32,6 +33,7 @@ def _pose(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(poses_svm=_pose, takes_many=("C_pos", "C_unl", "C", "gamma"))
 def fit_bsvm(
     X: object,

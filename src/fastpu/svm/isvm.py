@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_bool, check_choice, check_float
 from fastpu.common._sharing import marked
+from fastpu.model._profile import keeps_profile
 from fastpu.svm._arguments import MOST_COST
 from fastpu.svm._margin_engine import MarginRound, MarginRows, Steps, check_margin_options
 from fastpu.svm._margin_fit import fit_each_cost
@@ -20,6 +21,7 @@ _STARTS = ("hinge", "psi", "isvm")
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(shares=("C",))
 def fit_isvm(
     X: object,
@@ -141,6 +143,7 @@ def fit_isvm(
 
 
 @answers_unknown_keywords
+@keeps_profile
 @marked(shares=("C",))
 def fit_ipsi(
     X: object,

@@ -1,0 +1,274 @@
+"""What is told of a batch of rows beside the rows that a model was fitted to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc, kolmogorov
+
+from fastpu.data._matrix import DenseMatrix
+from fastpu.model._profile import Profile, as_dense, is_missing, is_unseen, totals
+
+if TYPE_CHECKING:
+    from fastpu.model._model import Model
+
+_LARGE_SHIFT = 0.2  # the usual rule for the population stability index
+_LARGE_SHARE = 0.05  # by which the share of missing or unseen entries is larger
+_SURE = 1e-3  # a shift of one of all columns by chance is rarer than this
+_PSI_BINS = 10
+_FEWEST_EXPECTED = 5.0  # entries of a category in a test; rarer ones are put together
+_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Shift:
+    """How far numbers are from those of the training rows.
+
+    Attributes
+    ----------
+    psi : float
+        Population stability index: sum over bins of (a - b) log(a / b), where a and b are the shares of both. The bins
+        are tenths of the training rows, or categories. Below .1 hardly anything has changed, above .2 much has.
+    distance : float
+        Kolmogorov-Smirnov distance: the largest difference of the shares of rows up to a value. NaN for categories.
+    p_value : float
+        How often rows of the same population would differ by as much; of categories by a chi-square test.
+    """
+
+    psi: float
+    distance: float
+    p_value: float
+
+
+NO_SHIFT = Shift(math.nan, math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class ColumnCheck:
+    """One column of a batch beside the training rows.
+
+    Attributes
+    ----------
+    title : str, number, tuple or None
+        The name of the column, or its number.
+    missing, missing_before : float
+        The share of missing entries in the batch, and among the training rows.
+    unseen : float
+        The share of entries that are categories which the training rows do not have.
+    shift : Shift
+        Of the entries that are there and known.
+    """
+
+    title: Hashable
+    missing: float
+    missing_before: float
+    unseen: float
+    shift: Shift
+
+    def told(self, n_columns: int) -> str:
+        """Return what is unlike the training rows, or "", where so many columns are compared."""
+        parts = []
+        if self.missing - self.missing_before > _LARGE_SHARE:
+            parts.append(f"{self.missing:.0%} missing, {self.missing_before:.0%} before")
+        if self.unseen > _LARGE_SHARE:
+            parts.append(f"{self.unseen:.0%} new categories")
+        if is_large(self.shift, n_columns):
+            parts.append(f"shifted, PSI {self.shift.psi:.2g}")
+        return ", ".join(parts)
+
+
+def is_large(shift: Shift, n_columns: int = 1) -> bool:
+    """Tell whether a shift is large, and no chance."""
+    return shift.psi > _LARGE_SHIFT and shift.p_value * n_columns < _SURE
+
+
+@dataclass(frozen=True, repr=False)
+class BatchCheck:
+    """What `model.check` tells of a batch; printed it is a few sentences.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of the batch.
+    n_before : int
+        Training rows that they are compared with; 0 if the model has no profile of these.
+    columns : tuple of ColumnCheck
+        Empty of sparse rows, and of more than 2,000 columns.
+    scores : Shift
+        Of the scores, beside those of the training rows without a label (of all, if all have one).
+    positive, positive_before : float
+        The share of rows that `predict` calls positive, and that of the training rows. NaN where it is not known.
+    missing, missing_before, nonzero, nonzero_before : float
+        Shares of all entries that are missing, and that are not zero.
+    is_out_of_bag : bool
+        Whether scores of the training rows are out-of-bag ones. Others may be higher than those of new rows, or lower.
+    """
+
+    n_rows: int
+    n_before: int
+    columns: tuple[ColumnCheck, ...]
+    scores: Shift
+    positive: float
+    positive_before: float
+    missing: float
+    missing_before: float
+    nonzero: float
+    nonzero_before: float
+    is_out_of_bag: bool
+
+    @property
+    def unlike(self) -> tuple[Hashable, ...]:
+        """The titles of columns that are unlike those of the training rows."""
+        return tuple(column.title for column in self.columns if column.told(len(self.columns)))
+
+    def __str__(self) -> str:
+        called = f"{round(self.positive * self.n_rows)} ({self.positive:.2%}) are called positive"
+        if not self.n_before:
+            return (
+                f"{self.n_rows} rows: {called}. The model has no profile of its training rows, so nothing can be said "
+                f"of how alike they are; models of fits on one machine have one, from this version on"
+            )
+        parts = [f"{self.n_rows} rows beside {self.n_before} training rows: {called}, {self.positive_before:.2%} there"]
+        if self.columns:
+            found = [(column.title, told) for column in self.columns if (told := column.told(len(self.columns)))]
+            listed = "; ".join(f"{title!r} ({told})" for title, told in found[:_LISTED])
+            more = f"; and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+            of = f"{len(found)} of {len(self.columns)} columns"
+            parts.append(f"{of} are unlike these: {listed}{more}" if found else "No column is unlike these")
+        elif self.missing - self.missing_before > _LARGE_SHARE:
+            parts.append(f"{self.missing:.0%} of all entries are missing, {self.missing_before:.0%} there")
+        has_shifted = "have shifted" if is_large(self.scores) else "have not shifted much"
+        parts.append(f"The scores {has_shifted} (PSI {self.scores.psi:.2g})")
+        return ". ".join(parts) + "."
+
+    __repr__ = __str__
+
+    def to_frame(self) -> Any:
+        """Return the columns as a pandas frame, one row each, with the scores as the last row.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            pandas = import_module("pandas")
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install pandas") from error
+        scores = ColumnCheck("score", 0.0, 0.0, 0.0, self.scores)
+        rows = [*self.columns, scores]
+        titles = [column.title if isinstance(column.title, str) else repr(column.title) for column in rows]
+        return pandas.DataFrame(
+            {
+                "missing": [column.missing for column in rows],
+                "missing_before": [column.missing_before for column in rows],
+                "unseen": [column.unseen for column in rows],
+                "psi": [column.shift.psi for column in rows],
+                "ks_distance": [column.shift.distance for column in rows],
+                "p_value": [column.shift.p_value for column in rows],
+                "unlike": [*(column.told(len(self.columns)) for column in self.columns), ""],
+            },
+            index=pandas.Index(titles, name="column"),
+        )
+
+
+def batch_check(model: Model, matrix: Any, scores: NDArray[np.float64]) -> BatchCheck:
+    """Return what is told of checked rows and their scores."""
+    profile: Profile = model.profile or {}
+    before = profile.get("scores", np.empty(0))
+    dense = as_dense(matrix)
+    has_columns = "missing" in profile and dense is not None
+    now = {name: float(share[0]) for name, share in totals(matrix).items()}
+    then = {name: float(profile[name][0]) for name in now if name in profile}
+    return BatchCheck(
+        n_rows=scores.size,
+        n_before=int(profile["rows"][0]) if profile else 0,
+        columns=_columns(model, profile, dense) if has_columns and dense is not None else (),
+        scores=_shift_of_scores(scores, before),
+        positive=float(np.mean(scores > model.threshold)),
+        positive_before=float(np.mean(before > model.threshold)) if before.size else math.nan,
+        missing=now.get("missing_total", math.nan),
+        missing_before=then.get("missing_total", math.nan),
+        nonzero=now.get("nonzero_total", math.nan),
+        nonzero_before=then.get("nonzero_total", math.nan),
+        is_out_of_bag=bool(profile["is_out_of_bag"][0]) if profile else False,
+    )
+
+
+def _columns(model: Model, profile: Profile, matrix: DenseMatrix) -> tuple[ColumnCheck, ...]:
+    titles = model.feature_names or range(model.n_features)
+    n_before = int(profile["rows"][0])
+    found = []
+    for column, title in enumerate(titles):
+        entries = matrix.values[:, column]
+        gone, unseen = is_missing(entries), is_unseen(entries, matrix.categories, column)
+        known = entries[~(gone | unseen)].astype(np.float64)
+        missing_before = float(profile["missing"][column])
+        here = slice(profile["starts"][column], profile["starts"][column + 1])
+        values, up_to = profile["values"][here], profile["up_to"][here]
+        n_then = round((1 - missing_before) * n_before)
+        shift = NO_SHIFT
+        if known.size and n_then and values.size:
+            of = _shift_of_shares if profile["is_set"][column] else _shift_of_numbers
+            shift = of(known, values, up_to, n_then)
+        found.append(ColumnCheck(title, float(gone.mean()), missing_before, float(unseen.mean()), shift))
+    return tuple(found)
+
+
+def _shift_of_scores(scores: NDArray[np.float64], before: NDArray[np.float64]) -> Shift:
+    if not before.size or not scores.size:
+        return NO_SHIFT
+    points = np.unique(before)
+    up_to = np.searchsorted(before, points, side="right") / before.size
+    shift = _shift_of_numbers(scores, points, up_to, before.size)
+    # No score of before lies between two points, so that the shares just below these are known as well.
+    below = np.searchsorted(np.sort(scores), points, side="left") / scores.size
+    distance = max(shift.distance, float(np.abs(below - np.append(0.0, up_to[:-1])).max()))
+    return replace(shift, distance=distance, p_value=_chance_of(distance, scores.size, before.size))
+
+
+def _shift_of_numbers(
+    now: NDArray[np.float64], points: NDArray[np.float64], up_to: NDArray[np.float64], n_before: int
+) -> Shift:
+    """Return the shift of numbers from some of which the shares up to some points are known."""
+    share_now = np.searchsorted(np.sort(now), points, side="right") / now.size
+    distance = max(float(np.abs(share_now - up_to).max()), 1.0 - float(share_now[-1]))
+    ends = np.unique(np.searchsorted(up_to, np.arange(1, _PSI_BINS) / _PSI_BINS))
+    ends = ends[ends < points.size - 1]
+    shares = [np.diff(of[ends], prepend=0.0, append=1.0) for of in (share_now, up_to)]
+    return Shift(_psi(shares[0], shares[1], now.size, n_before), distance, _chance_of(distance, now.size, n_before))
+
+
+def _chance_of(distance: float, n_now: int, n_before: int) -> float:
+    """Return how often rows of one population are as far apart, by Kolmogorov's limit for many rows."""
+    return float(kolmogorov(math.sqrt(n_now * n_before / (n_now + n_before)) * distance))
+
+
+def _shift_of_shares(
+    now: NDArray[np.float64], places: NDArray[np.float64], before: NDArray[np.float64], n_before: int
+) -> Shift:
+    """Return the shift of the shares of categories."""
+    count_now = np.bincount(now.astype(np.int64), minlength=places.size)[: places.size].astype(np.float64)
+    counts = np.array([count_now, before * n_before])
+    expected = counts.sum(axis=0) * counts.sum(axis=1, keepdims=True) / max(1.0, counts.sum())
+    is_rare = expected.min(axis=0) < _FEWEST_EXPECTED
+    if is_rare.any():
+        counts = np.column_stack([counts[:, ~is_rare], counts[:, is_rare].sum(axis=1)])
+        expected = np.column_stack([expected[:, ~is_rare], expected[:, is_rare].sum(axis=1)])
+    statistic = float(np.sum((counts - expected) ** 2 / np.maximum(expected, 1e-300)))
+    p_value = float(chdtrc(counts.shape[1] - 1, statistic)) if counts.shape[1] > 1 else 1.0
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    return Shift(_psi(shares[0], shares[1], now.size, n_before), math.nan, p_value)
+
+
+def _psi(now: NDArray[np.float64], before: NDArray[np.float64], n_now: int, n_before: int) -> float:
+    """Return the population stability index; half a row more in each bin keeps it finite."""
+    a = (now * n_now + 0.5) / (n_now + 0.5 * now.size)
+    b = (before * n_before + 0.5) / (n_before + 0.5 * before.size)
+    return float(np.sum((a - b) * np.log(a / b)))

@@ -1,0 +1,227 @@
+"""`model.check` tells of a batch what is unlike the training rows, and of rows like these that they are."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.stats import ks_2samp
+
+import fastpu
+from fastpu.exceptions import UnlikeRowsWarning
+from helpers import refused
+from toy_model import toy
+
+TREES = {
+    "forest": lambda X, y: fastpu.fit_forest(X, y, n_trees=30, random_state=0),
+    "boosted trees": lambda X, y: fastpu.fit_boosted_trees(X, y, n_rounds=20, random_state=0),
+    "stumps": lambda X, y: fastpu.fit_pnu_auc_boost(X, y, n_rounds=20),
+}
+
+
+def drawn(n, seed):
+    """A table of claims: numbers, a column with gaps, few and many categories; and who is positive."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < 0.2
+    table = pd.DataFrame({
+        "amount": rng.normal(size=n) + truth,
+        "age": np.where(rng.random(n) < 0.1, np.nan, rng.integers(18, 90, n)),
+        "shop": rng.choice([f"shop {i}" for i in range(20)], n),
+        "zip": rng.choice([f"zip {i}" for i in range(300)], n),
+    })  # fmt: skip
+    return table, truth
+
+
+@pytest.fixture(scope="module")
+def rows():
+    table, truth = drawn(6000, 0)
+    return table, (truth & (np.arange(6000) % 2 == 0)).astype(np.int8)
+
+
+@pytest.fixture(scope="module", params=TREES)
+def model(request, rows):
+    return TREES[request.param](*rows)
+
+
+def linear(X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a model that calls all rows the same
+        return fastpu.fit_upu(X, y, prior=0.2)
+
+
+def column(check, title):
+    return next(column for column in check.columns if column.title == title)
+
+
+def test_rows_of_the_same_kind_are_like_the_training_rows(model):
+    for seed in range(1, 6):
+        check = model.check(drawn(1000, seed)[0])
+        assert check.unlike == ()
+        assert check.scores.psi < 0.1
+        assert abs(check.positive - check.positive_before) < 0.07
+        assert "No column is unlike these" in str(check)
+        assert abs(column(check, "age").missing_before - 0.1) < 0.03
+
+
+def test_lost_shifted_and_new_entries_are_told_column_by_column(model):
+    batch, _ = drawn(1000, 1)
+    batch = batch.assign(amount=np.nan, age=batch["age"] + 40)
+    batch.loc[:299, "shop"], batch.loc[:99, "zip"] = "another", "elsewhere"
+    check = model.check(batch)
+    assert check.unlike == ("amount", "age", "shop", "zip")
+    assert (column(check, "amount").missing, column(check, "amount").missing_before) == (1.0, 0.0)
+    assert (column(check, "shop").unseen, column(check, "zip").unseen) == (0.3, 0.1)
+    assert column(check, "age").shift.p_value < 1e-6
+    assert column(check, "age").shift.psi > 1
+    assert "'amount' (100% missing, 0% before)" in str(check)
+    frame = check.to_frame()
+    assert frame.index.tolist() == ["amount", "age", "shop", "zip", "score"]
+    assert frame.loc["shop", "unseen"] == 0.3
+    assert frame.loc["age", "unlike"].startswith("shifted")
+
+
+def test_shares_of_categories_are_compared(model):
+    batch, _ = drawn(1000, 1)
+    shift = column(model.check(batch[batch["shop"] < "shop 13"]), "shop").shift
+    assert shift.psi > 0.2
+    assert shift.p_value < 1e-6
+    assert np.isnan(shift.distance)
+
+
+def test_distances_are_those_of_kolmogorov_and_smirnov():
+    rng = np.random.default_rng(0)
+    X, y = np.column_stack([rng.normal(size=1500), rng.integers(0, 5, 1500)]), np.arange(1500) < 300
+    model = linear(X, y)
+    batch = np.column_stack([rng.normal(0.2, 1, 700), rng.integers(0, 4, 700)])
+    check = model.check(batch)
+    for shift, now, before, near in (
+        (check.scores, model.decision_function(batch), model.decision_function(X[~y]), 1e-12),
+        (check.columns[1].shift, batch[:, 1], X[~y, 1], 1e-12),
+        (check.columns[0].shift, batch[:, 0], X[~y, 0], 0.03),  # by quantiles alone
+    ):
+        expected = ks_2samp(now, before, method="asymp")
+        assert abs(shift.distance - expected.statistic) < near
+    assert check.columns[1].shift.p_value < 1e-3
+
+
+def test_the_index_is_that_of_tenths():
+    X = np.arange(1000.0)[:, None]
+    model = linear(X, np.arange(1000) % 50 == 0)
+    low = model.check(X[:500]).columns[0].shift
+    assert low.psi == pytest.approx(
+        sum((a - b) * np.log(a / b) for a, b in [(100.5 / 505, 98.5 / 985)] * 5 + [(0.5 / 505, 98.5 / 985)] * 5),
+        rel=0.02,
+    )
+
+
+def test_out_of_bag_scores_are_expected_where_there_are_some(rows):
+    table, y = rows
+    model = TREES["forest"](table, y)
+    held = model.oob_decision_function[y == 0]
+    check = model.check(table[:100])
+    assert check.is_out_of_bag
+    assert abs(check.positive_before - np.mean(held > model.threshold)) < 0.03
+    assert model.with_threshold(prior=0.05, X_unl=table[y == 0]).check(table[:100]).positive_before < 0.1
+
+
+def test_profiles_are_small_and_the_same_for_every_number_of_threads(rows):
+    table, y = rows
+    one, two = (fastpu.fit_forest(table, y, n_trees=20, random_state=0, n_threads=n) for n in (1, 2))
+    assert one.profile.keys() == two.profile.keys()
+    for name, of in one.profile.items():
+        np.testing.assert_array_equal(of, two.profile[name])
+    assert sum(of.nbytes for of in one.profile.values()) < 25_000
+
+
+def test_bins_are_compared_like_the_rows_that_they_are_of(rows):
+    table, y = rows
+    table = table.drop(columns="zip")
+    bins = fastpu.bin_features(table)
+    model = TREES["boosted trees"](bins, y)
+    assert model.check(drawn(1000, 1)[0].drop(columns="zip")).unlike == ()
+    assert model.check(bins[:1000]).unlike == ()
+    shifted = drawn(1000, 1)[0].drop(columns="zip").assign(amount=lambda t: t["amount"] + 1)
+    assert model.check(shifted).unlike == ("amount",)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "wide"])
+def test_of_sparse_and_of_very_wide_rows_scores_and_totals_are_compared(kind):
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 30 if kind == "sparse" else 2001)) * (rng.random((300, 1)) < 0.5)
+    y = np.arange(300) < 60
+    take = sp.csr_array if kind == "sparse" else np.asarray
+    model = linear(take(X), y)
+    check = model.check(take(X[60:]))
+    assert check.columns == ()
+    assert check.nonzero == pytest.approx(check.nonzero_before)
+    assert check.scores.psi < 0.05
+    assert check.n_before == 240
+
+
+def test_a_model_of_an_earlier_version_says_that_it_has_no_profile(tmp_path):
+    model = toy()
+    model.save(tmp_path / "toy.npz")
+    check = fastpu.model._load.load(tmp_path / "toy.npz").check([[1.0, 2.0]])
+    assert check.n_before == 0
+    assert "no profile" in str(check)
+    assert check.positive == 0.0
+
+
+def test_files_and_pickles_keep_the_profile(tmp_path, model):
+    batch, _ = drawn(200, 1)
+    model.save(tmp_path / "model.npz")
+    for again in (fastpu.load(tmp_path / "model.npz"), pickle.loads(pickle.dumps(model))):
+        assert again.check(batch).to_frame().equals(model.check(batch).to_frame())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"starts": np.array([0, 1])},
+        {"scores": np.zeros((2, 2))},
+        {"up_to": np.zeros(1)},
+        {"missing": np.zeros(1)},
+        {"rows": np.zeros(0)},
+    ],
+)
+def test_profiles_that_do_not_fit_are_refused(change):
+    model = linear(np.arange(40.0).reshape(20, 2), np.arange(20) > 10)
+    refused(ValueError, "profile must have", dataclasses.replace, model, profile={**model.profile, **change})
+
+
+def test_scoring_warns_of_a_lost_column_and_of_one_with_new_categories(model):
+    batch, _ = drawn(100, 1)
+    with pytest.warns(UnlikeRowsWarning, match="column 0 .'amount'.*column 2 .'shop'") as caught:
+        model.decision_function(batch.assign(amount=np.nan, shop="another"))
+    assert len(caught) == 1
+
+
+def test_scoring_does_not_warn_of_rows_as_they_may_be(model):
+    batch, _ = drawn(100, 1)
+    some = batch.assign(amount=batch["amount"].where(np.arange(100) > 90))
+    some.loc[:30, "shop"] = "another"
+    single = batch[:1].assign(amount=np.nan, shop="another")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for rows in (batch, some, single):
+            model.decision_function(rows)
+
+
+def test_a_column_that_training_missed_too_may_be_missing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 2))
+    X[50:, 1] = np.nan
+    model = fastpu.fit_pnu_auc_boost(X, np.arange(500) % 5 == 0, n_rounds=5)
+    X[:, 1] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.decision_function(X)
+
+
+def test_no_rows_cannot_be_checked(model):
+    refused(ValueError, "X must have at least 1 row, got none", model.check, drawn(5, 1)[0][:0])
