@@ -136,6 +136,7 @@ def test_every_form_of_the_rows_gives_the_same_model_and_scores(fit):
         np.testing.assert_allclose(last, scores, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.UnlikeRowsWarning")
 @pytest.mark.parametrize("how", ["weights", "rows"])
 def test_categories_without_training_rows_go_with_those_that_the_model_does_not_know(how):
     X, y, _ = mixed_problem(4, n=400)

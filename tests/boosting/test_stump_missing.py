@@ -12,6 +12,8 @@ import scipy.sparse as sp
 import fastpu
 from fastpu.metrics import auc
 
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.UnlikeRowsWarning")  # lost columns are meant
+
 FITS = {
     "auc": fastpu.fit_pnu_auc_boost,
     "ada": fastpu.baselines.fit_pnu_adaboost,

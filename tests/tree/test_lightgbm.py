@@ -123,6 +123,7 @@ def test_tiny_numbers_that_lightgbm_reads_as_zero_score_as_zero():
     np.testing.assert_allclose(predict(model.to_lightgbm(), tiny), model.decision_function(np.zeros((3, 1))), **CLOSE)
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.UnlikeRowsWarning")
 def test_frames_with_categories_score_the_same_in_any_coding(framed):
     X, model = framed
     nodes = model.nodes
@@ -148,6 +149,7 @@ def test_frames_with_categories_score_the_same_in_any_coding(framed):
 
 
 @pytest.mark.filterwarnings("ignore::fastpu.exceptions.CopiedRowsWarning")  # a column of few values
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.UnlikeRowsWarning")
 def test_places_of_categories_score_the_same(framed):
     X, model = framed
     places = np.column_stack([

@@ -8,6 +8,8 @@ import scipy.sparse as sp
 
 import fastpu
 
+pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.UnlikeRowsWarning")  # lost columns are meant
+
 FITS = {
     "forest": lambda X, y: fastpu.fit_forest(X, y, n_trees=100, random_state=0),
     "best splits": lambda X, y: fastpu.fit_forest(X, y, n_trees=50, splitter="best", random_state=0),

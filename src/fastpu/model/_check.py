@@ -6,17 +6,14 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, kolmogorov
 
 from fastpu.data._matrix import DenseMatrix
-from fastpu.model._profile import Profile, as_dense, is_missing, is_unseen, totals
-
-if TYPE_CHECKING:
-    from fastpu.model._model import Model
+from fastpu.model._profile import Profile, Profiled, as_dense, is_missing, is_unseen, totals
 
 _LARGE_SHIFT = 0.2  # the usual rule for the population stability index
 _LARGE_SHARE = 0.05  # by which the share of missing or unseen entries is larger
@@ -178,7 +175,7 @@ class BatchCheck:
         )
 
 
-def batch_check(model: Model, matrix: Any, scores: NDArray[np.float64]) -> BatchCheck:
+def batch_check(model: Profiled, matrix: Any, scores: NDArray[np.float64]) -> BatchCheck:
     """Return what is told of checked rows and their scores."""
     profile: Profile = model.profile or {}
     before = profile.get("scores", np.empty(0))
@@ -201,7 +198,7 @@ def batch_check(model: Model, matrix: Any, scores: NDArray[np.float64]) -> Batch
     )
 
 
-def _columns(model: Model, profile: Profile, matrix: DenseMatrix) -> tuple[ColumnCheck, ...]:
+def _columns(model: Profiled, profile: Profile, matrix: DenseMatrix) -> tuple[ColumnCheck, ...]:
     titles = model.feature_names or range(model.n_features)
     n_before = int(profile["rows"][0])
     found = []

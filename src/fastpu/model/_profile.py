@@ -9,8 +9,8 @@ sparse rows, the scores and a few sums are kept alone.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,9 +27,6 @@ from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import UnlikeRowsWarning
 from fastpu.model._fields import FieldSpec, freeze
 
-if TYPE_CHECKING:
-    from fastpu.model._model import Model
-
 MOST_ROWS = 2000
 MOST_COLUMNS = 2000
 _QUANTILES = 50
@@ -45,6 +42,23 @@ ascending; "missing_total" and "nonzero_total": shares of all entries. Of each c
 values of each column begin in "values" (numbers, or places of categories) and in "up_to" (the share of the present
 entries that are at most the value; of a category its own share).
 """
+
+
+class Profiled(Protocol):
+    """What is used of a `fastpu.Model`, which stands on this file."""
+
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def feature_names(self) -> tuple[Hashable, ...] | None: ...
+    @property
+    def threshold(self) -> float: ...
+    @property
+    def profile(self) -> Profile | None: ...
+    def _check_input(self, X: object, name: str) -> Any: ...
+    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]: ...
+    def _out_of_bag(self) -> NDArray[np.float64] | None: ...
+
 
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 
@@ -64,13 +78,13 @@ def keeps_profile(fit: _Fit) -> _Fit:
     return call  # type: ignore[return-value]  # it takes and returns what the fit does
 
 
-def _keep(model: Model, profile: Profile | None) -> None:
+def _keep(model: Profiled, profile: Profile | None) -> None:
     """Give a model its profile before anybody else has it, without the checks of all fields, which may take long."""
     spec = FieldSpec("arrays", optional=True, dtypes=(np.generic,), ndim=None)
     object.__setattr__(model, "profile", freeze("profile", profile, spec))
 
 
-def profile_of(model: Model, X: object, y: object, sample_weight: object) -> Profile | None:
+def profile_of(model: Profiled, X: object, y: object, sample_weight: object) -> Profile | None:
     """Return the profile of rows that a model was fitted to, or None where they cannot be read a second time."""
     table: Any = X if isinstance(X, BinnedFeatures) else known_table(X)
     table = table.tocsr() if sp.issparse(table) else table
@@ -216,7 +230,7 @@ def is_unseen(entries: NDArray[Any], categories: Kept, column: int) -> NDArray[n
     return unseen
 
 
-def warn_of_unlike(model: Model, matrix: Any) -> None:
+def warn_of_unlike(model: Profiled, matrix: Any) -> None:
     """Warn if a column of rows is missing as a whole, or most of its categories are new, unlike in training."""
     profile = model.profile
     if profile is None or "missing" not in profile or not isinstance(matrix, DenseMatrix):
