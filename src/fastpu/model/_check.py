@@ -136,13 +136,14 @@ class BatchCheck:
             found = [(column.title, told) for column in self.columns if (told := column.told(len(self.columns)))]
             listed = "; ".join(f"{title!r} ({told})" for title, told in found[:_LISTED])
             more = f"; and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+            verb = "is" if len(found) == 1 else "are"
             of = f"{len(found)} of {len(self.columns)} columns"
-            parts.append(f"{of} are unlike these: {listed}{more}" if found else "No column is unlike these")
+            parts.append(f"{of} {verb} unlike these: {listed}{more}" if found else "No column is unlike these")
         elif self.missing - self.missing_before > _LARGE_SHARE:
             parts.append(f"{self.missing:.0%} of all entries are missing, {self.missing_before:.0%} there")
         has_shifted = "have shifted" if is_large(self.scores) else "have not shifted much"
         parts.append(f"The scores {has_shifted} (PSI {self.scores.psi:.2g})")
-        return ". ".join(parts) + "."
+        return ".\n".join(parts) + "."
 
     __repr__ = __str__
 
