@@ -162,31 +162,36 @@ def _of_columns(matrix: DenseMatrix | None) -> dict[str, NDArray[Any]]:
     if matrix is None:
         return {}
     in_sets = set(columns_in_sets(matrix.categories))
-    missing, values, up_to = [], [], []
-    for column, entries in enumerate(matrix.values.T):
-        gone = is_missing(entries)
-        missing.append(gone.mean())
-        present = entries[~gone].astype(np.float64)
+    columns = np.array(matrix.values.T, dtype=np.float64)
+    columns[is_missing(columns)] = np.nan  # which come last
+    columns.sort(axis=1)
+    n_present = columns.shape[1] - np.count_nonzero(np.isnan(columns), axis=1)
+    values, up_to = [], []
+    for column, (n, entries) in enumerate(zip(n_present.tolist(), columns, strict=True)):
+        present = entries[:n]
         if column in in_sets:
             n_kept = len(matrix.categories[str(column)])
             shares = np.bincount(present.astype(np.int64), minlength=n_kept + 1)[:n_kept] / max(1, present.size)
             values.append(np.arange(float(n_kept)))
             up_to.append(shares)
             continue
-        present.sort()
-        points = np.unique(present)
+        points = _distinct(present)
         if points.size > _QUANTILES:
             at = np.ceil(np.arange(1, _QUANTILES + 1) / _QUANTILES * present.size).astype(np.int64) - 1
-            points = np.unique(present[at])
+            points = _distinct(present[at])
         values.append(points)
         up_to.append(np.searchsorted(present, points, side="right") / max(1, present.size))
     return {
-        "missing": np.array(missing),
-        "is_set": np.array([column in in_sets for column in range(len(missing))]),
+        "missing": 1.0 - n_present / max(1, columns.shape[1]),
+        "is_set": np.array([column in in_sets for column in range(matrix.n_features)]),
         "starts": np.cumsum([0, *(of.size for of in values)]),
         "values": np.concatenate(values),
         "up_to": np.concatenate(up_to),
     }
+
+
+def _distinct(ascending: NDArray[np.float64]) -> NDArray[np.float64]:
+    return ascending[np.append(True, ascending[1:] > ascending[:-1])] if ascending.size else ascending
 
 
 def check_profile(profile: Profile | None, n_features: int) -> None:
