@@ -18,7 +18,7 @@ from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior, take_prior_in
 from fastpu.priors._likelihood import score_share
 from fastpu.priors._rows import doubts
-from fastpu.selection._parts import FoldParts, TableRows
+from fastpu.selection._parts import FoldParts
 
 _OF_ROWS = ("sample_weight", "sample_cost")
 

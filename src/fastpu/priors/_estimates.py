@@ -11,16 +11,28 @@ from numpy.typing import NDArray
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_int
+from fastpu.common._params import check_int, check_random_state
+from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
-from fastpu.data._matrix import Matrix
+from fastpu.data._matrix import DenseMatrix, Matrix
+from fastpu.data._table_rows import TableRows
 from fastpu.exceptions import EstimateWarning
 from fastpu.kernels._gauss_basis import gauss_features, median_distance
 from fastpu.model._prior import PriorEstimate
 from fastpu.priors._kernel import kernel_factor, mixture_share
-from fastpu.priors._likelihood import ScoreShare
-from fastpu.priors._rows import MOST_SAMPLES, Sample, doubts, on_one_scale, open_sample, row_keys
-from fastpu.priors._scores import default_rankers, open_rankers, share_by_scores
+from fastpu.priors._likelihood import ScoreShare, score_share
+from fastpu.priors._rows import (
+    MOST_SAMPLES,
+    Sample,
+    doubts,
+    numbers_of,
+    on_one_scale,
+    require_given,
+    row_keys,
+    sample_of,
+    scored_rows,
+)
+from fastpu.priors._scores import open_rankers, rankers_of_numbers, share_by_scores
 
 _LEVEL = 0.95
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # kernel widths, as multiples of the median distance between rows
@@ -38,6 +50,7 @@ def km2(
     X: object,
     y: object,
     *,
+    scores: object = None,
     max_rows: int = 1000,
     n_boot: int = 0,
     random_state: int | np.random.Generator | None = None,
@@ -107,7 +120,15 @@ def km2(
     0.4
     """
     most = check_int("max_rows", max_rows, low=2)
-    matrix, sample, generator, threads = open_sample(X, y, "km2", random_state, n_threads)
+    threads, generator = resolve_n_threads(n_threads), check_random_state(random_state)
+    matrix: Matrix
+    if scores is None:
+        require_given(X, "km2")
+        matrix = numbers_of(X, "km2")
+        sample = sample_of(X, y, matrix.n_rows, "km2")
+    else:
+        sample, values = scored_rows(X, y, scores, None, "km2")
+        matrix = DenseMatrix(values[:, None])
     keys, scaled = row_keys(matrix), on_one_scale(matrix)
 
     def estimate(drawn: Sample) -> tuple[float, str]:
@@ -135,7 +156,12 @@ def km2(
         )  # fmt: skip
         return mixture_share(kernel_factor(best), of_unl, of_pos), trouble
 
-    return _finished("km2", estimate, lambda: _allowed(matrix, sample, generator, threads), sample, n_boot, generator)
+    def allowed() -> ScoreShare:
+        if scores is None:
+            return _allowed(matrix, sample, generator, threads)
+        return score_share(values[sample.pos], values[sample.unl])
+
+    return _finished("km2", estimate, allowed, sample, n_boot, generator)
 
 
 @answers_unknown_keywords
@@ -143,6 +169,7 @@ def bbe(
     X: object,
     y: object,
     *,
+    scores: object = None,
     fit: Callable[[Any, NDArray[np.int64]], Any] | None = None,
     n_boot: int = 0,
     random_state: int | np.random.Generator | None = None,
@@ -216,12 +243,25 @@ def bbe(
     >>> round(bbe(X, y, random_state=0).value, 1)
     0.4
     """
-    matrix, sample, generator, threads = open_sample(X, y, "bbe", random_state, n_threads)
-    rankers = open_rankers(matrix, fit, generator, threads)
+    threads, generator = resolve_n_threads(n_threads), check_random_state(random_state)
+    if scores is None:
+        require_given(X, "bbe")
+        rows = TableRows(X, any_columns=fit is not None)
+        sample = sample_of(X, y, rows.n_rows, "bbe")
+        rankers = open_rankers(rows, fit, generator, threads)
+
+        def share_of(drawn: Sample) -> ScoreShare:
+            return share_by_scores(drawn, rankers, generator)
+    else:
+        sample, values = scored_rows(X, y, scores, fit, "bbe")
+
+        def share_of(drawn: Sample) -> ScoreShare:
+            return score_share(values[drawn.pos], values[drawn.unl])
+
     shares: list[ScoreShare] = []
 
     def estimate(drawn: Sample) -> tuple[float, str]:
-        shares.append(share_by_scores(drawn, rankers, generator))
+        shares.append(share_of(drawn))
         if shares[-1].value < _LARGEST:
             return shares[-1].value, ""
         return _LARGEST, (
@@ -252,7 +292,7 @@ def _allowed(matrix: Matrix, sample: Sample, generator: np.random.Generator, thr
     )
     scored = matrix[np.concatenate([pos, unl])]
     renumbered = Sample(np.arange(pos.size), np.arange(pos.size, pos.size + unl.size))
-    return share_by_scores(renumbered, default_rankers(scored, generator, threads), generator)
+    return share_by_scores(renumbered, rankers_of_numbers(scored, generator, threads), generator)
 
 
 def _finished(
