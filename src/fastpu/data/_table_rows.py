@@ -41,9 +41,17 @@ class TableRows:
             )
         return self.X[np.ix_(rows, columns)]
 
+    def only(self, rows: NDArray[np.int64]) -> TableRows:
+        """Return the rows of these numbers, which ascend; all of them without a copy."""
+        return self if rows.size == self.n_rows else self._like(self.take(rows))
+
     def without_column(self, number: int) -> TableRows:
-        """Return the rows without the column of this number."""
+        """Return all rows without the column of this number."""
         kept = [column for column in range(self.X.shape[1]) if column != number]
-        left: TableRows = object.__new__(TableRows)
-        left.X, left.n_rows, left._kind = take_columns(self.X, self._kind, kept), self.n_rows, self._kind
-        return left
+        return self._like(take_columns(self.X, self._kind, kept))
+
+    def _like(self, X: Any) -> TableRows:
+        """Return a part of these rows, which need not be checked again."""
+        part: TableRows = object.__new__(TableRows)
+        part.X, part.n_rows, part._kind = X, int(X.shape[0]), self._kind
+        return part

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._warn import warn
 from fastpu.data._folds import Fold, stratified_folds
+from fastpu.data._table_rows import TableRows
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
 from fastpu.model._calibration import METHODS, Scored
 from fastpu.model._model import Model

@@ -64,10 +64,13 @@ def km2(
 
     Parameters
     ----------
-    X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Columns are divided by their spread, so that their units do not matter.
+    X : array-like, CSR matrix or DataFrame of shape (n, d), or None
+        Columns are divided by their spread, so that their units do not matter. Without `scores` they must be numbers:
+        distances between rows with missing entries or categories are not defined.
     y : array-like of shape (n,)
-        +1 positive, 0 unlabelled; at least two of each.
+        +1 positive, 0 unlabelled; at least two of each. Rows that are -1, labelled negative, have no part in it.
+    scores : array-like of shape (n,), optional
+        In place of `X`, which is None then: scores of the rows as in `bbe`, a single column of numbers.
     max_rows : int, default 1000
         >= 2. Of a group that has more different rows, so many rows are drawn.
     n_boot : int, default 0
@@ -80,7 +83,7 @@ def km2(
     Returns
     -------
     PriorEstimate
-        At most 0.98; `allowed` as in `bbe`, of 5,000 rows of each group at most.
+        At most 0.98; `allowed` as in `bbe`, of 5,000 rows of each group at most, or of all `scores`.
 
     Raises
     ------
@@ -125,7 +128,8 @@ def km2(
     if scores is None:
         require_given(X, "km2")
         matrix = numbers_of(X, "km2")
-        sample = sample_of(X, y, matrix.n_rows, "km2")
+        counted, sample = sample_of(X, y, matrix.n_rows, "km2")
+        matrix = matrix if counted.size == matrix.n_rows else matrix[counted]
     else:
         sample, values = scored_rows(X, y, scores, None, "km2")
         matrix = DenseMatrix(values[:, None])
@@ -190,15 +194,22 @@ def bbe(
 
     Parameters
     ----------
-    X : array-like, CSR matrix or DataFrame of shape (n, d)
-        The unit of a column does not matter to the default `fit`; a `fit` of yours sees the rows as they are.
+    X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d), or None
+        The unit of a column does not matter to the default `fit`, and missing entries and categories are taken as they
+        are. A `fit` of yours gets rows of the kind that you pass, such as frames, whatever their columns hold.
         Leave copies of rows out, such as oversampled positives: models that have seen one copy score the other, and
         the estimate comes out too small.
+    scores : array-like of shape (n,), optional
+        In place of `X` and `fit`, which are None then: scores of the rows, larger for what is more like the positive
+        ones, each by a model that was not fitted to the row. Such are `oob_decision_function` of a forest, which costs
+        one fit and not fifteen, or scores of rows that were held out. Scores of the rows that a model was fitted to
+        tell labelled from unlabelled rows too well: the estimate is then far too small.
     fit : callable, optional
         ``fit(X, y) -> model`` with y in {1, 0}, whose ``model.decision_function(X)`` is larger for what is more like
         the positive rows; by default the sum of two scores of positive against unlabelled rows: 100 boosted stumps
         (`fit_pnu_auc_boost`), and squared-loss AUC in 200 Gaussian basis functions (`fit_ls_auc`) of columns that are
-        divided by their spread.
+        divided by their spread. Where entries are missing, or infinite, or columns have categories, the second is a
+        forest of 200 trees (`fit_forest`).
     y, n_boot, random_state, n_threads
         As in `km2`.
 
@@ -208,7 +219,7 @@ def bbe(
         At most 0.99. `allowed` goes from the least share that the likelihood allows (95 %) to the largest of that and
         the bound of the best bin. It begins at 0 where fewer than half of the labelled rows have scores at which, by
         the likelihood, less than a fifth of the unlabelled rows are negative: the ratio has no flat part then that
-        would show where it ends. All are medians over three partitions into folds.
+        would show where it ends. All are medians over three partitions into folds, unless `scores` are given.
 
     Warns
     -----
@@ -242,13 +253,20 @@ def bbe(
     >>> y = np.arange(980) < 500  # 200 of the 480 others are positive
     >>> round(bbe(X, y, random_state=0).value, 1)
     0.4
+
+    The out-of-bag scores of a forest do as well:
+
+    >>> import fastpu
+    >>> model = fastpu.fit_forest(X, y, random_state=0)
+    >>> round(bbe(None, y, scores=model.oob_decision_function).value, 1)
+    0.4
     """
     threads, generator = resolve_n_threads(n_threads), check_random_state(random_state)
     if scores is None:
         require_given(X, "bbe")
         rows = TableRows(X, any_columns=fit is not None)
-        sample = sample_of(X, y, rows.n_rows, "bbe")
-        rankers = open_rankers(rows, fit, generator, threads)
+        counted, sample = sample_of(X, y, rows.n_rows, "bbe")
+        rankers = open_rankers(rows.only(counted), fit, generator, threads)
 
         def share_of(drawn: Sample) -> ScoreShare:
             return share_by_scores(drawn, rankers, generator)

@@ -58,8 +58,11 @@ class Sample:
         return Sample(*groups)
 
 
-def sample_of(X: object, y: object, n_rows: int, function: str) -> Sample:
-    """Return the positive and the unlabelled rows; labelled negatives have no part in the estimates."""
+def sample_of(X: object, y: object, n_rows: int, function: str) -> tuple[NDArray[np.int64], Sample]:
+    """Return the numbers of the rows that are not labelled negative, which have no part in it, and of these the groups.
+
+    The groups are given by numbers among those rows.
+    """
     warn_of_other_order(X, y=y)
     labels = check_labels(y, n_rows)
     if (labels == -1).any() and not (labels == 0).any():
@@ -67,11 +70,12 @@ def sample_of(X: object, y: object, n_rows: int, function: str) -> Sample:
             f"y holds -1 and no 0, which is ambiguous: if -1 means unlabelled, pass fastpu.as_labels(y, unlabeled=-1); "
             f"if it means labelled negative, {function} lacks unlabelled rows, whose share of positives it estimates"
         )
-    sample = Sample(*(np.flatnonzero(labels == g).astype(np.int64) for g in (1, 0)))
+    counted = np.flatnonzero(labels >= 0).astype(np.int64)
+    sample = Sample(*(np.flatnonzero(labels[counted] == g).astype(np.int64) for g in (1, 0)))
     for name, rows in (("positive", sample.pos), ("unlabelled", sample.unl)):
         if rows.size < 2:
             raise ValueError(f"y must have at least two {name} rows for {function}, got {rows.size}")
-    return sample
+    return counted, sample
 
 
 def numbers_of(X: object, function: str) -> Matrix:
@@ -96,16 +100,15 @@ def numbers_of(X: object, function: str) -> Matrix:
     return matrix
 
 
-def scored_rows(
-    X: object, y: object, scores: object, fit: object, function: str
-) -> tuple[Sample, NDArray[np.float64]]:
+def scored_rows(X: object, y: object, scores: object, fit: object, function: str) -> tuple[Sample, NDArray[np.float64]]:
     """Return the rows of `y` and their scores, which are given in place of rows and of a function that scores them."""
     for name, given in (("X", X), ("fit", fit)):
         if given is not None:
             raise TypeError(f"{name} must be None where scores of the rows are given, got {describe(given)}")
     values = check_vector("scores", scores, of_nan=NO_SCORE)
     warn_of_other_order(scores, other="scores", y=y)
-    return sample_of(None, y, values.size, function), values
+    counted, sample = sample_of(None, y, values.size, function)
+    return sample, values[counted]
 
 
 def require_given(X: object, function: str) -> None:

@@ -94,7 +94,7 @@ class ScarTest:
     def _where(self, i: int) -> str:
         """Return the cut of a column, or its category, as the table shows it."""
         category = self.category[i]
-        if self.cut[i] == -np.inf or category != category:  # NaN alone differs from itself
+        if self.cut[i] == -np.inf or (isinstance(category, float) and np.isnan(category)):
             return "missing"
         return f"{self.cut[i]:.4g}" if category is None else short(category)
 
@@ -120,13 +120,15 @@ def scar_test(
     can be found: for each column, rows are scored by models of the *other* columns, fitted to labelled against
     unlabelled rows of other folds, so that neither the column nor the own label of a row decides what it is compared
     with. Of the rows with the largest scores, nearly all of which are positive, labelled and unlabelled ones are
-    compared in the column: by the largest difference of their shares above a cut (Kolmogorov and Smirnov), and how
-    often a difference is as large if labels are dealt out to these rows at random. Errors are those of `bbe`.
+    compared in the column: by the largest difference of their shares above a cut (Kolmogorov and Smirnov), or of their
+    shares in a category, and how often a difference is as large if labels are dealt out to these rows at random. Errors
+    are those of `bbe`.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        At least two columns; the unit of a column does not matter to the default `fit`.
+        At least two columns; the unit of a column does not matter to the default `fit`. Missing entries and categories
+        are taken as they are: a missing entry is compared as one below all numbers.
     prior : float or PriorEstimate, optional
         P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows, the labelled ones
         included, in ``"single_set"``, which is converted; if in doubt, pass too small a one. It says how many
@@ -141,7 +143,8 @@ def scar_test(
     columns : str, int, slice, list of str or of int, or mask, optional
         The columns to be tested, by default all.
     fit : callable, optional
-        As in `bbe`; it sees the rows without the column.
+        As in `bbe`; it gets the rows without the column. Scores that one has, as `bbe` takes them, are of no use here:
+        the model that made them has seen the column.
     n_permutations : int, default 999
         From 1 to 10^6. No p-value is below 2 / (n_permutations + 1); for d columns take 40 d or more.
     n_divisions : int, default 10
@@ -190,8 +193,9 @@ def scar_test(
     threads, generator = resolve_n_threads(n_threads), check_random_state(random_state)
     require_rows(X, "scar_test")
     rows = TableRows(X)
+    counted, sample = sample_of(X, y, rows.n_rows, "scar_test")
+    rows = rows.only(counted)
     matrix = check_matrix(rows.X, finite=False, categories="learn")
-    sample = sample_of(X, y, rows.n_rows, "scar_test")
     if (prior is None) == (n_top is None):
         came = "None for both" if prior is None else f"{short(prior)} and {short(n_top)}"
         raise TypeError(f"one of prior and n_top must be given, to find unlabelled rows that are positive, got {came}")

@@ -21,7 +21,6 @@ from fastpu.data.binned_features import BinnedFeatures, bin_features
 from fastpu.exceptions import CopiedRowsWarning, DegenerateModelWarning
 from fastpu.forest.forest import fit_forest
 from fastpu.kernels._gauss_basis import draw_centers, median_distance
-from fastpu.model._model import Model
 from fastpu.priors._likelihood import ScoreShare, score_share
 from fastpu.priors._rows import Sample, folds_of, on_one_scale
 
