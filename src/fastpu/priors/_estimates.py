@@ -254,10 +254,10 @@ def bbe(
     >>> round(bbe(X, y, random_state=0).value, 1)
     0.4
 
-    The out-of-bag scores of a forest do as well:
+    The out-of-bag scores of a forest do as well, if its bags leave rows of both groups out:
 
     >>> import fastpu
-    >>> model = fastpu.fit_forest(X, y, random_state=0)
+    >>> model = fastpu.fit_forest(X, y, bag_ratio=0.5, random_state=0)
     >>> round(bbe(None, y, scores=model.oob_decision_function).value, 1)
     0.4
     """
