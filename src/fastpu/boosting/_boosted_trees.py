@@ -20,6 +20,7 @@ from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._threshold import ScoredRows
 from fastpu.tree._copies import hashes_of_rows, warn_of_copies
+from fastpu.tree._leaks import warn_of_leaks
 from fastpu.tree._fit import (
     bag_options,
     check_loss,
@@ -258,7 +259,8 @@ def make_model(
         model = scored.with_threshold(model)
     if settings.n_bags > 1:
         n_threads = training.n_threads
-        warn_of_copies(FUNCTION, lambda label: hashes_of_rows(features, scored.counted(label), n_threads))
+        if not warn_of_copies(FUNCTION, lambda label: hashes_of_rows(features, scored.counted(label), n_threads)):
+            warn_of_leaks(FUNCTION, model, scored, features.column)
     _warn(model, scored, grown, chosen)
     return model
 

@@ -203,5 +203,5 @@ def fit_forest(
         return hashes_of_rows(features, rows.counted(label), threads)
 
     known_by = fingerprint_of(features, labels, given, threads)
-    rows = ForestRows(labels, weights, score_all, features, among_unlabelled, known_by, hashes)
+    rows = ForestRows(labels, weights, score_all, features, among_unlabelled, known_by, hashes, features.column)
     return fit.model(rows, grow)
