@@ -20,7 +20,6 @@ from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._threshold import ScoredRows
 from fastpu.tree._copies import hashes_of_rows, warn_of_copies
-from fastpu.tree._leaks import warn_of_leaks
 from fastpu.tree._fit import (
     bag_options,
     check_loss,
@@ -28,6 +27,7 @@ from fastpu.tree._fit import (
     drawn_features,
     joined,
 )
+from fastpu.tree._leaks import warn_of_leaks
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 FUNCTION = "fit_boosted_trees"
