@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from fastpu.common._methods import DECLARED
+from fastpu.common._methods import BALANCE, DECLARED
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
@@ -107,5 +107,5 @@ def _balance_of(function: str) -> str:
     for name, method in DECLARED.items():
         if function in (name, method.classifier):
             is_weighed_at_fit = function == method.classifier and method.weights
-            return method.balance or ("pass sample_weight to fit" if is_weighed_at_fit else "")
+            return BALANCE.get(name) or ("pass sample_weight to fit" if is_weighed_at_fit else "")
     return ""

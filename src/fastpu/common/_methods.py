@@ -18,8 +18,7 @@ class Method:
     says which of them it needs. The others say whether it takes CSR without making it dense, sample weights, missing
     (NaN) and infinite entries, float32 without a copy, binned features, and categorical columns of frames; whether BLAS
     or LAPACK sums for it, whose rounding may depend on the number of threads; and whether a weight equals that many
-    repetitions of the row. `balance` says how the groups weigh, to those who ask for class weights, where neither
-    weights nor costs are the answer.
+    repetitions of the row.
     """
 
     title: str
@@ -35,7 +34,6 @@ class Method:
     categories: bool = False
     blas: bool = False
     repeats: bool = True
-    balance: str = ""
 
     @property
     def baseline(self) -> bool:
@@ -54,66 +52,54 @@ _PATH = {"weights": False, "float32": False}
 _BLAS = {"blas": True}
 _NEIGHBOURS = {"weights": False, "blas": True}
 
-_OF_BAGS = "bag_ratio says how many unlabelled rows a bag has"
-_ALIKE = "labelled and unlabelled rows weigh the same already, however many there are of each"
-_BY_PRIOR = "prior says how labelled and unlabelled rows weigh, however many there are of each"
-_ALL_ALIKE = "each group of rows weighs the same already, however many rows it has"
-
 _AUC = "any two or three of P, U, N"
 
 #: Every method, by the name of its function: those of `fastpu`, then the baselines.
 DECLARED = {
-    "fit_pnu_auc_boost": Method(
-        "PNUAUCBoost, boosting for the AUC", "PNUAUCBoostClassifier", "PUN", _AUC, **_TREES, balance=_ALL_ALIKE
-    ),
-    "fit_forest": Method(
-        "PU forest", "ForestClassifier", "PU", "P and U", **_TREES, repeats=False, balance=f"{_ALIKE}; {_OF_BAGS}"
-    ),
+    "fit_pnu_auc_boost": Method("PNUAUCBoost, boosting for the AUC", "PNUAUCBoostClassifier", "PUN", _AUC, **_TREES),
+    "fit_forest": Method("PU forest", "ForestClassifier", "PU", "P and U", **_TREES, repeats=False),
     "fit_boosted_trees": Method(
-        "boosted trees, bags of them",
-        "BoostedTreesClassifier",
-        "PUN",
-        f"by loss: P and U, or {_AUC}",
-        **_TREES,
-        balance=f"{_ALIKE}, or as prior says with loss='upu' or 'nnpu'; {_OF_BAGS}",
+        "boosted trees, bags of them", "BoostedTreesClassifier", "PUN", f"by loss: P and U, or {_AUC}", **_TREES
     ),
     "fit_bsvm": Method("biased SVM", "BSVMClassifier", "PU", "P and U"),
-    "fit_bagging_svm": Method(
-        "bagging SVM", "BaggingSVMClassifier", "PU", "P and U", **_UNWEIGHTED, balance=f"{_ALIKE}; {_OF_BAGS}"
-    ),
+    "fit_bagging_svm": Method("bagging SVM", "BaggingSVMClassifier", "PU", "P and U", **_UNWEIGHTED),
     "fit_smc": Method("SMC", "SMCClassifier", "PU", "P and U", **_UNWEIGHTED),
     "fit_svmc": Method("SVMC", "SVMCClassifier", "PU", "P and U", **_UNWEIGHTED),
     "fit_isvm": Method("ISVM, the iterative SVM", "ISVMClassifier", "PU", "P and U"),
     "fit_ipsi": Method("IPSI, iterative psi-learning", "IPSIClassifier", "PU", "P and U"),
     "fit_pual": Method("PUAL, asymmetric loss and neighbours", "PUALClassifier", "PU", "P and U", **_NEIGHBOURS),
     "fit_gllc": Method("GLLC, squared losses and neighbours", "GLLCClassifier", "PU", "P and U", **_NEIGHBOURS),
-    "fit_upu": Method("uPU, unbiased risk", "UPUClassifier", "PU", "P and U", balance=_BY_PRIOR),
-    "fit_nnpu": Method("nnPU, non-negative risk", "NNPUClassifier", "PU", "P and U", balance=_BY_PRIOR),
+    "fit_upu": Method("uPU, unbiased risk", "UPUClassifier", "PU", "P and U"),
+    "fit_nnpu": Method("nnPU, non-negative risk", "NNPUClassifier", "PU", "P and U"),
     "fit_pu_svm_path": Method("PU-SvmPath", "PUSVMPathClassifier", "PU", "P and U", **_PATH),
     "fit_svm_path": Method("SvmPath", "SVMPathClassifier", "PN", "P and N", **_PATH),
-    "fit_rankboost_auc": Method(
-        "RankBoost for the AUC", None, "PN", "P and N (U is left out)", **_TREES, balance=_ALL_ALIKE
-    ),
-    "fit_pnu_adaboost": Method("PNU-AdaBoost", None, "PUN", _AUC, **_TREES, balance=_ALL_ALIKE),
-    "fit_ls_auc": Method(
-        "LSAUC, labelled rows alone", None, "PN", "P and N (U is left out)", **_BLAS, balance=_ALL_ALIKE
-    ),
-    "fit_samult": Method(
-        "SAMULT, squared losses without a prior", None, "PUN", "P, U and N", **_BLAS, balance=_ALL_ALIKE
-    ),
+    "fit_rankboost_auc": Method("RankBoost for the AUC", None, "PN", "P and N (U is left out)", **_TREES),
+    "fit_pnu_adaboost": Method("PNU-AdaBoost", None, "PUN", _AUC, **_TREES),
+    "fit_ls_auc": Method("LSAUC, labelled rows alone", None, "PN", "P and N (U is left out)", **_BLAS),
+    "fit_samult": Method("SAMULT, squared losses without a prior", None, "PUN", "P, U and N", **_BLAS),
     "fit_pnu_auc": Method(
-        "PNU-AUC, squared losses and a prior",
-        None,
-        "PUN",
-        "by eta: P and N, P and U, U and N, or all",
-        **_BLAS,
-        balance=_ALL_ALIKE,
+        "PNU-AUC, squared losses and a prior", None, "PUN", "by eta: P and N, P and U, U and N, or all", **_BLAS
     ),
     "fit_bpsi": Method("biased psi-learning", None, "PU", "P and U"),
     "fit_bls_svm": Method("biased least-squares SVM", None, "PU", "P and U", **_BLAS),
     "fit_svm": Method("C-SVM", None, "PN", "P and N"),
     "fit_nu_svm": Method("nu-SVM", None, "PN", "P and N"),
     "fit_one_class_svm": Method("one-class SVM", None, "P", "P alone"),
+}
+
+
+_OF_BAGS = "bag_ratio says how many unlabelled rows a bag has"
+_BOTH = "labelled and unlabelled rows weigh the same already, however many there are of each"
+_EACH = "each group of rows weighs the same already, however many rows it has"
+_BY_PRIOR = "prior says how labelled and unlabelled rows weigh, however many there are of each"
+#: How the groups weigh, for who asks for class weights where neither weights nor costs are the answer.
+BALANCE = {
+    "fit_forest": f"{_BOTH}; {_OF_BAGS}",
+    "fit_boosted_trees": f"{_BOTH}, or as prior says with loss='upu' or 'nnpu'; {_OF_BAGS}",
+    "fit_bagging_svm": f"{_BOTH}; {_OF_BAGS}",
+    **dict.fromkeys(("fit_upu", "fit_nnpu"), _BY_PRIOR),
+    **dict.fromkeys(("fit_pnu_auc_boost", "fit_rankboost_auc", "fit_pnu_adaboost"), _EACH),
+    **dict.fromkeys(("fit_ls_auc", "fit_samult", "fit_pnu_auc"), _EACH),
 }
 
 

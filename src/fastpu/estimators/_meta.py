@@ -250,8 +250,8 @@ def refuse_pu_classifier(owner: Any, estimator: Any, name: str = "estimator") ->
     raise TypeError(
         f"{name} of {type(owner).__name__} must be a classifier of positive and negative rows, such as "
         f"LogisticRegression() or HistGradientBoostingClassifier(), got {kind}, to which rows of label 0 are "
-        f"unlabelled: {type(owner).__name__} itself says by weights how surely such a row is negative, and {kind} would "
-        f"allow for hidden positives a second time; use {kind} by itself"
+        f"unlabelled: {type(owner).__name__} says by weights how surely such a row is negative, and {kind} would allow "
+        f"for hidden positives a second time; use {kind} by itself"
     )
 
 
