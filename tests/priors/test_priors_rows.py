@@ -203,3 +203,23 @@ def test_scar_hands_frames_to_fit_without_the_column():
         warnings.simplefilter("ignore", EstimateWarning)
         scar_test(X, y, prior=0.2, fit=fit, n_divisions=1, columns=["a", "shop"], random_state=0)
     assert seen == {(pd.DataFrame, ("b", "shop")), (pd.DataFrame, ("a", "b"))}
+
+
+# -- a column that knows the labels ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("columns", [["a", "leak"], ["a", "b", "shop", "leak"]], ids=["numbers", "a table"])
+@pytest.mark.parametrize("estimate", [bbe, km2])
+def test_an_estimate_from_a_column_that_knows_the_labels_is_told_of_once(estimate, columns):
+    X, y, _ = claims(n=600)
+    X["leak"] = y + 0.1 * np.random.default_rng(0).random(600)
+    text = f"{estimate.__name__}: scores of held-out rows tell labelled from unlabelled rows nearly perfectly"
+    by_scores = estimate is km2 and len(columns) > 2
+    given = {"X": None, "scores": X["leak"].to_numpy()} if by_scores else {"X": X[columns]}
+    with pytest.warns(EstimateWarning, match=text) as told:
+        estimate(y=y, random_state=0, **given)
+    assert len(told) == 1
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        bbe(X[["a", "b"]], y, random_state=0)
+    assert not any("nearly perfectly" in str(one.message) for one in told)

@@ -116,7 +116,7 @@ def test_the_auc_is_the_share_of_pairs():
     for _ in range(20):
         pos, unl = rng.integers(0, 6, 30).astype(float), rng.integers(0, 5, 50).astype(float)
         pairs = np.mean((pos[:, None] > unl) + 0.5 * (pos[:, None] == unl))
-        assert _leaks._auc(pos, unl) == pytest.approx(pairs)
+        assert _leaks.auc_of_scores(pos, unl) == pytest.approx(pairs)
         of_pos, of_unl = np.bincount(pos.astype(int), minlength=7), np.bincount(unl.astype(int), minlength=7)
         codes = np.arange(7)
         assert _leaks._auc_of_counts(codes, codes, of_pos, of_unl) == pytest.approx(pairs)

@@ -33,6 +33,7 @@ from fastpu.priors._rows import (
     scored_rows,
 )
 from fastpu.priors._scores import open_rankers, rankers_of_numbers, share_by_scores
+from fastpu.tree._leaks import FEWEST_POS, FEWEST_UNL, PERFECT
 
 _LEVEL = 0.95
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # kernel widths, as multiples of the median distance between rows
@@ -41,6 +42,10 @@ _KM2_WIDTHS = np.logspace(-1, 1, 5)  # kernel widths, as multiples of the median
 _BY_CHANCE = 2
 _ROUNDING = 1e-12
 _REMEDY = "use a prior that you know, or see by priors.sensitivity what depends on it"
+_TOLD_APART = (
+    "scores of held-out rows tell labelled from unlabelled rows nearly perfectly: hardly any unlabelled row is "
+    "positive, or a column knows the labels, and the estimate is far too small; fastpu.fit_forest names such a column"
+)
 _MOST_SCORED = 5000  # rows of a group that are scored to find the allowed shares, if the estimate made no scores
 _LARGEST = 0.99  # largest share that bbe returns
 
@@ -224,8 +229,9 @@ def bbe(
     Warns
     -----
     EstimateWarning
-        If the estimate is 0.99, which nothing in the data speaks against. If less than 0.4 of it is allowed too: it is
-        an upper bound only, as the classes overlap too much or there are too few rows.
+        If the estimate is 0.99, which nothing in the data speaks against. If scores tell labelled from unlabelled rows
+        nearly perfectly, so that a column may know the labels (see `fit_forest`). If less than 0.4 of the estimate is
+        allowed too: it is an upper bound only, as the classes overlap too much or there are too few rows.
 
     Notes
     -----
@@ -336,6 +342,8 @@ def _finished(
         low, high = np.quantile(samples, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
         interval = float(low), float(high)
     result = PriorEstimate(float(value), interval, samples, (scored.low, scored.high))
+    if not trouble and scored.auc >= PERFECT and sample.pos.size >= FEWEST_POS and sample.unl.size >= FEWEST_UNL:
+        trouble = _TOLD_APART
     if trouble := trouble or doubts(result, _REMEDY):
         warn(f"{method}: {trouble}", EstimateWarning)
     return result

@@ -18,7 +18,7 @@ from fastpu.data._matrix import Matrix
 from fastpu.data._table_rows import TableRows
 from fastpu.data._validate import check_matrix, check_vector, first_bad_entry
 from fastpu.data.binned_features import BinnedFeatures, bin_features
-from fastpu.exceptions import CopiedRowsWarning, DegenerateModelWarning
+from fastpu.exceptions import CopiedRowsWarning, DegenerateModelWarning, LabelWarning
 from fastpu.forest.forest import fit_forest
 from fastpu.kernels._gauss_basis import draw_centers, median_distance
 from fastpu.priors._likelihood import ScoreShare, score_share
@@ -111,8 +111,9 @@ def rankers_of_trees(rows: TableRows, categories: Kept, generator: np.random.Gen
     def ranker(fit: Callable[[Any, NDArray[np.int64]], Any]) -> Ranker:
         def rank(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
             with warnings.catch_warnings():
-                # A prior of 1 is expected to give a model without splits; copies are told of by the caller's own fits.
-                for category in (DegenerateModelWarning, CopiedRowsWarning):
+                # A prior of 1 is expected to give a model without splits. Each fit would tell of copies and of columns
+                # that know the labels; the estimate tells of the latter once.
+                for category in (DegenerateModelWarning, CopiedRowsWarning, LabelWarning):
                     warnings.simplefilter("ignore", category)
                 model = fit(rows.take(seen), labels)
             return lambda numbers: model.decision_function(rows.take(numbers), n_threads=n_threads)

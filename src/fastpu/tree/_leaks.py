@@ -13,11 +13,11 @@ from fastpu.common._warn import warn
 from fastpu.exceptions import LabelWarning
 from fastpu.model._threshold import ScoredRows
 
-_PERFECT = 0.998  # AUC of labelled against unlabelled rows, of out-of-bag scores or of a column
+PERFECT = 0.998  # AUC of labelled against unlabelled rows, of out-of-bag scores or of a column
 _NEARLY = (
     0.99  # of out-of-bag scores, from which on columns are looked at: a forest of many columns dilutes one of them
 )
-_FEWEST_POS, _FEWEST_UNL = 10, 100  # with fewer rows classes that are merely far apart are separated as well
+FEWEST_POS, FEWEST_UNL = 10, 100  # with fewer rows classes that are merely far apart are separated as well
 _MOST_TRIED = 5  # columns, those of the largest gains
 _MOST_NAMED = 3  # of these, where none does it by itself
 
@@ -36,18 +36,18 @@ def warn_of_leaks(
         return
     groups = [np.flatnonzero(rows.counted(label) & ~np.isnan(held)) for label in (1, 0)]
     pos, unl = groups
-    if pos.size < _FEWEST_POS or unl.size < _FEWEST_UNL:
+    if pos.size < FEWEST_POS or unl.size < FEWEST_UNL:
         return
     # Half of the labelled rows have no larger score than their median, so more than this share above it is too much.
     if float(np.mean(held[unl] > np.median(held[pos]))) > 2 * (1 - _NEARLY):
         return
-    reached = _auc(held[pos], held[unl])
+    reached = auc_of_scores(held[pos], held[unl])
     if reached < _NEARLY:
         return
     gains = model.feature_importances
     tried = [int(feature) for feature in np.argsort(-gains, kind="stable")[:_MOST_TRIED] if gains[feature] > 0]
     alone = [feature for feature in tried if _separates(codes_of(feature), pos, unl)]
-    if reached < _PERFECT and not alone:
+    if reached < PERFECT and not alone:
         return
     if alone:
         by = f", and so by {_listed(alone, model)} alone"
@@ -70,7 +70,7 @@ def _listed(features: list[int], model: Any) -> str:
     return places[0] if len(places) == 1 else f"{', '.join(places[:-1])} and {places[-1]}"
 
 
-def _auc(pos: NDArray[np.float64], unl: NDArray[np.float64]) -> float:
+def auc_of_scores(pos: NDArray[np.float64], unl: NDArray[np.float64]) -> float:
     """Return the share of pairs in which the score of `pos` is the larger one, ties one half."""
     ranked = np.sort(pos)
     below = np.searchsorted(ranked, unl, side="left") + np.searchsorted(ranked, unl, side="right")
@@ -86,7 +86,7 @@ def _separates(codes: NDArray[np.unsignedinteger[Any]], pos: NDArray[np.intp], u
     share_pos = (of_pos - 1) / np.maximum(of_pos + of_unl - 1, 1)
     share_unl = of_pos / np.maximum(of_pos + of_unl - 1, 1)
     by_share = _auc_of_counts(share_pos, share_unl, of_pos, of_unl)
-    return max(in_order, 1 - in_order, by_share) >= _PERFECT
+    return max(in_order, 1 - in_order, by_share) >= PERFECT
 
 
 def _auc_of_counts(
