@@ -76,7 +76,7 @@ def called(task: tuple[str, str, int, int, float, int]) -> dict[str, float]:
 def report(options: Namespace) -> tuple[str, dict[str, Any]]:
     n_pos, prior = max(options.labels), max(options.priors)
     tasks = [
-        (name, batch, n_pos, options.unlabelled, prior, max(1, options.repeats // 10))
+        (name, batch, n_pos, options.unlabelled, prior, options.draws)
         for name in MODELS
         for batch in BATCHES
     ]
@@ -88,6 +88,6 @@ def report(options: Namespace) -> tuple[str, dict[str, Any]]:
     ]  # fmt: skip
     head = ["model", "batch", "negatives called positive, %", "their mean place", "AUC", "named by check, %",
             "other columns named"]  # fmt: skip
-    title = f"Rows unlike the training rows, {n_pos} labelled rows, prior {prior:g}, a tenth of the repeats"
+    title = f"Rows unlike the training rows, {n_pos} labelled rows, prior {prior:g}"
     results = [{"model": t[0], "batch": t[1]} | cell for t, cell in zip(tasks, found, strict=True)]
     return table(head, rows, title=title), {"cells": results}
