@@ -26,13 +26,12 @@ MODELS: dict[str, Callable[[Any, Any, int], Any]] = {
 BATCHES = ("as usual", "a column lost", "the same, mirrored", "a new shop", "a new shop, gaps tell")
 _CHANGED = {"a column lost": "x0", "the same, mirrored": "x0", "a new shop": "shop", "a new shop, gaps tell": "shop"}
 _NUMBERS = 6
+LABELLED, UNLABELLED, PRIOR = 200, 5000, 0.2
 
 
-def drawn(
-    n: int, prior: float, rng: np.random.Generator, *, sign: int, gaps_tell: bool
-) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+def drawn(n: int, rng: np.random.Generator, *, sign: int, gaps_tell: bool) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
     """Draw rows of six numbers, of which four are larger for positive rows (smaller, for sign -1), and a shop."""
-    truth = rng.random(n) < prior
+    truth = rng.random(n) < PRIOR
     numbers = rng.normal(size=(n, _NUMBERS))
     numbers[:, :4] += 1.2 * truth[:, None]
     frame = pd.DataFrame(sign * numbers, columns=[f"x{k}" for k in range(_NUMBERS)])
@@ -43,19 +42,19 @@ def drawn(
     return frame, truth
 
 
-def called(task: tuple[str, str, int, int, float, int]) -> dict[str, float]:
+def called(task: tuple[str, str, int]) -> dict[str, float]:
     """The share of negatives that are called positive, their mean place in the usual list, and what `check` names."""
-    name, batch, n_pos, n_unl, prior, repeats = task
+    name, batch, draws = task
     warnings.simplefilter("ignore")  # of the lost column, which is meant
     found = dict.fromkeys(("called", "place", "auc", "named", "others"), 0.0)
     drawing: dict[str, Any] = {"sign": -1 if batch == "the same, mirrored" else 1, "gaps_tell": "gaps" in batch}
-    for repeat in range(repeats):
-        rng = np.random.default_rng([repeat, BATCHES.index(batch)])
-        X, truth = drawn(n_unl + round(n_pos / prior), prior, rng, **drawing)
+    for draw in range(draws):
+        rng = np.random.default_rng([draw, BATCHES.index(batch)])
+        X, truth = drawn(LABELLED + UNLABELLED, rng, **drawing)
         y = np.zeros(truth.size, dtype=np.int8)
-        y[np.flatnonzero(truth)[:n_pos]] = 1
-        model = MODELS[name](X, y, repeat)
-        Z, is_positive = drawn(5000, prior, rng, **drawing)
+        y[np.flatnonzero(truth)[:LABELLED]] = 1
+        model = MODELS[name](X, y, draw)
+        Z, is_positive = drawn(5000, rng, **drawing)
         usual = np.sort(model.decision_function(Z))
         if "column" in batch or "mirrored" in batch:
             Z["x0"] = np.nan
@@ -70,16 +69,11 @@ def called(task: tuple[str, str, int, int, float, int]) -> dict[str, float]:
         found["auc"] += fastpu.metrics.auc(is_positive, scores)
         found["named"] += changed is None or changed in unlike
         found["others"] += len(set(unlike) - {changed})
-    return {key: value / repeats for key, value in found.items()}
+    return {key: value / draws for key, value in found.items()}
 
 
 def report(options: Namespace) -> tuple[str, dict[str, Any]]:
-    n_pos, prior = max(options.labels), max(options.priors)
-    tasks = [
-        (name, batch, n_pos, options.unlabelled, prior, options.draws)
-        for name in MODELS
-        for batch in BATCHES
-    ]
+    tasks = [(name, batch, options.draws) for name in MODELS for batch in BATCHES]
     found = run_tasks(called, tasks, options.jobs, "batches")
     rows = [
         [name, batch, f"{100 * cell['called']:.1f}", f"{cell['place']:.2f}", f"{cell['auc']:.3f}",
@@ -88,6 +82,6 @@ def report(options: Namespace) -> tuple[str, dict[str, Any]]:
     ]  # fmt: skip
     head = ["model", "batch", "negatives called positive, %", "their mean place", "AUC", "named by check, %",
             "other columns named"]  # fmt: skip
-    title = f"Rows unlike the training rows, {n_pos} labelled rows, prior {prior:g}"
+    title = f"Rows unlike the training rows, {LABELLED} labelled and {UNLABELLED:,} unlabelled rows, prior {PRIOR:g}"
     results = [{"model": t[0], "batch": t[1]} | cell for t, cell in zip(tasks, found, strict=True)]
     return table(head, rows, title=title), {"cells": results}
