@@ -131,6 +131,9 @@ lint: $(VENV)/.has-lint install-strict  ## formatters, linters, types and stubs;
 	@$(MAKE) -j 2 lint-python lint-cpp
 
 lint-python:
+	$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema -q --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema -q --builtin-schema vendor.citation-file-format CITATION.cff
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/cython-lint src
@@ -292,11 +295,16 @@ test-oldest: $(VENV_PYTHON)  ## Python tests from the installed wheel, with the 
 test-newest: $(VENV_PYTHON)  ## the same with the newest packages that this Python has
 	@$(MAKE) test-wheel GROUP=test
 
+# Warnings are errors there, so what the next versions call deprecated is seen before they are out.
+test-next: $(VENV_PYTHON)  ## the same with pre-releases of NumPy, SciPy and scikit-learn
+	@$(MAKE) test-wheel GROUP=test PRE_RELEASES="numpy scipy scikit-learn"
+
 test-wheel: wheel
 	rm -rf build/$(GROUP)-venv
 	$(VENV_PYTHON) -m venv build/$(GROUP)-venv
 	build/$(GROUP)-venv/bin/pip --disable-pip-version-check -q install "pip>=25.1"
 	build/$(GROUP)-venv/bin/pip --disable-pip-version-check -q install --group $(GROUP) dist/*.whl
+	$(if $(PRE_RELEASES),build/$(GROUP)-venv/bin/pip --disable-pip-version-check -q install --upgrade --pre $(PRE_RELEASES))
 	$(call python_tests,build/$(GROUP)-venv/bin/python)
 
 clean:  ## remove everything built, keep the environment
