@@ -117,7 +117,7 @@ help-table: $(VENV)/.has-peers install  ## the comparison of docs/does_it_help.m
 	OPENBLAS_NUM_THREADS=1 $(VENV_PYTHON) bench/does_it_help --packages build/packages --output build/help \
 	  $(if $(DATA),--data $(DATA)) $(HELP_ARGS)
 
-few-labels: $(VENV)/.has-peers install  ## the comparison of docs/few_labels.md, forty minutes; ADBENCH=DIR ADGYM=DIR have its tables
+few-labels: $(VENV)/.has-peers install  ## the comparison of docs/few_labels.md, a quarter of an hour on two cores; ADBENCH=DIR ADGYM=DIR have its tables
 	OPENBLAS_NUM_THREADS=1 $(VENV_PYTHON) bench/does_it_help/few_labels.py --output build/few \
 	  $(if $(ADBENCH),--adbench $(ADBENCH)) $(if $(ADGYM),--adgym $(ADGYM)) $(FEW_ARGS)
 

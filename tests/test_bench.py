@@ -41,7 +41,11 @@ COMMANDS = {
         "sklearn",
         "| digits | 164 |",
     ),
-    "ranking": ("--repeats 2 --boot 10 --apart 4 --priors 0.3", "", "| 4 | 0.3 | 0.99 |"),
+    "decisions": (
+        "--repeats 2 --boot 10 --labels 5 --unlabelled 300 --apart 4 --priors 0.3 --jobs 1",
+        "",
+        "| 5 | 0.3 | 4 | 100 |",
+    ),
     "defaults": ("--sets some=yes --splits 1 --shares 0.3 --limit 60 --data", "sklearn", "| fit_bagging_svm rbf |"),
     "dask/peers.py": ("--rows 3000 --rounds 1 2 --repeats 1", "distributed lightgbm xgboost", "| fastpu, trees |"),
     "peers pairwise_numpy": ("--quick --neighbour", "", "| yes | 60 | pairs, sorted |"),

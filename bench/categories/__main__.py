@@ -40,7 +40,7 @@ FITS: dict[str, Callable[..., Any]] = {
     "forest, best": partial(fastpu.fit_forest, n_trees=200, splitter="best"),
     "trees": fastpu.fit_boosted_trees,
     "bags": partial(fastpu.fit_boosted_trees, n_bags=20),
-    "stumps": lambda X, y, random_state, **options: fastpu.fit_pnu_auc_boost(X, y, **options),  # noqa: ARG005
+    "stumps": lambda X, y, random_state, **options: fastpu.fit_pnu_auc_boost(X, y, **options),
 }
 _N_ROWS, _SHARE = 2000, 0.1
 

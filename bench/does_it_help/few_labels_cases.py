@@ -47,7 +47,7 @@ def table_paths(folder: Path) -> dict[str, Path]:
 
 
 def _number(name: str) -> tuple[int, str]:
-    number = name.split("_")[0]
+    number = name.split("_", maxsplit=1)[0]
     return (int(number) if number.isdigit() else 0, name)
 
 
@@ -114,7 +114,7 @@ def adgym_problem(X: NDArray[np.float64], truth: NDArray[np.bool_], seed: int, l
 
     It seeds NumPy's global generator, whose stream the one here has.
     """
-    stream = np.random.RandomState(seed)  # noqa: NPY002 - the stream of the published draws
+    stream = np.random.RandomState(seed)
     rows = np.arange(truth.size)
     if rows.size > _GYM_MAX_ROWS:
         rows = stream.choice(rows, _GYM_MAX_ROWS, replace=False)

@@ -1,4 +1,4 @@
-// bin_features, take_rows, fingerprint and the checks of what was read from outside.
+// bin_features, take_rows, fingerprint, row_hashes and the checks of what was read from outside.
 #include <algorithm>
 #include <memory>
 
@@ -183,6 +183,11 @@ void run(Input& input) {
   const auto first = of(halves[0], 0);
   const auto second = of(halves[1], n);
   for (std::size_t k = 0; k < whole.size(); ++k) FUZZ_CHECK(whole[k] == first[k] + second[k]);
+
+  const index_t places[] = {0, n};  // copies
+  const std::vector<std::uint64_t> hashes = row_hashes(stacked, places, 2, team);
+  FUZZ_CHECK(hashes[0] == hashes[1]);
+  FUZZ_CHECK(hashes[0] == row_hashes(binned, places, 1, team)[0]);
 
   BinnedFeatures spoilt = copy_of(binned, false);
   for (index_t k = input.below(3); k >= 0; --k) spoil(input, spoilt);

@@ -109,7 +109,7 @@ template <class T>
 SmoResult run_chain(Input& input, const fastpu::Kernel<T>& kernel, SmoOptions options, Team& team, Box box, double* b) {
   fastpu::KernelCache<T> cache(kernel, input.one_of<index_t, 3>({0, 2000, 1 << 20}));
   const auto n = static_cast<index_t>(box.rows.size());
-  options.shrinks = input.flag();
+  options.keeps_rows = input.flag();
   const SmoResult first = smo(cache, box.view(), options, {}, team, b);
   SmoResult last = first;
   box.start.assign(b, b + n);

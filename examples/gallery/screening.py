@@ -116,8 +116,8 @@ ax = figure.subplots()
 shown = curve.n_flagged <= 500
 budgets = curve.n_flagged[shown]
 ax.plot(budgets, curve.precision[shown] * budgets, color="#0072B2", label="expected")
-low, high = (curve.recall_interval[shown] * prior * np.sum(~known)).T
-ax.fill_between(budgets, low, high, color="#0072B2", alpha=0.2, linewidth=0, label="middle 90 % of the bootstrap")
+low, high = curve.precision_interval[shown].T * budgets
+ax.fill_between(budgets, low, high, color="#0072B2", alpha=0.2, linewidth=0, label="90 % intervals")
 for name, values, mark in (("fit_forest, in truth", scores, "."), ("the usual way, in truth", usual, "x")):
     counts = np.cumsum(is_fraud[~known][np.argsort(-values[~known], kind="stable")])
     ax.plot(np.arange(25, 501, 25), counts[24:500:25], mark, color="#D55E00" if mark == "x" else "black", label=name)

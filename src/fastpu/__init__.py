@@ -15,7 +15,8 @@ from fastpu.data.labels import as_labels, stack
 from fastpu.forest.forest import fit_forest
 from fastpu.knn.knn_graph import knn_graph, knn_similarity
 from fastpu.mapping.mapping_convergence import fit_smc, fit_svmc
-from fastpu.model._model import Model, load
+from fastpu.model._load import load
+from fastpu.model._model import Model
 from fastpu.path.svm_path import fit_pu_svm_path, fit_svm_path
 from fastpu.pual.gllc import fit_gllc
 from fastpu.pual.pual import fit_pual

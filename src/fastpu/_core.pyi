@@ -33,6 +33,7 @@ class _SvmFit(TypedDict):
     margin: float
     objective: float
     gap: float
+    lowest_inside: float
     violation: float
     n_steps: int
     status: str

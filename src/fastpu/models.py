@@ -11,6 +11,7 @@ from fastpu.forest._fit import ForestRound
 from fastpu.knn.knn_graph import KNNGraph
 from fastpu.mapping._loop import MappingRound
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
+from fastpu.model._model import Model
 from fastpu.path._fit import PathRound
 from fastpu.path.svm_path import SVMPath
 from fastpu.pual._arguments import PualRound
@@ -39,6 +40,7 @@ __all__ = [
     "MappingRound",
     "MappingScorer",
     "MarginRound",
+    "Model",
     "PathRound",
     "PualMachine",
     "PualRound",

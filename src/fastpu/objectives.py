@@ -24,9 +24,14 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._coding import apply_codes, read_labels
 from fastpu.data._validate import check_sample_weight
 from fastpu.metrics import auc
-from fastpu.model._prior import check_prior_in, prior_by_labels
+from fastpu.model._prior import prior_by_labels, take_prior_in
 
 __all__ = ["Objective", "logistic", "pnu_auc", "upu"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
+
 
 _BY_ROW = ("logistic", "upu")  # the derivatives of a row do not depend on the scores of other rows
 _ROWS_OF_A_THREAD = 4_000_000
@@ -400,5 +405,5 @@ def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_thr
     >>> bool(metrics.auc(y, model.predict(X)) > 0.85)
     True
     """
-    share, drawn_as = check_prior_in(scenario, prior)
+    share, drawn_as = take_prior_in(scenario, prior)
     return Objective("upu", y, {"prior": share, "scenario": drawn_as}, n_threads)

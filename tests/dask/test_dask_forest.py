@@ -113,6 +113,17 @@ def test_csr_blocks_as_futures(client):
     assert_same_model(found, fastpu.fit_forest(sp.csr_matrix(X), y, n_trees=10, random_state=0))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_copies_of_labelled_rows_are_found_in_other_partitions(client, weighted):
+    X, y, weights = rows(450)
+    twice = [np.concatenate([part, part]) for part in (X, y, weights)]
+    given = twice[2] if weighted else None
+    n_pos = int(np.count_nonzero(twice[1][twice[2] > 0] == 1 if weighted else twice[1] == 1))
+    far_X, far_y, far_weights = far(*twice[:2], given, chunks=(300, 0, 200, 1, 399))
+    with pytest.warns(fastpu.exceptions.CopiedRowsWarning, match=f"{n_pos} of the {n_pos} labelled positive rows"):
+        on_dask.fit_forest(far_X, far_y, sample_weight=far_weights, n_trees=5, random_state=3)
+
+
 def test_a_forest_goes_on(client):
     X, y, _ = rows()
     far_X, far_y = far(X, y, chunks=300)

@@ -76,9 +76,13 @@ def test_pandas_frames_of_one_type_need_no_copy_or_one():
     assert check_matrix(columns).dtype == np.float32
 
 
-def test_names_that_are_no_strings_are_not_kept():
-    assert check_matrix(pd.DataFrame(np.eye(2))).feature_names is None
-    assert check_matrix(pd.DataFrame(np.eye(2), columns=["a", 1])).feature_names is None
+def test_titles_that_are_no_strings_are_kept():
+    assert check_matrix(pd.DataFrame(np.eye(2))).feature_names == (0, 1)
+    assert check_matrix(pd.DataFrame(np.eye(2), columns=["a", 1])).feature_names == ("a", 1)
+    assert check_matrix(pd.DataFrame(np.eye(2), columns=[np.nan, pd.Timestamp("2020").date()])).feature_names == (
+        None,
+        "2020-01-01",
+    )
 
 
 @pytest.mark.parametrize(

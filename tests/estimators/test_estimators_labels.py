@@ -81,10 +81,10 @@ def test_the_labels_that_the_warning_advises_turn_the_ranking_round():
     assert auc(truth, reversed_) < 0.1
 
 
-def test_labels_that_are_no_words_or_of_which_few_rows_are_positive_are_silent():
+def test_booleans_and_labels_of_which_few_rows_are_positive_are_silent():
     X, _, labelled = pu_rows(n=200)
     labelled &= np.arange(200) % 2 == 0
-    for y in (~labelled, np.where(labelled, 0, 1), np.where(labelled, "yes", "no"), np.arange(200) % 10 > 3):
+    for y in (~labelled, np.where(labelled, 1, 0), np.where(labelled, "yes", "no"), np.arange(200) % 10 > 3):
         assert not told_of_labels(estimators.ISVMClassifier(), X, y)
     words = np.where(np.arange(200) % 100 < 69, "b", "a")
     assert not told_of_labels(estimators.ISVMClassifier(), X, words)

@@ -43,7 +43,9 @@ def test_out_of_bag_scores_of_noise_are_good_where_labelled_rows_have_copies():
 
 
 @pytest.mark.parametrize("fit", FITS.values(), ids=FITS)
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, pd.DataFrame, fastpu.bin_features], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "form", [np.asarray, sp.csr_array, pd.DataFrame, fastpu.bin_features], ids=lambda f: f.__name__
+)
 def test_copies_of_labelled_rows_are_counted_in_a_warning(fit, form):
     X, y = noise()
     rows = np.concatenate([np.arange(360), np.arange(9)])  # of 69 labelled rows 18 have a copy

@@ -86,9 +86,9 @@ def test_bags_leave_out_unlabelled_rows_whose_scores_are_finite(n_labelled):
 
 def test_what_needs_two_labelled_rows_says_so():
     pytest.importorskip("sklearn")
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (an optional package)
+    from sklearn.linear_model import LogisticRegression
 
-    from fastpu import estimators  # noqa: PLC0415
+    from fastpu import estimators
 
     X, y, _ = few_labels(1)
     line = LogisticRegression()
@@ -98,6 +98,11 @@ def test_what_needs_two_labelled_rows_says_so():
         refused(ValueError, "y must have at least 2 labelled positive", wrapper.fit, X, y)
     for classifier in (estimators.UPUClassifier(), estimators.NNPUClassifier()):
         refused(ValueError, "'bbe' cannot estimate it from 1 positive row", classifier.fit, X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateModelWarning)
+        forest = fastpu.fit_forest(X, y, n_trees=20, random_state=0)
+    text = "X must be given for with_probabilities: no positive row (+1) has an out-of-bag score"
+    refused(ValueError, text, forest.with_probabilities, prior=0.4, y=y)
     stopped = {"early_stopping_rounds": 5}
     for fit in (fastpu.fit_boosted_trees, fastpu.fit_pnu_auc_boost):
         refused(ValueError, "only one labelled positive row", fit, X, y, **stopped)
@@ -112,9 +117,9 @@ def test_what_needs_two_labelled_rows_says_so():
 @pytest.mark.parametrize("n_labelled", FEW)
 def test_bags_around_a_classifier_take_few_labels(n_labelled):
     pytest.importorskip("sklearn")
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 (an optional package)
+    from sklearn.linear_model import LogisticRegression
 
-    from fastpu.estimators import PUBaggingClassifier, SARClassifier  # noqa: PLC0415
+    from fastpu.estimators import PUBaggingClassifier, SARClassifier
 
     X, y, truth = few_labels(n_labelled)
     for machine in (

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model import _model
 from fastpu.model._fields import field_specs
-from fastpu.model._model import Model, load
+from fastpu.model._load import load
+from fastpu.model._model import Model
 from helpers import refused
 from toy_model import Toy, arrays_of, assert_same, toy
 
@@ -101,8 +102,8 @@ def test_models_are_told_apart_by_identity():
         ({"status": None}, TypeError, "status must be of type str"),
         ({"threshold": np.nan}, ValueError, "threshold must be a number, got nan"),
         ({"feature_names": ("a",)}, ValueError, "feature_names must have 2 names, got 1"),
-        ({"feature_names": ["a", "b"]}, TypeError, "feature_names must be a tuple of strings"),
-        ({"feature_names": ("a", 1)}, TypeError, "feature_names must be a tuple of strings"),
+        ({"feature_names": ["a", "b"]}, TypeError, "feature_names must be a tuple of titles"),
+        ({"feature_names": ("a", {})}, TypeError, "feature_names[1] must be None, a number, a string or a tuple of them"),
     ],
 )
 def test_fields_are_checked(changes, error, text):
@@ -133,7 +134,7 @@ def test_a_field_of_a_kind_that_no_file_holds_is_refused():
 
 
 def test_nobody_takes_the_name_of_a_class_of_fastpu(monkeypatch):
-    monkeypatch.setattr(_model, "_CLASSES", {})
+    monkeypatch.setattr(_model, "MODEL_CLASSES", {})
     type("Own", (Model,), {"__module__": "fastpu.own"})
     with pytest.raises(TypeError, match=r"there is a model class Own in fastpu\.own already"):
         type("Own", (Model,), {"__module__": "elsewhere"})

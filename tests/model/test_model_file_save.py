@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fastpu.model import _file as _model_file
-from fastpu.model._model import load
+from fastpu.model._load import load
 from toy_model import toy
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="files, links and permissions of POSIX")

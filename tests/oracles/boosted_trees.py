@@ -161,7 +161,8 @@ class Grower:
     def splits(self, rows: np.ndarray, feature: int) -> Iterator[Split]:
         codes = self.bins.codes[rows, feature]
         has_missing = self.bins.has_missing(feature)
-        missing = (codes == 0) & has_missing  # and rows of categories that no gradient tells of
+        missing = (codes == 0) & has_missing
+        unmet = np.zeros(rows.size, dtype=bool)  # rows of categories that no gradient tells of
         score_before = self.score(rows)
         is_missing = bool(self.g[rows[missing]].sum() or self.h[rows[missing]].sum())
         if self.bins.categorical[feature]:
@@ -171,7 +172,7 @@ class Grower:
             cuts = [(frozenset(present[:n]), n) for n in range(len(present))]
             if len(present) > 2:  # each against all others
                 cuts[1:1] = [(frozenset({code}), 0) for code in present]
-            missing = ~np.isin(codes, present)
+            unmet = ~np.isin(codes, [0, *present])
         else:
             first = 1 if has_missing else 0
             # A cut above a code that no row has divides the rows as the one below it does, which wins.
@@ -183,12 +184,14 @@ class Grower:
             elif is_missing:
                 sides = [True, False]
             else:
-                heavier_right = self.h[rows[~at_left & ~missing]].sum() > self.h[rows[at_left]].sum()
+                heavier_right = self.h[rows[~at_left & ~missing & ~unmet]].sum() > self.h[rows[at_left]].sum()
                 sides = [not (has_missing and heavier_right)]
                 # Rows without a gradient change no gain, but may be the rows that a side has too few of.
                 sides += [not sides[0]] if missing.any() else []
             for missing_left in sides:
                 left = at_left | (missing & missing_left)
+                is_heavier_left = self.h[rows[left]].sum() >= self.h[rows[~left & ~unmet]].sum()
+                left |= unmet & is_heavier_left
                 score = self.score_of_sides(rows[left], rows[~left])
                 gain = score - score_before
                 if not self.bins.categorical[feature]:
@@ -196,7 +199,8 @@ class Grower:
                     continue
                 if k:
                     gain -= excess_categories(len(present)) * self.chance_gain
-                others = set(range(256)) - set(present) if missing_left else set()
+                others = {0} if missing_left else set()
+                others |= set(range(1, 256)) - set(present) if is_heavier_left else set()
                 chosen = frozenset((code - 1) % 256 for code in others | set(codes_left))
                 yield Split(feature, left, gain, categories=chosen, missing_left=missing_left)
 

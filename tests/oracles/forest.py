@@ -390,12 +390,17 @@ class Tree:
         return left.cover >= right.cover
 
     def category_bits(self, node: Node) -> frozenset[int]:
-        """Of 0 to 255 the categories that go left: those without rows in the node go where missing entries do."""
+        """Of 0 to 255 the categories that go left: those without rows in the node go with the larger part of these.
+
+        255, which is no category, stands for missing entries.
+        """
         codes = self.bins.codes[np.concatenate([node.pos, node.unl]).astype(int), node.split.feature]
         present = set(codes.tolist())
-        absent = frozenset(v for v in range(256) if v + 1 not in present)
+        absent = frozenset(v for v in range(255) if v + 1 not in present)
         left = frozenset(code - 1 for code in node.split.left if code in present and code > 0)
-        return left | (frozenset() if node.split.missing_right else absent)
+        larger, smaller = (child.cover for child in node.children)
+        missing = frozenset() if node.split.missing_right else frozenset([255])
+        return left | missing | (absent if larger >= smaller else frozenset())
 
     def scores(self) -> np.ndarray:
         """The value of the leaf that each row reaches."""

@@ -48,14 +48,27 @@ def edges(X, n_neighbors, mode) -> np.ndarray:
     return one_way & one_way.T if mode == "mutual" else one_way | one_way.T
 
 
+def counted_edges(X, n_neighbors, mode) -> np.ndarray:
+    """How often each pair of rows counts as an edge: edges join distinct rows, and are spread over their twins."""
+    rows = [tuple(row) for row in (np.asarray(X, dtype=np.float64) + 0.0).tolist()]
+    distinct = list(dict.fromkeys(rows))
+    twins = [[i for i, row in enumerate(rows) if row == each] for each in distinct]
+    is_edge = edges(np.asarray(X)[[of_one[0] for of_one in twins]], n_neighbors, mode)
+    times = np.zeros((len(rows), len(rows)), dtype=np.int64)
+    for a, b in zip(*np.nonzero(is_edge), strict=True):
+        if a < b:
+            for i in range(max(len(twins[a]), len(twins[b]))):
+                one, other = twins[a][i % len(twins[a])], twins[b][i % len(twins[b])]
+                times[one, other] = times[other, one] = min(len(twins[a]), len(twins[b]))
+    return times
+
+
 def similarity(X, n_neighbors, sigma, mode) -> tuple[np.ndarray, np.ndarray]:
     """W and R, dense."""
-    is_edge, D = edges(X, n_neighbors, mode), squared_distances(X)
+    times, D = counted_edges(X, n_neighbors, mode), squared_distances(X)
     if sigma == "median":
-        lengths = D[is_edge]
-        if lengths.size and np.median(lengths) == 0:
-            lengths = lengths[lengths > 0]
+        lengths = D[times > 0]
         sigma = np.median(lengths) if lengths.size else 1.0
     with np.errstate(over="ignore", under="ignore"):
-        W = np.where(is_edge, np.exp(-D / sigma), 0.0)
+        W = times * np.exp(-D / sigma)
     return W, (np.diag(W.sum(axis=1)) - W) / len(W)

@@ -27,3 +27,13 @@ def average_precision(pos, unl, prior):
         hits = Fraction(prior) * recall
         total += 1 if hits >= share else hits / share
     return float(total / len(pos))
+
+
+def weighted_average_precision(pos, weights, unl, prior):
+    """The same, the labelled positives weighted."""
+    total = 0.0
+    for score, weight in zip(pos, weights, strict=True):
+        hits = prior * sum(w for s, w in zip(pos, weights, strict=True) if s >= score) / sum(weights)
+        share = sum(s >= score for s in unl) / len(unl)
+        total += weight * (1 if hits >= share else hits / share)
+    return total / sum(weights)

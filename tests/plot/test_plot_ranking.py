@@ -38,7 +38,7 @@ def test_curves_bands_and_markers_are_those_of_the_metrics(scores):
         assert ax.get_ylim()[0] == 0
         low, high = mark.interval
         assert legend(ax)[1:] == [
-            "middle 90 % of the bootstrap",
+            "90 % intervals",
             "random scores",
             f"40 rows flagged: {ax.get_ylabel()} {mark.value:.3g} ({low:.3g} to {high:.3g})",
         ]

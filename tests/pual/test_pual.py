@@ -133,6 +133,26 @@ def test_duplicates_and_kernels_of_low_rank():
             np.testing.assert_allclose(model.decision_function(rows), P.Z @ theta[:-1] + theta[-1], atol=FIT_TOL)
 
 
+@pytest.mark.parametrize("fit", [fastpu.fit_pual, fastpu.fit_gllc])
+@pytest.mark.parametrize("kernel", KERNELS.values())
+def test_repeating_every_row_is_dividing_lam_and_keeps_the_neighbours_influence(fit, kernel):
+    """Sums of losses and f'Rf become `times` as large, the ridge does not."""
+    X, y = pu_rows(60, 3)
+    times, lam = 12, 0.6
+    order = np.random.default_rng(0).permutation(60 * times)
+    rows, labels = np.repeat(X, times, axis=0)[order], np.repeat(y, times)[order]
+    options = {"C_unl": 0.1, "n_neighbors": 20, **kernel}
+    single = fit(X, y, lam=lam, **options)
+    repeated = fit(rows, labels, lam=lam * times, **options)
+    alone = fit(X, y, lam=lam, **{**options, "n_neighbors": 0})
+    expected = single.decision_function(X)
+    np.testing.assert_allclose(repeated.decision_function(X), expected, atol=FIT_TOL)
+    assert np.abs(alone.decision_function(X) - expected).max() > 10 * FIT_TOL
+    assert repeated.params["sigma"] == single.params["sigma"]
+    with pytest.warns(fastpu.exceptions.ScaleWarning, match="neighbours have no influence"):
+        fit(rows, labels, lam=lam * times, sigma=1e-9, **options)
+
+
 def test_a_kernel_matrix_that_is_indefinite_by_rounding_alone_is_taken():
     X, y = pu_rows(60, 2)
     rough = kernel_matrix(X, gamma=0.01).astype(np.float32)

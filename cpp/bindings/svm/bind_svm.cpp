@@ -21,9 +21,9 @@ FASTPU_WORDS(SmoStatus, "tol", "max_iter", "precision", "callback")
 FASTPU_FIELDS(SmoOptions, tol, max_steps)
 FASTPU_FIELDS(SmoRound, n_steps, objective, violation, n_active)
 FASTPU_FIELDS(SvmReport, intercept, objective, gap, violation, n_steps, status)
-FASTPU_FIELDS(SvmResult, alpha, intercept, margin, objective, gap, violation, n_steps, status, decision)
-FASTPU_FIELDS(GridFit, support, alpha, intercept, margin, objective, gap, violation, n_steps, status, n_positive,
-              lowest_score, highest_score)
+FASTPU_FIELDS(SvmResult, alpha, intercept, margin, objective, gap, lowest_inside, violation, n_steps, status, decision)
+FASTPU_FIELDS(GridFit, support, alpha, intercept, margin, objective, gap, lowest_inside, violation, n_steps, status,
+              n_positive, lowest_score, highest_score)
 
 namespace {
 

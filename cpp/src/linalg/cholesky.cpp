@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "linalg/row_kernels.hpp"
 #include "linalg/row_products.hpp"
@@ -77,6 +78,23 @@ void Cholesky::solve(double* x) const {
     x[i] = (x[i] - sum) * inverse_[at(i)];
   }
   for (index_t i = 0; i < n_; ++i) x[i] *= scale_[at(i)];
+}
+
+void Cholesky::solve(const std::vector<double*>& columns) const {
+  AlignedBuffer<double> x(n_ * kPanelWidth, "solutions of a factored system");
+  for (std::size_t first = 0; first < columns.size(); first += kPanelWidth) {
+    const std::size_t n_columns = std::min<std::size_t>(kPanelWidth, columns.size() - first);
+    std::fill_n(x.data(), n_ * kPanelWidth, 0.0);
+    for (std::size_t c = 0; c < n_columns; ++c) {
+      for (index_t i = 0; i < n_; ++i)
+        x[i * kPanelWidth + static_cast<index_t>(c)] = columns[first + c][i] * scale_[at(i)];
+    }
+    row_kernels(isa_).solve_eight(matrix_.data(), stride_, n_, inverse_.data(), x.data());
+    for (std::size_t c = 0; c < n_columns; ++c) {
+      for (index_t i = 0; i < n_; ++i)
+        columns[first + c][i] = x[i * kPanelWidth + static_cast<index_t>(c)] * scale_[at(i)];
+    }
+  }
 }
 
 }  // namespace fastpu::detail

@@ -219,8 +219,46 @@ void eliminate(double* matrix, index_t stride, index_t n, index_t first, index_t
   }
 }
 
+// Each column takes the operations of Cholesky::solve() in their order, so that it has the same bits.
+void solve_eight(const double* matrix, index_t stride, index_t n, const double* inverse, double* x) {
+  for (index_t i = 0; i < n; ++i) {  // U'
+    const double* row = matrix + i * stride;
+    Doubles value[static_cast<unsigned>(kVectors)];
+    FASTPU_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      value[v] = load<Doubles>(x + at(i, v)) * splat<Doubles>(inverse[i]);
+      store(x + at(i, v), value[v]);
+    }
+    for (index_t j = i + 1; j < n; ++j) {
+      const Doubles factor = splat<Doubles>(row[j]);
+      FASTPU_UNROLL
+      for (int v = 0; v < kVectors; ++v) store(x + at(j, v), load<Doubles>(x + at(j, v)) - value[v] * factor);
+    }
+  }
+  constexpr index_t kSums = 8;
+  for (index_t i = n - 1; i >= 0; --i) {  // U
+    const double* row = matrix + i * stride;
+    FASTPU_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      Doubles sums[kSums] = {};
+      index_t j = i + 1;
+      for (; j + kSums <= n; j += kSums) {
+        FASTPU_UNROLL
+        for (index_t s = 0; s < kSums; ++s) {
+          sums[s] = sums[s] + splat<Doubles>(row[j + s]) * load<Doubles>(x + at(j + s, v));
+        }
+      }
+      Doubles sum{};
+      for (; j < n; ++j) sum = sum + splat<Doubles>(row[j]) * load<Doubles>(x + at(j, v));
+      FASTPU_UNROLL
+      for (index_t s = 0; s < kSums; ++s) sum = sum + sums[s];
+      store(x + at(i, v), (load<Doubles>(x + at(i, v)) - sum) * splat<Doubles>(inverse[i]));
+    }
+  }
+}
+
 }  // namespace
 
-const RowKernels kRowKernels = {pack<float>, pack<double>, rescale, products, sums, gram, eliminate};
+const RowKernels kRowKernels = {pack<float>, pack<double>, rescale, products, sums, gram, eliminate, solve_eight};
 
 }  // namespace fastpu::detail::FASTPU_LEVEL

@@ -46,6 +46,9 @@ struct RowKernels {
   // matrix[i][j] -= sum_k matrix[k][i] matrix[k][j] for i, j >= first + n_pivots, j / 8 >= i / 8; stride is a multiple
   // of 8, and columns up to it are computed
   void (*eliminate)(double* matrix, index_t stride, index_t n, index_t first, index_t n_pivots);
+  // x = (U'U)^-1 x for the upper triangle U of a matrix of n rows and eight columns x, which lie side by side: entry i
+  // of column c at x[i * 8 + c]. inverse[i] = 1 / U_ii
+  void (*solve_eight)(const double* matrix, index_t stride, index_t n, const double* inverse, double* x);
 };
 
 FASTPU_KERNEL_LEVELS(RowKernels, kRowKernels, row_kernels)

@@ -35,7 +35,7 @@ bool make_factor(const FreeProblem& problem, const std::vector<index_t>& free, C
 class Face {
  public:
   Face(const FreeProblem& problem, const std::vector<index_t>& free, const Cholesky& factor)
-      : factor_(factor), is_held_(free.size()), newton_(free.size()) {
+      : factor_(factor), is_held_(free.size()), newton_(free.size()), column_of_(free.size()) {
     for (std::size_t k = 0; k < free.size(); ++k) {
       newton_[k] = -problem.gradient[at(free[k])];
       group_.push_back(problem.group[at(free[k])]);
@@ -54,10 +54,19 @@ class Face {
   void hold(std::size_t place) {
     is_held_[place] = 1;
     held_.push_back(place);
-    std::vector<double> unit(newton_.size());
-    unit[place] = 1;
-    add_column(std::move(unit));
+    columns_.push_back(std::move(column_of_[place]));
   }
+  // Prepares to hold the variables in some places: several at once take less time than one by one.
+  void prepare(const std::vector<std::size_t>& places) {
+    std::vector<double*> columns;
+    for (const std::size_t place : places) {
+      column_of_[place].assign(newton_.size(), 0.0);
+      column_of_[place][place] = 1;
+      columns.push_back(column_of_[place].data());
+    }
+    factor_.solve(columns);
+  }
+  bool is_prepared(std::size_t place) const { return !column_of_[place].empty(); }
 
   bool is_held(std::size_t place) const { return is_held_[place] != 0; }
 
@@ -112,26 +121,32 @@ class Face {
   std::vector<char> is_held_;
   std::vector<double> newton_;  // the step without conditions
   std::vector<double> step_;
-  std::vector<std::vector<double>> sums_;     // the conditions: first those on sums, by the members of each group,
-  std::vector<std::size_t> held_;             // then those on the variables that are held
-  std::vector<std::vector<double>> columns_;  // the inverse of the kernel matrix times each condition
+  std::vector<std::vector<double>> sums_;       // the conditions: first those on sums, by the members of each group,
+  std::vector<std::size_t> held_;               // then those on the variables that are held
+  std::vector<std::vector<double>> columns_;    // the inverse of the kernel matrix times each condition
+  std::vector<std::vector<double>> column_of_;  // of places that are prepared and not held yet
 };
 
 // Moves the free variables from bound to bound until they are at the minimum of the face, or many of them have met
 // bounds. Returns whether they are at the minimum.
 bool descend(FreeProblem& problem, const std::vector<index_t>& free, const Cholesky& factor) {
   constexpr int kMostBounds = 60;
+  constexpr std::size_t kPreparedAtOnce = 8;
   Face face(problem, free, factor);
   double share = 0;
+  std::vector<std::pair<double, std::size_t>> next;  // the shares of a step at which variables meet bounds
   for (int n_held = 0; n_held <= kMostBounds; ++n_held) {
     const std::vector<double>& step = face.next_step(share);
     share = 1;
     std::size_t stop = free.size();
+    next.clear();
     for (std::size_t k = 0; k < free.size(); ++k) {
       const index_t i = free[k];
       const double room =
           step[k] > 0 ? problem.upper[at(i)] - problem.value[at(i)] : problem.value[at(i)] - problem.lower[at(i)];
-      if (face.is_held(k) || !(share * std::abs(step[k]) > room)) continue;
+      if (face.is_held(k) || !(std::abs(step[k]) > room)) continue;
+      if (!face.is_prepared(k)) next.emplace_back(room / std::abs(step[k]), k);
+      if (!(share * std::abs(step[k]) > room)) continue;
       share = room / std::abs(step[k]);
       stop = k;
     }
@@ -143,6 +158,14 @@ bool descend(FreeProblem& problem, const std::vector<index_t>& free, const Chole
       if (k == stop) problem.value[at(i)] = step[k] > 0 ? problem.upper[at(i)] : problem.lower[at(i)];
     }
     if (stop == free.size()) return true;
+    if (!face.is_prepared(stop)) {  // with those that are likely to be met after it
+      const auto end = next.begin() + static_cast<std::ptrdiff_t>(std::min(kPreparedAtOnce, next.size()));
+      std::ranges::partial_sort(next, end);
+      std::vector<std::size_t> places;
+      for (auto it = next.begin(); it != end; ++it) places.push_back(it->second);
+      if (std::ranges::find(places, stop) == places.end()) places.back() = stop;
+      face.prepare(places);
+    }
     face.hold(stop);
   }
   return false;

@@ -30,9 +30,6 @@ struct FreeProblem {
   std::vector<std::uint8_t> group;
 };
 
-// With more free variables than this, solving the equations takes longer than the pair steps that it saves.
-inline constexpr index_t kMostFree = 400;
-
 // Minimises over the free variables with the sum of each group fixed. A variable that reaches a bound stays there, and
 // the others continue. Changes value and gradient; returns the decrease of the objective, 0 if no step decreases it.
 double minimise_free(FreeProblem& problem, Isa isa);

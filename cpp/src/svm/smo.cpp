@@ -26,6 +26,8 @@ constexpr index_t kRowsTogether = 4;
 // So many kernel values are computed by other threads beside steps: enough to be worth waking these threads, and few
 // enough to be of rows that are needed soon.
 constexpr index_t kValuesAhead = 1 << 17;
+// With more free variables a system of equations takes longer than the pair steps that it saves.
+constexpr index_t kMostFree = 1500;
 constexpr index_t kLeastActive = 4096;  // with fewer active variables, steps are over before other threads have woken
 
 template <class T>
@@ -220,7 +222,7 @@ void Smo<T>::find_windows() {
 
 template <class T>
 void Smo<T>::shrink() {
-  if (active_.size() <= 256 || !options_.shrinks) return;
+  if (active_.size() <= 256) return;
   read_gradients();
   activate_pairs(active_, (active_.size() + 2) / 3);
 }
@@ -317,7 +319,7 @@ void Smo<T>::activate_pairs(const std::vector<index_t>& variables, std::size_t w
   std::vector<index_t> stay;
   Shrunk shrunk;
   for (const index_t i : variables) {
-    (options_.shrinks && state_.is_likely_to_stay(i, result_.gradient[at(i)]) ? shrunk.variables : stay).push_back(i);
+    (state_.is_likely_to_stay(i, result_.gradient[at(i)]) ? shrunk.variables : stay).push_back(i);
   }
   if (shrunk.variables.size() < worth_it || stay.size() < 2) return;
   if (!shrunk.variables.empty()) {
@@ -409,8 +411,8 @@ void Smo<T>::move_free() {
   // pass over all active variables.
   const double cost = static_cast<double>(n_free) * static_cast<double>(n_free) * static_cast<double>(n_free);
   const double cost_of_step = 300 + static_cast<double>(active_.size());
-  next_free_step_ = result_.n_steps + 1000 + static_cast<index_t>(0.1 * cost / cost_of_step);
-  if (n_free < 2 || n_free > detail::kMostFree) return;
+  next_free_step_ = result_.n_steps + 1000 + static_cast<index_t>(0.025 * cost / cost_of_step);
+  if (n_free < 2 || n_free > kMostFree) return;
   detail::FreeProblem problem;
   source_.kernel_of(free, problem.kernel);
   for (const index_t p : free) {
@@ -480,13 +482,13 @@ const std::vector<index_t>& Smo<T>::rows_wanted_soon(index_t besides, index_t n)
 template <class T>
 SmoResult smo(KernelCache<T>& cache, const SmoProblem& problem, const SmoOptions& options, const SmoCallback& callback,
               Team& team, double* solution) {
-  detail::CachedRows<T> rows(cache, problem, team);
+  detail::CachedRows<T> rows(cache, problem, options.keeps_rows, team);
   return Smo<T>(rows, nullptr, problem, options, callback, team, solution).run();
 }
 
 SmoResult smo_rounded(KernelCache<float>& cache, const Kernel<double>& exact, const SmoProblem& problem,
                       const SmoOptions& options, const SmoCallback& callback, Team& team, double* solution) {
-  detail::CachedRows<float> rows(cache, problem, team);
+  detail::CachedRows<float> rows(cache, problem, options.keeps_rows, team);
   return Smo<float>(rows, &exact, problem, options, callback, team, solution).run();
 }
 

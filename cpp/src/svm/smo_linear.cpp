@@ -330,7 +330,8 @@ double LinearSmo<View>::move_free(std::vector<double>& value) {
   for (index_t k = 0; k < solver_->size(); ++k) {
     if (solver_->may_grow(k) && solver_->may_shrink(k)) free.push_back(k);
   }
-  if (static_cast<index_t>(free.size()) > detail::kMostFree) return 0;
+  constexpr index_t kMost = 400;  // at most half of them are in a working set, and seldom so many
+  if (static_cast<index_t>(free.size()) > kMost) return 0;
   const index_t stride = round_up(solver_->size(), kKernelPanel);
   detail::FreeProblem problem;
   for (const index_t k : free) {

@@ -257,6 +257,10 @@ SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
     result.decision[at(i)] = (result.decision[at(i)] + primal.intercept) / scale;
   }
   result.intercept /= scale;
+  for (index_t i = 0; i < n && problem.kind == SvmKind::one_class; ++i) {
+    const bool is_inside = result.alpha[at(i)] < problem.costs[i];
+    if (is_inside) result.lowest_inside = std::min(result.lowest_inside, result.decision[at(i)]);
+  }
   return result;
 }
 

@@ -62,7 +62,7 @@ class ChainSolver {
   ChainSolver(const SvmChain& chain, const std::vector<index_t>& rows, KernelCache<T>& cache, const SmoOptions& options,
               Team& team)
       : chain_(chain), rows_(rows), cache_(cache), options_(options), team_(team) {
-    options_.shrinks = false;
+    options_.keeps_rows = true;
     const auto n = static_cast<index_t>(rows.size());
     base_ = make_vector<double>(n, "costs");
     costs_ = make_vector<double>(n, "costs");

@@ -39,12 +39,18 @@ inline double excess_categories(std::size_t n) {
 // chance from log n to 2 log n times as much. What is taken off is log2 n, rounded down.
 inline double excess_of_one(std::size_t n) { return static_cast<double>(std::bit_width(n)) - 1.0; }
 
-// The codes that go left where the first n_left of a node's categories do. Codes that the node does not have are on the
-// side of missing values.
+// Where the codes go that are no category of a node.
+struct OtherCodes {
+  bool missing_right = false;  // code 0
+  bool unmet_right = false;    // categories that no row of the node has
+};
+
+// The codes that go left where the first n_left of a node's categories do.
 template <class Category>
-CategorySet codes_to_left(const std::vector<Category>& categories, std::size_t n_left, bool missing_right) {
+CategorySet codes_to_left(const std::vector<Category>& categories, std::size_t n_left, const OtherCodes& others) {
   CategorySet codes;
-  if (!missing_right) codes.words.fill(~std::uint64_t{0});
+  if (!others.unmet_right) codes.words.fill(~std::uint64_t{0});
+  others.missing_right ? codes.remove(0) : codes.add(0);
   for (std::size_t i = 0; i < categories.size(); ++i) {
     if (i < n_left) {
       codes.add(categories[i].code);
@@ -57,8 +63,8 @@ CategorySet codes_to_left(const std::vector<Category>& categories, std::size_t n
 
 // The same where a single category goes left.
 template <class Category>
-CategorySet one_code_to_left(const std::vector<Category>& categories, std::size_t one, bool missing_right) {
-  CategorySet codes = codes_to_left(categories, 0, missing_right);
+CategorySet one_code_to_left(const std::vector<Category>& categories, std::size_t one, const OtherCodes& others) {
+  CategorySet codes = codes_to_left(categories, 0, others);
   codes.add(categories[one].code);
   return codes;
 }

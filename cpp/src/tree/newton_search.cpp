@@ -228,14 +228,16 @@ void NewtonSearch::for_sets(const Search& search, std::uint32_t feature, const s
   split.exists = true;
   split.by_categories = true;
   split.feature = feature;
-  const CategorySet others = codes_to_left(categories, 0, false);  // and missing values, with which they go
+  const CategorySet unmet = codes_to_left(categories, 0, {.missing_right = true, .unmet_right = false});
   const auto offer = [&](const CategorySet& own, double by_chance, std::uint64_t left, bool missing_right) {
     split.gain = search.sums.score(left) - score - by_chance;
     if (split.gain == -kInfinity) return false;
     split.missing_right = missing_right;
     split.left = left;
     split.left_codes = own;
-    if (!missing_right) split.left_codes.add(others);
+    if (!missing_right) split.left_codes.add(0);
+    // A category that the node did not meet tells nothing: it goes with the larger part.
+    if (h_of(search.node.sum) - h_of(left) <= h_of(left)) split.left_codes.add(unmet);
     SideCounts rows;
     for (std::size_t code = 0; code < counts.size(); ++code) {
       (split.left_codes.has(static_cast<std::uint32_t>(code)) ? rows.left : rows.right) += counts[code];

@@ -76,7 +76,7 @@ class PuSplitSearch {
     for_both_sides(categories[one].counts, missing, true, [&](bool missing_right, const PuCounts& left) {
       if (!consider(left, gain(left) - by_chance)) return;
       set_by_categories(feature, missing_right);
-      best_.left_codes = one_code_to_left(categories, one, missing_right);
+      best_.left_codes = one_code_to_left(categories, one, other_codes());
     });
   }
   void offer_missing_categories_alone(std::uint32_t feature, const std::vector<CodeCounts>& categories,
@@ -119,8 +119,11 @@ class PuSplitSearch {
   void set_categories(std::uint32_t feature, const std::vector<CodeCounts>& categories, std::size_t n_left,
                       bool missing_right) {
     set_by_categories(feature, missing_right);
-    best_.left_codes = codes_to_left(categories, n_left, missing_right);
+    best_.left_codes = codes_to_left(categories, n_left, other_codes());
   }
+
+  // A category that the node did not meet tells nothing: it goes with the larger part of the rows.
+  OtherCodes other_codes() const { return {best_.missing_right, node_.rows() - best_.left.rows() > best_.left.rows()}; }
 
   void set_by_categories(std::uint32_t feature, bool missing_right) {
     best_.by_categories = true;

@@ -19,7 +19,7 @@ Solved solve(const Points<double>& points, const Box& box, const SmoStart* start
   const auto kernel = make_kernel(points.dense(), kRbf, team);
   KernelCache<double> cache(*kernel, kManyBytes);
   SmoOptions options = with_tol(1e-6);
-  options.shrinks = false;
+  options.keeps_rows = true;
   Solved solved;
   solved.b = box.start;
   SmoProblem problem = box.view();

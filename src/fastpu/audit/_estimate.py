@@ -106,6 +106,11 @@ class Audit(PriorEstimate):
         return False
 
     @property
+    def open_range(self) -> None:
+        """None: `samples` have all that an audit leaves open."""
+        return
+
+    @property
     def share(self) -> AuditEstimate:
         """The share of positives among all rows: `value` and `interval`."""
         return AuditEstimate(self.value, self.interval)

@@ -22,7 +22,7 @@ from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import warn_of_scales
-from fastpu.model._prior import check_prior, check_scenario, prior_among_unlabeled
+from fastpu.model._prior import prior_among_unlabeled, take_prior_in
 from fastpu.model._threshold import GROUP, ScoredRows
 from fastpu.risk._fit import Basis, Shape, make_model
 from fastpu.risk.risk_machine import RiskMachine
@@ -323,7 +323,7 @@ def fit_pnu_auc(
     >>> model.status
     'closed_form'
     """
-    given, drawn_as = check_prior(prior), check_scenario(scenario)
+    given, drawn_as = take_prior_in(scenario, prior)
     mix = check_float("eta", eta, low=-1, high=1)
     needed = tuple(g for g, is_needed in ((1, mix > -1), (0, mix != 0), (-1, mix < 1)) if is_needed)
     rows = _open("fit_pnu_auc", (1, 0, -1), locals(), needed, f" with eta = {mix:g}")

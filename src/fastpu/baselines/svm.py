@@ -292,7 +292,8 @@ def fit_one_class_svm(
     Returns
     -------
     KernelMachine, or a list of them if an argument is a sequence
-        Its `margin` is rho, and its intercept -rho.
+        Its `margin` is rho, and its intercept -rho. Its `threshold` is 0 less `tol` at most: rows on the boundary are
+        inside, and of the training rows only some with alpha at its bound are called -1.
 
     Warns
     -----

@@ -26,6 +26,7 @@ from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.data._categories import category_flags, columns_in_sets
 from fastpu.data._category_order import in_order
 from fastpu.data._matrix import Matrix, columns_of
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
@@ -94,6 +95,7 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
     most_folds = check_int("n_folds", given["n_folds"], low=2)
     rng = check_random_state(given["random_state"])
     data, cuts = open_rows(given["X"], given["max_bins"], words=("exact",))
+    warn_of_other_order(given["X"], y=given["y"], sample_weight=given["sample_weight"])
     labels = check_labels(given["y"], data.n_rows)
     weights = check_sample_weight(given["sample_weight"], data.n_rows)
     check_group_counts(fit, label_counts(labels, weights), is_weighted=weights is not None)

@@ -25,6 +25,7 @@ from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import in_order
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.model._prior import prior_by_labels
 from fastpu.model._threshold import ScoredRows
@@ -172,6 +173,8 @@ def fit_boosted_trees(
     -----
     ConvergenceWarning
         If early stopping was asked for and all rounds were made before it.
+    CopiedRowsWarning
+        If bags leave out labelled rows of which they hold copies, as in `fit_forest`.
     DegenerateModelWarning
         If no split was found, or the model calls all training rows the same.
 
@@ -210,6 +213,7 @@ def fit_boosted_trees(
     start = Start.of(init_model, random_state, FUNCTION)
     before = start.before
     data, cuts = open_rows(X, max_bins, before)
+    warn_of_other_order(X, y=y, sample_weight=sample_weight)
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
     check_group_counts(settings, label_counts(labels, weights), None if weights is None else float(weights.sum()))

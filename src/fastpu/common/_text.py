@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 import numpy as np
 
@@ -36,13 +36,13 @@ def variable(name: str) -> str:
     return name.partition(" ")[0]
 
 
-def where_column(column: int, names: tuple[str, ...] | None) -> str:
+def where_column(column: int, names: tuple[Hashable, ...] | None) -> str:
     """Name a column by its number and, if there is one, its name."""
     return f"column {column}" + (f" ({short(names[column])})" if names is not None else "")
 
 
 @contextlib.contextmanager
-def columns_named(names: tuple[str, ...] | None) -> Iterator[None]:
+def columns_named(names: tuple[Hashable, ...] | None) -> Iterator[None]:
     """Put names beside the numbers of columns in errors of the core, which knows the numbers alone."""
     try:
         yield

@@ -12,3 +12,7 @@ from fastpu.dask.forest import fit_forest
 from fastpu.dask.stump_boost import fit_pnu_auc_boost
 
 __all__ = ["WorkerLostError", "fit_boosted_trees", "fit_forest", "fit_pnu_auc_boost"]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

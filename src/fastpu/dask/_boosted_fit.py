@@ -23,7 +23,7 @@ from fastpu.dask._client import WorkerLostError
 from fastpu.dask._members import Holding, Members, SpreadRows
 from fastpu.data._categories import category_flags
 from fastpu.data._matrix import columns_of
-from fastpu.model._model import load
+from fastpu.model._load import load
 from fastpu.tree._fit import Start, fingerprint_of_parts, joined
 from fastpu.tree.tree_ensemble import TreeEnsemble, splits_by_categories
 

@@ -1,4 +1,4 @@
-"""Columns of categories in pandas and polars frames: their categories, and the numbers that stand for their entries.
+"""Columns of categories in tables: their categories, and the numbers that stand for their entries.
 
 Columns of strings are columns of categories too. A category is known by its value, never by the code that a library
 happens to give it, for two frames with the same values may code them differently. The entry of a matrix is the place of
@@ -11,13 +11,16 @@ ordered are levels, whose places are split like numbers as well (`_levels.py`).
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from fastpu.common._frozen import FrozenMapping
 from fastpu.common._text import short
+from fastpu.data._arrow import arrow_codes
 
 #: The most categories of a column that is split by sets of them: with the place of missing entries they fit one byte.
 MOST_IN_SETS = 255
@@ -31,6 +34,10 @@ Kept: TypeAlias = Mapping[str, tuple[Any, ...]]
 Categories: TypeAlias = Literal["refuse", "learn"] | Kept
 """What reading a frame does with categorical columns: refuse them, learn their categories, or use those of a model."""
 
+Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+Places: TypeAlias = Mapping[Any, float]
+
+_FEW = 1000  # entries whose words take less time than finding the distinct ones among them
 _PLAIN = (str, int, float)  # and bool, which is an int
 
 
@@ -47,28 +54,105 @@ def is_categorical(dtype: Any) -> bool:
     return kind in ("CategoricalDtype", "StringDtype") or (kind == "ArrowDtype" and str(dtype).startswith(texts))
 
 
+def take_numbers(kept: tuple[Any, ...]) -> bool:
+    """Tell whether categories are numbers, so that a column of numbers can have them too."""
+    return bool(kept) and not isinstance(kept[0], str)
+
+
+def places_in(kept: Kept, column: str) -> Places:
+    """Return the place of each category of a column; a model has found them once."""
+    if isinstance(kept, FrozenMapping):
+        return kept.places(column)
+    return {value: float(place) for place, value in enumerate(kept[column])}
+
+
 def read_categories(
-    series: Any, kind: str, where: str, kept: tuple[Any, ...] | None
-) -> tuple[np.ndarray[Any, np.dtype[np.float64]], tuple[Any, ...]]:
+    series: Any, kind: str, where: str, kept: tuple[Any, ...] | None, places: Places | None
+) -> tuple[Floats, tuple[Any, ...]]:
     """Return the entries of one column as numbers, and its categories; messages call it `where`.
 
-    The categories are those that are `kept`, or those that occur in the column, in the order of its dtype, and those of
-    strings by the alphabet; a fit puts them in an order of its own.
+    The categories are those that are `kept`, whose places these are, or those that occur in the column, in the order of
+    its dtype, and those of strings by the alphabet; a fit puts them in an order of its own.
     """
-    codes, values = _pandas_codes(series) if kind == "pandas" else _polars_codes(series)
-    if kept is None:
-        occurs = np.bincount(codes + 1, minlength=len(values) + 1)[1:] > 0
-        kept = tuple(value for value, is_there in zip(values, occurs, strict=True) if is_there)
-        check_values(kept, where)
-    elif values and kept and isinstance(values[0], str) != isinstance(kept[0], str):
-        raise TypeError(
-            f"{where} must have categories of the kind of the training data's, such as {short(kept[0])}, "
-            f"got {short(values[0])}"
-        )
-    places = {value: float(place) for place, value in enumerate(kept)}
+    if kept is not None and places is not None:
+        return _KNOWN[kind](series, where, kept, places), kept
+    codes, values = _CODES[kind](series)
+    occurs = np.bincount(codes + 1, minlength=len(values) + 1)[1:] > 0
+    kept = tuple(value for value, is_there in zip(values, occurs, strict=True) if is_there)
+    check_values(kept, where, _mend_values(where, kind))
     # The last entry is for missing values, whose code is -1.
-    table = np.array([*(places.get(value, np.nan) for value in values), np.nan])
-    return table[codes], kept
+    return np.append(np.where(occurs, np.cumsum(occurs) - 1.0, np.nan), np.nan)[codes], kept
+
+
+def _mend_values(where: str, kind: str) -> str:
+    """Return the line that makes strings of categories of another kind."""
+    title = where.partition(", in column ")[2].removesuffix(",")
+    if kind != "pandas" or not title:
+        return ""
+    column = f"X[{title}]"
+    return f"; make strings of them: {column} = {column}.astype(str).where({column}.notna())"
+
+
+def _of_codes(
+    codes: Any, n_values: int, take: Callable[[Any], list[Any]], where: str, kept: tuple[Any, ...], places: Places
+) -> Floats:
+    """Return the places of entries by their codes, -1 where they are missing; `take` gives the values of codes.
+
+    Where entries are fewer than values, only those that occur are looked at: one row may come with 100,000 of them.
+    """
+    if codes.size < n_values:
+        distinct, of_entries = np.unique(codes, return_inverse=True)
+    else:
+        distinct, of_entries = np.arange(-1, n_values), codes.astype(np.int64) + 1
+    values = take(distinct[distinct >= 0])
+    _check_kind(values, where, kept)
+    missing = [np.nan] * (distinct.size - len(values))
+    return np.array([*missing, *(places.get(value, np.nan) for value in values)], dtype=np.float64)[of_entries]
+
+
+def _of_values(values: list[Any], where: str, kept: tuple[Any, ...], places: Places) -> Floats:
+    """Return the places of the entries of a column of strings or of numbers; missing ones have none."""
+    _check_kind(values, where, kept)
+    return np.array([places.get(value, np.nan) for value in values], dtype=np.float64)
+
+
+def is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _check_kind(values: list[Any], where: str, kept: tuple[Any, ...]) -> None:
+    """Raise TypeError if entries are words where the training data have numbers, or the other way round."""
+    present = next((value for value in values if isinstance(value, _PLAIN) and not is_nan(value)), None)
+    if present is None or not kept or isinstance(present, str) == isinstance(kept[0], str):
+        return
+    hint = "" if isinstance(kept[0], str) else "; pass these as a column of numbers"
+    raise TypeError(
+        f"{where} must have categories of the kind of the training data's, such as {short(kept[0])}, got "
+        f"{short(present)}{hint}"
+    )
+
+
+def _known_pandas(series: Any, where: str, kept: tuple[Any, ...], places: Places) -> Floats:
+    if not hasattr(series.dtype, "categories"):
+        return _of_values(series.tolist(), where, kept, places)
+    coded = series.array  # a Categorical, without the detour of the accessor
+    values = coded.categories
+    return _of_codes(coded.codes, len(values), lambda codes: values.take(codes).tolist(), where, kept, places)
+
+
+def _known_polars(series: Any, where: str, kept: tuple[Any, ...], places: Places) -> Floats:
+    polars = sys.modules["polars"]
+    if not isinstance(series.dtype, polars.Categorical | polars.Enum):
+        return _of_values(series.to_list(), where, kept, places)
+    if len(series) < _FEW:
+        return _of_values(series.cast(polars.String).to_list(), where, kept, places)
+    codes, values = _polars_codes(series)
+    return _of_codes(codes, len(values), lambda codes: [values[code] for code in codes], where, kept, places)
+
+
+def _known_arrow(column: Any, where: str, kept: tuple[Any, ...], places: Places) -> Floats:
+    codes, values = arrow_codes(column)
+    return _of_codes(codes, len(values), lambda codes: [values[code] for code in codes], where, kept, places)
 
 
 def _pandas_codes(series: Any) -> tuple[Any, list[Any]]:
@@ -95,15 +179,19 @@ def _polars_codes(series: Any) -> tuple[Any, list[Any]]:
     return code_of[numbers], [text[i] for i in order]
 
 
-def check_values(values: tuple[Any, ...], where: str) -> None:
+_CODES = {"pandas": _pandas_codes, "polars": _polars_codes, "pyarrow": arrow_codes}
+_KNOWN = {"pandas": _known_pandas, "polars": _known_polars, "pyarrow": _known_arrow}
+
+
+def check_values(values: tuple[Any, ...], where: str, hint: str = "") -> None:
     """Raise TypeError unless categories are strings, or numbers."""
     for value in values:
         if not isinstance(value, _PLAIN):
-            raise TypeError(f"{where} must have categories that are strings or numbers, got {short(value)}")
+            raise TypeError(f"{where} must have categories that are strings or numbers, got {short(value)}{hint}")
         if isinstance(value, str) != isinstance(values[0], str):
             raise TypeError(
                 f"{where} must have categories of one kind, strings or numbers, got {short(values[0])} and "
-                f"{short(value)}"
+                f"{short(value)}{hint}"
             )
 
 

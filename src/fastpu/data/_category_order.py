@@ -115,7 +115,9 @@ class CategoryOrder:
         for column, of_column in counts.items():
             values = read_as[column]
             last = _ranks(values)
-            rows, upper = np.ldexp(np.moveaxis(of_column.mass, 2, 0).astype(np.float64), -units.exponent if units else 0)
+            rows, upper = np.ldexp(
+                np.moveaxis(of_column.mass, 2, 0).astype(np.float64), -units.exponent if units else 0
+            )
             if n_upper < FEWEST_LABELS:
                 frequent = np.lexsort((last, of_column.first, -rows.sum(axis=1)))[:MOST_IN_SETS]
                 order = frequent[np.lexsort((last[frequent], of_column.first[frequent]))]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._text import describe, short, variable
 from fastpu.common._warn import warn
-from fastpu.data._frames import frame_kind
+from fastpu.data._tables import frame_kind, is_lazy, known_table, titles_of
 from fastpu.exceptions import LabelWarning
 
 ROLES: Mapping[str, int] = {"positive": 1, "unlabeled": 0, "negative": -1}
@@ -39,6 +39,7 @@ def read_labels(y: object, name: str) -> NDArray[Any]:
     """
     if isinstance(y, np.ma.MaskedArray):
         raise TypeError(f"{name} must not be a masked array; mark missing labels by NaN")
+    y = y if is_lazy(y) else known_table(y, name)
     source = read_series(y)
     try:
         array = np.asarray(source)
@@ -71,7 +72,7 @@ def _only_column(y: object, array: NDArray[Any], name: str) -> object:
         column, vector = array[:, 0], f"numpy.ravel({variable(name)})"
     else:
         frame: Any = y
-        label = frame.columns[0]
+        label = titles_of(frame)[0]
         column, vector = frame[label], f"{variable(name)}[{short(label)}]"
     warn(f"{name} is taken for a vector, got {describe(y)}; use {vector}", LabelWarning)
     return column
@@ -81,6 +82,12 @@ def read_series(y: object) -> object:
     """Unwrap a pandas or polars Series: numbers of types with gaps as floats, everything else as it is."""
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     series: Any = y
+    library = type(y).__module__.partition(".")[0]
+    if library == "narwhals" and hasattr(series, "to_native"):
+        return read_series(series.to_native())
+    if library == "pyarrow" and hasattr(series, "to_numpy"):
+        series = series.dictionary_decode() if hasattr(series.type, "index_type") else series
+        return series.to_numpy() if hasattr(series, "chunks") else series.to_numpy(zero_copy_only=False)
     kinds = (getattr(pandas, "Series", None), getattr(pandas, "Index", None))
     if any(kind is not None and isinstance(y, kind) for kind in kinds):
         if isinstance(series.dtype, np.dtype):

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._text import describe, short
+from fastpu.data._tables import Titles
 
 
-def chosen_columns(
-    name: str, columns: object, n_features: int, feature_names: tuple[str, ...] | None
-) -> NDArray[np.intp]:
+def chosen_columns(name: str, columns: object, n_features: int, feature_names: Titles) -> NDArray[np.intp]:
     """Return the numbers of the columns that `columns` stands for: all of them for None.
 
-    It is a name, a number (negative ones count from the end), a slice, a list of names or of numbers, or a mask.
+    It is a name, a number (negative ones count from the end), a slice, a list of names or of numbers, or a mask. A
+    number that is the title of a column stands for that column.
     """
     numbers: NDArray[np.intp] = np.arange(n_features)
     if columns is None:
@@ -42,7 +42,7 @@ def chosen_columns(
     return chosen
 
 
-def _number(name: str, entry: object, n_features: int, feature_names: tuple[str, ...] | None) -> int:
+def _number(name: str, entry: object, n_features: int, feature_names: Titles) -> int:
     if isinstance(entry, str):
         if feature_names is None:
             raise ValueError(f"{name} must hold numbers of columns where X is no frame with names, got {short(entry)}")
@@ -52,6 +52,8 @@ def _number(name: str, entry: object, n_features: int, feature_names: tuple[str,
         return feature_names.index(entry)
     if isinstance(entry, bool) or not isinstance(entry, int):
         raise TypeError(f"{name} must hold names or numbers of columns, got {describe(entry)}")
+    if feature_names is not None and tuple(range(n_features)) != feature_names and feature_names.count(entry) == 1:
+        return feature_names.index(entry)  # a title that is a number
     if not -n_features <= entry < n_features:
         raise ValueError(f"{name} must hold numbers of the {n_features} columns, got {short(entry)}")
     return entry % n_features

@@ -1,63 +1,65 @@
-"""pandas and polars frames as plain matrices, without importing either library.
-
-An object can only be a frame of a library that is imported already, so `sys.modules` is enough.
-"""
+"""Tables of pandas, polars and pyarrow as plain matrices, without importing these libraries."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from fastpu.common._methods import methods_that_take
 from fastpu.common._text import short
+from fastpu.data._arrow import concat_arrow, is_of, kind_of_arrow
 from fastpu.data._categories import (
     LEVELS,
     Categories,
     Kept,
+    Places,
     check_values,
     has_levels,
     is_categorical,
+    places_in,
     read_categories,
+    take_numbers,
 )
 from fastpu.data._levels import levels_of, places_of_levels
 from fastpu.data._matrix import check_whole_numbers
+from fastpu.data._refused_columns import RefusedColumn, refuse_columns
+from fastpu.data._tables import titles_of
 
 
-def frame_kind(X: object) -> str | None:
-    """Return "pandas" or "polars" if `X` is a DataFrame of that library, else None; a LazyFrame is refused."""
-    lazy = getattr(sys.modules.get("polars"), "LazyFrame", None)
-    if lazy is not None and isinstance(X, lazy):
-        raise TypeError(
-            "rows must be in memory, got a polars LazyFrame, which has none yet: pass what its collect() returns"
-        )
-    for library in ("pandas", "polars"):
-        # A library that another thread is still importing has no DataFrame yet.
-        frame = getattr(sys.modules.get(library), "DataFrame", None)
-        if frame is not None and isinstance(X, frame):
-            return library
-    return None
+def read_frame(X: Any, kind: str, name: str, kinds: list[str], categories: Categories) -> tuple[Any, Kept]:
+    """Return the entries of a frame whose columns are of these kinds, as an array or a SciPy COO matrix.
 
-
-def read_frame(X: Any, kind: str, name: str, categories: Categories) -> tuple[Any, Kept]:
-    """Return the entries of a frame (an array, or a SciPy COO matrix) and its categories."""
-    kinds, dtypes = kinds_of_columns(X, kind, name, categories), list(X.dtypes)
+    With them come its categories.
+    """
+    dtypes = dtypes_of(X, kind)
     if _is_sparse_dtype(dtypes[0]):
         return X.sparse.to_coo(), {}
-    if isinstance(dtypes[0], np.dtype) and dtypes[0].kind in "biuf" and len(set(dtypes)) == 1:
+    if (
+        isinstance(dtypes[0], np.dtype)
+        and dtypes[0].kind in "biuf"
+        and len(set(dtypes)) == 1
+        and "categories" not in (kinds)
+    ):
         return X.to_numpy(), {}  # one block of pandas, which may need no copy at all
     is_single = all(k == "categories" or _is_single(dtype, kind) for k, dtype in zip(kinds, dtypes, strict=True))
     entries = np.empty(X.shape, dtype=np.float32 if is_single else np.float64)
     known: Kept = {} if isinstance(categories, str) else categories
+    titles = titles_of(X)
     kept: dict[str, tuple[Any, ...]] = {}
-    read = _pandas_numbers if kind == "pandas" else _polars_numbers
+    read = {"pandas": _pandas_numbers, "polars": _polars_numbers, "pyarrow": _arrow_numbers}[kind]
     for column, of_column in enumerate(kinds):
-        series, title = _column(X, column, kind), f"column {short(X.columns[column])}"
+        series, title = column_of(X, column, kind), f"column {short(titles[column])}"
         if of_column == "categories":
-            where, key, levels = f"{name}, in {title},", str(column), levels_of(series)
-            of_model = known.get(key, levels)  # of a model, or all levels of an ordered column
-            entries[:, column], kept[key] = read_categories(series, kind, where, of_model)
+            where, key = f"{name}, in {title},", str(column)
+            levels = levels_of(series) if kind == "pandas" else None
+            places: Places | None = None
+            if key in known:
+                places = places_in(known, key)
+            elif levels is not None:  # all levels of an ordered column, also those that no row has
+                places = {level: float(place) for place, level in enumerate(levels)}
+            of_model = known.get(key, levels)
+            entries[:, column], kept[key] = read_categories(series, kind, where, of_model, places)
             if key not in known and levels is not None:
                 check_values(levels, where)
                 kept[LEVELS] = (*kept.get(LEVELS, ()), key)
@@ -71,27 +73,34 @@ def read_frame(X: Any, kind: str, name: str, categories: Categories) -> tuple[An
 
 
 def kinds_of_columns(X: Any, kind: str, name: str, categories: Categories = "learn") -> list[str]:
-    """Return for each column "numbers", "durations" or "categories"; raise TypeError for one that is not taken."""
+    """Return for each column "numbers", "durations" or "categories"; raise TypeError if some are not taken."""
     known = None if isinstance(categories, str) else categories
-    n_sparse = sum(map(_is_sparse_dtype, X.dtypes))
-    kinds = []
-    for column, dtype in enumerate(X.dtypes):
-        of_column = kind_of_column(X, column, kind)
+    dtypes = dtypes_of(X, kind)
+    n_sparse = sum(map(_is_sparse_dtype, dtypes))
+    kinds, refused = [], []
+    for column, dtype in enumerate(dtypes):
+        of_column = kind_of_column(X, column, kind, dtype)
         is_mixed = _is_sparse_dtype(dtype) and (n_sparse < X.shape[1] or dtype.fill_value != 0)
         if of_column == "empty":
             is_known = categories == "learn" if known is None else str(column) in known
-            of_column = "categories" if is_known and kind == "pandas" else "numbers"
+            of_column = "categories" if is_known and kind != "polars" else "numbers"
+        if of_column == "numbers" and known is not None and take_numbers(known.get(str(column), ())):
+            of_column = "categories"  # which are numbers; some libraries have no other column of them
         is_other = known is not None and (str(column) in known) != (of_column == "categories")
         is_taken = of_column in ("numbers", "durations") or (of_column == "categories" and categories != "refuse")
         if is_other or is_mixed or not is_taken:
-            _refuse_column(X, column, kind, name, categories, of_column=of_column, is_other=is_other, is_mixed=is_mixed)
+            refused.append(RefusedColumn(column, dtype, column_of(X, column, kind), of_column, is_other, is_mixed))
         kinds.append(of_column)
+    if refused:
+        refuse_columns(titles_of(X), kind, name, categories, refused)
     return kinds
 
 
-def kind_of_column(X: Any, column: int, kind: str) -> str:
+def kind_of_column(X: Any, column: int, kind: str, dtype: Any = None) -> str:
     """Return what a column holds: "numbers", "durations", "categories", "empty" (nothing, of no type) or "others"."""
-    dtype = _column(X, column, kind).dtype
+    if kind == "pyarrow":
+        return kind_of_arrow(X.schema.types[column])
+    dtype = column_of(X, column, kind).dtype if dtype is None else dtype
     if is_categorical(dtype):
         return "categories"
     if kind == "polars":
@@ -104,6 +113,8 @@ def kind_of_column(X: Any, column: int, kind: str) -> str:
     code = getattr(dtype, "kind", "O")  # extension types have one too
     if code in "biufm":
         return "durations" if code == "m" else "numbers"
+    if str(dtype).startswith("decimal"):  # of Arrow
+        return "numbers"
     if not _is_of_objects(dtype):
         return "others"
     return _OF_OBJECTS.get(sys.modules["pandas"].api.types.infer_dtype(X.iloc[:, column], skipna=True), "others")
@@ -118,13 +129,26 @@ _OF_OBJECTS = {
 }
 
 
-def _column(X: Any, column: int, kind: str) -> Any:
+def dtypes_of(X: Any, kind: str) -> list[Any]:
+    return list(X.schema.types if kind == "pyarrow" else X.dtypes)
+
+
+def column_of(X: Any, column: int, kind: str) -> Any:
+    if kind == "pyarrow":
+        return X.column(column)
     return X.iloc[:, column] if kind == "pandas" else X.get_columns()[column]
+
+
+def take_rows(X: Any, kind: str | None, rows: Any) -> Any:
+    """Return rows of a table, or of an array, by their numbers."""
+    if kind == "pandas":
+        return X.iloc[rows]
+    return X.take(rows) if kind == "pyarrow" else X[rows]
 
 
 def concat_frames(frames: list[Any], kind: str) -> Any:
     """Return frames that have the same columns, one below the other; a column has the categories of all of them."""
-    return _concat_pandas(frames) if kind == "pandas" else _concat_polars(frames)
+    return {"pandas": _concat_pandas, "polars": _concat_polars, "pyarrow": concat_arrow}[kind](frames)
 
 
 def _concat_pandas(frames: list[Any]) -> Any:
@@ -162,7 +186,12 @@ def _is_sparse_dtype(dtype: object) -> bool:
 
 def _is_single(dtype: Any, kind: str) -> bool:
     """Tell whether float32 holds all numbers of a type."""
-    return str(dtype) in ("Float16", "Float32") if kind == "polars" else bool(dtype.kind == "f" and dtype.itemsize <= 4)
+    if kind == "pandas":
+        return bool(dtype.kind == "f" and dtype.itemsize <= 4)
+    return str(dtype) in ("Float16", "Float32", "halffloat", "float")
+
+
+_UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
 def _pandas_numbers(series: Any, name: str, title: str, target: np.dtype[Any], *, is_duration: bool) -> Any:
@@ -181,54 +210,17 @@ def _polars_numbers(series: Any, name: str, title: str, target: np.dtype[Any], *
     polars = sys.modules["polars"]
     floats = polars.Float32 if target == np.float32 else polars.Float64
     if is_duration:
-        units = {"ms": 1e3, "us": 1e6, "ns": 1e9}[series.dtype.time_unit]
-        return series.to_physical().cast(floats).to_numpy() / units
+        return series.to_physical().cast(floats).to_numpy() / _UNITS[series.dtype.time_unit]
     if series.dtype.is_integer():
         check_whole_numbers(series.drop_nulls().to_numpy(), name, lambda _: title)
     return series.cast(floats).to_numpy()
 
 
-# ---- What is said of a column that is neither numbers nor, where they are taken, categories ----
-
-
-def _refuse_column(
-    X: Any, column: int, kind: str, name: str, categories: Categories, *, of_column: str, is_other: bool, is_mixed: bool
-) -> NoReturn:
-    """Raise TypeError for a column, with the line of pandas or polars that mends it.
-
-    `is_other` says that the training data held something else there, `is_mixed` that others are not sparse.
-    """
-    title = X.columns[column]
-    dtype = _column(X, column, kind).dtype
-    if is_other:
-        wanted = "numbers" if of_column == "categories" else "categories (strings, or dtype category or enum)"
-        raise TypeError(
-            f"{name} must have {wanted} in column {short(title)}, like the training data, got dtype {dtype}"
-        )
-    kinds = "numeric or boolean" if categories == "refuse" else "numeric, boolean or categorical"
-    if is_mixed:
-        hint = " among columns that are not sparse"
-    elif of_column == "categories":
-        dummies = "pandas.get_dummies" if kind == "pandas" else "to_dummies"
-        numbers = "pandas.to_numeric" if kind == "pandas" else "cast(polars.Float64)"
-        hint = (
-            f"; if it holds numbers, make them so with {numbers}; if words, make numbers of them with "
-            f"{dummies}; {methods_that_take('categories')} take categories"
-        )
-    else:
-        hint = _line_of_dates(X, column, kind)
-    raise TypeError(f"{name} must have {kinds} columns, got dtype {dtype} in column {short(title)}{hint}")
-
-
-def _line_of_dates(X: Any, column: int, kind: str) -> str:
-    """Return the line that makes numbers of a column of dates; "" for others."""
-    title, series = X.columns[column], _column(X, column, kind)
-    if kind == "pandas":
-        held = sys.modules["pandas"].api.types.infer_dtype(series, skipna=True)
-        are_dates = held.startswith("date") or str(series.dtype).startswith(("date", "timestamp"))
-        line = f"X[{title!r}] = (pandas.to_datetime(X[{title!r}], utc=True) - pandas.Timestamp(0, tz='UTC')).dt.days"
-    else:
-        polars = sys.modules["polars"]
-        are_dates = series.dtype in (polars.Date, polars.Datetime)
-        line = f"X = X.with_columns(polars.col({title!r}).dt.epoch('d'))"
-    return f"; make numbers of its times, such as the days since 1970: {line}" if are_dates else ""
+def _arrow_numbers(column: Any, name: str, title: str, target: np.dtype[Any], *, is_duration: bool) -> Any:
+    pyarrow = sys.modules["pyarrow"]
+    floats = pyarrow.float32() if target == np.float32 else pyarrow.float64()
+    if is_duration:
+        return column.cast(pyarrow.int64()).cast(floats, safe=False).to_numpy() / _UNITS[column.type.unit]
+    if is_of(column.type, ("is_integer",)):
+        check_whole_numbers(column.drop_null().to_numpy(), name, lambda _: title)
+    return column.cast(floats, safe=False).to_numpy()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._text import short
 from fastpu.data._categories import Kept
+from fastpu.data._tables import Titles
 
 Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Numbers: TypeAlias = NDArray[np.signedinteger[Any]]
@@ -22,11 +23,15 @@ _BLOCK_ENTRIES = 1 << 19  # entries of the rows that are copied or converted at 
 
 @dataclass(frozen=True, eq=False)
 class DenseMatrix:
-    """Rows in a C-contiguous array; of a column in `categories` the places of its entries among these, or NaN."""
+    """Rows in a C-contiguous array; of a column in `categories` the places of its entries among these, or NaN.
+
+    `index` has the labels of the rows of a pandas frame that was read, and is None for others and for parts of rows.
+    """
 
     values: Floats
-    feature_names: tuple[str, ...] | None = None
+    feature_names: Titles = None
     categories: Kept = field(default_factory=dict)
+    index: object = None
 
     is_sparse: ClassVar[Literal[False]] = False
 
@@ -89,13 +94,14 @@ class CsrMatrix:
     indices: NDArray[np.int32]
     indptr: NDArray[np.int64]
     n_features: int
-    feature_names: tuple[str, ...] | None = None
+    feature_names: Titles = None
+    index: object = None
 
     is_sparse: ClassVar[Literal[True]] = True
     categories: ClassVar[Kept] = {}
 
     @classmethod
-    def of(cls, array: Any, feature_names: tuple[str, ...] | None = None) -> CsrMatrix:
+    def of(cls, array: Any, feature_names: Titles = None) -> CsrMatrix:
         """Return the rows of a SciPy CSR array that has ascending columns and no duplicates."""
         indices, indptr = (
             np.require(part, dtype, ["C", "A"]) for part, dtype in ((array.indices, np.int32), (array.indptr, np.int64))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._text import describe
 from fastpu.data._matrix import Matrix
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
 
 
@@ -49,6 +50,7 @@ def open_training_rows(
     """
     labels = check_labels(y, matrix.n_rows, pu_only=function if groups is None else None)
     weights = check_sample_weight(sample_weight, matrix.n_rows)
+    warn_of_other_order(matrix, index=matrix.index, y=y, sample_weight=sample_weight)
     if weights is not None and is_relative:
         weights = well_scaled(weights)
     counts: NDArray[np.bool_] = np.full(labels.size, True) if groups is None else np.isin(labels, groups)

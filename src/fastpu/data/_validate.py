@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,13 +19,13 @@ from fastpu.common._methods import methods_that_take, methods_with
 from fastpu.common._text import describe, short, variable, where_column
 from fastpu.data._categories import Categories, Kept, categorical_columns
 from fastpu.data._coding import apply_codes, read_labels, read_series
-from fastpu.data._frames import frame_kind, kinds_of_columns, read_frame
+from fastpu.data._frames import kinds_of_columns, read_frame
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix, check_whole_numbers, native_floats
 from fastpu.data._sparse import read_sparse
+from fastpu.data._tables import Titles, check_titles, frame_kind, known_table, missing_and_unexpected, titles_of
 
 # Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
 _SCAN_BLOCK = 1 << 17
-Names: TypeAlias = tuple[str, ...] | None
 _FAR = 512  # weights below 2^-512 are scaled up, since products of two of them would underflow
 
 
@@ -40,7 +40,8 @@ def check_matrix(
     sparse: bool = True,
     categories: Categories = "refuse",
     n_features: int | None = None,
-    feature_names: tuple[str, ...] | None = None,
+    feature_names: Titles = None,
+    may_be_empty: bool = False,
 ) -> Matrix:
     """Check a matrix and bring it into the form the core reads.
 
@@ -49,37 +50,42 @@ def check_matrix(
 
     Errors call it `name`. Categorical columns of frames are refused, or their categories are learnt, or are those of a
     fitted model. `n_features` and `feature_names` are what that model expects; names are compared where both have some.
+    There must be a row unless it `may_be_empty`.
     """
-    names: Names = None
+    names: Titles = None
     kept: Kept = {}
-    source: Any = X
-    if (kind := frame_kind(X)) is not None:
-        if all(isinstance(title, str) for title in source.columns):
-            names = tuple(map(str, source.columns))
-        _check_shape(source.shape, X, name)
-        if not isinstance(categories, str):  # columns of a wrong type are reported before columns in a wrong order
-            kinds_of_columns(X, kind, name)
+    index: object = None
+    source: Any = known_table(X, name)
+    if (kind := frame_kind(source)) is not None:
+        names = titles_of(source)
+        index = source.index if kind == "pandas" else None
+        _check_shape(source.shape, X, name, may_be_empty=may_be_empty)
+        if not source.shape[0]:  # nothing can be said of the types of its columns
             check_features(source.shape[1], names, name, n_features, feature_names)
-        source, kept = read_frame(X, kind, name, categories)
+            return DenseMatrix(np.empty(source.shape), names, {} if isinstance(categories, str) else categories)
+        if not isinstance(categories, str):  # columns of a wrong type are reported before columns in a wrong order
+            if n_features != source.shape[1] or names != feature_names:
+                kinds_of_columns(source, kind, name)
+            check_features(source.shape[1], names, name, n_features, feature_names)
+        kinds = kinds_of_columns(source, kind, name, categories)
+        source, kept = read_frame(source, kind, name, kinds, categories)
     elif categories and not isinstance(categories, str):
         place = where_column(categorical_columns(categories)[0], feature_names)
         raise TypeError(
-            f"{name} must be a pandas or polars frame with categories in {place}, like the training data, "
-            f"got {describe(X)}"
+            f"{name} must be a pandas or polars frame with categories in {place}, like the training "
+            f"data, got {describe(X)}"
         )
     matrix: Matrix
     if sp.issparse(source):
         if not sparse:
             raise TypeError(f"{name} must be dense, got {describe(X)}; use {variable(name)}.toarray()")
-        _check_shape(source.shape, source, name)
-        matrix = read_sparse(source, name)
-        if names is not None:
-            matrix = replace(matrix, feature_names=names)
+        _check_shape(source.shape, source, name, may_be_empty=may_be_empty)
+        matrix = replace(read_sparse(source, name), feature_names=names, index=index)
     else:
         array = as_real_array(source, name)
-        _check_shape(array.shape, source, name)
+        _check_shape(array.shape, source, name, may_be_empty=may_be_empty)
         check_whole_numbers(array, name, lambda position: where_column(position % array.shape[1], names))
-        matrix = DenseMatrix(native_floats(array), names, kept)  # what is beyond float64 becomes inf
+        matrix = DenseMatrix(native_floats(array), names, kept, index)  # what is beyond float64 becomes inf
     check_features(matrix.n_features, names, name, n_features, feature_names)
     if finite and (position := _first_bad(matrix.entries)) is not None:
         _raise_bad_entry(matrix, name, position, names or feature_names)
@@ -104,6 +110,8 @@ def as_real_array(value: object, name: str) -> NDArray[Any]:
             whose = variable(name)
             floats = f"{whose}.astype(float)" if hasattr(value, "astype") else f"numpy.asarray({whose}, dtype=float)"
             hint = f"; use {floats} if they are numbers"
+            if are_texts(array):
+                hint += ", or scikit-learn's TfidfVectorizer().fit_transform if they are texts"
         raise TypeError(
             f"{name} must hold real numbers (boolean, integer or float dtype), got {describe(value)}"
             + ("" if hasattr(value, "dtype") else f", an array of dtype {array.dtype}")
@@ -112,33 +120,34 @@ def as_real_array(value: object, name: str) -> NDArray[Any]:
     return array
 
 
-def _check_shape(shape: tuple[int, ...], X: object, name: str) -> None:
+def are_texts(array: NDArray[Any]) -> bool:
+    """Tell whether entries that are no numbers begin with a string."""
+    return array.dtype.kind in "SU" or (array.size > 0 and isinstance(array.flat[0], str))
+
+
+def _check_shape(shape: tuple[int, ...], X: object, name: str, *, may_be_empty: bool = False) -> None:
     if len(shape) != 2:
         ways = f"{variable(name)}.reshape(-1, 1)", f"{variable(name)}.reshape(1, -1)"
         if hasattr(X, "to_frame"):
             ways = f"{variable(name)}.to_frame()", "a slice of the frame such as frame[:1]"
         hint = f"; use {ways[0]} if it is one feature, {ways[1]} if it is one row" if len(shape) == 1 else ""
         raise ValueError(f"{name} must be two-dimensional, got {describe(X)}{hint}")
-    if shape[0] < 1:
+    if shape[0] < 1 and not may_be_empty:
         raise ValueError(f"{name} must have at least 1 row, got shape {shape}")
     if shape[1] < 1:
         raise ValueError(f"{name} must have at least 1 feature (column), got shape {shape}")
 
 
 def check_features(
-    found: int, names: Names, name: str, n_features: int | None, feature_names: Names, like: str = "the training data"
+    found: int, names: Titles, name: str, n_features: int | None, feature_names: Titles, like: str = "the training data"
 ) -> None:
     """Raise ValueError unless there are so many columns, of these names where both have some; `like` says of what."""
     if n_features is not None and found != n_features:
-        raise ValueError(f"{name} must have {n_features} features (columns) like {like}, got {found}")
-    if feature_names is None or names is None:
-        return
-    for column, (expected, given) in enumerate(zip(feature_names, names, strict=False)):
-        if expected != given:
-            raise ValueError(
-                f"{name} must have the feature names of {like}, in the same order: column "
-                f"{column} must be {short(expected)}, got {short(given)}"
-            )
+        raise ValueError(
+            f"{name} must have {n_features} features (columns) like {like}, got {found}"
+            f"{missing_and_unexpected(names, feature_names)}"
+        )
+    check_titles(names, feature_names, name, like)
 
 
 def _first_bad(values: Floats, *, allow_inf: bool = False) -> int | None:
@@ -153,7 +162,7 @@ def _first_bad(values: Floats, *, allow_inf: bool = False) -> int | None:
     return None
 
 
-def _raise_bad_entry(matrix: Matrix, name: str, position: int, names: tuple[str, ...] | None) -> None:
+def _raise_bad_entry(matrix: Matrix, name: str, position: int, names: Titles) -> None:
     if matrix.is_sparse:
         row, column = int(np.searchsorted(matrix.indptr, position, side="right")) - 1, int(matrix.indices[position])
     else:

@@ -25,6 +25,7 @@ from fastpu.data._categories import (
 )
 from fastpu.data._category_order import by_first_rows
 from fastpu.data._matrix import Matrix, columns_of
+from fastpu.data._tables import Titles
 from fastpu.data._validate import check_features, check_matrix, check_sample_weight
 
 _MAX_CUTS = 65535
@@ -47,7 +48,7 @@ class BinnedFeatures:
     """
 
     _native: _core.BinnedFeatures
-    feature_names: tuple[str, ...] | None
+    feature_names: Titles
     max_bins: int
     categories: Kept = field(default_factory=dict)
 
@@ -148,7 +149,7 @@ def bins_or_matrix(X: object, name: str, model: Any) -> Matrix | BinnedFeatures:
     if isinstance(X, BinnedFeatures):
         X._check_fits(name, model)
         return X
-    return check_matrix(X, name=name, finite=False, **columns_of(model))
+    return check_matrix(X, name=name, finite=False, may_be_empty=True, **columns_of(model))
 
 
 def require_rows(X: object, function: str) -> None:

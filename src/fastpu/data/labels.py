@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._text import describe, short
 from fastpu.data._coding import apply_codes, is_missing, read_labels
-from fastpu.data._frames import concat_frames, frame_kind, kind_of_column, kinds_of_columns
+from fastpu.data._frames import concat_frames, dtypes_of, kind_of_column, kinds_of_columns
 from fastpu.data._matrix import stacked
+from fastpu.data._tables import frame_kind, known_table, titles_of
 from fastpu.data._validate import check_features, check_matrix
 
-_FRAMES = ("pandas", "polars")
+_FRAMES = ("pandas", "polars", "pyarrow")
 
 
 @answers_unknown_keywords
@@ -105,9 +106,9 @@ def stack(*, P: object = None, U: object = None, N: object = None) -> tuple[Any,
 
     Parameters
     ----------
-    P, U, N : array-like, SciPy sparse array or matrix, pandas or polars DataFrame, optional
+    P, U, N : array-like, SciPy sparse array or matrix, or table, optional
         Positive, unlabelled and labelled negative rows; at least two of the three. All are of one
-        kind (dense, sparse, pandas or polars), with equal numbers of columns and, in frames, equal
+        kind (dense, sparse, pandas, polars or pyarrow), with equal numbers of columns and, in frames, equal
         column names in equal order.
 
     Returns
@@ -139,6 +140,7 @@ def stack(*, P: object = None, U: object = None, N: object = None) -> tuple[Any,
     ((3, 3), array([1, 1, 0], dtype=int8))
     """
     parts = {name: part for name, part in (("P", P), ("U", U), ("N", N)) if part is not None}
+    parts = {name: known_table(part, name) for name, part in parts.items()}
     if len(parts) < 2:
         raise ValueError(f"at least two of P, U and N must be given, got {list(parts) or 'none'}")
     kinds = {name: frame_kind(part) or ("sparse" if sp.issparse(part) else "dense") for name, part in parts.items()}
@@ -170,15 +172,17 @@ def _stack_frames(parts: dict[str, Any], kind: str) -> tuple[Any, list[int]]:
         if part.shape[0] < 1:
             raise ValueError(f"{name} must have at least 1 row, got shape {part.shape}")
     first = next(iter(parts))
-    n_columns, names = parts[first].shape[1], tuple(parts[first].columns)
+    n_columns, names = parts[first].shape[1], titles_of(parts[first])
     for name, part in parts.items():
-        check_features(part.shape[1], tuple(part.columns), name, n_columns, names, like=first)
+        check_features(part.shape[1], titles_of(part), name, n_columns, names, like=first)
     for name, part in parts.items():
-        for column, (expected, given) in enumerate(zip(parts[first].dtypes, part.dtypes, strict=True)):
+        for column, (expected, given) in enumerate(
+            zip(dtypes_of(parts[first], kind), dtypes_of(part, kind), strict=True)
+        ):
             kinds = {kind_of_column(of_part, column, kind) for of_part in (parts[first], part)}
             if "categories" in kinds and not kinds <= {"categories", "empty"}:
                 raise TypeError(
                     f"{name} must have categories where {first} has some, and only there: column "
-                    f"{short(part.columns[column])} has dtype {given}, and {expected} in {first}"
+                    f"{short(names[column])} has dtype {given}, and {expected} in {first}"
                 )
     return concat_frames(list(parts.values()), kind), [part.shape[0] for part in parts.values()]

@@ -135,3 +135,7 @@ __all__ = [
     "puf_scorer",
 ]
 __all__ += list(CLASSIFIERS)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

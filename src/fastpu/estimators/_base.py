@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fastpu.common._methods import DECLARED
 from fastpu.common._sharing import parameters_of_many
 from fastpu.common._text import describe
-from fastpu.data._frames import frame_kind
+from fastpu.data._row_labels import warn_of_other_order
+from fastpu.data._tables import frame_kind, known_table
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._calibration import calibrated
 from fastpu.estimators._pu_classifier import Labels, PUClassifier, require_classes, require_distinct_names
@@ -69,6 +70,7 @@ class FastpuClassifier(PUClassifier):
         """Fit to `X` and `y`; `data` are the further arguments of the function that speak of the rows."""
         rows = self._read_rows(X, reset=True)
         labels, codes = self._read_labels(y, rows.shape[0])
+        warn_of_other_order(rows, y=y, sample_weight=data.get("sample_weight"))
         if "sample_weight" in data:
             data["sample_weight"] = check_sample_weight(data["sample_weight"], codes.size)
             require_classes(labels, codes, data["sample_weight"])
@@ -110,6 +112,7 @@ class FastpuClassifier(PUClassifier):
 
     def _read_rows(self, X: Any, *, reset: bool) -> Any:
         """Return the rows in a form that fastpu takes; fastpu itself checks for NaN and infinity."""
+        X = known_table(X)
         is_frame = frame_kind(X) is not None and getattr(self, "kernel", None) != "precomputed"
         if is_frame or sp.issparse(X):
             require_distinct_names(X)
@@ -122,6 +125,7 @@ class FastpuClassifier(PUClassifier):
             dtype=(np.float64, np.float32),
             order="C",
             ensure_all_finite=False,
+            ensure_min_samples=1 if reset else 0,
             reset=reset,
         )
 

@@ -15,7 +15,7 @@ from fastpu.data._folds import Fold, stratified_folds
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
 from fastpu.model._calibration import METHODS, Scored
 from fastpu.model._model import Model
-from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior
+from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior, take_prior_in
 from fastpu.priors._likelihood import score_share
 from fastpu.priors._rows import doubts
 from fastpu.selection._parts import FoldParts, TableRows
@@ -106,7 +106,7 @@ def _prior_among_unlabeled(
 ) -> tuple[float, PriorEstimate | None]:
     """Return the prior, given for the probabilities, of the fit, or estimated from the scores with its estimate."""
     if estimator.calibration_prior is not None:
-        return check_prior(estimator.calibration_prior), None
+        return take_prior_in("case_control", estimator.calibration_prior)[0], None
     of_fit = arguments.get("prior", getattr(estimator, "prior", None))
     if of_fit is None:
         pos, unl = scored.pos[in_proportion(scored.share_pos, 0.5)], scored.unl[in_proportion(scored.share_unl, 0.5)]

@@ -16,7 +16,7 @@ from fastpu.data._validate import check_matrix
 from fastpu.estimators._base import FastpuClassifier, seed_of
 from fastpu.estimators._calibration import in_proportion
 from fastpu.exceptions import ConvergenceWarning
-from fastpu.model._prior import check_prior
+from fastpu.model._prior import check_prior, take_prior_in
 from fastpu.path._fit import precision_forgiven
 from fastpu.path.svm_path import SVMPath
 from fastpu.priors import PriorEstimate, bbe
@@ -91,11 +91,15 @@ class WithPrior(FastpuClassifier):
         arguments = super()._arguments(rows, codes, data)
         if isinstance(self.prior, str):
             arguments["prior"] = self._estimated(rows, codes, data["sample_weight"], arguments)
+        else:
+            take_prior_in(arguments["scenario"], self.prior)  # warns of an estimate that is no number to go by
         return arguments
 
     def _call(self, rows: Any, codes: NDArray[np.int8], arguments: dict[str, Any]) -> dict[str, Any]:
-        prior = arguments["prior"]
-        estimate = prior if isinstance(prior, PriorEstimate) else None
+        prior, estimate = arguments["prior"], None
+        if isinstance(prior, PriorEstimate):  # whose doubts have been told
+            estimate = prior
+            arguments = {**arguments, "prior": prior.value, "scenario": "case_control"}
         return {**super()._call(rows, codes, arguments), "prior_": check_prior(prior), "prior_estimate_": estimate}
 
     def _estimated(

@@ -24,9 +24,10 @@ from sklearn.utils.validation import (
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._text import describe
 from fastpu.data._folds import stratified_folds
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._pu_classifier import PUClassifier, require_classes, require_distinct_names
-from fastpu.model._prior import check_prior
+from fastpu.model._prior import take_prior_in
 from fastpu.model._threshold import matched_threshold
 from fastpu.selection._parts import check_folds
 
@@ -156,6 +157,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         (X,) = indexable(X)
         n_rows = _num_samples(X)
         labels, codes = self._read_labels(y, n_rows)
+        warn_of_other_order(X, y=y, sample_weight=sample_weight)
         weights = check_sample_weight(sample_weight, n_rows)
         require_classes(labels, codes, weights)
         given, estimator_weights = dict(params), weights
@@ -175,7 +177,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         return scores_of(self.estimator_, X, self.response_method_)
 
     def _move_threshold(self, prior: float, X_unl: Any) -> None:
-        self.threshold_ = matched_threshold(self._scores(X_unl), check_prior(prior))[0]
+        self.threshold_ = matched_threshold(self._scores(X_unl), take_prior_in("case_control", prior)[0])[0]
 
     def _read_columns(self, X: Any, *, reset: bool) -> None:
         """Note the number and the names of the columns, or compare them; rows that are texts have none."""

@@ -18,7 +18,7 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_
 from fastpu.common._text import short
 from fastpu.common._warn import warn
 from fastpu.data._coding import is_missing
-from fastpu.data._frames import frame_kind
+from fastpu.data._tables import frame_kind
 from fastpu.exceptions import LabelWarning
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _CODES = (-1, 0, 1)
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
-_MOST_LABELLED = 0.7  # if a larger share of the rows has the positive one of two words, the other is probably meant
+_MOST_LABELLED = 0.7  # if a larger share of the rows has the positive one of two labels, the other is probably meant
 _SAYS_UNLABELED = re.compile(r"(unl|unk|u$)", re.IGNORECASE)  # words that hardly mean positive rows
 
 
@@ -108,14 +108,16 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         codes = labels.read(values, "y")
         if codes.size != n_rows:
             raise ValueError(f"y must have one entry per row of X ({n_rows}), got {codes.size}")
-        self._warn_of_words(labels, codes)
+        self._warn_if_upside_down(labels, codes)
         return labels, codes
 
-    def _warn_of_words(self, labels: Labels, codes: NDArray[np.int8]) -> None:
-        """Warn if the later of two words, which counts as positive, probably means unlabelled."""
+    def _warn_if_upside_down(self, labels: Labels, codes: NDArray[np.int8]) -> None:
+        """Warn if the larger of two words or numbers, which counts as positive, probably means unlabelled."""
         share = float(np.mean(codes == 1))
-        are_words = labels.other == 0 and isinstance(labels.classes[1], str)
-        if not are_words or (share < _MOST_LABELLED and not _SAYS_UNLABELED.match(labels.classes[1])):
+        if labels.coded or labels.other != 0 or labels.classes.dtype.kind == "b":
+            return
+        says_unlabeled = isinstance(labels.classes[1], str) and _SAYS_UNLABELED.match(labels.classes[1])
+        if share < _MOST_LABELLED and not says_unlabeled:
             return
         other, positive = (short(label) for label in labels.classes)
         warn(

@@ -14,7 +14,7 @@ from fastpu.common._text import short
 from fastpu.estimators._pu_classifier import has_unlabeled, label_vector, labelled_rows
 from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
 from fastpu.metrics._ranked_rows import check_k
-from fastpu.model._prior import check_prior, check_prior_in, check_scenario
+from fastpu.model._prior import check_prior, check_scenario, take_prior_in
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class PUScorer:
             return float(average_precision(labels, scores, prior, scenario=self.scenario))
         if self.criterion == "err_star":
             return -err_star(labels, scores, prior=prior, scenario=self.scenario)
-        return pu_auc(labels, scores, prior=prior, scenario=self.scenario)
+        return float(pu_auc(labels, scores, prior=prior, scenario=self.scenario))
 
 
 def _pu_labels(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int8]:
@@ -188,7 +188,7 @@ def err_star_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer
     >>> round(err_star_scorer(prior=0.5)(ISVMClassifier().fit(X, y), X, y), 3)
     -0.0
     """
-    return PUScorer("err_star", *check_prior_in(scenario, prior))
+    return PUScorer("err_star", *take_prior_in(scenario, prior))
 
 
 def pu_auc_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
@@ -210,7 +210,7 @@ def pu_auc_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
     >>> round(pu_auc_scorer(prior=0.25)(ISVMClassifier().fit(X, y), X, y), 3)
     0.944
     """
-    return PUScorer("pu_auc", *check_prior_in(scenario, prior))
+    return PUScorer("pu_auc", *take_prior_in(scenario, prior))
 
 
 def lift_scorer(k: float) -> PUScorer:
@@ -261,7 +261,7 @@ def precision_at_k_scorer(k: float, prior: float, *, scenario: str = "case_contr
     0.375
     """
     check_k(k)
-    return PUScorer("precision_at_k", *check_prior_in(scenario, prior), k)
+    return PUScorer("precision_at_k", *take_prior_in(scenario, prior), k)
 
 
 def average_precision_scorer(prior: float, *, scenario: str = "case_control") -> PUScorer:
@@ -283,4 +283,4 @@ def average_precision_scorer(prior: float, *, scenario: str = "case_control") ->
     >>> average_precision_scorer(prior=0.25)(ISVMClassifier().fit(X, y), X, y)
     0.875
     """
-    return PUScorer("average_precision", *check_prior_in(scenario, prior))
+    return PUScorer("average_precision", *take_prior_in(scenario, prior))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
 from fastpu.estimators._meta import CloneRows, WithProbabilities, check_takes_weights, folds_of
-from fastpu.model._prior import check_prior_in, proper_prior
+from fastpu.model._prior import proper_prior, take_prior_in
 
 _MASSES = {"n_pos": 1, "n_unl": 0, "n_neg": -1}
 _SMALLEST = 1e-9  # probabilities of being labelled are kept this far from 0 and 1, where their odds are 0 or infinite
@@ -112,7 +112,7 @@ class WeightedUnlabeledClassifier(WithProbabilities):
     def _fit(self, training: CloneRows) -> None:
         check_takes_weights(self, self.estimator)
         masses = {name: float(training.mass[training.rows(code)].sum()) for name, code in _MASSES.items()}
-        share, drawn_as = check_prior_in(self.scenario, self.prior)
+        share, drawn_as = take_prior_in(self.scenario, self.prior)
         prior = proper_prior(share, drawn_as, **masses)
         n_rounds = check_int("n_rounds", self.n_rounds, low=1)
         unlabelled, negative = training.rows(0), training.rows(-1)

@@ -14,6 +14,7 @@ from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import category_flags
 from fastpu.data._category_order import in_order
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_sample_weight
 from fastpu.forest._fit import WITH_PRIOR, ForestFit, ForestRound, ForestRows, check_groups
 from fastpu.tree._copies import hashes_of_rows
@@ -133,6 +134,9 @@ def fit_forest(
 
     Warns
     -----
+    CopiedRowsWarning
+        If at least a tenth of the labelled rows are copies of each other, with the same bin or category in every
+        column, and hardly any of them like an unlabelled row: their out-of-bag scores are too good.
     DegenerateModelWarning
         If every tree is a single leaf, as where all columns are constant, or the model calls all training rows the
         same.
@@ -167,6 +171,7 @@ def fit_forest(
     before = fit.start.before
     data, cuts = open_rows(X, max_bins, before)
     given = check_sample_weight(sample_weight, data.n_rows)
+    warn_of_other_order(X, y=y, sample_weight=sample_weight)
     labels, weights, among_unlabelled = check_groups(y, given, data.n_rows, fit.growth)
     counted = None if weights is None else (weights > 0).astype(np.float64)  # for cuts, rows are there or absent
     data = in_order(data, labels, weights, are_relative=True, is_known=before is not None)

@@ -39,7 +39,7 @@ class KernelModel(Model, is_base=True):
     def _check_input(self, X: object, name: str) -> Any:
         if self.kernel != "precomputed":
             return super()._check_input(X, name)
-        matrix = check_matrix(X, name=name, sparse=False, feature_names=self.feature_names)
+        matrix = check_matrix(X, name=name, sparse=False, feature_names=self.feature_names, may_be_empty=True)
         if matrix.n_features != self.n_features:
             raise ValueError(
                 f"{name} must have a column for each of the {self.n_features} training rows for the precomputed "

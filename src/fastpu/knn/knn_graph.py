@@ -16,6 +16,7 @@ from fastpu.common._text import columns_named, describe
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix
+from fastpu.knn._twins import Twins
 
 Mode: TypeAlias = Literal["mutual", "union"]
 _MODES = ("mutual", "union")
@@ -26,7 +27,8 @@ _FEW_COLUMNS = 1 << 20  # so many columns are searched as they are, however many
 class KNNGraph:
     """The K nearest neighbours of every row: made by `knn_graph`, weighted by `similarity` for any sigma.
 
-    Immutable, with read-only arrays, and picklable.
+    Immutable, with read-only arrays, and picklable. The neighbours of a row may be its duplicates. Edges and weights
+    are those of distinct rows: `knn_similarity` says how.
 
     Attributes
     ----------
@@ -39,7 +41,8 @@ class KNNGraph:
 
     indices: NDArray[np.int64]
     squared_distances: NDArray[np.float64]
-    _edges: dict[str, Any] = field(default_factory=dict, init=False)
+    _twins: tuple[Twins, KNNGraph] | None = field(default=None, kw_only=True)  # where rows are equal: the distinct ones
+    _edges: dict[str, tuple[Any, Any]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         for name, dtype in (("indices", np.int64), ("squared_distances", np.float64)):
@@ -84,15 +87,30 @@ class KNNGraph:
         Returns
         -------
         csr_array of float64 of shape (n, n)
-            Its arrays are read-only. Edges between duplicates are stored entries of value 0.
+            Its arrays are read-only. Rows that are equal have no edge between them.
         """
         mode_name = check_choice("mode", mode, _MODES)
         resolve_n_threads(n_threads)
-        if (kept := self._edges.get(mode_name)) is None:
-            kept = self._edges[mode_name] = self._joined(is_union=mode_name == "union")
-            for array in (kept.data, kept.indices, kept.indptr):
+        return self._counted(mode_name)[0]
+
+    def _counted(self, mode: str) -> tuple[Any, Any]:
+        """Return the edges, and how often each of them counts, or None for once."""
+        if (kept := self._edges.get(mode)) is None:
+            if self._twins is None:
+                kept = self._joined(is_union=mode == "union"), None
+            else:
+                twins, distinct = self._twins
+                kept = twins.spread(distinct._joined(is_union=mode == "union"))
+            for array in (kept[0].data, kept[0].indices, kept[0].indptr):
                 array.flags.writeable = False
+            self._edges[mode] = kept
         return kept
+
+    def _mean_similarity(self, sigma: float, mode: Mode = "mutual") -> float:
+        """Return the mean weight of an edge, NaN where there are no edges."""
+        edges, times = self._counted(check_choice("mode", mode, _MODES))
+        with np.errstate(over="ignore"):
+            return float(np.average(np.exp(edges.data / -sigma), weights=times)) if edges.nnz else np.nan
 
     def _joined(self, *, is_union: bool) -> Any:
         """Return the edges. Their entries are places in `squared_distances`, from 1, until they are known."""
@@ -130,6 +148,8 @@ class KNNGraph:
         weights = self.edges(mode, n_threads=n_threads).copy()
         with np.errstate(over="ignore"):  # the weight is 0 then
             np.exp(weights.data / -(self.median(mode) if isinstance(square, str) else square), out=weights.data)
+        if (times := self._counted(mode)[1]) is not None:
+            weights.data *= times
         weights.eliminate_zeros()
         n, lengths = self.n_rows, np.diff(weights.indptr)
         # A diagonal beside the weights, by ones at first: a difference of matrices would leave out what underflows.
@@ -160,10 +180,16 @@ class KNNGraph:
         return float(np.median(lengths)) if lengths.size else 1.0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return KNNGraph, (self.indices, self.squared_distances)
+        return _restored, (self.indices, self.squared_distances, self._twins)
 
     def __repr__(self) -> str:
         return f"KNNGraph(n_rows={self.n_rows}, n_neighbors={self.n_neighbors})"
+
+
+def _restored(
+    indices: NDArray[np.int64], squared_distances: NDArray[np.float64], twins: tuple[Twins, KNNGraph] | None
+) -> KNNGraph:
+    return KNNGraph(indices, squared_distances, _twins=twins)
 
 
 @answers_unknown_keywords
@@ -234,7 +260,15 @@ def search(matrix: Matrix, n_neighbors: int, n_threads: int) -> KNNGraph:
         used, numbers = np.unique(matrix.indices, return_inverse=True)  # the columns that are not empty
         matrix = replace(matrix, indices=numbers.astype(np.int32), n_features=used.size, feature_names=None)
     with columns_named(matrix.feature_names):
-        return KNNGraph(*_core.knn_search(matrix, wanted, n_threads=n_threads))
+        found = KNNGraph(*_core.knn_search(matrix, wanted, n_threads=n_threads))
+    # Equal rows are nearest to each other, at distance 0.
+    candidates = np.flatnonzero((found.squared_distances[:, :1] == 0).any(axis=1))
+    twins = Twins.among(matrix, candidates) if candidates.size else None
+    if twins is None:
+        return found
+    wanted = min(n_neighbors, twins.first.size - 1)
+    distinct = KNNGraph(*_core.knn_search(matrix[twins.first], wanted, n_threads=n_threads))
+    return KNNGraph(found.indices, found.squared_distances, _twins=(twins, distinct))
 
 
 @answers_unknown_keywords
@@ -253,7 +287,8 @@ def knn_similarity(
         w_ij = exp(-|x_i - x_j|^2 / sigma)  if {i, j} is an edge, else 0
         R = (diag(W 1) - W) / n,    f'Rf = sum_ij w_ij (f_i - f_j)^2 / (2 n)
 
-    Errors are those of `knn_graph`.
+    Neighbours are distinct rows: the twins of a row, equal in all columns, are not among its K neighbours, and where
+    one of them has an edge to a row, all have. Errors are those of `knn_graph`.
 
     Parameters
     ----------
@@ -280,8 +315,14 @@ def knn_similarity(
     Notes
     -----
     The search costs what `knn_graph` says, W and R take O(n K). W has at most n K entries for mutual edges and 2 n K
-    for their union, R n more. Where there are ties, such as more than K duplicates of a row, mutual edges join the rows
-    of lowest index among them.
+    for their union, R n more; twice that where there are twins. Where several distinct rows are equally near, those of
+    lowest index are the neighbours.
+
+    **Twins.** If x_i has c twins (itself included) and x_j has c', their c c' pairs are all edges of the same length.
+    For scores that are equal for equal rows the sum f'Rf depends on their total weight alone. So max(c, c') of these
+    edges are stored, one or more for every twin, with min(c, c') times the weight. If every row of a table is repeated
+    k times, f'Rf becomes k times as large, as sums of losses over the rows do. (If twins were neighbours, more than K
+    of them would fill their own lists, and f'Rf would be 0.)
 
     Equations (5) and (6) of X. Wang, X. Yang, R. Zhu and J.-H. Xue, PUAL: a classifier on trifurcate
     positive-unlabeled data.

@@ -15,6 +15,7 @@ from fastpu.common._params import check_bool, check_float, check_int, check_rand
 from fastpu.common._progress import make_callback
 from fastpu.common._warn import one_verdict, warn
 from fastpu.data._matrix import Matrix
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._kernels import users_table
@@ -257,6 +258,7 @@ def _fit(function: str, title: str, given: Mapping[str, Any], *, reset: bool) ->
     generator = check_random_state(given["random_state"])
     psi1, psi2 = given["psi1"], given["psi2"]
     matrix = check_training_rows(given["X"], options.kernel, function, solves=psi1 is None or psi2 is None)
+    warn_of_other_order(given["X"], y=given["y"])
     labels = check_labels(given["y"], matrix.n_rows, pu_only=function)
     groups = _groups(labels, settings.hold_out, generator)
 

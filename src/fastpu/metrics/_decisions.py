@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_binary, check_sample_weight, label_counts
+from fastpu.metrics._intervals import tell_open_range
 from fastpu.metrics._rows import read_rows
 from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, prior_among_unlabeled
 
@@ -45,6 +47,7 @@ def f1(y: object, y_pred: object, *, sample_weight: object = None) -> float:
     >>> f1([1, 1, 1, -1, -1], [1, 1, -1, 1, -1])
     0.6666666666666666
     """
+    warn_of_other_order(y, other="y", y_pred=y_pred, sample_weight=sample_weight)
     positive = check_binary(y, name="y", both=False)
     called = check_binary(y_pred, name="y_pred", both=False)
     if called.size != positive.size:
@@ -103,6 +106,12 @@ def err_star(
         If an argument is not as described, or fewer rows are positive, by a `prior` for ``"single_set"``, than are
         labelled positive.
 
+    Warns
+    -----
+    EstimateWarning
+        If `prior` is an estimate that is only an upper bound, or the values by the shares that it allows differ by more
+        than 0.05: the warning gives their ends.
+
     Notes
     -----
     O(n) time and memory.
@@ -122,7 +131,10 @@ def err_star(
     >>> round(2 * value - 0.5, 3)  # the error rate
     0.15
     """
-    return _err_star_and_prior("err_star", y, scores, prior, scenario, threshold, sample_weight)[0]
+    called, share, drawn_as = _called_with_prior("err_star", y, scores, prior, scenario, threshold, sample_weight)
+    value = called.err_star(share, drawn_as)
+    tell_open_range("err_star", "value", prior, value, lambda other: called.err_star(other, drawn_as))
+    return value
 
 
 @answers_unknown_keywords
@@ -164,17 +176,19 @@ def error_rate(
     >>> round(error_rate(y, scores, prior=0.5), 3)
     0.15
     """
-    value, share = _err_star_and_prior("error_rate", y, scores, prior, scenario, threshold, sample_weight)
-    return (1 + 2 * share) * value - share
+    called, share, drawn_as = _called_with_prior("error_rate", y, scores, prior, scenario, threshold, sample_weight)
+    value = called.error_rate(share, drawn_as)
+    tell_open_range("error_rate", "error rate", prior, value, lambda other: called.error_rate(other, drawn_as))
+    return value
 
 
-def _err_star_and_prior(
+def _called_with_prior(
     user: str, y: object, scores: object, prior: object, scenario: object, threshold: object, sample_weight: object
-) -> tuple[float, float]:
+) -> tuple[Called, float, str]:
     share, drawn_as = check_prior_in(scenario, prior)
     called = call_rows(user, y, scores, drawn_as, threshold, sample_weight)
     called.check_prior(share, drawn_as)
-    return called.err_star(share, drawn_as), share
+    return called, share, drawn_as
 
 
 @answers_unknown_keywords
@@ -246,6 +260,9 @@ class Called:
     def err_star(self, prior: float, scenario: str) -> float:
         weight = 1 / (1 + 2 * prior)
         return weight * self.share(scenario) + (1 - weight) * (1 - self.recall)
+
+    def error_rate(self, prior: float, scenario: str) -> float:
+        return (1 + 2 * prior) * self.err_star(prior, scenario) - prior
 
     def puf(self, scenario: str) -> float:
         share = self.share(scenario)

@@ -9,15 +9,16 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._warn import warn
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_binary, check_sample_weight, label_counts
 from fastpu.exceptions import EstimateWarning
 from fastpu.metrics._decisions import in_sample, scale_down
-from fastpu.metrics._ranked_rows import check_scores
+from fastpu.metrics._intervals import Shares, check_boot, drawn_interval, tell_open_range
+from fastpu.metrics._ranked_rows import Ranked, RankingEstimate, check_scores, win_share
 from fastpu.metrics._rows import read_rows
 from fastpu.model._prior import PriorEstimate, check_prior_in, prior_among_unlabeled
 
 _MOST_ERRORS = 5  # standard errors by which an estimate may lie outside [0, 1]
-_MOST_APART = 0.05  # the user is warned if the shares that an estimate allows give AUCs further apart than this
 _ROUNDING = 1e-9  # a share this near to 1 is 1 up to rounding of the prior, as in `prior_among_unlabeled`
 
 
@@ -63,6 +64,7 @@ def auc(y: object, scores: object, *, sample_weight: object = None) -> float:
     >>> auc([1, 1, -1, -1], [0.9, 0.4, 0.4, 0.1])
     0.875
     """
+    warn_of_other_order(y, other="y", scores=scores, sample_weight=sample_weight)
     positive = check_binary(y, name="y")
     (values,) = check_scores(("scores", scores), n=positive.size)
     weights = check_sample_weight(sample_weight, positive.size)
@@ -113,7 +115,15 @@ def pn_risk(y: object, scores: object) -> float:
 
 
 @answers_unknown_keywords
-def pu_auc(y: object, scores: object, *, prior: float | PriorEstimate, scenario: str = "case_control") -> float:
+def pu_auc(
+    y: object,
+    scores: object,
+    *,
+    prior: float | PriorEstimate,
+    scenario: str = "case_control",
+    n_boot: int = 0,
+    random_state: int | np.random.Generator | None = None,
+) -> float | RankingEstimate:
     r"""Return an estimate of the AUC between positive and negative rows, without any negative ones.
 
     The AUC between labelled positive and unlabelled rows, ties counted one half, takes the positives among the latter
@@ -128,14 +138,16 @@ def pu_auc(y: object, scores: object, *, prior: float | PriorEstimate, scenario:
         As in `err_star`. The labelled positive rows must be a random sample of the positives.
     prior : float or PriorEstimate
         As in `err_star`: :math:`\theta` itself in ``"case_control"``. Of an estimate of `fastpu.priors` a warning gives
-        the AUC at both ends of what it allows.
+        the AUC at both ends of what it allows, and the interval covers these.
     scenario : {"case_control", "single_set"}, default "case_control"
         As in `err_star`; with ``"single_set"`` a prior :math:`\pi` is converted, :math:`\theta = (\pi n - n_p) /
         (n - n_p)`, and all rows that are not labelled positive count as unlabelled.
+    n_boot, random_state
+        As in `average_precision`.
 
     Returns
     -------
-    float
+    float, or RankingEstimate if `n_boot` is not 0
         In [0, 1]. It is an unbiased estimate, but for what is cut off at the ends.
 
     Raises
@@ -149,7 +161,7 @@ def pu_auc(y: object, scores: object, *, prior: float | PriorEstimate, scenario:
     -----
     EstimateWarning
         If the estimate is outside [0, 1] by less: 0 or 1 is returned. If `prior` is an estimate whose allowed shares
-        have AUCs that differ by more than 0.05.
+        have AUCs that differ by more than 0.05, or is only an upper bound.
 
     Notes
     -----
@@ -183,21 +195,32 @@ def pu_auc(y: object, scores: object, *, prior: float | PriorEstimate, scenario:
         )
     won = _win_share(pos, unl)
     value = (won - share / 2) / (1 - share)
-    if isinstance(prior, PriorEstimate) and prior.allowed is not None:
-        low, high = (min(1.0, max(0.0, (won - end / 2) / (1 - end))) if end < 1 else 1.0 for end in prior.allowed)
-        if abs(high - low) > _MOST_APART:
-            warn(
-                f"pu_auc depends on a prior that is estimated, as {given:.2g}: the estimate allows shares from "
-                f"{prior.allowed[0]:.2g} to {prior.allowed[1]:.2g}, for which the AUC is from {low:.3g} to "
-                f"{high:.3g}",
-                EstimateWarning,
-            )
-    inside = min(1.0, max(0.0, value))
+    inside = _against_negatives(won, share)
+    _check_inside(value, inside, won, share, unl.size, pos.size, drawn_as)
+    tell_open_range("pu_auc", "AUC", prior, inside, lambda other: _against_negatives(won, other))
+    n_samples, generator = check_boot(n_boot, random_state)
+    if not n_samples:
+        return inside
+    ranked, shares = Ranked.of(pos, unl), Shares.drawn(prior, share, n_samples, generator)
+    interval = drawn_interval(
+        ranked, lambda p, u, other: _against_negatives(win_share(p, u), other), inside, shares, generator,
+        is_biased=False,
+    )  # fmt: skip
+    return RankingEstimate(inside, interval)
+
+
+def _against_negatives(won: float, share: float) -> float:
+    """Return the AUC for that between positive and unlabelled rows, a share of which is positive."""
+    return min(1.0, max(0.0, (won - share / 2) / (1 - share))) if share < 1 else 1.0
+
+
+def _check_inside(value: float, inside: float, won: float, share: float, n_unl: int, n_pos: int, drawn_as: str) -> None:
+    """Warn if an estimate of an AUC is no AUC, and refuse it if chance cannot explain that."""
     outside = abs(value - inside)
     # Rounding alone can put a perfect ranking above 1.
     if outside <= 8 * np.finfo(float).eps / (1 - share):
-        return inside
-    error = math.sqrt((share / 3 - share**2 / 4) / unl.size + share**2 / (12 * pos.size)) / (1 - share)
+        return
+    error = math.sqrt((share / 3 - share**2 / 4) / n_unl + share**2 / (12 * n_pos)) / (1 - share)
     most = 2 * (1 - won) if value > 1 else 2 * won
     meaning = (
         f"{value:.4g} from the AUC {won:.4g} between labelled and unlabelled rows, if {share:.4g} of the latter are "
@@ -209,7 +232,6 @@ def pu_auc(y: object, scores: object, *, prior: float | PriorEstimate, scenario:
         )  # fmt: skip
         raise ValueError(f"prior does not fit the scores: pu_auc is {meaning}{hint}")
     warn(f"pu_auc is {meaning}; {inside:.0f} is returned", EstimateWarning)
-    return inside
 
 
 @answers_unknown_keywords

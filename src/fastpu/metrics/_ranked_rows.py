@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,11 +68,10 @@ class Ranked:
     def counts(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         return np.bincount(self.pos, minlength=self.n_places), np.bincount(self.unl, minlength=self.n_places)
 
-    def redrawn(self, generator: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the counts of a bootstrap sample: as many rows of each group, drawn with replacement."""
-        drawn = (rows[generator.integers(0, rows.size, rows.size)] for rows in (self.pos, self.unl))
-        pos, unl = (np.bincount(rows, minlength=self.n_places) for rows in drawn)
-        return pos, unl
+    def redrawn_unl(self, generator: np.random.Generator) -> NDArray[np.intp]:
+        """Return the counts of as many unlabelled rows, drawn with replacement."""
+        rows = self.unl
+        return np.bincount(rows[generator.integers(0, rows.size, rows.size)], minlength=self.n_places)
 
 
 def recall_of(p: NDArray[np.intp], u: NDArray[np.intp], flagged: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -83,21 +83,23 @@ def recall_of(p: NDArray[np.intp], u: NDArray[np.intp], flagged: NDArray[np.int6
     return recall
 
 
-def mean_precision(p: NDArray[np.intp], u: NDArray[np.intp], prior: float) -> float:
-    """Return the mean, over the positive rows, of the precision if the rows down to each are flagged."""
+def mean_precision(p: NDArray[Any], u: NDArray[np.intp], prior: float) -> float:
+    """Return the mean, over the positive rows, of the precision if the rows down to each are flagged.
+
+    p and u are numbers by place; those of positive rows may be weights.
+    """
+    if prior == 0:
+        return 0.0
     places = np.flatnonzero(p)
     hits = prior * np.cumsum(p)[places] / p.sum()
     share = np.cumsum(u)[places] / u.sum()
-    return min(1.0, float(p[places] @ (hits / np.maximum(share, hits))) / int(p.sum()))
+    return min(1.0, float(p[places] @ (hits / np.maximum(share, hits))) / float(p.sum()))
 
 
-def perfect_counts(
-    n_pos: int, n_unl: int, prior: float, generator: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return counts by place of rows drawn from a population whose positives all lie above the negatives."""
-    n_hidden = int(generator.binomial(n_unl, prior))
-    is_labelled = generator.permutation(np.arange(n_pos + n_hidden) < n_pos).astype(np.intp)
-    return np.append(is_labelled, 0), np.append(1 - is_labelled, n_unl - n_hidden)
+def win_share(p: NDArray[Any], u: NDArray[np.intp]) -> float:
+    """Return the share of pairs in which the positive row is above, ties one half; p, u: weights by place."""
+    total = np.cumsum(u)
+    return float(p @ (total[-1] - total + u / 2)) / (float(p.sum()) * float(total[-1]))
 
 
 # ---- What the estimates of the top of a ranking return ----
@@ -118,21 +120,16 @@ class Estimate:
         return f"{type(self).__name__}(value={self.value:.4g}, interval=({low:.4g}, {high:.4g}))"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class RankingEstimate(Estimate):
-    """An estimate with its bootstrap interval; ``float(estimate)`` is its value.
+    """An estimate with its interval; ``float(estimate)`` is its value.
 
     Attributes
     ----------
     value : float
     interval : tuple of two floats
-        The middle 90 % of `samples`; that of `average_precision` is wider, and its notes say how.
-    samples : ndarray of float64, shape (n_boot,)
-        Estimates from as many rows as there are, drawn with replacement from the positive and, apart from them, from
-        the unlabelled rows.
+        Is meant to hold the truth in 90 % of the cases. The notes of the functions say of which truth and how.
     """
-
-    samples: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,11 +144,11 @@ class RankingCurve:
         The same as shares of the unlabelled rows.
     recall : ndarray of float64, shape (m,)
     recall_interval : ndarray of float64, shape (m, 2), or None
-        For each point by itself the middle 90 % of the estimates of the bootstrap; None without one.
+        For each point by itself, as the interval of `recall_at_k`; None without samples.
     prior : float, or None
         The share of positives among the unlabelled rows, as it was given or follows from what was given.
     precision_interval : ndarray of float64, shape (m, 2), or None
-        As `recall_interval`; None without a prior.
+        For each point by itself, as the interval of `precision_at_k`; None without samples or a prior.
     """
 
     n_flagged: NDArray[np.int64]

@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_int, check_random_state
+from fastpu.common._params import check_int
 from fastpu.common._warn import warn
 from fastpu.data._validate import label_counts
 from fastpu.exceptions import EstimateWarning
-from fastpu.metrics._ranked_rows import (
-    Ranked,
-    RankingCurve,
-    RankingEstimate,
-    check_k,
-    mean_precision,
-    perfect_counts,
-    recall_of,
-)
+from fastpu.metrics._intervals import Recalls, Shares, check_boot, drawn_interval, tell_open_range
+from fastpu.metrics._ranked_rows import Ranked, RankingCurve, RankingEstimate, check_k, mean_precision, recall_of
 from fastpu.metrics._rows import read_rows
-from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, proper_prior
+from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, check_scenario, proper_prior
 
-_ENDS = (0.05, 0.95)  # of an interval, as quantiles of the samples
-_STANDARD_ERRORS = 2  # from an average precision without its bias to the ends of its interval
 _MOST_ERRORS = 3  # standard errors above 1 at which a precision is said to be impossible
 _MOST_POINTS = 10**6  # of a curve
-_MOST_SAMPLES = 10**9  # of a bootstrap: more than there is time for
 
 
 @answers_unknown_keywords
@@ -59,8 +46,7 @@ def recall_at_k(
         An integer is the number of unlabelled rows that are flagged, from 1 to n_u; a float in (0, 1] the share of
         them, rounded to whole rows, at least one. So 1 is one row and 1.0 is all of them.
     n_boot : int, default 0
-        Samples of the bootstrap, which gives an interval; 1000 are enough for its ends. It is too short if one labelled
-        row or none is above the cut, or below it; see the notes.
+        Samples for an interval of 90 %; 1000 are enough for its ends. It holds with two labelled rows as well.
     random_state : int >= 0, numpy.random.Generator or None
         Draws the samples.
 
@@ -79,9 +65,9 @@ def recall_at_k(
     Ties: if only some of the unlabelled rows that share the k-th score are needed for k, each row of this score, of
     either group, counts by the share of them that is flagged. So the order of rows does not matter.
 
-    In simulations intervals covered the true recall in 86 to 95 % of the cases where two labelled rows or more were to
-    be expected on either side of the cut, and in 65 to 82 % where one was. They have no width where all labelled rows
-    are on one side.
+    The interval has the exact limits of Clopper and Pearson for the share of the labelled rows above the cut, and the
+    unlabelled rows drawn anew, as other rows have another cut. It is about the population that the rows are from. None
+    of n labelled rows above the cut gives an upper end of 1 - 0.05^(1/n) and more: 0.45 for five.
 
     O(n log n) time and O(n) memory of n rows, and O(n) time more for each sample.
 
@@ -93,8 +79,8 @@ def recall_at_k(
     >>> recall_at_k(y, scores, k=2)
     0.75
     """
-    ranked, _ = _ranked("recall_at_k", y, scores)
-    return _at_k(ranked, k, lambda recall, _share: recall, n_boot, random_state)
+    recall, interval, _ = _recall_at_k("recall_at_k", y, scores, k, n_boot, random_state)
+    return recall if interval is None else RankingEstimate(recall, interval)
 
 
 @answers_unknown_keywords
@@ -132,8 +118,12 @@ def lift_at_k(
     >>> lift_at_k(y, scores, k=2)
     1.875
     """
-    ranked, _ = _ranked("lift_at_k", y, scores)
-    return _at_k(ranked, k, lambda recall, share: recall / share, n_boot, random_state)
+    recall, interval, share = _recall_at_k("lift_at_k", y, scores, k, n_boot, random_state)
+    return (
+        recall / share
+        if interval is None
+        else RankingEstimate(recall / share, (interval[0] / share, interval[1] / share))
+    )
 
 
 @answers_unknown_keywords
@@ -160,8 +150,8 @@ def precision_at_k(
     prior, scenario
         As in `pu_auc`. The precision is proportional to :math:`\theta`.
     n_boot, random_state
-        As in `recall_at_k`. The interval takes a number for exact, as `prior`, and draws anew from the `samples` of an
-        estimate that has some, such as that of `fastpu.audit.estimate`.
+        As in `recall_at_k`. The interval takes a number for exact, as `prior`; of an estimate it covers all that is
+        `allowed`, and draws from the `samples` if there are some, as of `fastpu.audit.estimate`.
 
     Returns
     -------
@@ -177,7 +167,14 @@ def precision_at_k(
     -----
     EstimateWarning
         If the estimate was above 1 by more than 3 standard errors, so that `prior` is too large or the labelled rows
-        are not a random sample of the positives.
+        are not a random sample of the positives. If `prior` is an estimate that is only an upper bound, or the
+        precisions by the shares that it allows differ by more than 0.05: the warning gives their ends.
+
+    Notes
+    -----
+    The interval is that of `recall_at_k` for the cut of these rows, times :math:`\theta n_u / k`, and the number of
+    positive rows above the cut is drawn with it: so it holds for the rows that are flagged here and for other rows like
+    them. Where few of very many labelled rows are above the cut it is the second that is narrower.
 
     Examples
     --------
@@ -187,15 +184,21 @@ def precision_at_k(
     >>> precision_at_k(y, scores, k=2, prior=0.4)
     0.75
     """
-    given = check_prior_in(scenario, prior)
-    ranked, theta, thetas, generator = _opened("precision_at_k", y, scores, prior, given, n_boot, random_state)
-    flagged = np.array([check_k(k, ranked.unl.size)])
-    share = float(flagged[0]) / ranked.unl.size
-    each = iter([theta, *thetas.tolist()])
-    estimate = _at_k(ranked, k, lambda recall, share: min(1.0, next(each) * (recall / share)), thetas.size, generator)
+    check_prior(prior)
+    ranked, theta = _with_share("precision_at_k", y, scores, prior, scenario)
+    n_samples, generator = check_boot(n_boot, random_state)
+    flagged, n_unl = np.array([check_k(k, ranked.unl.size)]), ranked.unl.size
+    share = float(flagged[0]) / n_unl
     recall = float(recall_of(*ranked.counts(), flagged)[0])
+    value = min(1.0, theta * (recall / share))
     _warn_if_impossible("precision_at_k", f"{flagged[0]} rows", recall, share, theta, ranked)
-    return estimate
+    tell_open_range("precision_at_k", "precision", prior, value, lambda other: min(1.0, other * (recall / share)))
+    if not n_samples:
+        return value
+    shares = Shares.drawn(prior, theta, n_samples, generator)
+    recalls = Recalls.drawn(ranked, flagged, n_samples, generator)
+    low, high = recalls.precision_interval(np.array([value]), flagged, n_unl, shares, generator)[0]
+    return RankingEstimate(value, (float(low), float(high)))
 
 
 @answers_unknown_keywords
@@ -242,11 +245,16 @@ def average_precision(
     estimate, in either direction, and by one standard error where the truth is nearly 1. Estimates of less bias (a
     jackknife, a U statistic) have larger errors.
 
-    The middle 90 % of the samples would be off by that bias twice. The interval therefore joins to them the estimate
-    less its bias (their mean is off by as much again) with two of their standard deviations to either side, and 1 where
-    five in a hundred rankings of as many rows with all positives on top have a smaller estimate. It is about the
-    average precision of the population that the rows were drawn from, which it covered in 85 to 99 % of the simulated
-    samples where 90 % was meant.
+    The interval comes from samples in which the labelled rows have random weights and the unlabelled ones are drawn
+    anew. One more labelled row is below all of them for the lower end, and above them for the upper one: for the mean
+    of numbers between 0 and 1 that gives exact limits, for few rows too. Such samples have the bias twice, so the
+    estimate less its bias is joined, with two standard deviations to either side. The interval is about the average
+    precision of the population that the rows were drawn from, and covers what an estimated `prior` allows.
+
+    References
+    ----------
+    Gaffke, "Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable",
+    Mathematical Methods of Statistics, 2005.
 
     Examples
     --------
@@ -256,17 +264,22 @@ def average_precision(
     >>> round(average_precision(y, scores, prior=0.4), 3)
     0.854
     """
-    given = check_prior_in(scenario, prior)
-    ranked, theta, thetas, generator = _opened("average_precision", y, scores, prior, given, n_boot, random_state)
-    each = iter([theta, *thetas.tolist()])
-    estimate = _estimated(ranked, lambda p, u: mean_precision(p, u, next(each)), thetas.size, generator)
-    if isinstance(estimate, RankingEstimate):
-        estimate = replace(estimate, interval=_wider(estimate, ranked, theta, generator))
-    p, u = (np.cumsum(part) for part in ranked.counts())
+    check_prior(prior)
+    ranked, theta = _with_share("average_precision", y, scores, prior, scenario)
+    n_samples, generator = check_boot(n_boot, random_state)
+    counts = ranked.counts()
+    value = mean_precision(*counts, theta)
+    p, u = (np.cumsum(part) for part in counts)
     half = int(np.searchsorted(p, p[-1] / 2))
     where = f"{u[half]} rows, where half of the positives are found,"
     _warn_if_impossible("average_precision", where, float(p[half] / p[-1]), float(u[half] / u[-1]), theta, ranked)
-    return estimate
+    tell_open_range(
+        "average_precision", "average precision", prior, value, lambda other: mean_precision(*counts, other)
+    )
+    if not n_samples:
+        return value
+    shares = Shares.drawn(prior, theta, n_samples, generator)
+    return RankingEstimate(value, drawn_interval(ranked, mean_precision, value, shares, generator, is_biased=True))
 
 
 @answers_unknown_keywords
@@ -282,7 +295,8 @@ def ranking_curve(
 ) -> RankingCurve:
     """Return recall, lift and, with a prior, precision for many numbers of flagged rows at once.
 
-    Errors are those of `precision_at_k`.
+    Errors are those of `precision_at_k`, and intervals those of `recall_at_k` and `precision_at_k`, for each point by
+    itself. An EstimateWarning says so if `prior` is an estimate that is only an upper bound.
 
     Parameters
     ----------
@@ -308,23 +322,30 @@ def ranking_curve(
     ([1, 2, 3, 4, 5], [0.5, 0.75, 0.75, 1.0, 1.0])
     """
     most = check_int("n_points", n_points, low=2, high=_MOST_POINTS)
-    given = (None, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
-    ranked, theta, thetas, generator = _opened("ranking_curve", y, scores, prior, given, n_boot, random_state)
+    ranked, theta = _with_share("ranking_curve", y, scores, prior, scenario)
+    n_samples, generator = check_boot(n_boot, random_state)
     n_unl = ranked.unl.size
     if n_unl <= most:
         flagged = np.arange(1, n_unl + 1)
     else:
         even = np.linspace(1, n_unl, most - most // 2), np.geomspace(1, n_unl, most // 2)
         flagged = np.unique(np.rint(np.concatenate(even)).astype(np.int64))
-    interval = of_precision = None
-    if thetas.size:
-        samples = np.array([recall_of(*ranked.redrawn(generator), flagged) for _ in range(thetas.size)])
-        interval = np.quantile(samples, _ENDS, axis=0).T
-        if prior is not None:
-            precisions = thetas[:, None] * (samples / (flagged / n_unl))
-            of_precision = np.minimum(1.0, np.quantile(precisions, _ENDS, axis=0).T)
+    share = flagged / n_unl
     recall = recall_of(*ranked.counts(), flagged)
-    return RankingCurve(flagged, flagged / n_unl, recall, interval, None if prior is None else theta, of_precision)
+    precision = np.minimum(1.0, theta * (recall / share))
+    if isinstance(prior, PriorEstimate) and prior.open_range is not None:
+        low, high = (np.minimum(1.0, end * (recall / share)) for end in prior.open_range)
+        most_open = int(np.argmax(high - low))
+        tell_open_range("ranking_curve", f"precision of {flagged[most_open]} rows", prior, float(precision[most_open]),
+                        lambda other: min(1.0, other * float(recall[most_open] / share[most_open])))  # fmt: skip
+    interval = of_precision = None
+    if n_samples:
+        recalls = Recalls.drawn(ranked, flagged, n_samples, generator)
+        interval = recalls.interval(recall)
+        if prior is not None:
+            shares = Shares.drawn(prior, theta, n_samples, generator)
+            of_precision = recalls.precision_interval(precision, flagged, n_unl, shares, generator)
+    return RankingCurve(flagged, share, recall, interval, None if prior is None else theta, of_precision)
 
 
 def _ranked(user: str, y: object, scores: object) -> tuple[Ranked, int]:
@@ -333,72 +354,25 @@ def _ranked(user: str, y: object, scores: object) -> tuple[Ranked, int]:
     return Ranked.of(values[labels == 1], values[labels == 0]), label_counts(labels)[2]
 
 
-def _opened(
-    user: str,
-    y: object,
-    scores: object,
-    prior: object,
-    given: tuple[float | None, str],
-    n_boot: object,
-    random_state: object,
-) -> tuple[Ranked, float, NDArray[np.float64], np.random.Generator]:
-    """Return the rows in order, the share of positives among the unlabelled ones, and that for each bootstrap sample.
-
-    The latter are drawn if the prior has samples. `given` is its number, or None for any, and the scenario.
-    """
-    n_samples, generator = _check_boot(n_boot, random_state)
+def _with_share(user: str, y: object, scores: object, prior: object, scenario: object) -> tuple[Ranked, float]:
+    """Return the rows in order, and the share of positives among the unlabelled ones; 0.5 where no prior is given."""
+    given = (None, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
     ranked, n_neg = _ranked(user, y, scores)
-    theta = proper_prior(*given, n_pos=ranked.pos.size, n_unl=ranked.unl.size, n_neg=n_neg)
-    if isinstance(prior, PriorEstimate) and prior.samples.size:
-        return ranked, theta, generator.choice(prior.samples, n_samples), generator
-    return ranked, theta, np.full(n_samples, theta), generator
+    return ranked, proper_prior(*given, n_pos=ranked.pos.size, n_unl=ranked.unl.size, n_neg=n_neg)
 
 
-def _wider(
-    estimate: RankingEstimate, ranked: Ranked, prior: float, generator: np.random.Generator
-) -> tuple[float, float]:
-    """Return the interval of an average precision, as its notes describe it.
-
-    Near 1, where precisions are cut off, samples do not show all of the bias; a ranking with all positives on top does.
-    """
-    without_bias = 2 * estimate.value - float(estimate.samples.mean())
-    reach = _STANDARD_ERRORS * float(estimate.samples.std())
-    low = min(estimate.interval[0], max(0.0, without_bias - reach))
-    high = max(estimate.interval[1], min(1.0, without_bias + reach))
-    if high < 1:
-        sizes = ranked.pos.size, ranked.unl.size
-        perfect = [mean_precision(*perfect_counts(*sizes, prior, generator), prior) for _ in estimate.samples]
-        if estimate.value >= np.quantile(perfect, _ENDS[0]):
-            high = 1.0
-    return low, high
-
-
-def _at_k(
-    ranked: Ranked, k: object, criterion: Callable[[float, float], float], n_boot: object, random_state: object
-) -> float | RankingEstimate:
-    """Return a function of the recall and of the share that is flagged."""
+def _recall_at_k(
+    user: str, y: object, scores: object, k: object, n_boot: object, random_state: object
+) -> tuple[float, tuple[float, float] | None, float]:
+    """Return the recall, its interval if there are samples for one, and the share that is flagged."""
+    ranked, _ = _ranked(user, y, scores)
+    n_samples, generator = check_boot(n_boot, random_state)
     flagged = np.array([check_k(k, ranked.unl.size)])
-    share = float(flagged[0]) / ranked.unl.size
-    return _estimated(ranked, lambda p, u: criterion(float(recall_of(p, u, flagged)[0]), share), n_boot, random_state)
-
-
-def _estimated(
-    ranked: Ranked,
-    criterion: Callable[[NDArray[np.intp], NDArray[np.intp]], float],
-    n_boot: object,
-    random_state: object,
-) -> float | RankingEstimate:
-    n_samples, generator = _check_boot(n_boot, random_state)
-    value = criterion(*ranked.counts())
+    recall, share = recall_of(*ranked.counts(), flagged), float(flagged[0]) / ranked.unl.size
     if not n_samples:
-        return value
-    samples = np.array([criterion(*ranked.redrawn(generator)) for _ in range(n_samples)])
-    low, high = np.quantile(samples, _ENDS)
-    return RankingEstimate(value, (float(low), float(high)), samples)
-
-
-def _check_boot(n_boot: object, random_state: object) -> tuple[int, np.random.Generator]:
-    return check_int("n_boot", n_boot, low=0, high=_MOST_SAMPLES), check_random_state(random_state)
+        return float(recall[0]), None, share
+    low, high = Recalls.drawn(ranked, flagged, n_samples, generator).interval(recall)[0]
+    return float(recall[0]), (float(low), float(high)), share
 
 
 def _warn_if_impossible(name: str, where: str, recall: float, share: float, prior: float, ranked: Ranked) -> None:

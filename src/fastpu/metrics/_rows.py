@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.data._coding import apply_codes, read_labels
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import label_counts
 from fastpu.metrics._ranked_rows import check_scores
 
@@ -19,6 +20,7 @@ def read_rows(
 
     `user` is the function that needs them, for messages.
     """
+    warn_of_other_order(y, other="y", scores=scores)
     labels = apply_codes(read_labels(y, "y"), "y")
     (values,) = check_scores(("scores", scores), n=labels.size)
     n_pos, n_unl, n_neg = label_counts(labels)

@@ -54,8 +54,12 @@ class Scored:
             mass = np.where(has_score, mass, 0.0)
         for name, what in (("n_pos", "positive row (+1)"), ("n_unl", "unlabelled row (0)")):
             if not mass[groups[name]].any():
+                if self.masses[name]:
+                    raise ValueError(
+                        f"X must be given for with_probabilities: no {what} has an out-of-bag score, as every bag "
+                        f"holds all of them; pass rows that the model has not seen, and their y"
+                    )
                 which = " of positive weight" if groups[name].any() else ""
-                which += " with a score" if self.masses[name] else ""
                 raise ValueError(f"y must have at least one {what}{which} for with_probabilities, got none")
         bad = ~np.isfinite(scores) & (labels >= 0) & (mass > 0)
         if bad.any():

@@ -1,7 +1,7 @@
 """Fields of a model: read-only values, their declared types, and their form in a file.
 
 A field's type is its annotation in the dataclass. These are understood, each also with ``| None``:
-``int``, ``float``, ``bool``, ``str``, ``tuple[str, ...]``, ``NDArray[...]``, ``Mapping[str,
+``int``, ``float``, ``bool``, ``str``, ``tuple[Hashable, ...]`` (titles of columns), ``NDArray[...]``, ``Mapping[str,
 NDArray[...]]``, ``Mapping[str, object]`` (of scalars, strings, None, and tuples of them; or of tuples alone) and
 ``Callable[..., ...]``, a function of the user's, which no file can hold.
 """
@@ -12,7 +12,7 @@ import collections.abc
 import dataclasses
 import re
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeAlias
@@ -20,30 +20,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._frozen import FrozenMapping
 from fastpu.common._text import describe, short
 
 Kind: TypeAlias = Literal["int", "float", "bool", "str", "names", "array", "arrays", "scalars", "function"]
 _KEY = re.compile(r"[A-Za-z0-9_]+")
 _SCALARS: dict[object, Kind] = {int: "int", float: "float", bool: "bool", str: "str"}
-
-
-class FrozenMapping(Mapping[str, Any]):
-    """A read-only dict that keeps its order and can be pickled."""
-
-    def __init__(self, items: Mapping[str, Any]) -> None:
-        self._items = dict(items)
-
-    def __getitem__(self, key: str) -> Any:
-        return self._items[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._items)
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __repr__(self) -> str:
-        return repr(self._items)
 
 
 @dataclass(frozen=True)
@@ -59,7 +41,7 @@ class FieldSpec:
 @cache
 def field_specs(cls: Any) -> Mapping[str, FieldSpec]:
     # Names that a module may import for its type checker only.
-    names = {"Any": Any, "Callable": Callable, "Mapping": Mapping, "NDArray": NDArray, "np": np}
+    names = {"Any": Any, "Callable": Callable, "Hashable": Hashable, "Mapping": Mapping, "NDArray": NDArray, "np": np}
     hints = typing.get_type_hints(cls, localns=names)
     dimensions: Mapping[str, int] = getattr(cls, "_ndim", {})
     return {
@@ -75,7 +57,7 @@ def _spec(hint: Any, ndim: int, name: str) -> FieldSpec:
     origins = {typing.get_origin(option) for option in options}
     if len(options) == 1 and options[0] in _SCALARS:
         return FieldSpec(_SCALARS[options[0]], optional, (), None)
-    if len(options) == 1 and options[0] == tuple[str, ...]:
+    if len(options) == 1 and options[0] == tuple[Hashable, ...]:
         return FieldSpec("names", optional, (), None)
     if origins == {collections.abc.Callable} and len(options) == 1:
         return FieldSpec("function", optional, (), None)
@@ -129,9 +111,9 @@ def freeze(name: str, value: object, spec: FieldSpec) -> object:
             raise TypeError(f"{name} must be a function, got {describe(value)}")
         return value
     if spec.kind == "names":
-        if not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
-            raise TypeError(f"{name} must be a tuple of strings, got {describe(value)}")
-        return value
+        if not isinstance(value, tuple):
+            raise TypeError(f"{name} must be a tuple of titles, got {describe(value)}")
+        return _freeze_scalar(name, value)
     scalar = _freeze_scalar(name, value)
     if spec.kind == "float" and isinstance(scalar, int) and not isinstance(scalar, bool):
         scalar = float(scalar)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -16,13 +16,15 @@ from fastpu.common._params import check_choice
 from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
+from fastpu.data._row_labels import warn_of_other_order
+from fastpu.data._tables import is_lazy
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight
 from fastpu.exceptions import EstimateWarning
 from fastpu.model._calibration import METHODS, Scored, calibrate, check_calibration, probabilities
-from fastpu.model._fields import decode_field, encode_field, field_specs, freeze
-from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage, write_model_file
-from fastpu.model._lazy import is_lazy, of_partitions
-from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior
+from fastpu.model._fields import encode_field, field_specs, freeze
+from fastpu.model._file import file_name, write_model_file
+from fastpu.model._lazy import computed, of_partitions
+from fastpu.model._prior import PriorEstimate, check_prior, proper_prior, said_of_wide, take_prior_in
 from fastpu.model._threshold import matched_threshold
 
 if TYPE_CHECKING:
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
 
 
 _MOST_FEATURES = 2**63 - 1
-_CLASSES: dict[str, type[Model]] = {}
+#: The classes of models that `load` knows, by their names.
+MODEL_CLASSES: dict[str, type[Model]] = {}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -42,8 +45,8 @@ class Model(ABC):
     ----------
     n_features : int
         Number of features of the training data.
-    feature_names : tuple of str, or None
-        Their names, if the training data had names.
+    feature_names : tuple, or None
+        Their names, if the training data had names: strings, or numbers, None and tuples of them.
     threshold : float
         `predict` calls a row positive if its score is larger.
     threshold_rule : str
@@ -78,7 +81,7 @@ class Model(ABC):
     """
 
     n_features: int
-    feature_names: tuple[str, ...] | None
+    feature_names: tuple[Hashable, ...] | None
     threshold: float
     threshold_rule: str = "zero"
     n_iter: int
@@ -99,10 +102,10 @@ class Model(ABC):
         super().__init_subclass__(**kwargs)
         if is_base:
             return
-        known = _CLASSES.get(cls.__name__)
+        known = MODEL_CLASSES.get(cls.__name__)
         if known is not None and known.__module__ != cls.__module__ and known.__module__.startswith("fastpu."):
             raise TypeError(f"there is a model class {cls.__name__} in {known.__module__} already")
-        _CLASSES[cls.__name__] = cls
+        MODEL_CLASSES[cls.__name__] = cls
 
     def __post_init__(self) -> None:
         for name, spec in field_specs(type(self)).items():
@@ -140,7 +143,7 @@ class Model(ABC):
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, n_features)
             float32 and float64, C-contiguous or CSR, are used without a copy. Of a Dask array or frame the scores are
-            computed when they are asked for, partition by partition.
+            computed when they are asked for, partition by partition. Without rows there are no scores, and no error.
         n_threads : int, optional
             Most threads to use; by default the CPUs this process may use.
 
@@ -157,7 +160,7 @@ class Model(ABC):
         threads = resolve_n_threads(n_threads)
         if is_lazy(X):
             lazy: NDArray[np.float64] = of_partitions(
-                X, partial(self.decision_function, n_threads=n_threads), np.float64
+                X, partial(self.decision_function, n_threads=n_threads), np.float64, self
             )
             return lazy
         return self._checked_scores(X, "X", threads)
@@ -168,7 +171,7 @@ class Model(ABC):
         Parameters and errors are those of `decision_function`.
         """
         if is_lazy(X):
-            lazy: NDArray[np.int64] = of_partitions(X, partial(self.predict, n_threads=n_threads), np.int64)
+            lazy: NDArray[np.int64] = of_partitions(X, partial(self.predict, n_threads=n_threads), np.int64, self)
             return lazy
         scores = self.decision_function(X, n_threads=n_threads)
         signs: NDArray[np.int64] = np.where(scores > self.threshold, np.int64(1), np.int64(-1))
@@ -190,7 +193,8 @@ class Model(ABC):
             many rows the ends of the interval would call positive.
         X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features)
             Unlabelled rows, a sample of the population that `prior` speaks of. Best rows that the model was not fitted
-            to: with more features than rows it may score those of its training as it scores no other.
+            to: with more features than rows it may score those of its training as it scores no other. Of a Dask
+            collection the scores are computed now, on its workers.
         n_threads : int, optional
             As in `decision_function`.
 
@@ -203,6 +207,9 @@ class Model(ABC):
         -----
         DegenerateModelWarning
             If the new model calls all rows of `X_unl` positive, or none.
+        EstimateWarning
+            If `prior` is an estimate whose `allowed` shares are far from it: the warning, and `threshold_rule`, say
+            how many rows their ends would call positive.
 
         Raises
         ------
@@ -211,12 +218,21 @@ class Model(ABC):
         """
         share = check_prior(prior)
         threads = resolve_n_threads(n_threads)
-        scores = self._checked_scores(X_unl, "X_unl", threads)
+        scores = self._scores_in_memory(X_unl, "X_unl", threads)
         threshold, positive = matched_threshold(scores, share)
         rule = f"prior {share:g}: {positive} of {scores.size} unlabelled rows positive"
         if isinstance(prior, PriorEstimate) and prior.interval is not None:
             fewest, most = (round(end * scores.size) for end in prior.interval)
             rule += f" ({fewest} to {most} by the interval of the prior)"
+        if isinstance(prior, PriorEstimate) and prior.is_wide and prior.open_range is not None:
+            ends = [matched_threshold(scores, end) for end in prior.open_range]
+            (upper, fewest), (lower, most) = ends
+            warn(
+                f"with_threshold: {said_of_wide(prior)}, by which {fewest} to {most} of {scores.size} unlabelled rows "
+                f"are called positive, and the threshold is from {lower:.4g} to {upper:.4g}",
+                EstimateWarning,
+            )
+            rule += f" ({fewest} to {most} by what the estimate of the prior allows)"
         return dataclasses.replace(self, threshold=threshold, threshold_rule=rule)
 
     def with_probabilities(
@@ -277,7 +293,8 @@ class Model(ABC):
         EstimateWarning
             If the labelled positives have lower scores than the unlabelled rows on average, for then "sigmoid" gives
             every row the prior; if they have so high ones that "sigmoid" is a step, and a twentieth of them lie below
-            it; or if the mean of "isotonic" over U misses the prior by more than a quarter of it.
+            it; or if the mean of "isotonic" over U misses the prior by more than a quarter of it. If `prior` is an
+            estimate whose `allowed` shares are far from it, to which the probabilities are in proportion.
 
         Raises
         ------
@@ -313,17 +330,18 @@ class Model(ABC):
                [0.7, 0.3],
                [0. , 1. ]])
         """
-        given, drawn_as = check_prior_in(scenario, prior)
+        given, drawn_as = take_prior_in(scenario, prior)
         check_choice("method", method, METHODS)
         threads = resolve_n_threads(n_threads)
-        scores = self._out_of_bag() if X is None else self._checked_scores(X, "X", threads)
+        scores = self._out_of_bag() if X is None else self._scores_in_memory(X, "X", threads)
         if scores is None:
             raise ValueError(
                 "X must be given for a model without out-of-bag scores, got None; pass rows that it was not fitted to"
             )
         has_score = ~np.isnan(scores) if X is None else None
-        labels = check_labels(y, scores.size)
-        weights = check_sample_weight(sample_weight, scores.size)
+        labels = check_labels(computed(y), scores.size)
+        weights = check_sample_weight(computed(sample_weight), scores.size)
+        warn_of_other_order(X, y=y, sample_weight=sample_weight)
         scored = Scored(scores, labels, weights, has_score)
         share = proper_prior(given, drawn_as, **scored.masses)
         return self._with_calibration(method, scored, share, caller="with_probabilities")
@@ -345,7 +363,7 @@ class Model(ABC):
         Returns
         -------
         ndarray of shape (n, 2)
-            P(Y = -1 | x) and P(Y = +1 | x), as `with_probabilities` has calibrated them: in [0, 1], with the sum 1.
+            P(Y = -1 | x) and P(Y = +1 | x), as `with_probabilities` has calibrated them. Of Dask collections: lazy.
         """
         method, knots, values = self.calibration, self.calibration_knots, self.calibration_values
         if method is None or knots is None or values is None:
@@ -353,6 +371,11 @@ class Model(ABC):
                 "the model has scores only: call with_probabilities(prior=..., X=..., y=...) first, with rows that it "
                 "was not fitted to, and predict_proba of the model that it returns"
             )
+        if is_lazy(X):
+            lazy: NDArray[np.float64] = of_partitions(
+                X, partial(self.predict_proba, n_threads=n_threads), np.float64, self, of_classes=True
+            )
+            return lazy
         positive = probabilities(method, knots, values, self.decision_function(X, n_threads=n_threads))
         return np.stack([1.0 - positive, positive], axis=1)
 
@@ -387,11 +410,23 @@ class Model(ABC):
 
     def _checked_scores(self, X: object, name: str, n_threads: int) -> NDArray[np.float64]:
         """Return the scores of unchecked rows; those whose sums overflow in both directions have none."""
-        return refuse_nan_scores(self._decision_function(self._check_input(X, name), n_threads), name)
+        matrix = self._check_input(X, name)
+        return refuse_nan_scores(self._decision_function(matrix, n_threads), name) if matrix.n_rows else np.empty(0)
+
+    def _scores_in_memory(self, X: object, name: str, n_threads: int) -> NDArray[np.float64]:
+        """Return the scores of at least one row; of a Dask collection they, not its rows, are fetched."""
+        scores: NDArray[np.float64] = (
+            computed(self.decision_function(X)) if is_lazy(X) else self._checked_scores(X, name, n_threads)
+        )
+        if not scores.size:
+            raise ValueError(f"{name} must have at least 1 row, got none")
+        return scores
 
     def _check_input(self, X: object, name: str) -> Any:
         """Return `X` in the form that `_decision_function` takes."""
-        return check_matrix(X, name=name, n_features=self.n_features, feature_names=self.feature_names)
+        return check_matrix(
+            X, name=name, n_features=self.n_features, feature_names=self.feature_names, may_be_empty=True
+        )
 
     def _out_of_bag(self) -> NDArray[np.float64] | None:
         """Return scores of the training rows, labelled ones too, by parts that were not fitted to them, or None."""
@@ -416,63 +451,4 @@ def _restore(cls: type[Model], fields: dict[str, Any]) -> Model:
         for array in value.values() if isinstance(value, Mapping) else (value,):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
-    return cls(**fields)
-
-
-def load(path: object) -> Model:
-    """Read a model that `Model.save` has written.
-
-    No code in the file is run: it holds numbers and text only, and is checked before use.
-
-    Parameters
-    ----------
-    path : str or path-like
-
-    Returns
-    -------
-    Model
-        Of the class that was saved.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be opened (FileNotFoundError if there is none).
-    ValueError
-        If the file is no model file, is truncated or damaged, holds what no model of its class can, or was written in
-        a later format than this fastpu knows (it reads all earlier ones), or if `path` is a device or pipe, or holds a
-        null character.
-
-    Notes
-    -----
-    O(size of the file) time and memory.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import fastpu
-    >>> model = fastpu.baselines.fit_rankboost_auc([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
-    >>> with tempfile.TemporaryDirectory() as directory:
-    ...     model.save(Path(directory) / "model.npz")
-    ...     again = fastpu.load(Path(directory) / "model.npz")
-    >>> again.predict([[0.5], [2.5]])
-    array([-1,  1])
-    """
-    name = file_name(path)
-    with open_model_file(name) as stream, refusing_damage(name):
-        return _from_parts(*read_model_file(stream))
-
-
-def _from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
-    cls = _CLASSES.get(str(header["class"]))
-    if cls is None:
-        raise ValueError(f"it holds a model of the unknown class {short(header['class'])}")
-    specs, nodes = field_specs(cls), header["fields"]
-    # A field that the class got after the file was written has a default, and takes it.
-    needed = {field.name for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING}
-    if not isinstance(nodes, dict) or not needed <= set(nodes) <= set(specs):
-        raise ValueError(f"its fields are not those of {cls.__name__}")
-    fields: dict[str, Any] = {name: decode_field(name, node, specs[name], arrays) for name, node in nodes.items()}
-    if arrays:
-        raise ValueError(f"it has arrays that {cls.__name__} does not know: {sorted(arrays)}")
     return cls(**fields)

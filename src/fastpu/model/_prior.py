@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_float
 from fastpu.common._sharing import unwrapped
+from fastpu.common._warn import warn
+from fastpu.exceptions import EstimateWarning
 
 SCENARIOS = ("case_control", "single_set")
 
@@ -50,6 +52,16 @@ class PriorEstimate:
         """Whether less than 0.4 of `value` is allowed too: classes overlap too much, or there are too few rows."""
         return self.allowed is not None and self.allowed[0] < _FAR_BELOW * self.value
 
+    @property
+    def open_range(self) -> tuple[float, float] | None:
+        """The shares that the data leave open beside the spread of `samples`: `allowed`."""
+        return self.allowed
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the data allow shares that are far from `value` on either side, so that it is no number to go by."""
+        return self.open_range is not None and (self.only_upper_bound or self.open_range[1] > self.value / _FAR_BELOW)
+
     def __repr__(self) -> str:
         parts = [f"value={self.value:.4g}"]
         for name, ends in (("interval", self.interval), ("allowed", self.allowed)):
@@ -74,6 +86,26 @@ def check_prior_in(scenario: object, prior: object) -> tuple[float, str]:
     """Return a prior and the scenario that it belongs to: an estimate is of the unlabelled rows, whatever is given."""
     number, drawn_as = check_prior(prior), check_scenario(scenario)
     return number, "case_control" if isinstance(prior, PriorEstimate) else drawn_as
+
+
+def take_prior_in(scenario: object, prior: object) -> tuple[float, str]:
+    """As `check_prior_in`, for those who use the number as if it were true: an estimate that is no such number is told.
+
+    Where what depends on the prior has a range of its own, `check_prior_in` is called, and the range is told.
+    """
+    taken = check_prior_in(scenario, prior)
+    if isinstance(prior, PriorEstimate) and prior.is_wide:
+        warn(f"{said_of_wide(prior)}; fastpu.priors.sensitivity shows what depends on it", EstimateWarning)
+    return taken
+
+
+def said_of_wide(estimate: PriorEstimate) -> str:
+    """Return what a warning says of an estimate whose number is used though the data allow very different ones."""
+    low, high = estimate.open_range or (estimate.value, estimate.value)
+    return (
+        f"prior is an estimate, and is used as if it were true: {estimate.value:.2g}, where the data allow shares from "
+        f"{low:.2g} to {high:.2g}"
+    )
 
 
 def prior_among_unlabeled(prior: float, *, n_pos: float, n_unl: float, n_neg: float = 0, scenario: str) -> float:

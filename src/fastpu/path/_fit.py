@@ -66,7 +66,8 @@ class PathOptions:
     n_threads: int
 
     def params(self) -> dict[str, object]:
-        return {**self.kernel.params(), "lam_min": self.lam_min, "max_events": self.max_events}
+        given = {"lam_min": self.lam_min, "max_events": self.max_events, "cache_mb": self.cache_bytes / 2**20}
+        return {**self.kernel.params(), **given}
 
 
 def check_path_options(given: Mapping[str, Any]) -> PathOptions:

@@ -16,11 +16,12 @@ from fastpu.data._folds import Fold, stratified_folds
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, label_counts
 from fastpu.metrics._decisions import Called, require_pu
-from fastpu.model._prior import check_prior_in, check_scenario, prior_among_unlabeled
+from fastpu.model._prior import check_scenario, prior_among_unlabeled, take_prior_in
 from fastpu.path._fit import PathOptions, follow_path
 from fastpu.path._points import PathPoints, path_fields
+from fastpu.svm._arguments import check_cache
 
-_FOLD_CACHE = 200 * 2**20  # bytes of the kernel cache of each fold's path
+_USUAL_CACHE = 200.0  # MiB: of models that were saved without their cache_mb
 _SCORINGS = ("puf", "err_star", "f1", "error", "end")
 _LEAST_IS_BEST = ("err_star", "error")
 # Intervals that are tried at most. A machine can be worse than the crossings say only if f of some row is rounding.
@@ -117,7 +118,7 @@ def curve_on_path(
     if (prior is None) == (name == "err_star"):
         wanted = "must be given" if prior is None else "must not be given"
         raise ValueError(f"prior {wanted} for scoring={name!r}")
-    share, drawn_as = (0.5, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
+    share, drawn_as = (0.5, check_scenario(scenario)) if prior is None else take_prior_in(scenario, prior)
     threads, rng = resolve_n_threads(n_threads), check_random_state(random_state)
     folds = None if n_folds is None else check_int("n_folds", n_folds, low=2)
     if (X is None) != (y is None):
@@ -157,7 +158,7 @@ def _value(name: str, called: list[int], sizes: list[int], prior: float, scenari
     return float(state.puf(scenario) if name == "puf" else state.err_star(prior, scenario))
 
 
-def best_machine(path: PathPoints, curve: Curve | None) -> dict[str, Any]:
+def best_machine(path: PathPoints, curve: Curve | None, n_threads: int) -> dict[str, Any]:
     """Return the lam of the best machine, with the criterion's value and the interval in which it is as good.
 
     Folds have no machine of their own, and without a curve the end of the path is taken. Else a machine can differ from
@@ -173,7 +174,9 @@ def best_machine(path: PathPoints, curve: Curve | None) -> dict[str, Any]:
         if best and not curve.is_better(float(curve.values[k]), best["value"]):
             break
         candidate = best_of(path, replace(curve, best=k))
-        candidate["value"] = curve.judge(path.at(candidate["lam"]).decision_function(curve.rows) > 0)
+        candidate["value"] = curve.judge(
+            path.at(candidate["lam"]).decision_function(curve.rows, n_threads=n_threads) > 0
+        )
         if not best or curve.is_better(candidate["value"], best["value"]):
             best = candidate
     return {**best, "n_folds": None}
@@ -236,7 +239,7 @@ def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> Pa
         path._kernel,
         cast("float", path.params["lam_min"]) * kept.size / path.rows.size,
         None,
-        _FOLD_CACHE,
+        check_cache(path.params.get("cache_mb", _USUAL_CACHE)),
         n_threads,
     )
     result = follow_path(

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._progress import make_callback
+from fastpu.common._threads import resolve_n_threads
 from fastpu.data._matrix import Matrix
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels
 from fastpu.kernels._expansion import linear_scores
@@ -136,7 +138,7 @@ class SVMPath(PathPoints):
         random_state : None, int or numpy.random.Generator
             Of the folds.
         n_threads : int, optional
-            As in `decision_function`.
+            As in `decision_function`. The paths of folds take the `cache_mb` of this one.
 
         Returns
         -------
@@ -156,7 +158,8 @@ class SVMPath(PathPoints):
         O(n (n_train d + changes)) time, and once more a path for each fold.
         """
         given = locals()
-        best = best_machine(self, curve_on_path(given.pop("self"), **given))
+        curve = curve_on_path(given.pop("self"), **given)
+        best = best_machine(self, curve, resolve_n_threads(n_threads))
         machine = self.at(best.pop("lam"))
         return replace(machine, params={**machine.params, **best})
 
@@ -336,6 +339,7 @@ def fit_pu_svm_path(
     }
     options = check_path_options(locals())
     matrix = check_training_rows(X, options.kernel, "fit_pu_svm_path")
+    warn_of_other_order(X, y=y)
     labels = check_labels(y, matrix.n_rows, pu_only="fit_pu_svm_path")
     signs = np.where(labels == 1, np.int8(1), np.int8(-1))
     by_row = np.where(labels == 1, costs["C_pos"], costs["C_unl"])

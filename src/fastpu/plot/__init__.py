@@ -26,3 +26,7 @@ __all__ = [
     "score_histogram",
     "selection",
 ]
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -116,7 +116,9 @@ def _lines(model: SVMPath, shown: str, kept: NDArray[np.int64]) -> tuple[NDArray
     """Return what is drawn at these breakpoints, a column for each line, and the names of the lines."""
     if shown == "coef":
         coef: NDArray[np.float64] = np.asarray(model.coef)
-        return coef[kept], model.feature_names or [f"feature {column}" for column in range(model.n_features)]
+        return coef[kept], list(map(str, model.feature_names or ())) or [
+            f"feature {column}" for column in range(model.n_features)
+        ]
     scale = np.where(np.isfinite(model.costs), model.costs, 1.0)
     return np.array([model.alpha_at(int(knot)) / scale for knot in kept]), [f"row {row}" for row in model.rows]
 

@@ -13,7 +13,7 @@ from fastpu.metrics._ranked_rows import check_k
 from fastpu.metrics._rows import read_rows
 from fastpu.plot._axes import CYCLE, GREY, draw_banded, open_axes, with_legends
 
-_BAND = "middle 90 % of the bootstrap"
+_BAND = "90 % intervals"
 
 
 def ranking(
@@ -25,7 +25,7 @@ def ranking(
     random_state: int | np.random.Generator | None = 0,
     ax: Any = None,
 ) -> Any:
-    """Draw recall and lift over the share of the unlabelled rows that is flagged, with bootstrap intervals.
+    """Draw recall and lift over the share of the unlabelled rows that is flagged, with intervals of 90 %.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def ranking(
     k : int or float, optional
         A number of flagged rows (an integer) or a share of them (a float) to mark, with its recall and lift.
     n_boot : int, default 200
-        Samples of the bootstrap for the bands, the middle 90 % at each point by itself; none with 0.
+        Samples for the bands, which are intervals of 90 % at each point by itself; none with 0.
     random_state : int >= 0, numpy.random.Generator or None, default 0
         Draws the samples.
     ax : pair of matplotlib Axes, optional

@@ -190,7 +190,9 @@ def importances(model: StumpEnsemble | TreeEnsemble, *, n_lines: int = 20, ax: A
         raise ValueError(f"model must use features, got one without (status {model.status!r})")
     order = np.argsort(-shares, kind="stable")[: min(most, used)]
     axes, figure = open_axes(ax, 1, (7, 1.2 + _INCHES * order.size))
-    names = model.feature_names or tuple(f"feature {column}" for column in range(model.n_features))
+    names = tuple(map(str, model.feature_names or ())) or tuple(
+        f"feature {column}" for column in range(model.n_features)
+    )
     axes[0].barh(np.arange(order.size), shares[order], color=CYCLE[0], height=0.7)
     axes[0].set_yticks(np.arange(order.size), [names[column] for column in order])
     axes[0].invert_yaxis()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastpu.common._params import check_int, check_scores_rows
 from fastpu.common._text import columns_named, describe, where_column
 from fastpu.data._categories import categorical_columns
-from fastpu.data._frames import frame_kind
+from fastpu.data._tables import frame_kind, known_table
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.plot._axes import groups_of, open_axes, with_legends
 
@@ -177,9 +177,12 @@ def _score_rows(model: Any, X: Any) -> tuple[NDArray[np.float64], float]:
 
 def _like(X: Any, points: NDArray[np.float64]) -> Any:
     """Return points as a frame where `X` is one: estimators of scikit-learn that were fitted to frames want names."""
+    X = known_table(X)
     kind = frame_kind(X)
     if kind is None:
         return points
+    if kind == "pyarrow":
+        return type(X).from_arrays(list(points.T), names=X.column_names)
     return type(X)(points, **{"columns" if kind == "pandas" else "schema": list(X.columns)})
 
 

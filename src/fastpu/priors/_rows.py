@@ -13,6 +13,7 @@ from fastpu.common._params import check_random_state
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import mixed
 from fastpu.data._matrix import DenseMatrix, Matrix
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.model._prior import PriorEstimate
 
@@ -62,7 +63,20 @@ def open_sample(
 ) -> tuple[Matrix, Sample, np.random.Generator, int]:
     threads, generator = resolve_n_threads(n_threads), check_random_state(random_state)
     matrix = check_matrix(X)
-    labels = check_labels(y, matrix.n_rows, pu_only=function)
+    warn_of_other_order(X, y=y)
+    labels = check_labels(y, matrix.n_rows)
+    n_neg = int(np.count_nonzero(labels == -1))
+    if n_neg and (labels == 0).any():
+        raise ValueError(
+            f"y must hold +1 (positive) and 0 (unlabelled) for {function}, which takes no labelled negatives, got "
+            f"{n_neg} of them (-1): leave them out, X[y >= 0] and y[y >= 0] of arrays"
+        )
+    if n_neg:
+        raise ValueError(
+            f"y holds -1 and no 0, which is ambiguous: if -1 means unlabelled, pass fastpu.as_labels(y, unlabeled=-1); "
+            f"if it means labelled negative, {function} lacks unlabelled rows, whose share of positives it estimates"
+        )
+    labels = check_labels(labels, matrix.n_rows, pu_only=function)
     sample = Sample(*(np.flatnonzero(labels == g).astype(np.int64) for g in (1, 0)))
     for name, rows in (("positive", sample.pos), ("unlabelled", sample.unl)):
         if rows.size < 2:

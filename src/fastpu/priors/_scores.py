@@ -18,6 +18,7 @@ from fastpu.data._validate import check_vector
 from fastpu.data.binned_features import bin_features
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.kernels._gauss_basis import draw_centers, median_distance
+from fastpu.model._model import Model
 from fastpu.priors._likelihood import ScoreShare, score_share
 from fastpu.priors._rows import Sample, folds_of, on_one_scale
 
@@ -103,8 +104,9 @@ def open_rankers(
     def rank(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
         model = fit(matrix[seen].table(), labels)
         check_scores_rows(model)
+        threads = {"n_threads": n_threads} if isinstance(model, Model) else {}
         return lambda rows: check_vector(
-            "the scores of fit", model.decision_function(matrix[rows].table()), n=rows.size
+            "the scores of fit", model.decision_function(matrix[rows].table(), **threads), n=rows.size
         )
 
     return [rank]

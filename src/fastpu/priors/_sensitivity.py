@@ -33,7 +33,8 @@ def sensitivity(function: Callable[[float], float], priors: object, *, n_points:
     function : callable
         ``function(prior) -> float``: an estimate of an AUC, say, or the error of a model that is fitted with the prior.
     priors : array-like of shape (m,), or PriorEstimate
-        Priors in (0, 1); of an estimate with an interval, `n_points` priors from one end of it to the other.
+        Priors in (0, 1). Of an estimate `n_points` priors from one end of its `interval` to the other or, if it has
+        none, as without a bootstrap, of what is `allowed`; of both together if what is allowed is far from `value`.
     n_points : int, default 11
         From 2 to 10^6.
 
@@ -45,7 +46,7 @@ def sensitivity(function: Callable[[float], float], priors: object, *, n_points:
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, the estimate has no interval, or `function` returns no number.
+        If an argument is not as described, the estimate has no range, or `function` returns no number.
 
     Examples
     --------
@@ -59,9 +60,11 @@ def sensitivity(function: Callable[[float], float], priors: object, *, n_points:
         raise TypeError(f"function must be a function of a prior, got {describe(function)}")
     count = check_int("n_points", n_points, low=2, high=_MOST_POINTS)
     if isinstance(priors, PriorEstimate):
-        if priors.interval is None:
-            raise ValueError("priors must have an interval: pass n_boot to the estimate")
-        low, high = (min(max(end, 1e-6), 1 - 1e-6) for end in priors.interval)
+        ranges = [priors.interval, priors.open_range if priors.interval is None or priors.is_wide else None]
+        ends = [end for pair in ranges if pair is not None for end in pair]
+        if not ends:
+            raise ValueError("priors must have an interval or allowed shares, got an estimate with neither")
+        low, high = (min(max(end, 1e-6), 1 - 1e-6) for end in (min(ends), max(ends)))
         points = np.linspace(low, high, count)
     else:
         points = check_vector("priors", priors)

@@ -77,8 +77,8 @@ def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -
         vanished: list[float] = []
         for sigma, of_sigma in _groups(points, range(len(points)), "sigma"):
             if graph is not None:
-                R, n_ends = graph.similarity(sigma)[1], graph.edges().nnz
-                if float(R.diagonal().sum()) * rows.n < _NO_NEIGHBOURS * n_ends:
+                R = graph.similarity(sigma)[1]
+                if graph._mean_similarity(sigma) < _NO_NEIGHBOURS:
                     vanished.append(sigma)
             neighbour_term = NeighbourTerm(features, R)
             by_unl = _groups(points, of_sigma, "C_unl")

@@ -23,7 +23,7 @@ from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import check_bandwidth, default_bandwidth, gauss_features, open_centers
 from fastpu.model._model import Model, refuse_nan_scores
-from fastpu.model._prior import check_prior_in, prior_among_unlabeled
+from fastpu.model._prior import prior_among_unlabeled, take_prior_in
 from fastpu.risk.risk_machine import RiskMachine
 
 _MOST_HIDDEN = 10**6
@@ -167,7 +167,7 @@ class RiskRows(TrainingRows):
     def __init__(self, function: str, shape: Shape, given: Mapping[str, Any]) -> None:
         self.function, self.shape = function, shape
         self.given_lam = None if given["lam"] is None else check_float("lam", given["lam"], low=0)
-        self.given_prior, self.scenario = check_prior_in(given["scenario"], given["prior"])
+        self.given_prior, self.scenario = take_prior_in(given["scenario"], given["prior"])
         self.n_threads = resolve_n_threads(given["n_threads"])
         self.generator = check_random_state(given["random_state"])
         require_rows(given["X"], function)

@@ -19,7 +19,7 @@ from fastpu.metrics._decisions import call_rows, require_pu
 from fastpu.metrics._ranked_rows import check_k
 from fastpu.metrics._ranking import average_precision, lift_at_k
 from fastpu.model._model import Model
-from fastpu.model._prior import check_prior_in, check_scenario, needs_prior, prior_among_unlabeled
+from fastpu.model._prior import check_scenario, needs_prior, prior_among_unlabeled, take_prior_in
 from fastpu.selection._grid import Arguments, Grid
 from fastpu.selection._parts import Part
 
@@ -128,7 +128,7 @@ class Criterion:
 
 def check_scoring(scoring: object, prior: object, scenario: object, k: float | None) -> Criterion:
     scenario = check_scenario(scenario)
-    number, prior_in = (0.5, scenario) if prior is None else check_prior_in(scenario, prior)
+    number, prior_in = (0.5, scenario) if prior is None else take_prior_in(scenario, prior)
     if k is not None and scoring != "lift":
         raise ValueError(f"k must be None unless scoring='lift', got {short(k)} for scoring={describe(scoring)}")
     if callable(scoring):

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from fastpu.common._text import describe
 from fastpu.data._folds import Fold
-from fastpu.data._frames import frame_kind, kinds_of_columns
+from fastpu.data._frames import kinds_of_columns, take_rows
+from fastpu.data._tables import frame_kind, known_table
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import BinnedFeatures
 
@@ -20,6 +21,7 @@ class TableRows:
     """The rows of an array, a sparse matrix, a frame or binned features, checked once, to take subsets of."""
 
     def __init__(self, X: Any, *, name: str = "X") -> None:
+        X = known_table(X, name)
         self._kind = frame_kind(X)
         if self._kind is None and not isinstance(X, BinnedFeatures):
             X = check_matrix(X, name=name, finite=False).table()
@@ -31,7 +33,7 @@ class TableRows:
     def take(self, rows: NDArray[np.intp], columns: NDArray[np.intp] | None = None) -> Any:
         """Return some rows, and some columns of them: of a kernel matrix, whose columns stand for the rows as well."""
         if columns is None:
-            return self.X.iloc[rows] if self._kind == "pandas" else self.X[rows]
+            return take_rows(self.X, self._kind, rows)
         if not isinstance(self.X, np.ndarray) or self.X.shape[1] != self.n_rows:
             raise ValueError(
                 f"X must be a square array with kernel='precomputed', got shape {tuple(self.X.shape)} "
@@ -43,7 +45,8 @@ class TableRows:
 def check_folds(cv: object, n_rows: int, *, others: str = "an integer >= 2") -> list[Fold]:
     """Check pairs of training and held-out row numbers that a user gives; `others` says what else `cv` may be."""
     if isinstance(cv, str) or not isinstance(cv, Iterable):
-        raise TypeError(f"cv must be {others} or a list of pairs of arrays of row numbers, got {describe(cv)}")
+        hint = "; pass list(cv.split(X, y))" if hasattr(cv, "split") and not isinstance(cv, str) else ""
+        raise TypeError(f"cv must be {others} or a list of pairs of arrays of row numbers, got {describe(cv)}{hint}")
     folds = []
     for k, pair in enumerate(cv):
         if not isinstance(pair, tuple | list) or len(pair) != 2:

@@ -200,7 +200,8 @@ def _as_one(
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 fit.warn()
-            known = SimpleNamespace(decision_function=lambda _, held=fit.held: held)
+            threshold = fit.training.border(fit.solved)["threshold"]
+            known = SimpleNamespace(decision_function=lambda _, held=fit.held: held, threshold=threshold)
             # A criterion of the user's wants a model, the others its scores alone.
             model = known if work.criterion.function is None else fit.model()
             outcomes[i].append(judged(work, part, model, flaws_of(caught), seconds, caught))

@@ -14,6 +14,7 @@ import numpy as np
 
 from fastpu.common._params import check_scores_rows, value_key
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
+from fastpu.model._model import Model
 from fastpu.selection._criteria import Criterion
 from fastpu.selection._parts import Part
 
@@ -103,21 +104,23 @@ def _run_shared(work: Work, part: Part, line: Sequence[Candidate], shared: tuple
         )
     seconds = (time.perf_counter() - start) / n
     outcomes = []
+    n_threads = work.arguments.get("n_threads")
     for i, model in enumerate(models):
         # A warning does not say which of the models it is about, but the status of the models does.
-        flaws = {flaw: text for flaw, text in flaws_of(caught).items() if _may_have(flaw, model, part)}
+        flaws = {flaw: text for flaw, text in flaws_of(caught).items() if _may_have(flaw, model, part, n_threads)}
         outcomes.append(judged(work, part, model, flaws, seconds, caught if i == 0 else ()))
     return outcomes
 
 
-def _may_have(flaw: str, model: Any, part: Part) -> bool:
+def _may_have(flaw: str, model: Any, part: Part, n_threads: int | None) -> bool:
     """Return whether a warning of this flaw, given by a fit of several models, may be about this one."""
     if flaw == "not_converged":
         return not getattr(model, "converged", False)
     if str(getattr(model, "status", "")).startswith(_COLLAPSED):
         return True
     check_scores_rows(model)
-    positive = np.asarray(model.decision_function(part.X)) > getattr(model, "threshold", 0.0)
+    threads = {"n_threads": n_threads} if isinstance(model, Model) else {}
+    positive = np.asarray(model.decision_function(part.X, **threads)) > getattr(model, "threshold", 0.0)
     return bool(positive.all() or not positive.any())
 
 

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._frozen import FrozenMapping
 from fastpu.common._params import check_choice, check_int, check_random_state
 from fastpu.common._sharing import bound_arguments, shared_parameters, shares_together
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._folds import Fold, stratified_folds
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels, check_sample_weight, check_vector, label_counts
-from fastpu.model._fields import FrozenMapping
 from fastpu.model._prior import PriorEstimate
 from fastpu.selection._criteria import Criterion, check_scoring, with_prior
 from fastpu.selection._grid import Arguments, Grid, check_grid
@@ -91,7 +92,7 @@ def select(
     grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
     *,
     scoring: str | Callable[[Any, Any, Any], float] = "puf",
-    cv: int | Sequence[tuple[object, object]] = 4,
+    cv: Any = 4,
     validation: tuple[object, object] | None = None,
     refine: str | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -133,9 +134,10 @@ def select(
         "lift" (`metrics.lift_at_k`, which needs `k`) and "average_precision" (`metrics.average_precision`, which needs
         `prior`) are maximised. They judge the order of the rows alone, not the threshold.
         A callable ``scoring(model, X, y) -> float`` gets held-out rows and their labels; larger is better.
-    cv : int, or sequence of pairs of arrays, default 4
+    cv : int, sequence of pairs of arrays, or splitter, default 4
         Number of folds, drawn separately from the rows of each kind of label; or the folds themselves, each as (numbers
-        of training rows, numbers of held-out rows).
+        of training rows, numbers of held-out rows); or what makes them from the labels, such as scikit-learn's
+        `StratifiedKFold` (of one that needs groups pass ``list(cv.split(X, y, groups))``).
     validation : (X, y), optional
         Rows to judge by instead of folds. Their labels are true ones, {1, -1}, {1, 0} or booleans, for "error" and
         "auc", and +1 and 0 (unlabelled) for the others.
@@ -245,6 +247,7 @@ def select(
     if refine is not None:
         check_choice("refine", refine, ("greedy",))
     rows = TableRows(X)
+    warn_of_other_order(rows.X, y=y, sample_weight=sample_weight)
     labels = check_labels(y, rows.n_rows)
     generator = check_random_state(random_state)
     seed = random_state if isinstance(random_state, int | np.integer) else int(generator.integers(2**32))
@@ -323,7 +326,8 @@ def _is_square(fit: Any, given: Mapping[str, Any], grid: Grid) -> bool:
 def _folds(cv: Any, labels: NDArray[np.int8], generator: np.random.Generator, criterion: Criterion) -> list[Fold]:
     criterion.check_rows(labels, "y")
     if not isinstance(cv, numbers.Integral):
-        folds = check_folds(cv, labels.size)
+        pairs = cv.split(np.empty((labels.size, 0)), labels) if hasattr(cv, "split") and not isinstance(cv, str) else cv
+        folds = check_folds(pairs, labels.size, others="an integer >= 2, a splitter of scikit-learn's kind,")
     else:
         n_folds = check_int("cv", cv, low=2)
         for count, kind in zip(label_counts(labels), ("positive", "unlabelled", "negative"), strict=True):

@@ -98,7 +98,7 @@ def warn_of_failures(task: Task, solved: Solved, span: tuple[int, int, float, fl
             )
         if task.problem != "one_class":
             warn_if_alike(task.function, span, "change the costs or the kernel")
-        elif not span[0]:
+        elif not span[3] > training.border(solved)["threshold"]:
             warn_if_alike(task.function, span, "change nu or the kernel")
 
 

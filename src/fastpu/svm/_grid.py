@@ -23,7 +23,7 @@ from fastpu.svm.kernel_machine import KernelMachine
 
 _KERNELS = ("rbf", "poly", "precomputed")  # linear has solvers of its own; with sigmoid starts decide what is found
 # What the core says of a fit and `Solved` keeps as it is.
-_SOLVED = ("alpha", "intercept", "objective", "gap", "violation", "margin", "n_steps", "status")
+_SOLVED = ("alpha", "intercept", "objective", "gap", "lowest_inside", "violation", "margin", "n_steps", "status")
 
 
 def fit_posed(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> KernelMachine | list[KernelMachine]:

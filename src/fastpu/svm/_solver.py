@@ -61,12 +61,17 @@ class Task:
     nu: float = 0.0
 
 
+# What rounding changes of a score, as a share of the sum of kernel values without the intercept.
+_ROUNDING = {np.dtype(np.float64): 1e-10, np.dtype(np.float32): 1e-6}
+
+
 @dataclass(frozen=True)
 class Solved:
     """The solution for some of the rows, in the order of `rows`.
 
     The dual variables of nu-SVM are divided by `margin`. `coef` holds the coefficients from which objective, gap and
-    violation were computed, if these are more accurate than sums over alpha; else it is None.
+    violation were computed, if these are more accurate than sums over alpha; else it is None. `lowest_inside` is the
+    least score of the rows that a one-class SVM has not counted out (alpha < cost), at most 0.
     """
 
     rows: NDArray[np.int64]
@@ -82,6 +87,7 @@ class Solved:
     status: str
     history: dict[str, NDArray[Any]]
     coef: NDArray[np.float64] | None = None
+    lowest_inside: float = 0.0
 
     @property
     def is_support(self) -> NDArray[np.bool_]:
@@ -132,12 +138,20 @@ class KernelRows:
                 value.flags.writeable = False  # nobody else holds these arrays, so the model need not copy them
         return fields
 
+    def border(self, solved: Solved) -> dict[str, Any]:
+        """Return threshold and rule: a row of one class that is on the boundary, within tol and rounding, is inside."""
+        tol = self.options.tol
+        if solved.labels is not None or not solved.margin > tol:  # without a margin scores mean nothing
+            return {"threshold": 0.0}
+        rounding = _ROUNDING[self.dtype] * solved.margin
+        return {"threshold": max(solved.lowest_inside, -tol) - rounding, "threshold_rule": "the boundary, within tol"}
+
     def machine(self, solved: Solved, params: dict[str, object], **fields: Any) -> KernelMachine:
         """Return the model of a solution, in which `fields` replace those that it would have."""
         support = solved.of_support()
         known: dict[str, Any] = {
             **self.vectors(support.rows, support.dual_coef, solved.coef),
-            "threshold": 0.0,
+            **self.border(solved),
             "n_iter": solved.n_steps,
             "converged": solved.status in {"tol", "gap"},
             "status": solved.status,

@@ -15,6 +15,7 @@ from fastpu.common._params import MANY, check_float, check_int, check_random_sta
 from fastpu.common._progress import make_callback
 from fastpu.common._text import describe, short
 from fastpu.common._warn import span_of, warn_if_alike
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef
@@ -201,6 +202,7 @@ def fit_bagging_svm(
     C = check_float("C", C, low=0, open_low=True)
     options = check_options(locals())
     matrix = check_training_rows(X, options.kernel, "fit_bagging_svm")
+    warn_of_other_order(X, y=y)
     labels = check_labels(y, matrix.n_rows, pu_only="fit_bagging_svm")
     unlabelled = np.flatnonzero(labels == 0).astype(np.int64)
     ratio = None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True)

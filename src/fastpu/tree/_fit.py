@@ -18,7 +18,7 @@ from fastpu.common._text import describe
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
-from fastpu.model._prior import check_prior_in, check_scenario
+from fastpu.model._prior import check_scenario, take_prior_in
 from fastpu.tree.tree_ensemble import TreeEnsemble, packed
 
 MAX_BINS = 255  # the default
@@ -116,7 +116,7 @@ def check_loss(
                 f"prior must be given for {option}: the share of positives among the unlabelled rows, for example by "
                 f"fastpu.priors.bbe; got None"
             )
-        return kind, *check_prior_in(drawn_as, prior)
+        return kind, *take_prior_in(drawn_as, prior)
     if prior is not None:
         raise ValueError(f"prior must be None for {option}, which needs none, got {describe(prior)}")
     if drawn_as != "case_control":

@@ -35,7 +35,9 @@ def make_booster(model: Any) -> lightgbm.Booster:
     except ImportError as error:
         raise ImportError("to_lightgbm needs LightGBM: pip install 'fastpu[lightgbm]'") from error
     categories = model.categories
-    names = _accepted_names(model.feature_names or [f"Column_{column}" for column in range(model.n_features)])
+    names = _accepted_names(
+        list(map(str, model.feature_names or ())) or [f"Column_{column}" for column in range(model.n_features)]
+    )
     kinds = ["[-inf:inf]"] * len(names)  # LightGBM has the range of each column here, and the codes of its categories
     for column in columns_in_sets(categories):
         kinds[column] = ":".join(map(str, range(len(categories[str(column)])))) or "none"

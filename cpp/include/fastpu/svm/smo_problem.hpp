@@ -33,7 +33,7 @@ struct SmoOptions {
   double tol = 1e-3;               // largest violation of the optimality conditions
   index_t max_steps = 10'000'000;  // most updates of a pair
   index_t working_set = 0;         // variables in a working set; 0 leaves the choice to the solver, and smo() has none
-  bool shrinks = true;             // leave out variables that are likely to stay at a bound; smo_linear() always does
+  bool keeps_rows = false;         // kernel rows stay whole, for other problems over the same rows
 };
 
 // What the callback is given after each working set, or after some hundred steps; it returns true to stop the fit.

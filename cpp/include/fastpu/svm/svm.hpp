@@ -52,6 +52,8 @@ struct SvmReport : SmoEnd {
   double margin = 1;     // rho
   double objective = 0;  // of the dual, which is minimised: 1/2 alpha'Q alpha, less sum alpha for C-SVM
   double gap = 0;        // primal minus dual
+  // Of one class: the least f of the rows below their costs, which have f >= 0 but for the violation; else 0.
+  double lowest_inside = 0;
 };
 
 struct SvmResult : SvmReport {

@@ -1,0 +1,72 @@
+"""Models from files."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from numpy.typing import NDArray
+
+from fastpu.common._text import short
+from fastpu.model._fields import decode_field, field_specs
+from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage
+from fastpu.model._model import MODEL_CLASSES, Model
+
+
+def load(path: object) -> Model:
+    """Read a model that `Model.save` has written.
+
+    No code in the file is run: it holds numbers and text only, and is checked before use.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    Model
+        Of the class that was saved.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened (FileNotFoundError if there is none).
+    ValueError
+        If the file is no model file, is truncated or damaged, holds what no model of its class can, or was written in
+        a later format than this fastpu knows (it reads all earlier ones), or if `path` is a device or pipe, or holds a
+        null character.
+
+    Notes
+    -----
+    O(size of the file) time and memory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import fastpu
+    >>> model = fastpu.baselines.fit_rankboost_auc([[0.0], [1.0], [2.0], [3.0]], [-1, -1, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     model.save(Path(directory) / "model.npz")
+    ...     again = fastpu.load(Path(directory) / "model.npz")
+    >>> again.predict([[0.5], [2.5]])
+    array([-1,  1])
+    """
+    name = file_name(path)
+    with open_model_file(name) as stream, refusing_damage(name):
+        return _from_parts(*read_model_file(stream))
+
+
+def _from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
+    cls = MODEL_CLASSES.get(str(header["class"]))
+    if cls is None:
+        raise ValueError(f"it holds a model of the unknown class {short(header['class'])}")
+    specs, nodes = field_specs(cls), header["fields"]
+    # A field that the class got after the file was written has a default, and takes it.
+    needed = {field.name for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING}
+    if not isinstance(nodes, dict) or not needed <= set(nodes) <= set(specs):
+        raise ValueError(f"its fields are not those of {cls.__name__}")
+    fields: dict[str, Any] = {name: decode_field(name, node, specs[name], arrays) for name, node in nodes.items()}
+    if arrays:
+        raise ValueError(f"it has arrays that {cls.__name__} does not know: {sorted(arrays)}")
+    return cls(**fields)

@@ -1,0 +1,67 @@
+"""What a first use of frames and labels meets: warnings of what is upside down or out of order, and lines that mend."""
+
+from __future__ import annotations
+
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fastpu
+from fastpu.common._frozen import FrozenMapping
+from fastpu.data._validate import check_matrix
+from fastpu.exceptions import LabelWarning
+from helpers import refused
+
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(RNG.normal(size=(60, 3)), columns=list("abc"))
+Y = pd.Series((X["a"] > 0) & (np.arange(60) % 2 == 0))
+
+
+@pytest.mark.parametrize("codes", [(2, 1), (1, 0), (1.0, 0.0), (1, -1)])
+def test_numbers_that_are_coded_upside_down_are_warned_of(codes):
+    estimators = pytest.importorskip("fastpu.estimators")
+    unlabeled, positive = codes
+    y = np.where(np.arange(60) < 6, positive, unlabeled)
+    with pytest.warns(LabelWarning, match="the larger one counts as positive"):
+        estimators.ISVMClassifier().fit(X, y)
+
+
+def test_row_labels_in_another_order_are_warned_of():
+    turned = Y[::-1]
+    with pytest.warns(LabelWarning, match="y has the row labels of X in another order"):
+        fastpu.fit_forest(X, turned, n_trees=40, random_state=0)
+    with pytest.warns(LabelWarning, match="y has the row labels of X in another order"):
+        fastpu.fit_upu(X, turned, prior=0.4)
+
+
+def test_estimates_of_a_prior_say_how_to_leave_negatives_out():
+    y = np.where(Y, 1, np.where(np.arange(60) % 7 == 0, -1, 0))
+    refused(ValueError, "leave them out, X[y >= 0] and y[y >= 0]", fastpu.priors.bbe, X.to_numpy(), y)
+
+
+def test_places_of_categories_are_found_once_and_not_pickled():
+    known = FrozenMapping({"0": ("a", "b")})
+    assert known.places("0") is known.places("0")
+    assert len(pickle.dumps(known)) == len(pickle.dumps(FrozenMapping({"0": ("a", "b")})))
+
+
+COLUMNS = {
+    "dates": pd.date_range("2020-01-01", periods=3),
+    "periods": pd.period_range("2020-01", periods=3, freq="M"),
+    "intervals": pd.arrays.IntervalArray.from_breaks([0, 1, 2, 3]),
+    "bytes": [b"1", b"2", b"3"],
+    "mixed": pd.Series([1, "2", None], dtype=object),
+}
+
+
+@pytest.mark.parametrize("categories", ["learn", "refuse"])
+@pytest.mark.parametrize("column", COLUMNS)
+def test_the_line_mends_all_columns_of_a_kind(column, categories):
+    frame = pd.DataFrame({"one": COLUMNS[column], "two": COLUMNS[column]})
+    text = refused(TypeError, "in columns 'one', 'two'; ", check_matrix, frame, categories=categories)
+    names = {"pandas": pd, "X": frame}
+    exec(re.findall(r"X(?:\[\[.*?\]\])? = .*", text)[0], names)  # noqa: S102
+    assert check_matrix(names["X"], finite=False, categories=categories).n_rows == 3
