@@ -2,10 +2,10 @@
 
 python cmake/address.py [--check]
 
-writes it into README.md (badges) and CITATION.cff (`make address`); with --check it only says what would change. A build
-asks `dynamic_metadata` for the links on the index's page and for the README that stands there, in which relative links
-would lead nowhere. The documentation takes the address from the metadata of the installed package. As long as there is
-no address, nothing has one, and everything else works.
+writes it into README.md (badges) and CITATION.cff (`make address`); with --check it only says what would change. When
+the package is built, `dynamic_metadata` is asked for the links on the index's page, and for the README that stands
+there, in which relative links would lead nowhere. The documentation takes the address from that metadata, as installed.
+As long as there is no address, nothing shows one, and everything else works.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def with_citation(citation: str, address: str) -> str:
 
 
 def dynamic_metadata(settings: Mapping[str, str], project: Mapping[str, str]) -> dict[str, object]:
-    """Return the fields of the metadata that depend on the address; scikit-build-core calls this in the project's folder."""
+    """Return the metadata that depends on the address; scikit-build-core calls this in the project's folder."""
     address = settings["repository"].rstrip("/")
     readme = Path("README.md").read_text(encoding="utf-8")
     text = readme_for_index(readme, address, project["version"])

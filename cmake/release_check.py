@@ -1,4 +1,4 @@
-"""Try everything that a release needs, up to the upload: one line of result for each thing, and at the end what is missing.
+"""Try all that a release needs, up to the upload: one line of result for each thing, and at the end what is missing.
 
 python cmake/release_check.py [--work build/release] [STEP ...]
 
@@ -34,11 +34,11 @@ _MOST_IMPORT_SECONDS = 0.3
 #: Where a source distribution has nothing of: the machinery around the repository.
 _NOT_IN_SDIST = (".github/", ".ci/", ".readthedocs.yaml")
 #: What lies at its top; a new name there is either forgotten or belongs into this list.
-_TOP_OF_SDIST = set(
-    ".clang-format .clang-tidy .gitattributes .gitignore .stubtest-allowlist CHANGELOG.md CITATION.cff CMakeLists.txt "
-    "CMakePresets.json CONTRIBUTING.md LICENSE LICENSES Makefile PKG-INFO README.md RELEASING.md bench cmake conftest.py "
-    "cpp docs examples paper pyproject.toml recipe src tests".split()
-)
+_TOP_OF_SDIST = set("""
+.clang-format .clang-tidy .gitattributes .gitignore .stubtest-allowlist CHANGELOG.md CITATION.cff CMakeLists.txt
+CMakePresets.json CONTRIBUTING.md LICENSE LICENSES Makefile PKG-INFO README.md RELEASING.md bench cmake conftest.py cpp
+docs examples paper pyproject.toml recipe src tests
+""".split())  # fmt: skip # noqa: SIM905 - words are read faster than a column of strings
 #: The first NumPy, SciPy and scikit-learn that have wheels for a Python, where those are newer than what is required.
 _FIRST_WHEELS = {
     (3, 12): ("numpy==1.26.0", "scipy==1.11.2", "scikit-learn==1.6.0"),
@@ -60,7 +60,7 @@ def run(*command: object, cwd: Path = ROOT) -> str:
 
 
 def run_readme() -> None:
-    """Run the Python of README.md in this folder, and compare what it prints; a child in another environment does this."""
+    """Run the Python of README.md in this folder, and compare what it prints; another environment's Python does it."""
     blocks = re.findall(r"```(\w+)\n(.*?)```", Path("README.md").read_text(encoding="utf-8"), re.DOTALL)
     names: dict[str, object] = {}
     printed = ""
@@ -101,7 +101,9 @@ class Release:
         run(sys.executable, "-m", "build", "--sdist", "--outdir", self.work / "dist", self.clone)
         with tarfile.open(self.sdist) as archive:
             found = {name.partition("/")[2] for name in archive.getnames()} - {""}
-        tracked = {name for name in run("git", "ls-files", cwd=self.clone).split() if not name.startswith(_NOT_IN_SDIST)}
+        tracked = {
+            name for name in run("git", "ls-files", cwd=self.clone).split() if not name.startswith(_NOT_IN_SDIST)
+        }
         if found != tracked | {"PKG-INFO"}:
             raise ReleaseError(f"not as in the repository: {sorted(found ^ (tracked | {'PKG-INFO'}))}")
         if top := {name.partition("/")[0] for name in found} ^ _TOP_OF_SDIST:
@@ -164,8 +166,12 @@ class Release:
         standard = sys.stdlib_module_names
         packages = sorted({name.partition(".")[0] for name in listed} - standard - {"fastpu", "__main__"})
         if seconds > _MOST_IMPORT_SECONDS:
-            raise ReleaseError(f"import fastpu takes {seconds:.2f} s beside NumPy and SciPy, more than {_MOST_IMPORT_SECONDS}")
-        return f"{seconds:.2f} s of at most {_MOST_IMPORT_SECONDS} beside NumPy and SciPy; imports {', '.join(packages)}"
+            raise ReleaseError(
+                f"import fastpu takes {seconds:.2f} s beside NumPy and SciPy, more than {_MOST_IMPORT_SECONDS}"
+            )
+        return (
+            f"{seconds:.2f} s of at most {_MOST_IMPORT_SECONDS} beside NumPy and SciPy; imports {', '.join(packages)}"
+        )
 
     def step_docs(self) -> str:
         python = self._environment("docs", "--group", f"{self.clone}/pyproject.toml:docs", self.wheel)

@@ -32,7 +32,7 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return __all__
 
 
 class PUSplit(NamedTuple):

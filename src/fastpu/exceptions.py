@@ -14,7 +14,7 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return __all__
 
 
 class ConvergenceWarning(UserWarning):

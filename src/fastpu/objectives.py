@@ -30,7 +30,7 @@ __all__ = ["Objective", "logistic", "pnu_auc", "upu"]
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return __all__
 
 
 _BY_ROW = ("logistic", "upu")  # the derivatives of a row do not depend on the scores of other rows

@@ -30,4 +30,4 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return __all__

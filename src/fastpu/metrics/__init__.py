@@ -32,4 +32,4 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return __all__

@@ -18,4 +18,4 @@ __all__ = ["PriorEstimate", "ScarTest", "Sensitivity", "bbe", "km2", "scar_test"
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return __all__
