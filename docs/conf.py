@@ -48,7 +48,7 @@ nitpicky = True
 html_theme = "furo"
 html_title = f"fastpu {release}"
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["pages.css"]
 html_sidebars = {
     "**": [
         "sidebar/brand.html",
@@ -139,7 +139,16 @@ autosummary_context = {
     "data": {
         module.__name__: [name for name in module.__all__ if name.isupper() and not callable(getattr(module, name))]
         for module in MODULES.values()
-    }
+    },
+    # Names that `fastpu` has too have their entries there.
+    "elsewhere": {
+        module.__name__: [
+            name
+            for name in module.__all__
+            if module is not fastpu and getattr(module, name) is getattr(fastpu, name, None)
+        ]
+        for module in MODULES.values()
+    },
 }
 
 # Sections of a docstring that hold running text; in the others, indentation has a meaning of its own.
@@ -281,7 +290,8 @@ def _mathml(tex: str, node: nodes.Node, *, as_block: bool) -> str:
         tex = r"\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}"
     tex = re.sub(r"\\([td]?frac)(\d)(\d)", r"\\\1{\2}{\3}", tex)  # docutils reads no \frac12
     try:
-        return tex2mathml(tex, as_block=as_block)
+        # Bars of absolute values and norms are as high as a line: browsers would stretch them, often one of the two.
+        return re.sub(r"<mo>([|‖∥])</mo>", r'<mo stretchy="false">\1</mo>', tex2mathml(tex, as_block=as_block))
     except (MathError, AttributeError) as error:  # the latter where braces do not match
         logger.warning("formula %r: %s", tex, error, location=node)
         return ""
@@ -315,9 +325,9 @@ def _name_role(
 def _check_names(_app: Sphinx, env: BuildEnvironment) -> None:
     """Warn of every public name that has no entry in the reference."""
     for module in MODULES.values():
-        for name in module.__all__:
+        for name in sorted({*module.__all__} - {*autosummary_context["elsewhere"][module.__name__], "__version__"}):
             full = f"{module.__name__}.{name}"
-            if full not in env.domains.python_domain.objects and name != "__version__":
+            if full not in env.domains.python_domain.objects:
                 logger.warning("%s is not in the reference", full)
 
 

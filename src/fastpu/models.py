@@ -1,4 +1,7 @@
-"""What fits return: the classes of models and results, and the records that callbacks are given."""
+"""What fits return: the classes of models and results, and the records that callbacks are given.
+
+`Model`, the base of all models, is `fastpu.Model`.
+"""
 
 from __future__ import annotations
 
