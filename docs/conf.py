@@ -291,7 +291,8 @@ def _mathml(tex: str, node: nodes.Node, *, as_block: bool) -> str:
     tex = re.sub(r"\\([td]?frac)(\d)(\d)", r"\\\1{\2}{\3}", tex)  # docutils reads no \frac12
     try:
         # Bars of absolute values and norms are as high as a line: browsers would stretch them, often one of the two.
-        return re.sub(r"<mo>([|‖∥])</mo>", r'<mo stretchy="false">\1</mo>', tex2mathml(tex, as_block=as_block))
+        formula = tex2mathml(tex, as_block=as_block)
+        return re.sub(r"<mo(?: class=\"mathopen\")?>([|‖∥])</mo>", r'<mo stretchy="false">\1</mo>', formula)
     except (MathError, AttributeError) as error:  # the latter where braces do not match
         logger.warning("formula %r: %s", tex, error, location=node)
         return ""

@@ -2,13 +2,14 @@
 
 python bench/categories [--draws 30] [--categories 3 10 50 300] [--labels 5 20 200] [--fits forest] [--parts tables]
 
-Part `tables`: 2,000 unlabelled rows, a tenth of them positive, besides the labelled ones. One column of categories tells
-of the class: either one category has more of the positives, or a third of them have, or their shares of positives ascend
-smoothly. The other columns are one more of as many categories and two of numbers, one of which tells a little. Printed
-are mean AUCs of 2,000 other rows by their true classes: of the frame, and of pandas.get_dummies of it, by the same fit.
+Part `tables`: 2,000 unlabelled rows, a tenth of them positive, besides the labelled ones. One column of categories
+tells of the class: either one category has more of the positives, or a third of them have, or their shares of positives
+ascend smoothly. The other columns are one more of as many categories and two of numbers, one of which tells a little.
+Printed are mean AUCs of 2,000 other rows by their true classes: of the frame, and of pandas.get_dummies of it, by the
+same fit.
 
 Part `letters`: 6,000 rows of 15 columns of ten letters, 3,000 of them to fit; one letter of one column is positive in
-half of its rows; 10 labels. Part `noise`: what a column of 1,000 categories that tells nothing costs beside four numbers.
+half of its rows. Part `noise`: what a column of 1,000 categories that tells nothing costs beside four numbers.
 """
 
 from __future__ import annotations

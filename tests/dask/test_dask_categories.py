@@ -72,3 +72,29 @@ def test_categories_of_two_kinds_in_one_column_are_refused(client):
     parts = [delayed(X[["x", "kind"]].assign(kind=kind.astype("category"))) for kind in (X["kind"], X["x"].round())]
     with pytest.raises(TypeError, match="must have categories of one kind, strings or numbers"):
         on_dask.fit_boosted_trees(parts, [delayed(y), delayed(y)], client=client)
+
+
+def test_weights_count_and_levels_stay_on_dask(client):
+    X, y, _ = table()
+    weights = np.random.default_rng(3).choice([0.0, 1e-6, 0.3, 7.0], N_ROWS)
+    levels = [f"level {k}" for k in (3, 0, 4, 1, 2)]
+    code = np.random.default_rng(4).integers(0, 4, N_ROWS)
+    X = X.assign(kind=pandas.Categorical.from_codes(code, categories=levels, ordered=True))
+    slices = [slice(0, 600), slice(600, 601), slice(601, N_ROWS)]
+    far = [[delayed(part[rows]) for rows in slices] for part in (X, y, weights)]
+    found = fit_all(on_dask, *far)
+    assert_same(found, fit_all(fastpu, X, y, weights))
+    assert found[0].categories["levels"] == ("2",)
+    other = X[601:].assign(kind=X["kind"][601:].cat.reorder_categories(levels[::-1]))
+    parts = [delayed(X[:601]), delayed(other)]
+    with pytest.raises(ValueError, match="the same levels in all partitions of an ordered column"):
+        on_dask.fit_boosted_trees(parts, [delayed(y[:601]), delayed(y[601:])], client=client)
+
+
+def test_few_labels_leave_sets_on_dask(client):
+    X, y, _ = table()
+    y[np.flatnonzero(y)[40:]] = 0
+    far = [[delayed(part[:700]), delayed(part[700:])] for part in (X, y)]
+    for one, other in zip(fit_all(on_dask, *far, None), fit_all(fastpu, X, y, None), strict=True):
+        assert len(one.categories["1"]) == 255
+        assert_same_model(one, other)

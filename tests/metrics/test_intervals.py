@@ -82,7 +82,7 @@ def test_samples_weigh_the_labelled_rows_and_one_more_row_at_either_end(name):
             shares = [np.append(won, end) @ weights / weights.sum() for end in (0.0, 1.0)]
             samples.append([min(1, max(0, (share - 0.05) / 0.9)) for share in shares])
     low, high, *middle = np.array(samples).T
-    ends = [np.quantile(low, 0.05), np.quantile(high, 0.95)]
+    ends = [np.quantile(low, 0.05, method="weibull"), np.quantile(high, 0.95, method="weibull")]
     for each in middle:
         centre, reach = 2 * found.value - each.mean(), 2 * each.std()
         ends = [min(ends[0], max(0, centre - reach)), max(ends[1], min(1, centre + reach))]

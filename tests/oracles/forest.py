@@ -279,7 +279,7 @@ class Tree:
             drawn.append((features[i], stream.unit() if self.options.splitter == "random" else 0.0))
         return drawn
 
-    def candidates(self, node: Node, feature: int, unit: float) -> list[Split]:
+    def candidates(self, node: Node, feature: int, unit: float) -> list[Split]:  # noqa: PLR0912
         rows = np.concatenate([node.pos, node.unl]).astype(int)
         codes = self.bins.codes[rows, feature]
         has_missing = self.bins.has_missing(feature) and bool(np.any(codes == 0))
@@ -287,13 +287,13 @@ class Tree:
         if self.bins.categorical[feature]:
             order = self.by_statistic(node, feature, present)
             n = len(order)
-            ones = order if n > 2 else []
+            ones = order if n > 2 else []  # each against all others
             firsts = range(1, n) if self.options.splitter == "best" else [1 + int(unit * (n - 1))] if n > 1 else []
             order = self.kept_or_drawn(order, node, feature, unit, firsts)
             found = [(None, frozenset(order[:j])) for j in firsts]
             alone = has_missing and (n == 1 or self.options.splitter == "best")
         else:
-            everything = range(len(self.bins.cuts[feature]) + 1)
+            ones, everything = [], range(len(self.bins.cuts[feature]) + 1)
             low, high, values = present[0], present[-1], self.bins.values[feature]
             if low == high:
                 cuts = []
@@ -308,8 +308,7 @@ class Tree:
         if alone:  # missing entries against all others
             splits.append(Split(feature, None if self.bins.categorical[feature] else 0, frozenset({0}), False))
         n_first = len(splits)
-        if self.bins.categorical[feature]:
-            found = [(None, frozenset({code})) for code in ones] + found
+        found = [(None, frozenset({code})) for code in ones] + found
         for cut, left in found:
             if has_missing:
                 splits.append(Split(feature, cut, left | {0}, False))
@@ -434,21 +433,22 @@ def grow_forest(
     *,
     seed: int,
     n_trees: int,
-    n_unl: int,
+    sizes: Sequence[int],
+    repeats_pos: int = 1,
     replace: bool = False,
     weights: np.ndarray | None = None,
     first_tree: int = 0,
 ) -> Forest:
-    """Grow trees `first_tree`, ... of a forest, each on a bag of all P rows drawn anew and of `n_unl` U rows."""
+    """Grow trees `first_tree`, ... of a forest, each on P drawn anew and sizes[t % len(sizes)] rows of U."""
     w = np.ones(len(labels)) if weights is None else np.asarray(weights, dtype=np.float64)
     pos, unl = ([i for i in range(len(labels)) if labels[i] == label and w[i] > 0] for label in (1, 0))
     made = Forest([], np.zeros(len(labels)), np.zeros(len(labels), dtype=np.int64))
     for t in range(first_tree, first_tree + n_trees):
         key = derived(seed, t)
         stream = Stream(derived(key, 0))
-        drawn_pos = draw_with_replacement(pos, w[pos].tolist(), len(pos), stream)
+        drawn_pos = draw_with_replacement(pos, w[pos].tolist(), len(pos), stream) * repeats_pos
         draw = draw_with_replacement if replace else draw_without_replacement
-        drawn_unl = draw(unl, w[unl].tolist(), n_unl, stream)
+        drawn_unl = draw(unl, w[unl].tolist(), sizes[t % len(sizes)], stream)
         tree = Tree(bins, drawn_pos, drawn_unl, derived(key, 1), options)
         made.trees.append(tree)
         out = np.setdiff1d(np.arange(len(labels)), [*drawn_pos, *drawn_unl])

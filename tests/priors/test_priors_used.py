@@ -73,6 +73,10 @@ def test_a_threshold_says_how_many_rows_a_bound_leaves_open():
     ):
         at = model.with_threshold(prior=WIDE, X_unl=X[~y])
     assert at.threshold_rule.endswith("(5 to 45 by what the estimate of the prior allows)")
+    none = PriorEstimate(0.3, None, np.zeros(0), (0.0, 0.5))
+    with pytest.warns(EstimateWarning, match="by which 0 to 45 of 90") as told:
+        model.with_threshold(prior=none, X_unl=X[~y])
+    assert len(told) == 1  # that the lower end would call no row positive is no fault of the threshold
     low, high = (model.with_threshold(prior=end, X_unl=X[~y]).threshold for end in WIDE.allowed)
     assert high < at.threshold < low
 

@@ -47,6 +47,7 @@ class StumpEnsemble(Model):
     categories : mapping of str to tuple
         The categories of each categorical column, by the number of the column as text; more than 255 in the order of
         their shares of positive rows.
+        "levels" lists the columns whose categories are ordered, and split like numbers.
     low : float
         0 for the AUC methods, -1 for `fit_pnu_adaboost`.
     status : str

@@ -170,8 +170,8 @@ def _shown(matrix: Matrix, mass: NDArray[np.float64] | None) -> Kept:
         values, places = matrix.categories[str(column)], matrix.values[:, column]
         if mass is not None:
             places = places[mass > 0]
-        places = places[~np.isnan(places)].astype(np.int64)
-        shown[str(column)] = tuple(values[k] for k in order_of_first(values, places)[: np.unique(places).size])
+        known: NDArray[np.int64] = places[~np.isnan(places)].astype(np.int64)
+        shown[str(column)] = tuple(values[k] for k in order_of_first(values, known)[: np.unique(known).size])
     return shown
 
 

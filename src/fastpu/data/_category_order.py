@@ -50,7 +50,7 @@ _Rows = TypeVar("_Rows")
 
 @dataclass(frozen=True)
 class Units:
-    """The whole numbers that weights are counted in: a weight times the factor of its label, in units of 2^-exponent."""
+    """Whole numbers that weights are counted in: the weight times a factor of the label, in units of 2^-exponent."""
 
     factors: tuple[float, float, float]
     exponent: int
@@ -138,7 +138,7 @@ class CategoryOrder:
         return cls(read_as, categories, codes)
 
     def coded(self, matrix: DenseMatrix, numbers: NDArray[np.int64]) -> DenseMatrix:
-        """Return training rows, which were read by `read_as`, with their codes; `numbers` are those of `row_numbers`."""
+        """Return training rows, which were read by `read_as`, with codes; `numbers` are those of `row_numbers`."""
         entries = matrix.values.copy()
         folds = _folds(numbers)
         for column, table in self.codes.items():
@@ -204,14 +204,14 @@ def count_categories(
             counted &= weights > 0
         if unused is not None:
             counted &= labels != unused
-        places = places[counted].astype(np.int64)
+        known: NDArray[np.int64] = places[counted].astype(np.int64)
         n_categories = len(matrix.categories[str(column)])
         mass = np.zeros((n_categories * FOLDS, 2), dtype=np.int64)
         of_rows: Any = 1 if whole is None else whole[counted]
-        cells = places * FOLDS + folds[counted]
+        cells = known * FOLDS + folds[counted]
         np.add.at(mass[:, 0], cells, of_rows)
         np.add.at(mass[:, 1], cells, of_rows * (labels[counted] == upper))
-        first = _first_rows(places, numbers[counted], n_categories)
+        first = _first_rows(known, numbers[counted], n_categories)
         counts[str(column)] = ColumnCounts(mass.reshape(n_categories, FOLDS, 2), first)
     return counts
 

@@ -1,4 +1,4 @@
-"""Ordered columns of categories in pandas frames: a number each, the place of its level, so that cuts lie between levels.
+"""Ordered columns of categories in pandas frames: numbers, the places of levels, so that cuts lie between levels.
 
 A model keeps all levels of the dtype, also those that no training row has: they lie between their neighbours. A level
 that only the dtype of later rows has lies between its neighbours there. An Enum of polars is no ordered column: most

@@ -32,6 +32,15 @@ def check_boot(n_boot: object, random_state: object) -> tuple[int, np.random.Gen
     return check_int("n_boot", n_boot, low=0, high=_MOST_SAMPLES), check_random_state(random_state)
 
 
+def quantile(samples: NDArray[np.float64], tail: float) -> NDArray[np.float64]:
+    """Return a quantile along the first axis, beyond which one more sample is with just this probability.
+
+    NumPy's own rule is nearer to the middle: of 60 samples, intervals of 90 % would be of 87 %.
+    """
+    ends: NDArray[np.float64] = np.quantile(samples, tail, axis=0, method="weibull")
+    return ends
+
+
 @dataclass(frozen=True)
 class Shares:
     """The share of positives among the unlabelled rows: its least and its largest value, and both in each sample."""
@@ -87,7 +96,7 @@ class Recalls:
 
     def interval(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the ends for each number of flagged rows, around the values: shape (m, 2)."""
-        low, high = np.quantile(self.low, ENDS[0], axis=0), np.quantile(self.high, ENDS[1], axis=0)
+        low, high = quantile(self.low, ENDS[0]), quantile(self.high, ENDS[1])
         return np.column_stack([np.minimum(low, value), np.maximum(high, value)])
 
     def precision_interval(
@@ -108,8 +117,8 @@ class Recalls:
             between = np.maximum(0.0, np.diff(expected, axis=1, prepend=0.0))
             below = np.maximum(0.0, 1.0 - expected[:, -1:])
             counts = np.cumsum(generator.multinomial(n_unl, np.hstack([between, below]))[:, :-1], axis=1)
-            here = np.quantile(np.minimum(counts / flagged, 1.0), tail, axis=0)
-            others = np.minimum(np.quantile(expected * (n_unl / flagged), tail, axis=0), 1.0)
+            here = quantile(np.minimum(counts / flagged, 1.0), tail)
+            others = np.minimum(quantile(expected * (n_unl / flagged), tail), 1.0)
             ends.append((here, others))
         low, high = np.minimum(*ends[0]), np.maximum(*ends[1])
         return np.column_stack([np.minimum(low, value), np.maximum(high, value)])
@@ -140,7 +149,7 @@ def drawn_interval(
         high[i] = max(criterion(above, u, share) for share in set(ends))
         if is_biased:
             middle[:, i] = [criterion(p, u[1:-1], share) for share in ends]
-    least, most = float(np.quantile(low, ENDS[0])), float(np.quantile(high, ENDS[1]))
+    least, most = float(quantile(low, ENDS[0])), float(quantile(high, ENDS[1]))
     if is_biased:
         without_bias = [2 * criterion(*ranked.counts(), share) for share in shares.ends] - middle.mean(axis=1)
         reach = _STANDARD_ERRORS * middle.std(axis=1)

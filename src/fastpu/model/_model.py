@@ -25,7 +25,7 @@ from fastpu.model._fields import encode_field, field_specs, freeze
 from fastpu.model._file import file_name, write_model_file
 from fastpu.model._lazy import computed, of_partitions
 from fastpu.model._prior import PriorEstimate, check_prior, proper_prior, said_of_wide, take_prior_in
-from fastpu.model._threshold import matched_threshold
+from fastpu.model._threshold import matched_threshold, prior_threshold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -225,8 +225,8 @@ class Model(ABC):
             fewest, most = (round(end * scores.size) for end in prior.interval)
             rule += f" ({fewest} to {most} by the interval of the prior)"
         if isinstance(prior, PriorEstimate) and prior.is_wide and prior.open_range is not None:
-            ends = [matched_threshold(scores, end) for end in prior.open_range]
-            (upper, fewest), (lower, most) = ends
+            upper, lower = (prior_threshold(scores, end) for end in prior.open_range)
+            fewest, most = (int(np.count_nonzero(scores > end)) for end in (upper, lower))
             warn(
                 f"with_threshold: {said_of_wide(prior)}, by which {fewest} to {most} of {scores.size} unlabelled rows "
                 f"are called positive, and the threshold is from {lower:.4g} to {upper:.4g}",

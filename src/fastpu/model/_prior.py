@@ -27,6 +27,9 @@ _ROUNDING = 1e-9
 class PriorEstimate:
     """An estimate of P(Y = 1) among the unlabelled rows.
 
+    It goes wherever a `prior` goes, which takes `value` and gives an `EstimateWarning` where `is_wide` is true. Metrics
+    say what the ends of the range make of their values, and their intervals cover them.
+
     Attributes
     ----------
     value : float

@@ -72,6 +72,7 @@ class TreeEnsemble(Model):
     categories : mapping of str to tuple
         The categories of each categorical column, by the number of the column as text; more than 255 in the order of
         their shares of positive rows, where a threshold divides their places.
+        "levels" lists the columns whose categories are ordered, and split like numbers.
     divisor : int
         What the sum is divided by: the number of trees of a forest, or of bags of boosted trees. Bags follow one
         another, as many trees in each.
