@@ -47,6 +47,26 @@ def test_installed_version_is_that_of_the_source_and_is_in_the_changelog():
     assert f'\n  version: "{declared[1]}"\n' in (ROOT / "recipe/recipe.yaml").read_text()
 
 
+@needs_checkout
+def test_every_python_that_is_promised_gets_wheels():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    promised = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', text)
+    build = re.search(r"^build = \[(.*)\]$", text, re.MULTILINE)[1]
+    assert [f"cp{each.replace('.', '')}-*" for each in promised] == re.findall(r'"(cp\d+-\*)"', build)
+    assert ("Free Threading" in text) == bool(re.search(r'"cp\d+t-\*"', build))
+
+
+@needs_checkout
+def test_the_recipe_for_conda_asks_for_the_same_packages():
+    recipe = (ROOT / "recipe/recipe.yaml").read_text(encoding="utf-8")
+    for line in requires("fastpu"):
+        if "extra ==" not in line:
+            assert f"    - {line.replace('>=', ' >=')}\n" in recipe
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    for line in re.findall(r'^  "([\w-]+>=[\d.]+)"', text.partition("\nbuild-backend")[0], re.MULTILINE):
+        assert f"    - {line.replace('>=', ' >=')}\n" in recipe
+
+
 # ---- The address ----
 
 

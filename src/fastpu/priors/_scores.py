@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from fastpu.baselines.ls_auc import fit_ls_auc
 from fastpu.boosting.stump_boost import fit_pnu_auc_boost
 from fastpu.common._params import check_scores_rows
 from fastpu.common._text import describe
+from fastpu.common._warn import silenced
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_vector
 from fastpu.data.binned_features import bin_features
@@ -69,16 +69,14 @@ def default_rankers(matrix: Matrix, generator: np.random.Generator, n_threads: i
     scaled = on_one_scale(matrix)
 
     def boosted(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateModelWarning)  # expected if the prior is 1
+        with silenced(DegenerateModelWarning):  # expected if the prior is 1
             model = fit_pnu_auc_boost(binned[seen], labels, n_rounds=_N_ROUNDS, n_threads=n_threads)
         return lambda rows: model.decision_function(binned[rows], n_threads=n_threads)
 
     def gaussian(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
         rows = scaled[seen]
         centers = draw_centers(rows, _N_CENTERS, None, generator)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateModelWarning)
+        with silenced(DegenerateModelWarning):
             model: Any = fit_ls_auc(
                 rows.table(),
                 np.where(labels == 1, 1, -1),
