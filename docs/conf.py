@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakSet
@@ -47,6 +48,14 @@ nitpicky = True
 
 html_theme = "furo"
 html_title = f"fastpu {release}"
+# The address is in the package's metadata as soon as the project has one; then pages have links to their sources.
+_links = dict(line.split(", ", 1) for line in metadata("fastpu").get_all("Project-URL") or [])
+if "Repository" in _links:
+    html_theme_options = {
+        "source_repository": _links["Repository"],
+        "source_branch": "main",
+        "source_directory": "docs/",
+    }
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_sidebars = {

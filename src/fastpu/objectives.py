@@ -162,7 +162,10 @@ class Objective:
         return codes
 
     def _rows(self, labels: Any, n_scores: int, weights: Any) -> _BoundRows:
-        """Return the rows of a call; those of the last call are used again if labels and weights are the same."""
+        """Return the rows of a call; those of the last call are used again if labels and weights are the same.
+
+        The last call may be another thread's: with `y` its rows have the same labels, and weights are compared.
+        """
         rows = self._last
         if rows is not None and labels is None and self.y is not None:
             labels = rows.labels
