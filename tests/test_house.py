@@ -145,6 +145,13 @@ def test_dir_shows_what_stays_stable_and_nothing_else(name):
         assert f"`{module.__name__}`" in (ROOT / "docs/stability.md").read_text(encoding="utf-8")
 
 
+def test_warnings_are_kept_from_the_caller_in_one_place():
+    """Elsewhere `catch_warnings` would change what other threads hear, maybe for good; _warn.py says more."""
+    folder = Path(inspect.getfile(fastpu)).parent
+    users = [path.name for path in folder.rglob("*.py") if "catch_warnings(" in path.read_text(encoding="utf-8")]
+    assert users == ["_warn.py"]
+
+
 def test_public_functions_are_documented():
     for module in PUBLIC_MODULES:
         for name in module.__all__:

@@ -90,9 +90,9 @@ def fit_forest(
         value there, and takes the best of these (extra trees); "best" tries all cuts.
     bag_ratio : "auto", float or None, default "auto"
         How many unlabelled rows a bag draws. "auto" draws two for each positive one. With few labels, three of four
-        bags draw more: at least 100, 500 and 2000, but no more than a twentieth of all unlabelled rows; the fourth
+        bags draw more: at least 100, 500 and 2000, but no more than a tenth of all unlabelled rows; the fourth
         draws at least 10. No bag draws more than 63 % of them, so that all have out-of-bag scores. With fewer than
-        five labels each positive row that is drawn counts several times.
+        ten labels each positive row that is drawn counts several times.
 
         A number > 0 is the unlabelled rows for each positive one, in every bag, at most all. Where that is all of
         them, no unlabelled row has an out-of-bag score. None draws as many as there are, with replacement.
@@ -143,6 +143,10 @@ def fit_forest(
     CopiedRowsWarning
         If at least a tenth of the labelled rows are copies of each other, with the same bin or category in every
         column, and hardly any of them like an unlabelled row: their out-of-bag scores are too good.
+    LabelWarning
+        If out-of-bag scores tell labelled from unlabelled rows nearly perfectly (an AUC of 0.998, with 10 labelled and
+        100 unlabelled rows or more): the columns that do it are named, as they probably know the labels. If
+        `sample_weight` is one number for each kind of label, which changes nothing.
     DegenerateModelWarning
         If every tree is a single leaf, as where all columns are constant, or the model calls all training rows the
         same.
@@ -203,5 +207,5 @@ def fit_forest(
         return hashes_of_rows(features, rows.counted(label), threads)
 
     known_by = fingerprint_of(features, labels, given, threads)
-    rows = ForestRows(labels, weights, score_all, features, among_unlabelled, known_by, hashes)
+    rows = ForestRows(labels, weights, score_all, features, among_unlabelled, known_by, hashes, features.column)
     return fit.model(rows, grow)
