@@ -13,9 +13,10 @@ from fastpu.common._params import check_choice, check_int
 from fastpu.common._warn import warn
 from fastpu.data._folds import Fold, stratified_folds
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
-from fastpu.model._calibration import METHODS, Scored
+from fastpu.model._calibration import METHODS
 from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior, take_prior_in
+from fastpu.model._scored import Scored
 from fastpu.priors._likelihood import score_share
 from fastpu.priors._rows import doubts
 from fastpu.selection._parts import FoldParts, TableRows
