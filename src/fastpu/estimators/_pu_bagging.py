@@ -138,7 +138,7 @@ class PUBaggingClassifier(MetaClassifier):
         means = np.full(sums.size, np.nan)
         np.divide(sums, counts, out=means, where=counts > 0)
         self.estimators_, self.bags_ = machines, bags
-        self._oob_scores, self._is_unlabelled = means, training.codes == 0
+        self._oob_scores, self._oob_codes, self._oob_weights = means, training.codes, training.weights
 
     @property
     def oob_decision_function_(self) -> NDArray[np.float64]:
@@ -146,7 +146,7 @@ class PUBaggingClassifier(MetaClassifier):
         return self._oob_scores - self.threshold_
 
     def _unlabelled(self) -> CutRows:
-        return CutRows.out_of_bag(self._oob_scores, self._is_unlabelled)
+        return CutRows.out_of_bag(self._oob_scores, self._oob_codes == 0, self._oob_weights)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         self._read_columns(X, reset=False)
