@@ -98,7 +98,7 @@ def test_a_model_of_an_early_version_wants_rows():
     X, y, _ = draw(30, 300)
     model = fastpu.fit_forest(X, y, random_state=0)
     early = dataclasses.replace(model, training_labels=None)
-    refused(ValueError, "X_unl must be given for with_threshold: the model was saved by an earlier version",
+    refused(ValueError, "X_unl must be given for with_threshold, got None: the model was saved by an earlier version",
             early.with_threshold, prior=0.1)  # fmt: skip
     assert early.with_threshold(k=30, X_unl=X[~y]).threshold == model.with_threshold(k=30, X_unl=X[~y]).threshold
 
@@ -108,8 +108,8 @@ def test_rows_that_are_in_every_bag_make_no_threshold():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateModelWarning)
         model = fastpu.fit_forest(X, y, n_trees=3, bag_ratio=100.0, random_state=0)
-    refused(ValueError, "X_unl must be given for with_threshold: no unlabelled training row has an out-of-bag score",
-            model.with_threshold, prior=0.3)  # fmt: skip
+    text = "X_unl must be given for with_threshold, got None: no unlabelled training row has an out-of-bag score"
+    refused(ValueError, text, model.with_threshold, prior=0.3)
 
 
 def test_a_single_booster_has_no_training_labels():

@@ -25,9 +25,10 @@ from fastpu.model._scored import EPS, MAX_STEPS, Scored, intercept_of, interpola
 _PENALTY, _LEAST_PENALTY = 5.0, 0.01
 _LEAST_SPREAD = 0.1  # of the scores of U, in that of both groups, by which their term is scaled
 _STEP = 0.1  # between knots, in log odds of the share of unlabelled rows with a lower score
+_TINY = float(np.finfo(float).tiny)
 _CLOSE = 1e-12  # slopes of the loss below this part of the prior are 0
 
-Columns: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+Columns: TypeAlias = tuple[NDArray[np.float64], ...]
 
 
 def log_odds(
@@ -42,29 +43,34 @@ def log_odds(
     unit = (half * levels - half * centre) / (half * spread)
     spread_unl = math.sqrt(mean_of(unl, (unit - mean_of(unl, unit)) ** 2))
     unit /= max(spread_unl, _LEAST_SPREAD)
-    knots, places = _knots(unl)
-    below, above = np.log(places), np.log1p(-places)
-    at_levels = unit, interpolate(levels[knots], below, levels), interpolate(levels[knots], -above, levels)
+    below, above = _places(unl)
+    knots = _knots(np.maximum.accumulate(below - above))
+    at_knots = unit[knots], below[knots], -above[knots]
+    at_levels = unit, *(interpolate(levels[knots], column, levels) for column in at_knots[1:])
     penalty = prior * max(_PENALTY / scored.n_labelled, _LEAST_PENALTY)
     slopes, intercept = _minimum(at_levels, pos, unl, prior, penalty)
-    at_knots = unit[knots], below, -above
     values = sum((slope * column for slope, column in zip(slopes, at_knots, strict=True)), np.zeros(knots.size))
     return levels[knots], np.maximum.accumulate(values + intercept)  # rounding must not make them fall
 
 
-def _knots(unl: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return the numbers of the levels that are knots, and at each the share of U below it, its own half included.
+def _places(unl: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return logarithms of the shares of U below and above each level, half of the level's own share in both.
 
-    Beyond the scores of U, where only labelled rows are, the share stays as it is at its end.
+    Beyond the scores of U, where only labelled rows are, they stay as they are at its end.
     """
-    has_unl = np.flatnonzero(unl > 0)
-    ends = has_unl[[0, -1]]
-    places = np.clip(np.cumsum(unl) - 0.5 * unl, 0.5 * unl[ends[0]], 1.0 - 0.5 * unl[ends[1]])
-    low, high = (math.log(place) - math.log1p(-place) for place in (places[ends[0]], places[ends[1]]))
-    grid = expit(np.arange(low, high, _STEP))
-    chosen = np.concatenate([[0, places.size - 1], ends, np.searchsorted(places, grid)])
-    knots = np.unique(np.minimum(chosen, places.size - 1))
-    return knots, places[knots]
+    ends = unl[np.flatnonzero(unl > 0)[[0, -1]]]
+    below, above = np.cumsum(unl) - 0.5 * unl, np.cumsum(unl[::-1])[::-1] - 0.5 * unl
+    least_below, least_above = np.maximum(0.5 * ends, _TINY)
+    return np.log(np.maximum(below, least_below)), np.log(np.maximum(above, least_above))
+
+
+def _knots(odds: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the numbers of the levels that are knots, by log odds of the share of U below, which do not fall."""
+    grid = np.arange(odds[0], odds[-1], _STEP)
+    first_unl, last_unl = np.searchsorted(odds, odds[0], side="right") - 1, np.searchsorted(odds, odds[-1])
+    ends = [0, first_unl, last_unl, odds.size - 1]
+    knots: NDArray[np.intp] = np.unique(np.concatenate([ends, np.searchsorted(odds, grid)]))
+    return knots
 
 
 def _minimum(
@@ -97,7 +103,7 @@ def _minimum(
             break
         curve = unl * p * (1 - p)
         bend = np.array([[mean_of(curve * terms[i], terms[j]) for j in free] for i in free]) + np.diag(ridge[free])
-        bend[-1, -1] += EPS * prior  # where all p are 0 or 1, b has no curve
+        bend += np.diag(np.full(free.size, max(EPS * prior, _TINY)))  # where all p are 0 or 1, b has no curve
         step = np.zeros(point.size)
         step[free] = -np.linalg.solve(bend, slope[free])
         following, reached = _descend(loss, point, value, step)

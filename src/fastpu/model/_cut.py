@@ -33,8 +33,8 @@ class CutRows:
             rows &= weights > 0
         if not rows.any():
             raise ValueError(
-                "X_unl must be given for with_threshold: no unlabelled training row has an out-of-bag score, as every "
-                "bag holds all of them; pass unlabelled rows that the model was not fitted to"
+                "X_unl must be given for with_threshold, got None: no unlabelled training row has an out-of-bag score, "
+                "as every bag holds all of them; pass unlabelled rows that the model was not fitted to"
             )
         mass = None if weights is None else weights[rows]
         return cls(scores[rows], mass, "unlabelled training rows, by their out-of-bag scores,")

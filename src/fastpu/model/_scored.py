@@ -38,8 +38,8 @@ class Scored:
             if not mass[groups[name]].any():
                 if self.masses[name]:
                     raise ValueError(
-                        f"X must be given for with_probabilities: no {what} has an out-of-bag score, as every bag "
-                        f"holds all of them; pass rows that the model has not seen, and their y"
+                        f"X must be given for with_probabilities, got None: no {what} has an out-of-bag score, as "
+                        f"every bag holds all of them; pass rows that the model has not seen, and their y"
                     )
                 which = " of positive weight" if groups[name].any() else ""
                 raise ValueError(f"y must have at least one {what}{which} for with_probabilities, got none")

@@ -317,8 +317,8 @@ class TreeEnsemble(Model):
             return super()._unlabelled()
         if labels is None:
             raise ValueError(
-                "X_unl must be given for with_threshold: the model was saved by an earlier version of fastpu, and does "
-                "not know which of its training rows are unlabelled; pass unlabelled rows that it was not fitted to"
+                "X_unl must be given for with_threshold, got None: the model was saved by an earlier version of fastpu "
+                "and does not know which training rows are unlabelled; pass unlabelled rows that it was not fitted to"
             )
         return CutRows.out_of_bag(scores, labels == 0, self.training_weights)
 
