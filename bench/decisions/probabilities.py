@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from learners import LEARNERS, POPULATIONS, draw
+from learners import LEARNERS, draw
 from shared import run_tasks, table
 
 from fastpu.metrics import precision_at_k
@@ -48,9 +48,9 @@ def measured(task: tuple[str, str, int, int]) -> list[dict[str, float]]:
 def report(options: Namespace) -> tuple[str, dict[str, Any]]:
     tasks = [
         (population, name, n_labelled, options.draws)
-        for population in POPULATIONS
+        for population in options.populations
         for name in LEARNERS
-        for n_labelled in (20, 200, 400, 800)
+        for n_labelled in options.labelled
     ]
     found = run_tasks(measured, tasks, options.jobs, "probabilities")
     rows = []

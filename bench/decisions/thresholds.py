@@ -34,7 +34,7 @@ def shares(task: tuple[str, int, int]) -> list[tuple[float, float]]:
 
 
 def report(options: Namespace) -> tuple[str, dict[str, Any]]:
-    tasks = [(name, n_labelled, options.draws) for name in MODELS for n_labelled in (200, 800)]
+    tasks = [(name, n_labelled, options.draws) for name in MODELS for n_labelled in options.labelled]
     found = run_tasks(shares, tasks, options.jobs, "thresholds")
     rows = []
     for (name, n_labelled, _), cell in zip(tasks, found, strict=True):

@@ -69,9 +69,8 @@ fastpu.plot.audit(fastpu.audit.estimate(plan, held_truth[plan.rows] == 1))
 # right probabilities lie on the diagonal, as far as the intervals tell. The rows are none of those that the
 # probabilities were made from; where a forest was calibrated on its training rows, `oob_predict_proba` has theirs.
 
-half = np.arange(len(judged)) % 2 == 0
-sure = model.with_probabilities(prior=np.mean(held_truth == 1), X=judged[half], y=labels[half])
-fastpu.plot.calibration(labels[~half], sure.predict_proba(judged[~half]), n_bins=5)
+sure = model.with_probabilities(prior=(held_truth == 1).mean(), X=judged[::2], y=labels[::2])
+fastpu.plot.calibration(labels[1::2], sure.predict_proba(judged[1::2]), n_bins=5)
 
 # %%
 # Which columns matter?

@@ -37,7 +37,7 @@ def test_right_probabilities_lie_on_the_diagonal_and_halved_ones_below():
     said, counted = points(fastpu.plot.calibration(y, right))
     np.testing.assert_allclose(said, counted, atol=0.1)
     said, counted = points(fastpu.plot.calibration(y, right / 2, prior=0.1))
-    assert (counted > 1.5 * said).all()
+    assert (counted[1:] > 1.5 * said[1:]).all()  # few labelled rows are in the first bin
 
 
 def test_rows_without_a_probability_are_left_out_and_bins_without_unlabelled_rows_joined():

@@ -95,7 +95,7 @@ def _read(y: object, proba: object) -> tuple[NDArray[np.int8], NDArray[np.float6
     if values.ndim == 2 and values.shape[1] == 2:
         values = values[:, 1]
     if values.ndim != 1:
-        raise ValueError(f"proba must have the shape (n,) or (n, 2), got {np.shape(proba)}")
+        raise ValueError(f"proba must have the shape (n,) or (n, 2), got {values.shape}")
     outside = (values < 0) | (values > 1)
     if outside.any():
         raise ValueError(f"proba must be in [0, 1], got {values[outside][0]:g} for row {int(np.argmax(outside))}")
