@@ -39,8 +39,8 @@ cut into `calibration_cv` folds (at most as many as the smallest class has rows)
 the others, are calibrated as `Model.with_probabilities` does: so a fit takes that many fits more. Forests are
 calibrated on their out-of-bag scores, without another fit, unless every bag has all rows of a class. They are
 probabilities of a row like the unlabelled ones. `calibration_prior` is the share of positives among these; by default
-the own `prior` of the method, or where there is none the best-bin estimate (as in `fastpu.priors.bbe`) from these scores:
-`calibration_prior_estimate_` is what it says of itself, and an `EstimateWarning` tells where it is an upper bound only.
+the own `prior` of the method, or where there is none the best-bin estimate (as in `fastpu.priors.bbe`) from these
+scores: `calibration_prior_estimate_` is what it says of itself, and an `EstimateWarning` tells where it is an upper bound only.
 Where no row is unlabelled all rows are taken for a sample of the population, and the probabilities are of this.
 `predict` keeps to `threshold_`, which need not be where a probability is 1/2.
 
