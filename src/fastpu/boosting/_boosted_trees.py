@@ -27,6 +27,7 @@ from fastpu.tree._fit import (
     drawn_features,
     joined,
 )
+from fastpu.tree._leaks import warn_of_leaks
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 FUNCTION = "fit_boosted_trees"
@@ -260,7 +261,8 @@ def make_model(
         model = scored.with_threshold(model)
     if settings.n_bags > 1:
         n_threads = training.n_threads
-        warn_of_copies(FUNCTION, lambda label: hashes_of_rows(features, scored.counted(label), n_threads))
+        if not warn_of_copies(FUNCTION, lambda label: hashes_of_rows(features, scored.counted(label), n_threads)):
+            warn_of_leaks(FUNCTION, model, scored, features.column)
     _warn(model, scored, grown, chosen)
     return model
 

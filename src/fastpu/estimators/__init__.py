@@ -40,9 +40,9 @@ the others, are calibrated as `Model.with_probabilities` does: so a fit takes th
 calibrated on their out-of-bag scores, without another fit, unless every bag has all rows of a class. They are
 probabilities of a row like the unlabelled ones. `calibration_prior` is the share of positives among these; by default
 the own `prior` of the method, or where there is none the best-bin estimate (as in `fastpu.priors.bbe`) from these
-scores: `calibration_prior_estimate_` is what it says of itself, and an `EstimateWarning` tells where it is an upper bound only.
-Where no row is unlabelled all rows are taken for a sample of the population, and the probabilities are of this.
-`predict` keeps to `threshold_`, which need not be where a probability is 1/2.
+scores: `calibration_prior_estimate_` is what it says of itself, and an `EstimateWarning` tells where it is an upper
+bound only. Where no row is unlabelled all rows are taken for a sample of the population, and the probabilities are of
+this. `predict` keeps to `threshold_`, which need not be where a probability is 1/2.
 
 **Rows** are dense arrays, frames of pandas and polars, and sparse matrices of every format. NaN and infinite entries
 and columns of categories (strings too) are taken by boosting and forests alone. ``kernel="precomputed"`` makes `X` the
