@@ -62,6 +62,17 @@ plan = fastpu.audit.plan(scores, 60, random_state=0)
 fastpu.plot.audit(fastpu.audit.estimate(plan, held_truth[plan.rows] == 1))
 
 # %%
+# Are the probabilities right?
+# ----------------------------
+#
+# `fastpu.plot.calibration` puts rows into bins by their probability, and counts labelled and unlabelled rows in each:
+# right probabilities lie on the diagonal, as far as the intervals tell. The rows are none of those that the
+# probabilities were made from; where a forest was calibrated on its training rows, `oob_predict_proba` has theirs.
+
+sure = model.with_probabilities(prior=(held_truth == 1).mean(), X=judged[::2], y=labels[::2])
+fastpu.plot.calibration(labels[1::2], sure.predict_proba(judged[1::2]), n_bins=5)
+
+# %%
 # Which columns matter?
 # ---------------------
 #

@@ -13,9 +13,10 @@ from fastpu.common._warn import silenced, warn
 from fastpu.data._folds import Fold, stratified_folds
 from fastpu.data._table_rows import TableRows
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
-from fastpu.model._calibration import METHODS, Scored
+from fastpu.model._calibration import METHODS
 from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior, take_prior_in
+from fastpu.model._scored import Scored
 from fastpu.priors._likelihood import score_share
 from fastpu.priors._rows import doubts
 from fastpu.selection._parts import FoldParts

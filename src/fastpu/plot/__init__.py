@@ -10,6 +10,7 @@ and models that give NaN or use no feature, TypeError or ValueError.
 
 from __future__ import annotations
 
+from fastpu.plot._calibration import calibration
 from fastpu.plot._paths import path, selection
 from fastpu.plot._ranking import audit, ranking
 from fastpu.plot._rounds import boosting_curves, importances, label_changes
@@ -18,6 +19,7 @@ from fastpu.plot._rows import decision_regions, score_histogram
 __all__ = [
     "audit",
     "boosting_curves",
+    "calibration",
     "decision_regions",
     "importances",
     "label_changes",
