@@ -30,7 +30,7 @@ def test_probabilities_rise_with_the_scores_and_change_no_prediction(classifier)
     plain = make(classifier).fit(X, y)
     with pytest.raises(AttributeError, match="no attribute 'predict_proba'") as caught:
         plain.predict_proba  # noqa: B018 - read for its error
-    assert "needs calibration='sigmoid' or 'isotonic'" in str(caught.value.__cause__)
+    assert "needs calibration='beta', 'sigmoid' or 'isotonic'" in str(caught.value.__cause__)
     for method in ("sigmoid", "isotonic"):
         fitted = make(classifier, calibration=method, calibration_cv=3).fit(X, y)
         shares = fitted.predict_proba(X)
