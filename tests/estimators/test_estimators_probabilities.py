@@ -122,7 +122,11 @@ def test_folds_show_no_bar_and_call_no_callback():
 def test_bad_arguments_are_named():
     X, truth, labelled = pu_rows(n=60)
     cases = [
-        (estimators.ISVMClassifier(calibration="platt"), labelled, "calibration must be one of 'beta', 'sigmoid', 'isotonic'"),
+        (
+            estimators.ISVMClassifier(calibration="platt"),
+            labelled,
+            "calibration must be one of 'beta', 'sigmoid', 'isotonic'",
+        ),
         (
             estimators.ISVMClassifier(calibration="sigmoid", calibration_cv=1),
             labelled,
