@@ -4,7 +4,7 @@ Every plot
 
 All pictures that `fastpu.plot` draws, mostly on one small set of rows. Each function returns a matplotlib figure. A
 notebook with ``%matplotlib inline`` shows it if it is the last line of a cell; ``figure.savefig("name.png")`` keeps it,
-and ``ax=`` draws into axes of yours. matplotlib comes with ``pip install 'fastpu[plot]'``.
+and ``ax=`` draws into axes of yours. It needs ``pip install matplotlib``.
 """
 
 # sphinx_gallery_thumbnail_number = 2

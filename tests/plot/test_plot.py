@@ -123,7 +123,7 @@ except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "figures need matplotlib: pip install 'fastpu[plot]'\n"
+    assert done.stdout == "figures need matplotlib: pip install matplotlib\n"
 
 
 def test_figures_need_neither_pyplot_nor_a_display(tmp_path):

@@ -1,6 +1,6 @@
 """The fit functions as scikit-learn classifiers, classifiers around any other one, and scorers for searches.
 
-They need scikit-learn >= 1.6, which the extra ``fastpu[sklearn]`` installs and nothing else in fastpu imports. A class
+They need scikit-learn >= 1.6, which nothing else in fastpu imports. A class
 has the name of its function in the capitals of the papers, with ``Classifier`` in place of ``fit_``: `BSVMClassifier`
 for `fit_bsvm`, and `PNUAUCBoostClassifier` for `fit_pnu_auc_boost`. The functions of `fastpu.baselines` have none.
 
@@ -77,7 +77,7 @@ from typing import TYPE_CHECKING
 try:
     from fastpu.estimators._classes import CLASSIFIERS, EXPECTED_FAILED_CHECKS
 except ImportError as error:
-    raise ImportError("fastpu.estimators needs scikit-learn >= 1.6: pip install 'fastpu[sklearn]'") from error
+    raise ImportError("fastpu.estimators needs scikit-learn >= 1.6: pip install scikit-learn") from error
 
 from fastpu.estimators._elkan_noto import ElkanNotoClassifier
 from fastpu.estimators._pu_bagging import PUBaggingClassifier
@@ -136,3 +136,7 @@ __all__ = [
     "puf_scorer",
 ]
 __all__ += list(CLASSIFIERS)
+
+
+def __dir__() -> list[str]:
+    return __all__

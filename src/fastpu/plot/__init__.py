@@ -1,4 +1,4 @@
-"""Figures of fitted models, with matplotlib (the extra ``fastpu[plot]``).
+"""Figures of fitted models, with matplotlib (``pip install matplotlib``).
 
 Every function returns a `matplotlib.figure.Figure` that pyplot does not know of: keep it with
 ``figure.savefig("name.png")``, or show it in a notebook by naming it in the last line of a cell, after one with
@@ -28,3 +28,7 @@ __all__ = [
     "score_histogram",
     "selection",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

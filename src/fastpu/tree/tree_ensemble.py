@@ -233,7 +233,7 @@ class TreeEnsemble(Model):
         Raises
         ------
         ImportError
-            If LightGBM is not installed: ``pip install fastpu[lightgbm]``.
+            If LightGBM is not installed: ``pip install lightgbm``.
 
         Notes
         -----
