@@ -30,7 +30,7 @@ def test_probabilities_rise_with_the_scores_and_change_no_prediction(classifier)
     plain = make(classifier).fit(X, y)
     with pytest.raises(AttributeError, match="no attribute 'predict_proba'") as caught:
         plain.predict_proba  # noqa: B018 - read for its error
-    assert "needs calibration='sigmoid' or 'isotonic'" in str(caught.value.__cause__)
+    assert "needs calibration='beta', 'sigmoid' or 'isotonic'" in str(caught.value.__cause__)
     for method in ("sigmoid", "isotonic"):
         fitted = make(classifier, calibration=method, calibration_cv=3).fit(X, y)
         shares = fitted.predict_proba(X)
@@ -122,7 +122,11 @@ def test_folds_show_no_bar_and_call_no_callback():
 def test_bad_arguments_are_named():
     X, truth, labelled = pu_rows(n=60)
     cases = [
-        (estimators.ISVMClassifier(calibration="platt"), labelled, "calibration must be one of 'sigmoid', 'isotonic'"),
+        (
+            estimators.ISVMClassifier(calibration="platt"),
+            labelled,
+            "calibration must be one of 'beta', 'sigmoid', 'isotonic'",
+        ),
         (
             estimators.ISVMClassifier(calibration="sigmoid", calibration_cv=1),
             labelled,
