@@ -38,6 +38,7 @@ def test_sums_over_many_blocks_are_those_of_one(monkeypatch):
 # -- weights -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.LabelWarning")  # which says so
 @pytest.mark.parametrize("name", ["ls_auc", "samult", "pnu_pu", "pnu_nu"])
 def test_weights_of_one_group_count_among_themselves_alone(name, data):
     """Each group is a mean: its scale does not matter, however small it is."""

@@ -108,6 +108,7 @@ def test_forests_only_go_on_with_their_rows(rows):
 # ---- Weights ----
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.LabelWarning")  # which says so
 @pytest.mark.parametrize("max_bins", [9, 255, 1000])
 def test_weights_that_are_equal_within_both_groups_are_none(rows, max_bins):
     """With more distinct values than cuts, weights used to move the cuts."""

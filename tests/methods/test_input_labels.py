@@ -255,6 +255,7 @@ def test_one_row_of_a_group_is_enough_or_is_refused_by_name(name):
 _CHOOSES = {"select"}
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.LabelWarning")  # of the mixed ones, one for each label
 @having("weights")
 def test_extreme_weights_give_finite_scores_or_a_named_error(name, parameter):
     n = len(given(name, parameter))
