@@ -36,7 +36,8 @@ BoostedTreesOptions options_of(Input& input) {
   options.subsample_unl = input.rarely(4) ? input.share() : 1;
   options.max_features = input.rarely(4) ? input.between(1, 3) : 0;
   options.n_bags = input.rarely(4) ? input.between(1, 3) : 0;
-  options.bag_unl = input.below(4);
+  options.bag_unl.resize(at(input.below(3)));
+  for (index_t& draws : options.bag_unl) draws = input.below(4);
   options.replace_unl = input.flag();
   options.early_stopping_rounds = input.rarely(8) ? input.between(1, 2) : 0;
   options.seed = input.byte();

@@ -307,7 +307,7 @@ def check_trees(
 def draw_forest_bags(
     *, n_pos: int, n_unl: int, weight_pos: NDArray[np.float64] | None, weight_unl: NDArray[np.float64] | None,
     options: ForestOptions, n_threads: int,
-) -> NDArray[np.uint32]: ...  # fmt: skip
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...  # fmt: skip
 def fingerprint(
     features: BinnedFeatures, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, first_row: int,
     n_threads: int,
@@ -321,8 +321,8 @@ def grow_forest(
     oob_count: NDArray[np.int32] | None, callback: Callable[[int, int, int], bool] | None, n_threads: int,
 ) -> ForestResult: ...  # fmt: skip
 def grow_on_bags(
-    features: BinnedFeatures, bags: NDArray[np.uint32], *, n_pos: int, categorical: NDArray[np.uint8] | None,
-    options: ForestOptions, n_threads: int,
+    features: BinnedFeatures, rows: NDArray[np.uint32], start: NDArray[np.int64], *, n_pos: int,
+    categorical: NDArray[np.uint8] | None, options: ForestOptions, n_threads: int,
 ) -> ForestResult: ...  # fmt: skip
 def isa_levels() -> list[str]: ...
 def kernel_scores(

@@ -37,7 +37,7 @@ def fit_shards(
     """Boost the rows in parts of random sizes, or of the same size; return the trees, with those of `before`."""
     given = {"loss": "pnu_auc", "prior": None, "scenario": "case_control", "gamma": 0.5, "learning_rate": 0.05}
     given |= {"max_leaves": 4, "max_depth": None, "min_leaf_rows": None, "min_leaf_hessian": 1e-3, "lam": 10.0}
-    given |= {"n_bags": 1, "bag_ratio": 3.0, "subsample_unl": 1.0, "max_features": "all"}
+    given |= {"n_bags": 1, "bag_ratio": "auto", "subsample_unl": 1.0, "max_features": "all"}
     settings = _boosted_trees.check_settings({**given, **options})
     cuts = np.sort(np.random.default_rng(n_parts).integers(0, len(y), n_parts - 1))
     parts = [rows for rows in np.split(np.arange(len(y)), cuts) if rows.size]

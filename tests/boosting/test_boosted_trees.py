@@ -243,7 +243,7 @@ WRONG = {
     "prior must be given": {"loss": "upu"},
     "prior must be None": {"prior": 0.3},
     "gamma must be left": {"loss": "logistic", "gamma": 0.2},
-    "bag_ratio must be left at 3.0": {"bag_ratio": 2.0},
+    "bag_ratio must be left at 'auto'": {"bag_ratio": 2.0},
     "scenario must be": {"scenario": "single_set"},
     "init_model must be a model of fit_boosted_trees": {"init_model": "forest"},
     "learning_rate must be that of init_model": {"init_model": "trees", "learning_rate": 0.1},

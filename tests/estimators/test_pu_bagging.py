@@ -52,6 +52,23 @@ def test_bags_hold_unlabelled_rows_with_repeats():
     assert np.isnan(bagging.oob_decision_function_[weights == 0]).all()
 
 
+@pytest.mark.parametrize(("n_labelled", "size", "repeats"), [(1, 100, 100), (30, 100, 3), (300, 300, 1)])
+def test_both_groups_of_a_bag_are_alike_and_large_enough_by_default(n_labelled, size, repeats):
+    rng = np.random.default_rng(0)
+    X, labelled = rng.normal(size=(4000, 2)), np.arange(4000) < n_labelled
+    X[labelled] += 2.0
+    bagging = PUBaggingClassifier(GaussianNB(), n_bags=5, random_state=0).fit(X, labelled)
+    assert bagging.bags_.shape == (5, size)
+    np.testing.assert_array_equal(bagging.estimators_[0].class_count_, [size, repeats * n_labelled])
+    assert np.isfinite(bagging.oob_decision_function_[~labelled]).all()
+
+
+def test_with_two_unlabelled_rows_a_bag_leaves_one_out():
+    X, labelled = np.arange(40.0)[:, None], np.arange(40) >= 2
+    bagging = PUBaggingClassifier(GaussianNB(), random_state=0).fit(X, labelled)
+    assert np.isfinite(bagging.oob_decision_function_[:2]).all()
+
+
 def test_labelled_rows_and_such_as_are_in_every_bag_have_no_score_out_of_bag():
     X, _, labelled = pu_rows(n=60)
     bagging = PUBaggingClassifier(GaussianNB(), n_bags=2, bag_ratio=2.0, random_state=0).fit(X, labelled)
@@ -102,6 +119,7 @@ def test_bad_parameters_are_refused():
     X, _, labelled = pu_rows(n=40)
     for options, error, message in (
         ({"n_bags": 0}, ValueError, "n_bags must be an integer >= 1, got 0"),
+        ({"bag_ratio": None}, TypeError, "bag_ratio must be 'auto' or a number, got None"),
         ({"bag_ratio": 0.0}, ValueError, "bag_ratio must be a finite number > 0, got 0.0"),
         ({"bag_ratio": 1e300}, ValueError, "n_bags * bag_ratio * n_pos must be at most 268435456 row numbers"),
         ({"bag_ratio": 1e308}, ValueError, "n_bags * bag_ratio * n_pos must be at most 268435456 row numbers"),

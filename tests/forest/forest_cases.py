@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -64,17 +64,25 @@ def bins_of(features: BinnedFeatures) -> oracle.Bins:
 
 def slow_forest(
     X: Any, labels: np.ndarray, *, seed: int, n_trees: int, max_bins: int = 255, sample_weight: Any = None,
-    bag_ratio: float | None = 2.0, prior: float | None = None, first_tree: int = 0, **options: Any,
+    bag_ratio: float | Literal["auto"] | None = "auto", prior: float | None = None, first_tree: int = 0, **options: Any,
 ) -> oracle.Forest:  # fmt: skip
     """The forest that `fit_forest` has to grow, for a `max_features` that is a number."""
     counted = np.full(labels.size, True) if sample_weight is None else np.asarray(sample_weight) > 0
     features = X if isinstance(X, BinnedFeatures) else bin_features(X, max_bins=max_bins, sample_weight=counted)
     n_pos, n_unl = (int(np.sum((labels == label) & counted)) for label in (1, 0))
-    drawn = n_unl if bag_ratio is None else min(n_unl, max(1, round(bag_ratio * n_pos)))
+    repeats_pos, sizes = 1, [n_unl]
+    if bag_ratio == "auto":
+        repeats_pos = max(1, -(-5 // n_pos))
+        sizes = [
+            min(max(1, 2 * n_pos, min(least, round(n_unl / 20))), max(1, round(0.632 * n_unl)))
+            for least in (10, 100, 500, 2000)
+        ]
+    elif bag_ratio is not None:
+        sizes = [min(n_unl, max(1, round(bag_ratio * n_pos)))]
     grown = oracle.Options(prior=0.5 if prior is None else prior, **options)
     return oracle.grow_forest(
-        bins_of(features), labels, grown, seed=seed, n_trees=n_trees, n_unl=drawn, replace=bag_ratio is None,
-        weights=sample_weight, first_tree=first_tree,
+        bins_of(features), labels, grown, seed=seed, n_trees=n_trees, sizes=sizes, repeats_pos=repeats_pos,
+        replace=bag_ratio is None, weights=sample_weight, first_tree=first_tree,
     )  # fmt: skip
 
 

@@ -66,7 +66,7 @@ def test_trees_that_are_added_make_the_forest_of_one_fit(rows):
     [
         ({"loss": "nnpu", "prior": 0.3}, "loss must be that of init_model, 'gini', got 'nnpu'"),
         ({"min_leaf_rows": 4}, "min_leaf_rows must be that of init_model, 3, got 4"),
-        ({"bag_ratio": None}, "bag_ratio must be that of init_model, 2.0, got None"),
+        ({"bag_ratio": None}, "bag_ratio must be that of init_model, 'auto', got None"),
         ({"max_bins": 20}, "max_bins must be that of init_model, 255, got 20"),
         ({"random_state": 1}, "random_state must be None with init_model"),
     ],
@@ -207,7 +207,7 @@ def test_one_positive_row_is_enough_for_single_rows_in_leaves(loss):
     model = small(X, y, min_leaf_rows=1, loss=loss, **LOSSES[loss])
     assert model.history["n_leaves"].max() > 1
     with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="min_leaf_rows = 3 leaves no split of a bag"):
-        small(X, y, loss=loss, **LOSSES[loss])
+        small(X, y, loss=loss, bag_ratio=2.0, **LOSSES[loss])
 
 
 def test_a_callback_sees_every_tree_and_ends_the_fit(rows):
@@ -238,7 +238,9 @@ def test_nodes_look_at_more_of_many_dense_columns(d, is_sparse, as_auto):
     X, y = rng.standard_normal((60, d)), np.arange(60) < 20
     rows = csr_array(X) if is_sparse else X
     one, other, plain = (
-        fastpu.fit_forest(rows, y, n_trees=5, random_state=0, max_features=features).decision_function(rows)
+        fastpu.fit_forest(rows, y, n_trees=5, random_state=0, max_features=features, bag_ratio=2.0).decision_function(
+            rows
+        )
         for features in ("auto", as_auto, "all")
     )
     np.testing.assert_array_equal(one, other)

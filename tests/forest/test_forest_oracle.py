@@ -66,6 +66,14 @@ def test_same_bags(bag_ratio):
     compare(*pu_rows(), bag_ratio=bag_ratio)
 
 
+@pytest.mark.parametrize("n_labelled", [1, 2, 30])
+def test_same_bags_of_few_labels(n_labelled):
+    X, y = pu_rows(2200)
+    y[np.flatnonzero(y)[n_labelled:]] = 0
+    model = compare(X, y)
+    assert model.history["n_leaves"].max() > 2
+
+
 @pytest.mark.parametrize("bag_ratio", [1.0, 30.0, None])
 @pytest.mark.parametrize("rows", ROWS.values(), ids=ROWS)
 def test_same_trees_with_weights(rows, bag_ratio):

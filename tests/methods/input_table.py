@@ -181,7 +181,7 @@ PARAMETERS: dict[str, Parameter] = {
     # -- forests
     "n_trees": integer(1, changes=(2,)),
     "splitter": choice("random", "best", changes=("best",)),
-    "bag_ratio": positive(none=True, changes=(1.0, None)),
+    "bag_ratio": positive(none=True, words=("auto",), changes=(1.0, None)),
     "max_features": Parameter("object", bad=_NO_FEATURES, changes=("all", 2, 1.0)),
     "fit_boosted_trees.max_features": Parameter("object", bad=_NO_FEATURES, changes=("sqrt", 2, 0.5)),
     "min_leaf_rows": integer(1, changes=(5,), where={"seed": 2}),
@@ -304,7 +304,7 @@ _set(
     min_leaf_hessian=real(0, changes=(3.0,)),
     lam=real(0, changes=(5.0,)),
     n_bags=integer(1, changes=(2,), patient="so many are made, until Ctrl-C"),
-    bag_ratio=positive(none=True, under={"n_bags": 2}, changes=(0.5, None), where={"n_bags": 2}),
+    bag_ratio=positive(none=True, words=("auto",), under={"n_bags": 2}, changes=(0.5, None), where={"n_bags": 2}),
     subsample_unl=real(0, 1, open_low=True, changes=(0.5,)),
     max_bins=integer(1, _MOST_CUTS, none=True, changes=(2,)),
 )

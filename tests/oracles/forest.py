@@ -433,21 +433,22 @@ def grow_forest(
     *,
     seed: int,
     n_trees: int,
-    n_unl: int,
+    sizes: Sequence[int],
+    repeats_pos: int = 1,
     replace: bool = False,
     weights: np.ndarray | None = None,
     first_tree: int = 0,
 ) -> Forest:
-    """Grow trees `first_tree`, ... of a forest, each on a bag of all P rows drawn anew and of `n_unl` U rows."""
+    """Grow trees `first_tree`, ... of a forest, each on P drawn anew and sizes[t % len(sizes)] rows of U."""
     w = np.ones(len(labels)) if weights is None else np.asarray(weights, dtype=np.float64)
     pos, unl = ([i for i in range(len(labels)) if labels[i] == label and w[i] > 0] for label in (1, 0))
     made = Forest([], np.zeros(len(labels)), np.zeros(len(labels), dtype=np.int64))
     for t in range(first_tree, first_tree + n_trees):
         key = derived(seed, t)
         stream = Stream(derived(key, 0))
-        drawn_pos = draw_with_replacement(pos, w[pos].tolist(), len(pos), stream)
+        drawn_pos = draw_with_replacement(pos, w[pos].tolist(), len(pos), stream) * repeats_pos
         draw = draw_with_replacement if replace else draw_without_replacement
-        drawn_unl = draw(unl, w[unl].tolist(), n_unl, stream)
+        drawn_unl = draw(unl, w[unl].tolist(), sizes[t % len(sizes)], stream)
         tree = Tree(bins, drawn_pos, drawn_unl, derived(key, 1), options)
         made.trees.append(tree)
         out = np.setdiff1d(np.arange(len(labels)), [*drawn_pos, *drawn_unl])

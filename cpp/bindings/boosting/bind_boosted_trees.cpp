@@ -1,4 +1,5 @@
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include <algorithm>
 #include <memory>
@@ -16,7 +17,7 @@ namespace fastpu {
 
 FASTPU_WORDS(BoostedTreesStatus, "n_rounds", "no_gain", "early_stopping", "callback")
 FASTPU_FIELDS(BoostedTreesOptions, loss, gamma, prior, n_rounds, learning_rate, max_leaves, max_depth, min_leaf_rows,
-              min_leaf_hessian, lam, subsample_unl, max_features, n_bags, bag_unl, replace_unl, seed,
+              min_leaf_hessian, lam, subsample_unl, max_features, n_bags, repeats_pos, bag_unl, replace_unl, seed,
               early_stopping_rounds)
 FASTPU_FIELDS(BoostedTreesRound, bag, round, n_leaves, depth, risk, eval_auc)
 FASTPU_FIELDS(BoostedTreesResult, tree_start, tree_risk, risk, eval_auc, oob_sum, oob_count, n_bags, best_round, status)

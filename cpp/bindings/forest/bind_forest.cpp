@@ -1,4 +1,5 @@
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include "common/arguments.hpp"
 #include "common/bind_struct.hpp"
@@ -9,8 +10,8 @@ namespace fastpu {
 
 FASTPU_WORDS(ForestLoss, "gini", "nnpu", "upu")
 FASTPU_WORDS(ForestStatus, "n_trees", "callback")
-FASTPU_FIELDS(ForestOptions, loss, prior, random_cuts, n_trees, first_tree, first_set, seed, bag_unl, replace_unl,
-              max_features, min_leaf_rows, max_depth, max_leaves)
+FASTPU_FIELDS(ForestOptions, loss, prior, random_cuts, n_trees, first_tree, first_set, seed, repeats_pos, bag_unl,
+              replace_unl, max_features, min_leaf_rows, max_depth, max_leaves)
 FASTPU_FIELDS(ForestTree, tree, n_leaves, depth)
 FASTPU_FIELDS(ForestResult, tree_start, oob_sum, oob_count, status)
 
@@ -30,23 +31,22 @@ BoundResult grow_trees(const BinnedFeatures& features, const py::object& labels,
   return {grow_forest(train, options, on_tree, team)};
 }
 
-py::array_t<std::uint32_t> draw_forest_bags(index_t n_pos, index_t n_unl, const py::object& weight_pos,
-                                            const py::object& weight_unl, const ForestOptions& options, int n_threads) {
+py::tuple draw_forest_bags(index_t n_pos, index_t n_unl, const py::object& weight_pos, const py::object& weight_unl,
+                           const ForestOptions& options, int n_threads) {
   const BagGroups groups{n_pos, n_unl, view_or_null<double>(weight_pos, "weight_pos", n_pos),
                          view_or_null<double>(weight_unl, "weight_unl", n_unl)};
   Team team = team_of_call(n_threads);
   const ForestBags bags = unlocked([&] { return draw_bags(groups, options, team); });
-  return to_array(bags.rows).reshape({options.n_trees, bags.n_pos + bags.n_unl});
+  return py::make_tuple(to_array(bags.rows), to_array(bags.start));
 }
 
-BoundResult grow_drawn(const BinnedFeatures& features, const py::object& bags, index_t n_pos,
+BoundResult grow_drawn(const BinnedFeatures& features, const py::object& rows, const py::object& start, index_t n_pos,
                        const py::object& categorical, ForestOptions options, int n_threads) {
-  const auto rows = check_2d<std::uint32_t>(bags, "bags");
-  options.n_trees = rows.shape(0);
   ForestBags drawn;
   drawn.n_pos = n_pos;
-  drawn.n_unl = rows.shape(1) - n_pos;
-  drawn.rows = vector_of<std::uint32_t>(bags, "bags");
+  drawn.start = vector_of<index_t>(start, "start");
+  drawn.rows = vector_of<std::uint32_t>(rows, "rows");
+  options.n_trees = std::ssize(drawn.start) - 1;
   const auto* flags = view_or_null<std::uint8_t>(categorical, "categorical", features.n_features);
   Team team = team_of_call(n_threads);
   const py::gil_scoped_release nogil;
@@ -63,8 +63,8 @@ void bind_forest(py::module_& module) {
              py::arg("callback"), py::arg("n_threads"));
   module.def("draw_forest_bags", &draw_forest_bags, py::kw_only(), py::arg("n_pos"), py::arg("n_unl"),
              py::arg("weight_pos"), py::arg("weight_unl"), py::arg("options"), py::arg("n_threads"));
-  module.def("grow_on_bags", &grow_drawn, py::arg("features"), py::arg("bags"), py::kw_only(), py::arg("n_pos"),
-             py::arg("categorical"), py::arg("options"), py::arg("n_threads"));
+  module.def("grow_on_bags", &grow_drawn, py::arg("features"), py::arg("rows"), py::arg("start"), py::kw_only(),
+             py::arg("n_pos"), py::arg("categorical"), py::arg("options"), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

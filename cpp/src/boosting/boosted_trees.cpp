@@ -38,7 +38,7 @@ void check_options(const BinnedFeatures& features, const BoostEvalSet* eval, con
   check_at_least("max_leaves", options.max_leaves, 2);
   check_at_least("max_depth", options.max_depth, -1);
   check_at_least("n_bags", options.n_bags, 0);
-  check_at_least("bag_unl", options.bag_unl, options.n_bags > 0 ? 1 : 0);
+  if (options.n_bags > 0) detail::check_bag_options(options);
   check_at_least("early_stopping_rounds", options.early_stopping_rounds, 0);
   check_at_least("max_features", options.max_features, 0);
   const auto is_above_0 = [](double value) { return value > 0 && std::isfinite(value); };
@@ -182,7 +182,7 @@ class BagBooster {
     if (boosted.has_ended) return fill(boosted, n_rounds, 0);
     const std::uint64_t seed = Random::derived(options_.seed, static_cast<std::uint64_t>(number) + 1);
     boosted.in_bag = detail::RowSet(train_.features->n_rows);
-    const Bag bag = draw(Random::derived(seed, 0), boosted.in_bag);
+    const Bag bag = draw(number, Random::derived(seed, 0), boosted.in_bag);
     BoostedTreesTrainingSet rows = train_;
     rows.features = &bag.features;
     rows.labels = bag.labels.data();
@@ -232,12 +232,14 @@ class BagBooster {
     return rows;
   }
 
-  Bag draw(std::uint64_t seed, detail::RowSet& in_bag) const {
+  Bag draw(index_t number, std::uint64_t seed, detail::RowSet& in_bag) const {
     Random random(seed);
     std::vector<std::uint32_t> drawn = negative_;
     std::vector<std::uint32_t> places;
-    if (positive_.size() > 0) positive_.draw_with_replacement(positive_.size(), random, drawn);
-    if (unlabelled_.size() > 0) unlabelled_.draw(options_.bag_unl, options_.replace_unl, random, places, drawn);
+    if (positive_.size() > 0) positive_.draw_pos(options_, random, drawn);
+    if (unlabelled_.size() > 0) {
+      unlabelled_.draw(detail::draws_of_bag(options_, number), options_.replace_unl, random, places, drawn);
+    }
     std::ranges::sort(drawn);
     std::vector<index_t> rows;
     Bag bag;

@@ -39,7 +39,7 @@ void check_options(const ForestTrainingSet& train, const ForestOptions& options)
   check_at_least("n_trees", options.n_trees, 1);
   check_at_least("first_tree", options.first_tree, 0);
   check_at_least("first_set", options.first_set, 0);
-  check_at_least("bag_unl", options.bag_unl, 1);
+  detail::check_bag_options(options);
   check_at_least("max_features", options.max_features, 1);
   check_at_least("min_leaf_rows", options.min_leaf_rows, 1);
   check_at_least("max_depth", options.max_depth, -1);
@@ -83,6 +83,10 @@ std::uint64_t seed_of(const ForestOptions& options, index_t number) {
   return Random::derived(options.seed, static_cast<std::uint64_t>(options.first_tree + number));
 }
 
+index_t draws_of(const ForestOptions& options, index_t number) {
+  return detail::draws_of_bag(options, options.first_tree + number);
+}
+
 struct BaggedTree {
   GrownTree tree;
   RowSet in_bag;
@@ -97,7 +101,7 @@ class Grower {
 
   // Draws the bag of tree `number`, and grows the tree on it.
   BaggedTree grow(index_t number, const Groups& groups) {
-    draw_bag(groups, Random::derived(seed_of(options_, number), 0));
+    draw_bag(groups, number);
     RowSet in_bag(features_.binned().n_rows);
     for (const std::uint32_t row : bag_.rows) in_bag.add(row);
     return {grow_on_bag(number), std::move(in_bag)};
@@ -105,20 +109,18 @@ class Grower {
 
   // Grows tree `number` on its bag among those drawn before.
   GrownTree grow(index_t number, const ForestBags& bags) {
-    const index_t size = bags.n_pos + bags.n_unl;
-    const auto first = bags.rows.begin() + number * size;
-    bag_.rows.assign(first, first + size);
+    bag_.rows.assign(bags.rows.begin() + bags.start[at(number)], bags.rows.begin() + bags.start[at(number) + 1]);
     bag_.n_pos = static_cast<std::uint32_t>(bags.n_pos);
     return grow_on_bag(number);
   }
 
  private:
-  void draw_bag(const Groups& groups, std::uint64_t seed) {
-    Random random(seed);
+  void draw_bag(const Groups& groups, index_t number) {
+    Random random(Random::derived(seed_of(options_, number), 0));
     bag_.rows.clear();
-    groups.positive.draw_with_replacement(groups.positive.size(), random, bag_.rows);
+    groups.positive.draw_pos(options_, random, bag_.rows);
     bag_.n_pos = static_cast<std::uint32_t>(bag_.rows.size());
-    groups.unlabelled.draw(options_.bag_unl, options_.replace_unl, random, places_, bag_.rows);
+    groups.unlabelled.draw(draws_of(options_, number), options_.replace_unl, random, places_, bag_.rows);
   }
 
   GrownTree grow_on_bag(index_t number) {
@@ -207,12 +209,13 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
 
 void check_bags(const BinnedFeatures& features, const ForestBags& bags, const ForestOptions& options) {
   check_at_least("n_pos", bags.n_pos, 1);
-  check_at_least("n_unl", bags.n_unl, 1);
-  const index_t size = bags.n_pos + bags.n_unl;
   const auto n_rows = static_cast<index_t>(bags.rows.size());
-  if (n_rows % size != 0 || n_rows / size != options.n_trees) {
-    throw std::invalid_argument("bags must have " + std::to_string(options.n_trees) + " times " + std::to_string(size) +
-                                " rows, got " + std::to_string(n_rows));
+  if (std::ssize(bags.start) != options.n_trees + 1 || bags.start.front() != 0 || bags.start.back() != n_rows) {
+    throw std::invalid_argument("start must have the beginnings of " + std::to_string(options.n_trees) +
+                                " bags, and the end of the last, " + std::to_string(n_rows));
+  }
+  for (index_t t = 0; t < options.n_trees; ++t) {
+    check_at_least("n_unl", bags.start[at(t + 1)] - bags.start[at(t)] - bags.n_pos, 1);
   }
   for (const std::uint32_t row : bags.rows) {
     if (static_cast<index_t>(row) < features.n_rows) continue;
@@ -248,7 +251,7 @@ std::vector<std::uint32_t> numbers_to(index_t n) {
 ForestBags draw_bags(const BagGroups& groups, const ForestOptions& options, Team& team) {
   check_at_least("n_trees", options.n_trees, 1);
   check_at_least("first_tree", options.first_tree, 0);
-  check_at_least("bag_unl", options.bag_unl, 1);
+  detail::check_bag_options(options);
   for (const index_t n : {groups.n_pos, groups.n_unl}) {
     if (n < 1 || n > index_t{0xffffffff}) {
       throw std::invalid_argument("groups must have from 1 to 4294967295 rows, got " + std::to_string(n));
@@ -265,22 +268,24 @@ ForestBags draw_bags(const BagGroups& groups, const ForestOptions& options, Team
   team.for_each(options.n_trees, [&](index_t k, int worker) {
     team.poll();
     std::vector<std::uint32_t>& bag = bags[at(k)];
+    const index_t draws = draws_of(options, k);
     Random random(Random::derived(seed_of(options, k), 0));
-    positive.draw_with_replacement(groups.n_pos, random, bag);
+    positive.draw_pos(options, random, bag);
     if (is_listed) {
-      unlabelled.draw(options.bag_unl, options.replace_unl, random, places[at(worker)], bag);
+      unlabelled.draw(draws, options.replace_unl, random, places[at(worker)], bag);
     } else if (options.replace_unl) {
-      for (index_t i = 0; i < options.bag_unl; ++i) {
+      for (index_t i = 0; i < draws; ++i) {
         bag.push_back(random.scaled(static_cast<std::uint32_t>(groups.n_unl)));
       }
     } else {
-      detail::draw_places(groups.n_unl, options.bag_unl, random, bag);
+      detail::draw_places(groups.n_unl, draws, random, bag);
     }
   });
   ForestBags drawn;
-  drawn.n_pos = groups.n_pos;
-  drawn.n_unl = static_cast<index_t>(bags.front().size()) - groups.n_pos;
-  drawn.rows = reserve_vector<std::uint32_t>(options.n_trees * static_cast<index_t>(bags.front().size()), "the bags");
+  drawn.n_pos = groups.n_pos * options.repeats_pos;
+  drawn.start.push_back(0);
+  for (const auto& bag : bags) drawn.start.push_back(drawn.start.back() + std::ssize(bag));
+  drawn.rows = reserve_vector<std::uint32_t>(drawn.start.back(), "the bags");
   for (const auto& bag : bags) drawn.rows.insert(drawn.rows.end(), bag.begin(), bag.end());
   return drawn;
 }

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
 #include <unordered_map>
 #include <utility>
 
+#include "common/check_option.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 
 namespace fastpu::detail {
@@ -16,6 +18,12 @@ constexpr const char* kRowsOfGroup = "the rows of a group";
 constexpr const char* kRowsOfBag = "the rows of a bag";
 
 }  // namespace
+
+void check_bag_options(const BagOptions& options) {
+  check_at_least("repeats_pos", options.repeats_pos, 1);
+  if (options.bag_unl.empty()) throw std::invalid_argument("bag_unl must have a number, got none");
+  for (const index_t draws : options.bag_unl) check_at_least("bag_unl", draws, 1);
+}
 
 DrawnGroup::DrawnGroup(std::vector<std::uint32_t> rows, const double* sample_weight) : rows_(std::move(rows)) {
   if (sample_weight == nullptr) return;
@@ -44,6 +52,14 @@ void DrawnGroup::draw_with_replacement(index_t n, Random& random, std::vector<st
     const auto sum = std::ranges::upper_bound(cumulative_, random.unit() * cumulative_.back());
     drawn.push_back(rows_[std::min(static_cast<std::size_t>(sum - cumulative_.begin()), rows_.size() - 1)]);
   }
+}
+
+void DrawnGroup::draw_pos(const BagOptions& options, Random& random, std::vector<std::uint32_t>& drawn) const {
+  const std::size_t first = drawn.size();
+  draw_with_replacement(size(), random, drawn);
+  const index_t n = size() * (options.repeats_pos - 1);
+  reserve_more(drawn, n, kRowsOfBag);
+  for (index_t i = 0; i < n; ++i) drawn.push_back(drawn[first + at(i)]);
 }
 
 void DrawnGroup::draw(index_t n, bool replaces, Random& random, std::vector<std::uint32_t>& places,

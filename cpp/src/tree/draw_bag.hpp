@@ -6,8 +6,17 @@
 
 #include "fastpu/common/random.hpp"
 #include "fastpu/common/types.hpp"
+#include "fastpu/tree/tree_options.hpp"
 
 namespace fastpu::detail {
+
+// Throws std::invalid_argument unless every bag draws a row of U or more.
+void check_bag_options(const BagOptions& options);
+
+// The draws of U for bag `number`.
+inline index_t draws_of_bag(const BagOptions& options, index_t number) {
+  return options.bag_unl[static_cast<std::size_t>(number) % options.bag_unl.size()];
+}
 
 // The rows of one group, with their chances to be drawn.
 class DrawnGroup {
@@ -17,6 +26,9 @@ class DrawnGroup {
   DrawnGroup(std::vector<std::uint32_t> rows, const double* sample_weight);
 
   index_t size() const { return static_cast<index_t>(rows_.size()); }
+
+  // Appends the draws of P for a bag to `drawn`.
+  void draw_pos(const BagOptions& options, Random& random, std::vector<std::uint32_t>& drawn) const;
 
   // Appends n rows to `drawn`, each drawn from all rows.
   void draw_with_replacement(index_t n, Random& random, std::vector<std::uint32_t>& drawn) const;

@@ -41,7 +41,8 @@ class SlowTree {
            const std::vector<std::vector<std::uint32_t>>& codes, index_t number)
       : train_(train), options_(options), codes_(codes) {
     const std::uint64_t seed = fastpu::Random::derived(options.seed, static_cast<std::uint64_t>(number));
-    draw_bag(fastpu::Random(fastpu::Random::derived(seed, 0)));
+    const std::vector<index_t>& sizes = options.bag_unl;
+    draw_bag(fastpu::Random(fastpu::Random::derived(seed, 0)), at(sizes[at(number) % sizes.size()]));
     grow(fastpu::Random::derived(seed, 1));
   }
 
@@ -70,7 +71,7 @@ class SlowTree {
   }
 
  private:
-  void draw_bag(fastpu::Random random) {
+  void draw_bag(fastpu::Random random, std::size_t n_unl) {
     std::vector<index_t> group[2];
     for (index_t i = 0; i < train_.features->n_rows; ++i) {
       if (train_.sample_weight == nullptr || train_.sample_weight[i] > 0) group[train_.labels[i]].push_back(i);
@@ -99,11 +100,13 @@ class SlowTree {
       }
     };
     independent(group[1], group[1].size());
+    const std::vector<index_t> drawn = bag_;
+    for (index_t k = 1; k < options_.repeats_pos; ++k) bag_.insert(bag_.end(), drawn.begin(), drawn.end());
     all_p_ = static_cast<double>(bag_.size());
     if (options_.replace_unl) {
-      independent(group[0], at(options_.bag_unl));
+      independent(group[0], n_unl);
     } else if (const std::vector<double> w = weights(group[0]); are_equal(w)) {
-      for (std::size_t i = 0; i < at(options_.bag_unl); ++i) {
+      for (std::size_t i = 0; i < n_unl; ++i) {
         std::swap(group[0][i], group[0][i + random.scaled(static_cast<std::uint32_t>(group[0].size() - i))]);
         bag_.push_back(group[0][i]);
       }
@@ -114,7 +117,7 @@ class SlowTree {
         keys.emplace_back(e / w[i], group[0][i]);
       }
       std::ranges::sort(keys);
-      for (std::size_t i = 0; i < std::min(keys.size(), at(options_.bag_unl)); ++i) bag_.push_back(keys[i].second);
+      for (std::size_t i = 0; i < std::min(keys.size(), n_unl); ++i) bag_.push_back(keys[i].second);
     }
     all_u_ = static_cast<double>(bag_.size()) - all_p_;
   }

@@ -213,7 +213,7 @@ ForestOptions small_forest() {
   ForestOptions options;
   options.n_trees = 4;
   options.seed = 7;
-  options.bag_unl = 90;
+  options.bag_unl = {90, 40, 150};
   options.max_features = 3;
   options.min_leaf_rows = 2;
   options.prior = 0.3;
@@ -233,6 +233,7 @@ CASE("every criterion and kind of cut, with weights and without") {
           options.loss = criterion;
           options.random_cuts = random_cuts;
           options.replace_unl = replace;
+          options.repeats_pos = replace ? 3 : 1;
           check_against_slow(training_set(data, features, weighted), options);
         }
       }
@@ -274,7 +275,7 @@ CASE("every form of the codes") {
   const BinnedFeatures pairs = bin(data, 700);
   for (const bool random_cuts : {true, false}) {
     ForestOptions options = small_forest();
-    options.bag_unl = 400;
+    options.bag_unl = {400};
     options.random_cuts = random_cuts;
     check_against_slow(training_set(data, pairs), options);
     check_against_slow(training_set(data, sparse), options);
@@ -296,7 +297,7 @@ CASE("the same for any number of threads, at any level, in parts") {
   for (const index_t max_leaves : {0, 20}) {
     ForestOptions options = small_forest();
     options.n_trees = 37;
-    options.bag_unl = 1500;
+    options.bag_unl = {1500, 300, 40};
     options.max_leaves = max_leaves;
     const ForestResult one = grow(train, options);
     CHECK(same_forest(one, grow(train, options, 2)));
@@ -332,7 +333,7 @@ CASE("scores are the same in every form, and out of bag") {
   std::vector<float> floats(data.x.begin(), data.x.end());
   std::vector<double> rounded(floats.begin(), floats.end());
   ForestOptions options = small_forest();
-  options.bag_unl = 1000;
+  options.bag_unl = {1000};
   options.n_trees = 9;
   Team team(3);
   const auto scores = [&](const ForestResult& forest, const auto& x) {
@@ -413,7 +414,9 @@ CASE("what cannot be grown is refused") {
   using Train = ForestTrainingSet;
   const ForestTrainingSet train = training_set(data, features);
   refused(train, "n_trees", [](Options& o, Train&) { o.n_trees = 0; });
-  refused(train, "bag_unl", [](Options& o, Train&) { o.bag_unl = 0; });
+  refused(train, "bag_unl", [](Options& o, Train&) { o.bag_unl = {3, 0}; });
+  refused(train, "bag_unl", [](Options& o, Train&) { o.bag_unl.clear(); });
+  refused(train, "repeats_pos", [](Options& o, Train&) { o.repeats_pos = 0; });
   refused(train, "max_features", [](Options& o, Train&) { o.max_features = 0; });
   refused(train, "min_leaf_rows", [](Options& o, Train&) { o.min_leaf_rows = 0; });
   refused(train, "max_depth", [](Options& o, Train&) { o.max_depth = -2; });

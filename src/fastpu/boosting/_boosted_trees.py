@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.boosting._folds import Chosen, LabelledRows, best_so_far, row_counts
+from fastpu.common._bags import AutoBags, BagRatio, check_bag_ratio
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._warn import warn
 from fastpu.data._categories import category_flags
@@ -21,7 +22,6 @@ from fastpu.model._threshold import ScoredRows
 from fastpu.tree._copies import hashes_of_rows, warn_of_copies
 from fastpu.tree._fit import (
     bag_options,
-    check_bag_ratio,
     check_loss,
     check_max_features,
     drawn_features,
@@ -35,7 +35,7 @@ LOSSES: tuple[str, ...] = get_args(LossName)
 WITH_PRIOR = ("upu",)
 _GAMMA = 0.5
 _LEAST_WEIGHT = 1e-200
-_BAG_RATIO = 3.0
+_AUTO_BAGS = AutoBags(ratio=3.0, least_unl=(200,), few_pos=4)
 _LEAF_ROWS, _LEAF_ROWS_IN_BAGS = 20, 3
 _MOST_RATE = 1e6  # far beyond any useful one; without it scores could overflow, which the core refuses less plainly
 
@@ -84,7 +84,7 @@ class Settings:
     min_leaf_hessian: float
     lam: float
     n_bags: int
-    bag_ratio: float | None
+    bag_ratio: BagRatio
     subsample_unl: float
     max_features: str | int | float
 
@@ -101,8 +101,8 @@ def check_settings(given: Mapping[str, Any]) -> Settings:
         raise ValueError(f"gamma must be left at {_GAMMA} for loss={kind!r}, which has none, got {gamma:g}")
     bags = check_int("n_bags", given["n_bags"], low=1)
     ratio = check_bag_ratio(given["bag_ratio"])
-    if bags == 1 and ratio != _BAG_RATIO:
-        raise ValueError(f"bag_ratio must be left at {_BAG_RATIO} for n_bags=1, which takes all rows, got {ratio}")
+    if bags == 1 and ratio != "auto":
+        raise ValueError(f"bag_ratio must be left at 'auto' for n_bags=1, which takes all rows, got {ratio}")
     leaf_rows = _LEAF_ROWS if bags == 1 else _LEAF_ROWS_IN_BAGS
     if given["min_leaf_rows"] is not None:
         leaf_rows = check_int("min_leaf_rows", given["min_leaf_rows"], low=1)
@@ -174,7 +174,7 @@ class BoostingRun:
         settings = self.settings
         bags = {}
         if rows and settings.n_bags > 1:
-            bags = bag_options(settings.bag_ratio, rows.labels, rows.weights)
+            bags = bag_options(settings.bag_ratio, _AUTO_BAGS, rows.labels, rows.weights)
         options = _core.BoostedTreesOptions(
             loss=settings.loss,
             gamma=settings.gamma,

@@ -51,7 +51,7 @@ def fit_boosted_trees(
     min_leaf_hessian: float = 1e-3,
     lam: float = 10.0,
     n_bags: int = 1,
-    bag_ratio: float | None = 3.0,
+    bag_ratio: float | Literal["auto"] | None = "auto",
     subsample_unl: float = 1.0,
     max_features: Literal["sqrt", "all"] | int | float = "all",
     max_bins: int | None = None,
@@ -119,10 +119,13 @@ def fit_boosted_trees(
         Weight of the ridge penalty, which is added to H: 0, or at least 1e-12.
     n_bags : int, default 1
         Boosters whose scores are averaged. With more than one each has a bag of its own: n_P positive rows drawn with
-        replacement, `bag_ratio` n_P unlabelled rows drawn without, and all negative rows.
-    bag_ratio : float or None, default 3.0
-        Unlabelled rows of a bag for each positive one, > 0, at most all. None draws as many as there are, with
-        replacement. Leave it out for ``n_bags=1``, which takes all rows.
+        replacement, unlabelled rows drawn without (see `bag_ratio`), and all negative rows.
+    bag_ratio : "auto", float or None, default "auto"
+        How many unlabelled rows a bag draws. "auto" draws three for each positive one. With fewer than five labels it
+        draws at least 200, but then no more than a twentieth of all unlabelled rows. It never draws more than 63 % of
+        them, so that all have out-of-bag scores. A number > 0 is the unlabelled rows for each positive one, at most
+        all. None draws as many as there are, with replacement. Leave it
+        out for ``n_bags=1``, which takes all rows.
     subsample_unl : float, default 1.0
         Share of the unlabelled rows that a tree is grown on, in (0, 1], drawn anew for each.
     max_features : {"sqrt", "all"}, int or float, default "all"

@@ -41,6 +41,17 @@ class Forest:
     status: str = "n_trees"
 
 
+@dataclass(frozen=True)
+class Bags:
+    """The rows of some trees' bags, one bag after the other, by their numbers; positive ones come first in each."""
+
+    rows: NDArray[np.int64]
+    start: NDArray[np.int64]
+
+    def __getitem__(self, tree: int) -> NDArray[np.int64]:
+        return self.rows[self.start[tree] : self.start[tree + 1]]
+
+
 # ---- On a worker ----
 
 
@@ -49,14 +60,13 @@ def _take(part: Holding, rows: NDArray[np.int64]) -> BinnedFeatures:
     return taken
 
 
-def _grow(
-    parts: list[BinnedFeatures], bags: NDArray[np.int64], n_pos: int, options: dict[str, Any], n_threads: int
-) -> Forest:
+def _grow(parts: list[BinnedFeatures], bags: Bags, n_pos: int, options: dict[str, Any], n_threads: int) -> Forest:
     """Return trees that are grown on bags, whose rows are in `parts` in their order, each once."""
     rows = stacked_bins(parts)
     grown = _core.grow_on_bags(
         rows._native,
-        np.searchsorted(np.unique(bags), bags).astype(np.uint32),
+        np.searchsorted(np.unique(bags.rows), bags.rows).astype(np.uint32),
+        bags.start.copy(),  # in a message an array begins at any byte
         n_pos=n_pos,
         categorical=category_flags(rows.categories, rows.n_features),
         options=_core.ForestOptions(**options),
@@ -66,7 +76,7 @@ def _grow(
 
 
 def _score_left_out(
-    part: Holding, before: OutOfBag | None, grown: list[Forest], bags: list[NDArray[np.int64]], kept: list[int],
+    part: Holding, before: OutOfBag | None, grown: list[Forest], bags: list[Bags], kept: list[int],
     first_row: int, n_threads: int,
 ) -> OutOfBag:  # fmt: skip
     """Add the values of trees for the rows of a partition that their bags leave out, tree after tree."""
@@ -74,7 +84,7 @@ def _score_left_out(
     sums, counts = (np.zeros(n_rows), np.zeros(n_rows, np.int32)) if before is None else (a.copy() for a in before)
     if part.features is None:
         return sums, counts
-    for trees, rows, n_kept in zip(grown, bags, kept, strict=True):
+    for trees, in_bags, n_kept in zip(grown, bags, kept, strict=True):
         # In a message of Dask arrays begin at any byte.
         nodes, category_sets = trees.nodes.copy(), trees.category_sets.copy()
         for t in range(n_kept):
@@ -87,7 +97,8 @@ def _score_left_out(
                 n_features=part.features.n_features,
                 n_threads=n_threads,
             )
-            in_bag = rows[t][(rows[t] >= first_row) & (rows[t] < first_row + n_rows)] - first_row
+            rows = in_bags[t]
+            in_bag = rows[(rows >= first_row) & (rows < first_row + n_rows)] - first_row
             values[in_bag] = 0.0
             sums += values
             counts += 1
@@ -135,8 +146,8 @@ def grow_on_parts(
     `before` has for each partition the out-of-bag sums of earlier trees, as a future or None, which have `first_set`
     sets of categories. `on_tree` is called with the number of each tree, its leaves and its depth; True stops.
     """
+    n_pos = options["repeats_pos"] * int(np.count_nonzero(rows.counted(1)))
     first_row = np.cumsum(sizes, dtype=np.int64) - np.asarray(sizes)
-    n_pos = int(np.count_nonzero(rows.counted(1)))
     out_of_bag, trees_of_tasks, is_stopped = list(before), [], False
     for batches in _waves(tasks.client, options, n_pos, rows.features.n_features):
         drawn = [_draw(rows, {**options, **batch}, n_threads) for batch in batches]
@@ -164,7 +175,8 @@ def grow_on_parts(
 def _waves(client: Client, options: dict[str, Any], n_pos: int, n_features: int) -> Iterator[list[dict[str, int]]]:
     """Yield waves of tasks, one task for each thread of the workers: the first tree of each and its number of trees."""
     slots, n_trees = max(1, sum(client.nthreads().values())), options["n_trees"]
-    most = max(1, _GATHERED_BYTES // (2 * (n_pos + options["bag_unl"]) * n_features))
+    largest = n_pos + max(options["bag_unl"])
+    most = max(1, _GATHERED_BYTES // (2 * largest * n_features))
     size = max(1, min(most, -(-n_trees // slots)))
     for wave in range(0, n_trees, slots * size):
         end = min(n_trees, wave + slots * size)
@@ -174,11 +186,11 @@ def _waves(client: Client, options: dict[str, Any], n_pos: int, n_features: int)
         ]
 
 
-def _draw(rows: ForestRows, options: dict[str, Any], n_threads: int) -> NDArray[np.int64]:
-    """Return the numbers of the rows in the bags of some trees, a row each: first those of positive rows."""
+def _draw(rows: ForestRows, options: dict[str, Any], n_threads: int) -> Bags:
+    """Return the bags of some trees."""
     of_pos, of_unl = (np.flatnonzero(rows.counted(label)) for label in (1, 0))
     weights = rows.weights
-    bags = _core.draw_forest_bags(
+    drawn, start = _core.draw_forest_bags(
         n_pos=of_pos.size,
         n_unl=of_unl.size,
         weight_pos=None if weights is None else weights[of_pos],
@@ -186,13 +198,16 @@ def _draw(rows: ForestRows, options: dict[str, Any], n_threads: int) -> NDArray[
         options=_core.ForestOptions(**options),
         n_threads=n_threads,
     )
-    drawn = [of_pos[bags[:, : of_pos.size]], of_unl[bags[:, of_pos.size :]]]
-    return np.concatenate(drawn, axis=1)
+    place = np.arange(drawn.size) - np.repeat(start[:-1], np.diff(start))
+    is_pos = place < options["repeats_pos"] * of_pos.size
+    numbers = np.empty(drawn.size, dtype=np.int64)
+    numbers[is_pos], numbers[~is_pos] = of_pos[drawn[is_pos]], of_unl[drawn[~is_pos]]
+    return Bags(numbers, start)
 
 
-def _gathered(tasks: Tasks, first_row: NDArray[np.int64], bags: NDArray[np.int64]) -> list[Any]:
+def _gathered(tasks: Tasks, first_row: NDArray[np.int64], bags: Bags) -> list[Any]:
     """Return the futures of the rows in some bags, in their order, each once."""
-    rows = np.unique(bags)
+    rows = np.unique(bags.rows)
     own = np.split(rows, np.searchsorted(rows, first_row[1:]))
     chosen = [k for k, numbers in enumerate(own) if numbers.size]
     numbers = tasks.scatter([own[k] - first_row[k] for k in chosen])

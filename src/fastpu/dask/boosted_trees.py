@@ -144,7 +144,7 @@ lam, init_model, random_state, callback, progress
     >>> bool((model.packed_nodes == fastpu.fit_boosted_trees(X, y, n_rounds=20).packed_nodes).all())
     True
     """
-    given = {**locals(), "n_bags": 1, "bag_ratio": 3.0}
+    given = {**locals(), "n_bags": 1, "bag_ratio": "auto"}
     settings = check_settings(given)
     n_new = check_int("n_rounds", n_rounds, low=1)
     path = None if checkpoint is None else file_name(checkpoint)

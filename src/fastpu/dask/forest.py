@@ -37,7 +37,7 @@ def fit_forest(
     prior: float | None = None,
     scenario: Literal["case_control", "single_set"] = "case_control",
     splitter: Literal["random", "best"] = "random",
-    bag_ratio: float | None = 2.0,
+    bag_ratio: float | Literal["auto"] | None = "auto",
     max_features: Literal["auto", "sqrt", "all"] | int | float = "auto",
     min_leaf_rows: int = 3,
     max_depth: int | None = None,
@@ -89,7 +89,7 @@ max_bins, init_model, random_state, progress
     -----
     The rows of a bag are gathered for each tree: for b of them and d features about ``b d`` bytes. That is little while
     bags are small, as with few positive rows. With 100,000 positive rows and 500 trees it is 7 GB for 50 features;
-    beyond that a smaller `bag_ratio` or `fit_boosted_trees` sends less. A task holds the rows of its bags; the driver
+    beyond that a `bag_ratio` below 2 or `fit_boosted_trees` sends less. A task holds the rows of its bags; the driver
     draws the bags, and has the trees and 13 bytes a row, for labels and out-of-bag scores, and 8 more with weights.
 
     Examples

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
+from fastpu.common._bags import AutoBags, bag_sizes, check_bag_ratio
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_float, check_int, check_random_state
+from fastpu.common._params import check_int, check_random_state
 from fastpu.common._text import short
 from fastpu.estimators._base import seed_of
 from fastpu.estimators._meta import CloneRows, MetaClassifier, scores_of
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
+_AUTO_BAGS = AutoBags(ratio=1.0, least_unl=(100,))
 
 
 @answers_unknown_keywords
@@ -26,8 +28,8 @@ class PUBaggingClassifier(MetaClassifier):
     It is for a ranking by a learner of your own, such as LightGBM or a pipeline, with few labels and no prior. For
     trees `fastpu.fit_forest` does the same faster, and for support vector machines `fastpu.fit_bagging_svm`.
 
-    Each of T bags holds all n_pos positive rows, all rows labelled negative, and K = `bag_ratio` * n_pos unlabelled
-    rows, drawn with replacement, which stand in for negatives. The score of a row is the mean over the bags,
+    Each of T bags holds all n_pos positive rows, all rows labelled negative, and K unlabelled rows, drawn with
+    replacement, which stand in for negatives; see `bag_ratio`. The score of a row is the mean over the bags,
 
         f(x) = (f_1(x) + ... + f_T(x)) / T,
 
@@ -43,8 +45,11 @@ class PUBaggingClassifier(MetaClassifier):
         for every bag.
     n_bags : int, default 50
         T, the number of bags.
-    bag_ratio : float, default 1.0
-        > 0, unlabelled rows in a bag for each positive one; at least one row is drawn.
+    bag_ratio : "auto" or float, default "auto"
+        "auto" draws as many unlabelled rows as there are positive ones, at most 63 % of all. With fewer than 100
+        positive rows it draws 100, or a twentieth of all if that is fewer, and each positive row is in a bag several
+        times, so that both groups count alike. A number > 0 is
+        the unlabelled rows in a bag for each positive one, which is in it once; at least one row is drawn.
     response_method : {"auto", "predict_proba", "decision_function"}, default "auto"
         What of `estimator` is the score: by "auto" the probability of label 1 where there is one.
     n_jobs : int, optional
@@ -63,9 +68,9 @@ class PUBaggingClassifier(MetaClassifier):
     response_method_ : str
         What was taken as the score.
     threshold_ : float
-        1/2 for probabilities and 0 for decision functions, where `estimator` parts the classes of a bag. With
-        ``bag_ratio=1`` and no rows labelled negative that is where the densities of positive and unlabelled rows are
-        equal, which is where those of positive and negative rows are.
+        1/2 for probabilities and 0 for decision functions, where `estimator` parts the classes of a bag. With as many
+        positive as unlabelled rows in a bag, as by "auto", and no rows labelled negative that is where the densities
+        of positive and unlabelled rows are equal, which is where those of positive and negative rows are.
     classes_, n_features_in_, feature_names_in_
         As `fastpu.estimators` says.
 
@@ -97,25 +102,25 @@ class PUBaggingClassifier(MetaClassifier):
     estimator: Any
     _: KW_ONLY
     n_bags: int = 50
-    bag_ratio: float = 1.0
+    bag_ratio: float | Literal["auto"] = "auto"
     response_method: str = "auto"
     n_jobs: int | None = None
     random_state: int | np.random.Generator | np.random.RandomState | None = None
 
     def _fit(self, training: CloneRows) -> None:
         n_bags = check_int("n_bags", self.n_bags, low=1)
-        ratio = check_float("bag_ratio", self.bag_ratio, low=0, open_low=True)
+        ratio = _check_bag_ratio(self.bag_ratio)
         rng = check_random_state(seed_of(self.random_state))
         training.require_groups(self)
-        labelled = np.concatenate([training.rows(1), training.rows(-1)])
-        unlabelled = training.rows(0)
-        n_pos = training.rows(1).size
-        if ratio * n_pos > _MOST_DRAWS / n_bags:
+        positive, unlabelled = training.rows(1), training.rows(0)
+        wanted = 1.0 if ratio == "auto" else ratio
+        if wanted * positive.size > _MOST_DRAWS / n_bags:
             raise ValueError(
                 f"n_bags * bag_ratio * n_pos must be at most {_MOST_DRAWS} row numbers, got {short(n_bags)} * "
-                f"{ratio:g} * {n_pos}"
+                f"{wanted:g} * {positive.size}"
             )
-        size = max(1, round(ratio * n_pos))
+        size, repeats = _bag_size(ratio, positive.size, unlabelled.size)
+        labelled = np.concatenate([np.tile(positive, repeats), training.rows(-1)])
         bags = unlabelled[rng.integers(unlabelled.size, size=(n_bags, size))]
         seeds = rng.integers(2**31 - 1, size=n_bags)
         sums, counts = np.zeros(training.codes.size), np.zeros(training.codes.size)
@@ -147,6 +152,21 @@ class PUBaggingClassifier(MetaClassifier):
         for scores in parallel(jobs):
             total = total + scores
         return np.asarray(total) / len(self.estimators_)
+
+
+def _check_bag_ratio(bag_ratio: object) -> float | Literal["auto"]:
+    ratio = check_bag_ratio(bag_ratio)
+    if ratio is None:
+        raise TypeError("bag_ratio must be 'auto' or a number, got None")
+    return ratio
+
+
+def _bag_size(ratio: float | Literal["auto"], n_pos: int, n_unl: int) -> tuple[int, int]:
+    """Return how many unlabelled rows a bag holds, and how often each positive one."""
+    if ratio != "auto":
+        return max(1, round(ratio * n_pos)), 1
+    size = bag_sizes("auto", n_pos, n_unl, _AUTO_BAGS).unl[0]
+    return size, max(1, round(size / n_pos))
 
 
 def _fit_bag(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._bags import AutoBags, BagRatio, check_bag_ratio
 from fastpu.common._params import MANY, check_choice, check_int
 from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._warn import warn
@@ -18,13 +19,14 @@ from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model._prior import prior_by_labels
 from fastpu.model._threshold import ScoredRows
 from fastpu.tree._copies import warn_of_copies
-from fastpu.tree._fit import Start, bag_options, check_bag_ratio, check_loss, check_max_features, drawn_features, joined
+from fastpu.tree._fit import Start, bag_options, check_loss, check_max_features, drawn_features, joined
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 FUNCTION = "fit_forest"
 LOSSES = ("gini", "nnpu", "upu")
 WITH_PRIOR = ("nnpu", "upu")
 SPLITTERS = ("random", "best")
+AUTO_BAGS = AutoBags(ratio=2.0, least_unl=(10, 100, 500, 2000), least_pos=5)
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Growth:
     prior: float | None
     scenario: str
     splitter: str
-    bag_ratio: float | None
+    bag_ratio: BagRatio
     max_features: str | int | float
     min_leaf_rows: int
     max_depth: int | None
@@ -128,7 +130,7 @@ class ForestFit:
             "n_trees": min(self.n_new, MANY),
             "first_tree": start.n_trees,
             "seed": start.seed,
-            **bag_options(growth.bag_ratio, rows.labels, rows.weights),
+            **bag_options(growth.bag_ratio, AUTO_BAGS, rows.labels, rows.weights),
             "loss": growth.loss,
             "prior": rows.prior,
             "random_cuts": growth.splitter == "random",

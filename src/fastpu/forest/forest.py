@@ -33,7 +33,7 @@ def fit_forest(
     prior: float | None = None,
     scenario: Literal["case_control", "single_set"] = "case_control",
     splitter: Literal["random", "best"] = "random",
-    bag_ratio: float | None = 2.0,
+    bag_ratio: float | Literal["auto"] | None = "auto",
     max_features: Literal["auto", "sqrt", "all"] | int | float = "auto",
     min_leaf_rows: int = 3,
     max_depth: int | None = None,
@@ -53,8 +53,8 @@ def fit_forest(
     without a second fit. Where a line or a smooth boundary in few columns is enough, `fit_bagging_svm` and `fit_isvm`
     can be better, and where classes overlap much, `fit_boosted_trees` in bags.
 
-    Each tree has a bag of its own: n_P positive rows drawn with replacement, and `bag_ratio` n_P unlabelled rows drawn
-    without, which stand in for negatives. Few of the hidden positives are in any one bag, and the mean evens out the
+    Each tree has a bag of its own: n_P positive rows drawn with replacement, and some unlabelled rows drawn without,
+    which stand in for negatives. Few of the hidden positives are in any one bag, and the mean evens out the
     harm that they do. A tree splits its bag to minimise, over its leaves l,
 
     .. math:: \text{"gini":}\quad & \sum_l \frac{2 p_l u_l}{p_l + u_l}, \qquad \text{score of a leaf } \frac{p}{p + u}
@@ -88,9 +88,14 @@ def fit_forest(
     splitter : {"random", "best"}, default "random"
         "random" draws one cut for each feature that a node looks at, uniformly between its smallest and its largest
         value there, and takes the best of these (extra trees); "best" tries all cuts.
-    bag_ratio : float or None, default 2.0
-        Unlabelled rows of a bag for each positive one, > 0, at most all. None draws as many as there are, with
-        replacement.
+    bag_ratio : "auto", float or None, default "auto"
+        How many unlabelled rows a bag draws. "auto" draws two for each positive one. With few labels, three of four
+        bags draw more: at least 100, 500 and 2000, but no more than a twentieth of all unlabelled rows; the fourth
+        draws at least 10. No bag draws more than 63 % of them, so that all have out-of-bag scores. With fewer than
+        five labels each positive row that is drawn counts several times.
+
+        A number > 0 is the unlabelled rows for each positive one, in every bag, at most all. Where that is all of
+        them, no unlabelled row has an out-of-bag score. None draws as many as there are, with replacement.
     max_features : {"auto", "sqrt", "all"}, int or float, default "auto"
         Features that a node looks at, of those that are not constant in it: the root of the number of all, all, a
         number, or a share in (0, 1]. "auto" is the root, and a fifth of more than 100 dense features.

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
+from fastpu.common._bags import AutoBags, BagRatio, bag_sizes
 from fastpu.common._params import MANY, check_choice, check_float, check_int, check_random_state, value_key
 from fastpu.common._text import describe
 from fastpu.data._matrix import Matrix
@@ -54,19 +55,13 @@ def bin_rows(
 # ---- Bags ----
 
 
-def check_bag_ratio(bag_ratio: object) -> float | None:
-    """Return the unlabelled rows of a bag for each positive one, or None for a bootstrap."""
-    return None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True)
-
-
 def bag_options(
-    bag_ratio: float | None, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
+    bag_ratio: BagRatio, auto: AutoBags, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
 ) -> dict[str, Any]:
     """Return the options of the core that say how bags are drawn from these rows."""
     n_pos, n_unl, _ = label_counts(labels, weights)  # others are in no bag
-    if bag_ratio is None:
-        return {"bag_unl": n_unl, "replace_unl": True}
-    return {"bag_unl": max(1, round(min(bag_ratio * n_pos, n_unl))), "replace_unl": False}
+    sizes = bag_sizes(bag_ratio, n_pos, n_unl, auto)
+    return {"repeats_pos": sizes.repeats_pos, "bag_unl": list(sizes.unl), "replace_unl": sizes.replace_unl}
 
 
 # ---- Features that are drawn ----

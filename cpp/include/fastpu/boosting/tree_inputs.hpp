@@ -19,14 +19,12 @@ struct BoostedTreesTrainingSet {
 };
 
 // The instruction-set level of the loss is that of the whole fit.
-struct BoostedTreesOptions : TreeLossOptions, NewtonOptions {
+struct BoostedTreesOptions : TreeLossOptions, NewtonOptions, BagOptions {
   index_t n_rounds = 100;
   double min_leaf_rows = 20;  // by weight
   double subsample_unl = 1;   // in (0, 1]: the share of U that a tree is grown on, drawn anew for each tree
   index_t max_features = 0;   // the features that a tree may split, drawn anew for each tree; 0: all
   index_t n_bags = 0;         // 0: one booster on all rows
-  index_t bag_unl = 0;        // draws of U in a bag
-  bool replace_unl = false;   // whether U is drawn with replacement
   std::uint64_t seed = 0;
   index_t early_stopping_rounds = 0;     // 0: never; otherwise there must be an evaluation set
   TreesView init;                        // trees that the fit goes on from, bag after bag as in the result, or none

@@ -1,7 +1,7 @@
 // Forests of trees on bags of positive and unlabelled rows.
 //
-// Every tree is grown on a bag of its own: n_P rows of P drawn with replacement, and bag_unl rows of U, drawn without
-// replacement or with it. In every node max_features of the features that differ among its rows are drawn. Each offers
+// Every tree is grown on a bag of its own: rows of P drawn with replacement, and rows of U drawn without replacement or
+// with it (BagOptions). In every node max_features of the features that differ among its rows are drawn. Each offers
 // one cut at random (extra trees) or all of its cuts, and the split that gains most by the criterion is made; of equal
 // ones that of the feature drawn first.
 //
@@ -41,7 +41,7 @@ struct ForestTrainingSet {
   const std::uint8_t* categorical = nullptr;  // for every feature whether it is categorical (binned as such), or null
 };
 
-struct ForestOptions : PuTreeOptions {
+struct ForestOptions : PuTreeOptions, BagOptions {
   ForestLoss loss = ForestLoss::gini;
   double prior = 0.5;  // of nnpu and upu: the share of positives among U
   index_t n_trees = 500;
@@ -50,8 +50,6 @@ struct ForestOptions : PuTreeOptions {
   const double* oob_sum = nullptr;          // of the trees before the new ones, as in the result, or null
   const std::int32_t* oob_count = nullptr;  // the same
   std::uint64_t seed = 0;
-  index_t bag_unl = 1;       // draws of U in a bag
-  bool replace_unl = false;  // whether U is drawn with replacement
 };
 
 // A tree that is done, as a callback sees it.
@@ -89,10 +87,10 @@ struct BagGroups {
   const double* weight_unl = nullptr;
 };
 
-// The bags of some trees, all of the same size: of tree after tree the rows of P as they were drawn, then those of U.
+// The bags of some trees: of tree after tree the rows of P as they were drawn, then those of U.
 struct ForestBags {
-  index_t n_pos = 0;  // in each bag
-  index_t n_unl = 0;
+  index_t n_pos = 0;           // in each bag
+  std::vector<index_t> start;  // where the rows of each bag begin, and the end of the last
   std::vector<std::uint32_t> rows;
 };
 

@@ -1,9 +1,19 @@
 // How trees are grown: parts of the options of forests and of boosted trees.
 #pragma once
 
+#include <vector>
+
 #include "fastpu/common/types.hpp"
 
 namespace fastpu {
+
+// What bags of P and U hold. Bag t has bag_unl[t % bag_unl.size()] draws of U: its size follows from its number alone,
+// and bags that come later, or are drawn elsewhere, have the sizes that they would have had.
+struct BagOptions {
+  index_t repeats_pos = 1;  // how often each draw of P is in the bag: there are as many draws as rows, with replacement
+  std::vector<index_t> bag_unl{1};
+  bool replace_unl = false;  // whether U is drawn with replacement
+};
 
 // On a bag of rows.
 struct PuTreeOptions {
