@@ -29,7 +29,9 @@ def hashes_of_rows(
         return hashes
     order = np.lexsort((hashes, clusters[rows]))
     own, ordered = clusters[rows][order], hashes[order]
-    return ordered[np.concatenate([[True], (own[1:] != own[:-1]) | (ordered[1:] != ordered[:-1])])]
+    is_first = np.concatenate([[True], (own[1:] != own[:-1]) | (ordered[1:] != ordered[:-1])])
+    kept: NDArray[np.uint64] = ordered[is_first]
+    return kept
 
 
 def warn_of_copies(function: str, hashes_of: Callable[[int], NDArray[np.uint64]]) -> None:
