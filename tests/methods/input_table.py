@@ -127,6 +127,13 @@ PARAMETERS: dict[str, Parameter] = {
     "fit_bagging_svm.sample_weight": Parameter(
         "weights", none=True, bad=(*_NO_SCALARS[:-1], (np.ones(24), TypeError)), silent="any array is refused"
     ),
+    "groups": Parameter("object", none=True, bad=_NO_SCALARS[:-1], changes=("groups",)),
+    "fit_boosted_trees.groups": Parameter(
+        "object", none=True, bad=_NO_SCALARS[:-1], changes=("groups",), where={"n_bags": 2}
+    ),
+    "fit_pnu_auc_boost.groups": Parameter(
+        "object", none=True, bad=_NO_SCALARS[:-1], changes=("groups",), where={"early_stopping_rounds": 3}
+    ),
     "sample_cost": Parameter("weights", none=True, bad=_NO_SCALARS[:-1], changes=("weights",)),
     "centers": Parameter("matrix", none=True, bad=_NO_SCALARS[:-1], under={"gauss": True}, changes=("centers",)),
     "eval_set": Parameter("object", none=True, bad=_PAIR, silent="it judges the rounds; early stopping reads it"),

@@ -46,7 +46,7 @@ def stratified_folds(
 def _folds_of_clusters(
     labels: NDArray[np.int8], n_folds: int, rng: np.random.Generator, clusters: NDArray[np.int32]
 ) -> list[Fold]:
-    """Deal clusters out, those with most positive rows first, then those with most negative and unlabelled ones.
+    """Deal out the clusters with positive rows, then others with negative ones, then the rest, the largest ones first.
 
     The folds are gone through there and back again, so that none gets the larger cluster of every round.
     """
@@ -55,9 +55,13 @@ def _folds_of_clusters(
     n_clusters = int(of_row.max()) + 1
     counts = {code: np.bincount(of_row[labels == code], minlength=n_clusters) for code in (1, 0, -1)}
     order = np.lexsort((rng.random(n_clusters), -counts[0], -counts[-1], -counts[1]))
+    kind_of = np.where(counts[1] > 0, 0, np.where(counts[-1] > 0, 1, 2))
     there_and_back = np.concatenate([np.arange(n_folds), np.arange(n_folds)[::-1]])
     fold_of: NDArray[np.intp] = np.empty(n_clusters, dtype=np.intp)
-    fold_of[order] = there_and_back[np.arange(n_clusters) % there_and_back.size]
+    for number in range(3):
+        of_kind = order[kind_of[order] == number]
+        fold_of[of_kind] = there_and_back[np.arange(of_kind.size) % there_and_back.size]
+        there_and_back = n_folds - 1 - there_and_back  # the next kind begins at the other end
     fold = fold_of[of_row]
     for code, kind in ((1, "positive"), (0, "unlabelled"), (-1, "negative")):
         n_with = np.unique(fold[labels == code]).size
