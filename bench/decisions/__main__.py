@@ -1,6 +1,6 @@
 """How often what fastpu says of a ranking holds, in simulations where the truth is known.
 
-python bench/decisions [--parts intervals bounds] [--repeats 200] [--boot 200] [--labels 2 5 10 20 200]
+python bench/decisions [--parts intervals bounds groups] [--repeats 200] [--boot 200] [--labels 2 5 10 20 200]
     [--unlabelled 2000] [--apart 1 2.5 4] [--priors 0.02 0.1 0.3] [--jobs 2] [--output DIR]
 
 Scores of negative rows are N(0, 1), those of positive ones N(apart, 1). As many rows are flagged as are positive among
@@ -9,6 +9,8 @@ Markdown, with a standard error of 2 for 200 repeats:
 
 intervals   the prior is known; labelled rows are few
 bounds      the prior is estimated by `fastpu.priors.bbe` from 200 labelled rows, and often known as an upper bound only
+groups      ten rows of a customer are alike: what is said of new customers, without `groups` and with them. Here a draw
+            is a table of its own, and 20 are enough
 
 The truth of recall, lift, average precision and AUC is that of the population. That of the precision is the share of
 positives among the very rows that are flagged, and beside it that of the population.
@@ -23,13 +25,14 @@ from typing import TYPE_CHECKING
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import bounds
+import customers
 import intervals
 from shared import Parser, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PARTS = {"intervals": intervals.report, "bounds": bounds.report}
+PARTS = {"intervals": intervals.report, "bounds": bounds.report, "groups": customers.report}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
