@@ -31,10 +31,10 @@ def test_a_bag_never_has_all_unlabelled_rows_and_never_none(n_pos, n_unl):
 
 def test_few_labels_have_bags_of_several_sizes_and_many_labels_two_rows_for_each():
     assert bag_sizes("auto", 1, 100_000, AUTO_BAGS).unl == (10, 100, 500, 2000)
-    assert bag_sizes("auto", 1, 4000, AUTO_BAGS).unl == (10, 100, 200, 200)  # a twentieth
+    assert bag_sizes("auto", 1, 4000, AUTO_BAGS).unl == (10, 100, 400, 400)  # a tenth
     assert bag_sizes("auto", 120, 4000, AUTO_BAGS).unl == (240,) * 4
     assert bag_sizes("auto", 1000, 100_000, AUTO_BAGS).unl == (2000,) * 4
-    assert [bag_sizes("auto", n, 4000, AUTO_BAGS).repeats_pos for n in (1, 2, 3, 4, 5, 1000)] == [5, 3, 2, 2, 1, 1]
+    assert [bag_sizes("auto", n, 4000, AUTO_BAGS).repeats_pos for n in (1, 2, 3, 5, 9, 10, 1000)] == [10, 5, 4, 2, 2, 1, 1]
 
 
 def test_a_number_means_the_same_in_every_bag():

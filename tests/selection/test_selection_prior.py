@@ -54,7 +54,7 @@ def test_every_method_is_chosen_by_every_criterion_with_a_prior(name, scoring):
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_the_points_that_need_a_prior_are_given_it_and_the_others_are_not(data, n_threads):
     grid = {"loss": ["gini", "nnpu", "upu"], "max_leaves": [2, 3]}
-    options = {"scoring": "err_star", "prior": 0.4, "cv": 2, "random_state": 0, "n_trees": 3}
+    options = {"scoring": "err_star", "prior": 0.4, "cv": 2, "random_state": 0, "n_trees": 20}
     found = fastpu.select(fastpu.fit_forest, *data, grid, n_threads=n_threads, **options)
     assert "failed" not in found.table["status"].tolist()
     for i, (loss, leaves) in enumerate(itertools.product(*grid.values())):

@@ -124,7 +124,7 @@ def fit_boosted_trees(
         replacement, unlabelled rows drawn without (see `bag_ratio`), and all negative rows.
     bag_ratio : "auto", float or None, default "auto"
         How many unlabelled rows a bag draws. "auto" draws three for each positive one. With fewer than five labels it
-        draws at least 200, but then no more than a twentieth of all unlabelled rows. It never draws more than 63 % of
+        draws at least 200, but then no more than a tenth of all unlabelled rows. It never draws more than 63 % of
         them, so that all have out-of-bag scores. A number > 0 is the unlabelled rows for each positive one, at most
         all. None draws as many as there are, with replacement. Leave it
         out for ``n_bags=1``, which takes all rows.

@@ -12,7 +12,7 @@ from fastpu.common._text import describe
 BagRatio: TypeAlias = float | Literal["auto"] | None
 
 _MOST_OF_UNLABELLED = 0.632  # as a bootstrap: every third bag leaves a row out, so that it has out-of-bag scores
-_MOST_BEYOND_RATIO = 0.05  # of the unlabelled rows: where many of them are positive, more do harm
+_MOST_BEYOND_RATIO = 0.1  # of the unlabelled rows: where many of them are positive, more do harm
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class AutoBags:
         Unlabelled rows of a bag for each positive one, where there are enough positive ones.
     least_unl : tuple of int
         Fewest unlabelled rows of a bag: of bag 0, 1, ..., and then from the first again. Beyond `ratio` at most a
-        twentieth of all is taken.
+        tenth of all is taken.
     least_pos : int
         Fewest positive rows of a bag: of fewer draws each is in it several times, or leaves of some rows could not
         tell them from others.

@@ -47,7 +47,7 @@ class PUBaggingClassifier(MetaClassifier):
         T, the number of bags.
     bag_ratio : "auto" or float, default "auto"
         "auto" draws as many unlabelled rows as there are positive ones, at most 63 % of all. With fewer than 100
-        positive rows it draws 100, or a twentieth of all if that is fewer, and each positive row is in a bag several
+        positive rows it draws 100, or a tenth of all if that is fewer, and each positive row is in a bag several
         times, so that both groups count alike. A number > 0 is
         the unlabelled rows in a bag for each positive one, which is in it once; at least one row is drawn.
     response_method : {"auto", "predict_proba", "decision_function"}, default "auto"

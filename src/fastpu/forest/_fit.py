@@ -26,7 +26,7 @@ FUNCTION = "fit_forest"
 LOSSES = ("gini", "nnpu", "upu")
 WITH_PRIOR = ("nnpu", "upu")
 SPLITTERS = ("random", "best")
-AUTO_BAGS = AutoBags(ratio=2.0, least_unl=(10, 100, 500, 2000), least_pos=5)
+AUTO_BAGS = AutoBags(ratio=2.0, least_unl=(10, 100, 500, 2000), least_pos=10)
 
 
 @dataclass(frozen=True)

@@ -92,9 +92,9 @@ def fit_forest(
         value there, and takes the best of these (extra trees); "best" tries all cuts.
     bag_ratio : "auto", float or None, default "auto"
         How many unlabelled rows a bag draws. "auto" draws two for each positive one. With few labels, three of four
-        bags draw more: at least 100, 500 and 2000, but no more than a twentieth of all unlabelled rows; the fourth
+        bags draw more: at least 100, 500 and 2000, but no more than a tenth of all unlabelled rows; the fourth
         draws at least 10. No bag draws more than 63 % of them, so that all have out-of-bag scores. With fewer than
-        five labels each positive row that is drawn counts several times.
+        ten labels each positive row that is drawn counts several times.
 
         A number > 0 is the unlabelled rows for each positive one, in every bag, at most all. Where that is all of
         them, no unlabelled row has an out-of-bag score. None draws as many as there are, with replacement.
