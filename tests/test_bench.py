@@ -42,8 +42,8 @@ COMMANDS = {
         "| digits | 164 |",
     ),
     "decisions": (
-        "--repeats 2 --boot 10 --labels 5 --unlabelled 300 --apart 4 --priors 0.3 --jobs 1",
-        "sklearn",
+        "--parts intervals bounds --repeats 2 --boot 10 --labels 5 --unlabelled 300 --apart 4 --priors 0.3 --jobs 1",
+        "",
         "| 5 | 0.3 | 4 | 100 |",
     ),
     "defaults": ("--sets some=yes --splits 1 --shares 0.3 --limit 60 --data", "sklearn", "| fit_bagging_svm rbf |"),
@@ -97,6 +97,21 @@ def test_the_command_prints_its_table(name, data, tmp_path):
     if arguments.endswith("--data"):
         command.append(str(data))
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert words in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("tables", "| 0.2 | 4 | bbe, out-of-bag scores | "),
+        ("leaks", "| fit_forest | an outcome | 200 | 6 | 100 | 100 |"),
+    ],
+)
+def test_decisions_on_tables_with_gaps_and_categories(part, words):
+    pytest.importorskip("pandas")
+    command = [sys.executable, str(BENCH / "decisions"), "--parts", part, "--draws", "1", "--jobs", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert words in done.stdout
 

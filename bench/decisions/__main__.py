@@ -1,7 +1,7 @@
 """How often what fastpu says of a ranking holds, in simulations where the truth is known.
 
-python bench/decisions [--parts intervals bounds groups] [--repeats 200] [--boot 200] [--labels 2 5 10 20 200]
-    [--unlabelled 2000] [--apart 1 2.5 4] [--priors 0.02 0.1 0.3] [--jobs 2] [--output DIR]
+python bench/decisions [--parts intervals bounds tables leaks groups] [--repeats 200] [--draws 20] [--boot 200]
+    [--labels 2 5 10 20 200] [--unlabelled 2000] [--apart 1 2.5 4] [--priors 0.02 0.1 0.3] [--jobs 2] [--output DIR]
 
 Scores of negative rows are N(0, 1), those of positive ones N(apart, 1). As many rows are flagged as are positive among
 the unlabelled ones, and ten at least. Printed are percentages of intervals of 90 % that hold the truth, as tables of
@@ -9,8 +9,11 @@ Markdown, with a standard error of 2 for 200 repeats:
 
 intervals   the prior is known; labelled rows are few
 bounds      the prior is estimated by `fastpu.priors.bbe` from 200 labelled rows, and often known as an upper bound only
-groups      ten rows of a customer are alike: what is said of new customers, without `groups` and with them. Here a draw
-            is a table of its own, and 20 are enough
+tables      the prior is estimated from a table with gaps and categories, by `fastpu.priors` on its rows or on scores
+leaks       a column knows the labels: percentages of fits that tell of it, and that name it
+groups      ten rows of a customer are alike: what is said of new customers, without `groups` and with them
+
+The last three have draws of their own, `--draws` of each cell, and other sizes, which stand in their titles.
 
 The truth of recall, lift, average precision and AUC is that of the population. That of the precision is the share of
 positives among the very rows that are flagged, and beside it that of the population.
@@ -27,25 +30,34 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 import bounds
 import customers
 import intervals
+import leaking_columns
+import tables
 from shared import Parser, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PARTS = {"intervals": intervals.report, "bounds": bounds.report, "groups": customers.report}
+PARTS = {
+    "intervals": intervals.report,
+    "bounds": bounds.report,
+    "tables": tables.report,
+    "leaks": leaking_columns.report,
+    "groups": customers.report,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = Parser("decisions", __doc__)
     parser.add("--parts", "what to measure", list(PARTS), nargs="+", choices=list(PARTS))
     parser.add("--repeats", "draws of each cell", 200)
+    parser.add("--draws", "draws of each cell of tables and leaks", 20)
     parser.add("--boot", "samples of each interval", 200)
     parser.add("--labels", "labelled positive rows, of the intervals", [2, 5, 10, 20, 200], nargs="+")
     parser.add("--unlabelled", "unlabelled rows", 2000)
     parser.add("--apart", "means of the positive scores", [1.0, 2.5, 4.0], nargs="+")
     parser.add("--priors", "shares of positives", [0.02, 0.1, 0.3], nargs="+")
     parser.add_common(jobs=True)
-    options = parser.parsed(argv, "repeats", "boot", "unlabelled", "jobs", shares=("priors",))
+    options = parser.parsed(argv, "repeats", "draws", "boot", "unlabelled", "jobs", shares=("priors",))
     texts, results = [], {}
     for part in options.parts:
         text, results[part] = PARTS[part](options)

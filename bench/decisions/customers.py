@@ -71,7 +71,7 @@ def measured(seed: int) -> dict[str, float]:
 
 
 def report(options: Namespace) -> tuple[str, dict[str, Any]]:
-    draws = run_tasks(measured, list(range(options.repeats)), options.jobs, "groups")
+    draws = run_tasks(measured, list(range(options.draws)), options.jobs, "groups")
     mean = {name: float(np.mean([each[name] for each in draws])) for name in draws[0]}
     rows = [
         [what, *(f"{mean[name]:.{digits}f}" if name else "" for name in names)]
@@ -84,6 +84,6 @@ def report(options: Namespace) -> tuple[str, dict[str, Any]]:
             ("log loss of the probabilities of stumps", 2, "stumps' loss without", "stumps' loss with", "share alone"),
         )
     ]
-    title = f"{ROWS} rows of each of {CUSTOMERS} customers, means of {options.repeats} draws"
+    title = f"{ROWS} rows of each of {CUSTOMERS} customers, means of {options.draws} draws"
     head = ["", "without groups", "with groups", "of new customers; log loss of the share alone"]
     return table(head, rows, title=title), {"draws": draws}

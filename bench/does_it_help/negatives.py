@@ -1,6 +1,6 @@
 """Rows that were checked and are negative: what should a fit do with them?
 
-python bench/does_it_help/negatives.py --packages build/packages [--tables NAME ...] [--seeds 3] [--output DIR]
+python bench/does_it_help/negatives.py --packages build/packages [--tables NAME ...] [--seeds 1] [--output DIR]
 
 --packages is the folder of the wheels that `make help-table` fetches. Half of at most 4,000 rows of a table are to fit,
 and 50 of their positive rows are labelled. Then 40 or 400 negative rows are known: random ones, or those that are found
@@ -134,7 +134,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = Parser("negatives", __doc__)
     parser.add("--packages", "folder of the wheels that hold tables", type=Path, required=True)
     parser.add("--tables", "to run", list(TABLES), nargs="+", metavar="NAME")
-    parser.add("--seeds", "splits of each table", 3)
+    parser.add("--seeds", "splits of each table", 1)
     parser.add_common(jobs=True)
     options = parser.parsed(argv, "seeds", "jobs")
     todo = [(options.packages, name, seed) for name in options.tables for seed in range(options.seeds)]

@@ -37,9 +37,10 @@ class FailedFitWarning(UserWarning):
 
 
 class LabelWarning(UserWarning):
-    """Labels are taken in another way than they are given or probably meant.
+    """Labels, or what has an entry for each row, are taken in another way than they are given or probably meant.
 
-    A classifier takes two words the other way round, or a table of one column is taken for a vector.
+    A classifier takes two words the other way round, or a table of one column is taken for a vector, or weights change
+    nothing. Also: labelled and unlabelled rows are told apart so well that a column probably knows the labels.
     """
 
 

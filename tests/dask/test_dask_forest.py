@@ -124,6 +124,15 @@ def test_copies_of_labelled_rows_are_found_in_other_partitions(client, weighted)
         on_dask.fit_forest(far_X, far_y, sample_weight=far_weights, n_trees=5, random_state=3)
 
 
+@pytest.mark.parametrize("chunks", CHUNKS.values(), ids=CHUNKS)
+def test_a_column_that_knows_the_labels_is_found_in_all_partitions(client, chunks):
+    X, y, _ = rows()
+    X[:, 4] = y
+    far_X, far_y = far(X, y, chunks=chunks)
+    with pytest.warns(fastpu.exceptions.LabelWarning, match="and so by column 4 alone"):
+        on_dask.fit_forest(far_X, far_y, n_trees=60, random_state=0)
+
+
 def test_a_forest_goes_on(client):
     X, y, _ = rows()
     far_X, far_y = far(X, y, chunks=300)

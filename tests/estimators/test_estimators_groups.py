@@ -49,6 +49,7 @@ def test_one_group_cannot_be_fitted_and_held_out(fit):
         fit(X, one, groups=customer, early_stopping_rounds=5)
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.LabelWarning")  # of fits without groups
 @pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")  # of the fits without groups
 @pytest.mark.parametrize("kind", [estimators.ForestClassifier, estimators.PNUAUCBoostClassifier])
 def test_probabilities_by_groups_hold_for_new_customers(kind):

@@ -72,9 +72,9 @@ def slow_forest(
     n_pos, n_unl = (int(np.sum((labels == label) & counted)) for label in (1, 0))
     repeats_pos, sizes = 1, [n_unl]
     if bag_ratio == "auto":
-        repeats_pos = max(1, -(-5 // n_pos))
+        repeats_pos = max(1, -(-10 // n_pos))
         sizes = [
-            min(max(1, 2 * n_pos, min(least, round(n_unl / 20))), max(1, round(0.632 * n_unl)))
+            min(max(1, 2 * n_pos, min(least, round(0.1 * n_unl))), max(1, round(0.632 * n_unl)))
             for least in (10, 100, 500, 2000)
         ]
     elif bag_ratio is not None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu.exceptions import CopiedRowsWarning, EstimateWarning
+from fastpu.exceptions import CopiedRowsWarning, EstimateWarning, LabelWarning
 from method_recipes import model_bits
 
 BAGGED = {
@@ -27,6 +27,7 @@ def customers(n=120, rows=8, seed=0, d=6):
     return X[order], customer[order] % 4 == 0, customer[order]
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.LabelWarning")  # of fits without groups
 @every
 def test_labels_that_tell_nothing_of_new_customers_are_not_learnt_out_of_bag(fit):
     # On the mean over data; one draw of 30 labelled customers has a standard error of .05.
@@ -37,6 +38,15 @@ def test_labels_that_tell_nothing_of_new_customers_are_not_learnt_out_of_bag(fit
         found.append(fastpu.metrics.auc(y, scores))
         assert fastpu.metrics.auc(y, fit(X, y, random_state=0).oob_decision_function) > 0.7
     assert 0.38 < np.mean(found) < 0.62
+
+
+def test_out_of_bag_scores_that_know_the_customers_are_told_of():
+    X, y, customer = customers()
+    with pytest.warns(
+        LabelWarning, match="If several rows belong together, such as those of one customer, pass groups"
+    ):
+        fastpu.fit_forest(X, y, random_state=0)
+    fastpu.fit_forest(X, y, groups=customer, random_state=0)
 
 
 @every
@@ -59,6 +69,7 @@ def test_the_names_of_groups_do_not_matter_and_threads_do_not_either(fit):
     assert model_bits(fit(X, y, groups=customer // 2, random_state=0)) != model_bits(model)
 
 
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.LabelWarning")  # of fits without groups
 @every
 def test_trees_that_are_added_have_the_bags_of_a_single_fit(fit):
     X, y, customer = customers(n=40)

@@ -378,6 +378,7 @@ _set("select", prior=share(none=True, under={"scoring": "err_star"}), k=replace(
 _set("select", random_state=Parameter("seed", none=True, changes=(1,), under={"admit": ["degenerate"]}))
 _set("select", n_threads=integer(1, none=True, patient="that many processes are started, up to 16"))
 _set("metrics.ranking_curve", prior=share(none=True))
+_set("priors.bbe priors.km2", scores=Parameter("object", none=True, bad=_NO_SCALARS[:-1], under={"X": None}))
 _set("priors.bbe priors.scar_test", fit=Parameter("callback", none=True, bad=_OBJECTS))
 _set("priors.scar_test", n_top=integer(10, 20, under={"prior": None}))
 _set("priors.scar_test", n_permutations=integer(1, 10**6, patient="so many permutations are made, until Ctrl-C"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import pytest
 import fastpu
 from fastpu.common._frozen import FrozenMapping
 from fastpu.data._validate import check_matrix
-from fastpu.exceptions import LabelWarning
+from fastpu.exceptions import EstimateWarning, LabelWarning
 from helpers import refused
 
 RNG = np.random.default_rng(0)
@@ -37,9 +38,15 @@ def test_row_labels_in_another_order_are_warned_of():
         fastpu.fit_upu(X, turned, prior=0.4)
 
 
-def test_estimates_of_a_prior_say_how_to_leave_negatives_out():
+def test_estimates_of_a_prior_leave_negatives_out():
     y = np.where(Y, 1, np.where(np.arange(60) % 7 == 0, -1, 0))
-    refused(ValueError, "leave them out, X[y >= 0] and y[y >= 0]", fastpu.priors.bbe, X.to_numpy(), y)
+    text = "y holds -1 and no 0, which is ambiguous"
+    for estimate in (fastpu.priors.bbe, fastpu.priors.km2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EstimateWarning)
+            found, expected = (estimate(X[rows], y[rows], random_state=0) for rows in (y < 2, y >= 0))
+        assert found.value == expected.value
+        refused(ValueError, text, estimate, X, np.where(Y, 1, -1))
 
 
 def test_places_of_categories_are_found_once_and_not_pickled():

@@ -87,7 +87,11 @@ def test_what_is_no_matrix_of_numbers_is_refused(name, unchanged):
 def allows_holes(name: str) -> bool:
     """Tell whether a function takes NaN and infinite entries."""
     owners = ("StumpEnsemble", "TreeEnsemble")
-    return name in {"stack", "bin_features", "fit_forest"} or "boost" in name or name.startswith(owners)
+    return (
+        name in {"stack", "bin_features", "fit_forest", "priors.bbe", "priors.scar_test"}
+        or "boost" in name
+        or name.startswith(owners)
+    )
 
 
 # -- sparse ------------------------------------------------------------------------------------------------------------

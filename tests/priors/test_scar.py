@@ -211,4 +211,7 @@ def test_calls_that_say_too_little_or_too_much_are_refused():
     for options in ({}, {"prior": 0.3, "n_top": 20}):
         refused(TypeError, "one of prior and n_top must be given", scar_test, X, labelled, **options)
     refused(ValueError, "X must have at least 2 columns", scar_test, X[:, :1], labelled, prior=0.3)
-    refused(ValueError, "takes no labelled negatives", scar_test, X, np.arange(60) % 3 - 1, prior=0.3)
+    refused(ValueError, "y holds -1 and no 0", scar_test, X, np.where(labelled, 1, -1), prior=0.3)
+    y = np.arange(60) % 3 - 1
+    found, expected = (scar_test(X[rows], y[rows], n_top=10, n_divisions=1, random_state=0) for rows in (y < 2, y >= 0))
+    np.testing.assert_array_equal(found.p_divisions, expected.p_divisions)

@@ -17,7 +17,7 @@ from fastpu.common._sharing import marked
 from fastpu.common._text import where_column
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
-from fastpu.data._training_rows import TrainingRows, open_training_rows
+from fastpu.data._training_rows import TrainingRows, open_training_rows, warn_of_balancing
 from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
@@ -383,6 +383,7 @@ def _open(
         listed = ", ".join(f"{counts[g]} {GROUP[g]}" for g in counts)
         hint = "" if counts[-1] or -1 not in needed else "; if 0 means negative, pass fastpu.as_labels(y, negative=0)"
         raise ValueError(f"y must hold {wanted} rows for {function}{why}, got {listed} rows of positive weight{hint}")
+    warn_of_balancing(function, rows.labels, rows.weights)
     basis = shape.basis(rows, generator, options["n_threads"], _check_room)
     return _PairRows(**vars(rows), function=function, shape=shape, basis=basis, **options)
 

@@ -27,6 +27,7 @@ from fastpu.tree._fit import (
     drawn_features,
     joined,
 )
+from fastpu.tree._leaks import warn_of_leaks
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 FUNCTION = "fit_boosted_trees"
@@ -260,9 +261,14 @@ def make_model(
         model = scored.with_threshold(model)
     if settings.n_bags > 1:
         n_threads = training.n_threads
-        warn_of_copies(FUNCTION, lambda label: hashes_of_rows(features, scored.counted(label), n_threads, clusters))
         if clusters is not None:
             scored.warn_of_groups_in_all_bags(FUNCTION, model)
+
+        def hashes(label: int) -> NDArray[np.uint64]:
+            return hashes_of_rows(features, scored.counted(label), n_threads, clusters)
+
+        if not warn_of_copies(FUNCTION, hashes):
+            warn_of_leaks(FUNCTION, model, scored, features.column)
     _warn(model, scored, grown, chosen)
     return model
 

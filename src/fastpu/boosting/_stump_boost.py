@@ -28,6 +28,7 @@ from fastpu.data._category_order import in_order
 from fastpu.data._clusters import cluster_numbers
 from fastpu.data._matrix import Matrix, columns_of
 from fastpu.data._row_labels import warn_of_other_order
+from fastpu.data._training_rows import warn_of_balancing
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
@@ -101,6 +102,7 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
     weights = check_sample_weight(given["sample_weight"], data.n_rows)
     clusters = cluster_numbers(given.get("groups"), data.n_rows)
     check_group_counts(fit, label_counts(labels, weights), is_weighted=weights is not None)
+    warn_of_balancing(fit.function, labels, weights)
     data = in_order(data, labels, weights, unused=fit.unused)
     if fit.unused is not None and (labels == fit.unused).any():  # with weight 0 their values give no thresholds either
         weights = np.where(labels == fit.unused, 0.0, 1.0 if weights is None else weights)

@@ -182,8 +182,9 @@ def fit_boosted_trees(
     -----
     ConvergenceWarning
         If early stopping was asked for and all rounds were made before it.
-    CopiedRowsWarning
-        If bags leave out labelled rows of which they hold copies, as in `fit_forest`.
+    CopiedRowsWarning, LabelWarning
+        If bags leave out labelled rows of which they hold copies, or their out-of-bag scores tell labelled from
+        unlabelled rows nearly perfectly, as in `fit_forest`.
     DegenerateModelWarning
         If no split was found, or the model calls all training rows the same.
 

@@ -133,6 +133,8 @@ def fit_pnu_auc_boost(
     DegenerateModelWarning
         If no stump has Delta > rho + stop_tol from the start: the model is empty (n_iter 0, status "no_gain",
         converged) and scores every row 0.
+    LabelWarning
+        If `sample_weight` is one number for each kind of label, which changes nothing.
 
     Notes
     -----

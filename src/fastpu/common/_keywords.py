@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from fastpu.common._methods import BALANCE, DECLARED
+
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 _CLASS_WEIGHTS = "class_weight class_weights scale_pos_weight pos_weight is_unbalance"
@@ -85,6 +87,8 @@ def answers_unknown_keywords(function: _Function) -> _Function:
 def _answer(function: str, signature: inspect.Signature, keyword: str) -> str:
     """Return the message about a keyword that a function with this signature does not have."""
     own = list(signature.parameters)
+    if keyword in _CLASS_WEIGHTS.split() and (balance := _balance_of(function)):
+        return f"{function}() got an unexpected keyword argument {keyword!r}; {balance}"
     ours = next(
         (
             matches
@@ -96,3 +100,12 @@ def _answer(function: str, signature: inspect.Signature, keyword: str) -> str:
     listed = [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY] or own
     advice = f"use {' or '.join(ours)}" if ours else f"its keywords are {', '.join(listed)}"
     return f"{function}() got an unexpected keyword argument {keyword!r}; {advice}"
+
+
+def _balance_of(function: str) -> str:
+    """Return what there is to say of class weights to who calls a method or its classifier; "" for others."""
+    for name, method in DECLARED.items():
+        if function in (name, method.classifier):
+            is_weighed_at_fit = function == method.classifier and method.weights
+            return BALANCE.get(name) or ("pass sample_weight to fit" if is_weighed_at_fit else "")
+    return ""

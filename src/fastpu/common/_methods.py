@@ -88,6 +88,21 @@ DECLARED = {
 }
 
 
+_OF_BAGS = "bag_ratio says how many unlabelled rows a bag has"
+_BOTH = "labelled and unlabelled rows weigh the same already, however many there are of each"
+_EACH = "each group of rows weighs the same already, however many rows it has"
+_BY_PRIOR = "prior says how labelled and unlabelled rows weigh, however many there are of each"
+#: How the groups weigh, for who asks for class weights where neither weights nor costs are the answer.
+BALANCE = {
+    "fit_forest": f"{_BOTH}; {_OF_BAGS}",
+    "fit_boosted_trees": f"{_BOTH}, or as prior says with loss='upu' or 'nnpu'; {_OF_BAGS}",
+    "fit_bagging_svm": f"{_BOTH}; {_OF_BAGS}",
+    **dict.fromkeys(("fit_upu", "fit_nnpu"), _BY_PRIOR),
+    **dict.fromkeys(("fit_pnu_auc_boost", "fit_rankboost_auc", "fit_pnu_adaboost"), _EACH),
+    **dict.fromkeys(("fit_ls_auc", "fit_samult", "fit_pnu_auc"), _EACH),
+}
+
+
 def function_of(name: str) -> Callable[..., Any]:
     function: Callable[..., Any] = getattr(importlib.import_module(DECLARED[name].module), name)
     return function

@@ -9,6 +9,12 @@ from collections.abc import Hashable, Iterator
 
 import numpy as np
 
+#: Where the NaN of a score may come from, at the end of an error.
+NO_SCORE = (
+    "; an out-of-bag score is NaN where every bag has the row: score held-out rows in its place, or fit with a smaller "
+    "bag_ratio"
+)
+
 _MOST_BITS = 10_000  # longest integer that messages print: Python itself refuses to print somewhat longer ones
 
 

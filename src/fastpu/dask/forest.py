@@ -144,8 +144,12 @@ def _read_groups(tasks: Tasks, census: Census, form: BinnedFeatures, growth: Gro
         own = [tasks.submit(_hashes, part, label) for part in tasks.parts]
         return np.concatenate(results_of(tasks.client, own, "comparing rows"))
 
+    def codes_of(feature: int) -> NDArray[np.uint32]:
+        own = [tasks.submit(_codes, part, feature) for part in tasks.parts]
+        return np.concatenate(results_of(tasks.client, own, "looking for columns that know the labels"))
+
     known_by = fingerprint_of_parts(hashes, form._native)
-    return ForestRows(labels_of_all, weights_of_all, score_all, form, prior, known_by, hashes_of)
+    return ForestRows(labels_of_all, weights_of_all, score_all, form, prior, known_by, hashes_of, codes_of)
 
 
 def _hashes(part: Holding, label: int) -> NDArray[np.uint64]:
@@ -155,6 +159,10 @@ def _hashes(part: Holding, label: int) -> NDArray[np.uint64]:
     if part.weights is not None:
         is_counted &= part.weights > 0
     return hashes_of_rows(part.features, is_counted, 1)
+
+
+def _codes(part: Holding, feature: int) -> NDArray[np.uint32]:
+    return np.empty(0, dtype=np.uint32) if part.features is None else part.features.column(feature)
 
 
 def _score(part: Holding, model: TreeEnsemble) -> NDArray[np.float64]:

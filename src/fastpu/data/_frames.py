@@ -146,6 +146,13 @@ def take_rows(X: Any, kind: str | None, rows: Any) -> Any:
     return X.take(rows) if kind == "pyarrow" else X[rows]
 
 
+def take_columns(X: Any, kind: str | None, columns: list[int]) -> Any:
+    """Return columns of a table, or of an array, by their numbers."""
+    if kind == "pandas":
+        return X.iloc[:, columns]
+    return X.select(columns) if kind == "pyarrow" else X[:, columns]
+
+
 def concat_frames(frames: list[Any], kind: str) -> Any:
     """Return frames that have the same columns, one below the other; a column has the categories of all of them."""
     return {"pandas": _concat_pandas, "polars": _concat_polars, "pyarrow": concat_arrow}[kind](frames)

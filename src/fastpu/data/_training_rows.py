@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._text import describe
+from fastpu.common._warn import warn
 from fastpu.data._matrix import Matrix
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
+from fastpu.exceptions import LabelWarning
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,24 @@ def require_both(
     raise ValueError(
         f"y must have {kinds[0]} and {kinds[1]} rows{dropped} for {function}, "
         f"got {counts[0]} {kinds[0]} and {counts[1]} {kinds[1]}"
+    )
+
+
+def warn_of_balancing(function: str, labels: NDArray[np.int8], weights: NDArray[np.float64] | None) -> None:
+    """Warn of weights that are one number in each group, for a method in which only their ratios within a group count.
+
+    Weights that are one number altogether come from tools that always pass some.
+    """
+    if weights is None:
+        return
+    groups = [weights[(labels == label) & (weights > 0)] for label in (1, 0, -1)]
+    ranges = [(float(group.min()), float(group.max())) for group in groups if group.size]
+    if any(low != high for low, high in ranges) or len({low for low, _ in ranges}) < 2:
+        return
+    warn(
+        f"{function}: sample_weight has one number for each kind of label, which changes nothing: each group of rows "
+        f"weighs the same already, and only ratios of weights within a group count; leave it out",
+        LabelWarning,
     )
 
 

@@ -87,8 +87,11 @@ def check_matrix(
         check_whole_numbers(array, name, lambda position: where_column(position % array.shape[1], names))
         matrix = DenseMatrix(native_floats(array), names, kept, index)  # what is beyond float64 becomes inf
     check_features(matrix.n_features, names, name, n_features, feature_names)
-    if finite and (position := _first_bad(matrix.entries)) is not None:
-        _raise_bad_entry(matrix, name, position, names or feature_names)
+    if finite and (bad := first_bad_entry(matrix, names or feature_names)) is not None:
+        entry, place = bad
+        takers = methods_that_take("nan")
+        hint = f"; fill missing entries first; {takers} take them as they are" if math.isnan(entry) else ""
+        raise ValueError(f"{name} must not hold NaN or infinite entries, got {entry} at {place}{hint}")
     return matrix
 
 
@@ -162,15 +165,15 @@ def _first_bad(values: Floats, *, allow_inf: bool = False) -> int | None:
     return None
 
 
-def _raise_bad_entry(matrix: Matrix, name: str, position: int, names: Titles) -> None:
+def first_bad_entry(matrix: Matrix, names: Titles) -> tuple[float, str] | None:
+    """Return the first entry that is NaN or infinite, and its place in words; None if there is none."""
+    if (position := _first_bad(matrix.entries)) is None:
+        return None
     if matrix.is_sparse:
         row, column = int(np.searchsorted(matrix.indptr, position, side="right")) - 1, int(matrix.indices[position])
     else:
         row, column = divmod(position, matrix.n_features)
-    place, entry = where_column(column, names), float(matrix.entries[position])
-    takers = methods_that_take("nan")
-    hint = f"; fill missing entries first; {takers} take them as they are" if math.isnan(entry) else ""
-    raise ValueError(f"{name} must not hold NaN or infinite entries, got {entry} at row {row}, {place}{hint}")
+    return float(matrix.entries[position]), f"row {row}, {where_column(column, names)}"
 
 
 # --------------------------------------------------------------------------- vectors and labels

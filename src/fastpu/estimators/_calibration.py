@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._warn import warn
 from fastpu.data._folds import Fold, fold_sizes, stratified_folds
+from fastpu.data._table_rows import TableRows
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
 from fastpu.model._calibration import METHODS, Scored
 from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior, take_prior_in
 from fastpu.priors._likelihood import score_share
 from fastpu.priors._rows import doubts
-from fastpu.selection._parts import FoldParts, TableRows
+from fastpu.selection._parts import FoldParts
 
 _OF_ROWS = ("sample_weight", "sample_cost", "groups")
 

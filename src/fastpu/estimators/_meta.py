@@ -21,6 +21,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from fastpu.common._methods import DECLARED
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._text import describe
 from fastpu.data._folds import stratified_folds
@@ -117,6 +118,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
     estimator_: Any
     response_method: str = "predict_proba"  # a parameter of classes that take other scores too
     response_method_: str
+    _needs_negatives = False  # whether labels of 0 mean negative to `estimator`, with weights that say how surely
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """Fit to rows and labels.
@@ -153,6 +155,8 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
 
     def _begin(self, X: Any, y: Any, sample_weight: Any, params: Mapping[str, Any]) -> CloneRows:
         check_estimator_of(self, self.estimator)
+        if self._needs_negatives:
+            refuse_pu_classifier(self, self.estimator)
         self._read_columns(X, reset=True)
         (X,) = indexable(X)
         n_rows = _num_samples(X)
@@ -229,6 +233,26 @@ def check_estimator_of(owner: Any, estimator: Any, name: str = "estimator") -> N
         raise ValueError(
             f"{name} must not take a kernel matrix, which cannot be cut by rows, got {describe(estimator)}"
         )
+
+
+def refuse_pu_classifier(owner: Any, estimator: Any, name: str = "estimator") -> None:
+    """Raise TypeError for a classifier that learns from unlabelled rows itself, be it in a Pipeline or a search."""
+    inner = estimator
+    while not isinstance(inner, PUClassifier):
+        steps = getattr(inner, "steps", None)
+        inner = steps[-1][1] if steps else getattr(inner, "estimator", None)
+        if inner is None:
+            return
+    method = getattr(type(inner), "_function", None)
+    if method is not None and "U" not in DECLARED[method.__name__].groups:
+        return
+    kind = type(inner).__name__
+    raise TypeError(
+        f"{name} of {type(owner).__name__} must be a classifier of positive and negative rows, such as "
+        f"LogisticRegression() or HistGradientBoostingClassifier(), got {kind}, to which rows of label 0 are "
+        f"unlabelled: {type(owner).__name__} says by weights how surely such a row is negative, and {kind} would allow "
+        f"for hidden positives a second time; use {kind} by itself"
+    )
 
 
 def response_of(owner: Any, estimator: Any, method: object, name: str = "estimator") -> str:

@@ -19,7 +19,14 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int
 from fastpu.common._warn import warn
 from fastpu.data._columns import chosen_columns
-from fastpu.estimators._meta import CloneRows, WithProbabilities, check_estimator_of, check_takes_weights, response_of
+from fastpu.estimators._meta import (
+    CloneRows,
+    WithProbabilities,
+    check_estimator_of,
+    check_takes_weights,
+    refuse_pu_classifier,
+    response_of,
+)
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 
 _EDGE = 1e-12  # probabilities are kept this far from 0 and 1, where their logarithms are infinite
@@ -48,9 +55,10 @@ class SARClassifier(WithProbabilities):
     Parameters
     ----------
     estimator : classifier with predict_proba, whose fit takes sample_weight
-        f, of scikit-learn's kind; clones of it are fitted to the labels 1 and 0. One that fits its training rows
-        without error, as a deep tree does, finds no positive among the unlabelled rows, and neither does one whose
-        probabilities stay far from 1. Its random states should be numbers, or the iterations do not settle.
+        f, of scikit-learn's kind, for positive and negative rows; clones of it are fitted to the labels 1 and 0. A PU
+        classifier, which would take 0 for unlabelled, is refused. One that fits its training rows without error, as a
+        deep tree does, finds no positive among the unlabelled rows, and neither does one whose probabilities stay far
+        from 1. Its random states should be numbers, or the iterations do not settle.
     propensity_estimator : classifier, optional
         e, as `estimator`; by default LogisticRegression on columns that are divided by their standard deviation, which
         must hold finite numbers.
@@ -120,6 +128,7 @@ class SARClassifier(WithProbabilities):
     """
 
     estimator: Any
+    _needs_negatives = True
     _: KW_ONLY
     propensity_estimator: Any = None
     propensity_columns: Any = None
@@ -186,6 +195,7 @@ class SARClassifier(WithProbabilities):
             X, scaler = _scaled(X, classifier.weights)
             estimator = LogisticRegression()
         check_estimator_of(self, estimator, "propensity_estimator")
+        refuse_pu_classifier(self, estimator, "propensity_estimator")
         response_of(self, estimator, "predict_proba", "propensity_estimator")
         check_takes_weights(self, estimator, "propensity_estimator")
         rows = replace(classifier, X=X, estimator=estimator, params={}, estimator_weights=classifier.weights)

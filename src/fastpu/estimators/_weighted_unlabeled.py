@@ -51,7 +51,8 @@ class WeightedUnlabeledClassifier(WithProbabilities):
     Parameters
     ----------
     estimator : classifier with predict_proba, whose fit takes sample_weight
-        Any of scikit-learn's kind; clones of it are fitted to the labels 1 and 0.
+        Any of scikit-learn's kind, for positive and negative rows; clones of it are fitted to the labels 1 and 0. A PU
+        classifier, which would take 0 for unlabelled, is refused.
     prior : float
         P(Y = 1), in (0, 1): pi itself, the share among the unlabelled rows, of which `fastpu.priors` has estimates, in
         ``"case_control"``; the share among all rows of the fit in ``"single_set"``.
@@ -103,6 +104,7 @@ class WeightedUnlabeledClassifier(WithProbabilities):
     """
 
     estimator: Any
+    _needs_negatives = True
     _: KW_ONLY
     prior: float
     scenario: str = "case_control"

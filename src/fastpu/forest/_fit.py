@@ -14,12 +14,14 @@ from fastpu.common._params import MANY, check_choice, check_int
 from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._warn import warn
 from fastpu.data._matrix import columns_of
+from fastpu.data._training_rows import warn_of_balancing
 from fastpu.data._validate import check_labels, well_scaled
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model._prior import prior_by_labels
 from fastpu.model._threshold import ScoredRows
 from fastpu.tree._copies import warn_of_copies
 from fastpu.tree._fit import Start, bag_options, check_loss, check_max_features, drawn_features, joined
+from fastpu.tree._leaks import warn_of_leaks
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 FUNCTION = "fit_forest"
@@ -74,6 +76,7 @@ def check_groups(
         for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
             if not (weights[labels == label] > 0).any():
                 raise ValueError(f"sample_weight must be positive for at least one {what}, got zeros only")
+        warn_of_balancing(FUNCTION, labels, weights)
     return labels, weights, prior_by_labels(growth.prior, growth.scenario, labels, weights)
 
 
@@ -82,13 +85,14 @@ class ForestRows(ScoredRows):
     """The training rows of a forest, wherever they are; `features` has their number, names and categories.
 
     `prior` is the one among the unlabelled rows, any number where there is none; `hashes(label)` returns hashes of the
-    rows with a label and a positive weight, the same for equal rows.
+    rows with a label and a positive weight, the same for equal rows, and `codes(feature)` the bins of all rows.
     """
 
     features: Any
     prior: float
     fingerprint: NDArray[np.uint64]
     hashes: Callable[[int], NDArray[np.uint64]]
+    codes: Callable[[int], NDArray[np.uint32]]
 
 
 class ForestFit:
@@ -172,7 +176,8 @@ def _make_model(grown: Any, rows: ForestRows, growth: Growth, start: Start, para
         fingerprint=rows.fingerprint,
     )
     model = rows.with_threshold(model)
-    warn_of_copies(FUNCTION, rows.hashes)
+    if not warn_of_copies(FUNCTION, rows.hashes):
+        warn_of_leaks(FUNCTION, model, rows, rows.codes)
     if sizes.max() == 1:
         warn(
             f"{FUNCTION}: all {n_trees} trees are single leaves, which give every row the same score: either all "

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.common._text import describe, short
+from fastpu.common._text import NO_SCORE, describe, short
 from fastpu.data._validate import check_vector
 
 _EXACT = 2.0**53  # below it float64 has every integer
-#: Where the NaN of a score may come from.
-NO_SCORE = "; an out-of-bag score is NaN where every bag has the row: score held-out rows in its place"
 
 
 def check_k(k: object, n_unl: int | None = None) -> int:

@@ -11,16 +11,29 @@ from numpy.typing import NDArray
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_int
+from fastpu.common._params import check_int, check_random_state
+from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
-from fastpu.data._matrix import Matrix
+from fastpu.data._matrix import DenseMatrix, Matrix
+from fastpu.data._table_rows import TableRows
 from fastpu.exceptions import EstimateWarning
 from fastpu.kernels._gauss_basis import gauss_features, median_distance
 from fastpu.model._prior import PriorEstimate
 from fastpu.priors._kernel import kernel_factor, mixture_share
-from fastpu.priors._likelihood import ScoreShare
-from fastpu.priors._rows import MOST_SAMPLES, Sample, doubts, on_one_scale, open_sample, row_keys
-from fastpu.priors._scores import default_rankers, open_rankers, share_by_scores
+from fastpu.priors._likelihood import ScoreShare, score_share
+from fastpu.priors._rows import (
+    MOST_SAMPLES,
+    Sample,
+    doubts,
+    numbers_of,
+    on_one_scale,
+    require_given,
+    row_keys,
+    sample_of,
+    scored_rows,
+)
+from fastpu.priors._scores import open_rankers, rankers_of_numbers, share_by_scores
+from fastpu.tree._leaks import FEWEST_POS, FEWEST_UNL, PERFECT
 
 _LEVEL = 0.95
 _KM2_WIDTHS = np.logspace(-1, 1, 5)  # kernel widths, as multiples of the median distance between rows
@@ -29,6 +42,10 @@ _KM2_WIDTHS = np.logspace(-1, 1, 5)  # kernel widths, as multiples of the median
 _BY_CHANCE = 2
 _ROUNDING = 1e-12
 _REMEDY = "use a prior that you know, or see by priors.sensitivity what depends on it"
+_TOLD_APART = (
+    "scores of held-out rows tell labelled from unlabelled rows nearly perfectly: hardly any unlabelled row is "
+    "positive, or a column knows the labels, and the estimate is far too small; fastpu.fit_forest names such a column"
+)
 _MOST_SCORED = 5000  # rows of a group that are scored to find the allowed shares, if the estimate made no scores
 _LARGEST = 0.99  # largest share that bbe returns
 
@@ -38,6 +55,7 @@ def km2(
     X: object,
     y: object,
     *,
+    scores: object = None,
     max_rows: int = 1000,
     n_boot: int = 0,
     random_state: int | np.random.Generator | None = None,
@@ -51,10 +69,13 @@ def km2(
 
     Parameters
     ----------
-    X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Columns are divided by their spread, so that their units do not matter.
+    X : array-like, CSR matrix or DataFrame of shape (n, d), or None
+        Columns are divided by their spread, so that their units do not matter. Without `scores` they must be numbers:
+        distances between rows with missing entries or categories are not defined.
     y : array-like of shape (n,)
-        +1 positive, 0 unlabelled; at least two of each.
+        +1 positive, 0 unlabelled; at least two of each. Rows that are -1, labelled negative, have no part in it.
+    scores : array-like of shape (n,), optional
+        In place of `X`, which is None then: scores of the rows as in `bbe`, a single column of numbers.
     max_rows : int, default 1000
         >= 2. Of a group that has more different rows, so many rows are drawn.
     n_boot : int, default 0
@@ -67,7 +88,7 @@ def km2(
     Returns
     -------
     PriorEstimate
-        At most 0.98; `allowed` as in `bbe`, of 5,000 rows of each group at most.
+        At most 0.98; `allowed` as in `bbe`, of 5,000 rows of each group at most, or of all `scores`.
 
     Raises
     ------
@@ -107,7 +128,16 @@ def km2(
     0.4
     """
     most = check_int("max_rows", max_rows, low=2)
-    matrix, sample, generator, threads = open_sample(X, y, "km2", random_state, n_threads)
+    threads, generator = resolve_n_threads(n_threads), check_random_state(random_state)
+    matrix: Matrix
+    if scores is None:
+        require_given(X, "km2")
+        matrix = numbers_of(X, "km2")
+        counted, sample = sample_of(X, y, matrix.n_rows, "km2")
+        matrix = matrix if counted.size == matrix.n_rows else matrix[counted]
+    else:
+        sample, values = scored_rows(X, y, scores, None, "km2")
+        matrix = DenseMatrix(values[:, None])
     keys, scaled = row_keys(matrix), on_one_scale(matrix)
 
     def estimate(drawn: Sample) -> tuple[float, str]:
@@ -135,7 +165,12 @@ def km2(
         )  # fmt: skip
         return mixture_share(kernel_factor(best), of_unl, of_pos), trouble
 
-    return _finished("km2", estimate, lambda: _allowed(matrix, sample, generator, threads), sample, n_boot, generator)
+    def allowed() -> ScoreShare:
+        if scores is None:
+            return _allowed(matrix, sample, generator, threads)
+        return score_share(values[sample.pos], values[sample.unl])
+
+    return _finished("km2", estimate, allowed, sample, n_boot, generator)
 
 
 @answers_unknown_keywords
@@ -143,6 +178,7 @@ def bbe(
     X: object,
     y: object,
     *,
+    scores: object = None,
     fit: Callable[[Any, NDArray[np.int64]], Any] | None = None,
     n_boot: int = 0,
     random_state: int | np.random.Generator | None = None,
@@ -163,15 +199,22 @@ def bbe(
 
     Parameters
     ----------
-    X : array-like, CSR matrix or DataFrame of shape (n, d)
-        The unit of a column does not matter to the default `fit`; a `fit` of yours sees the rows as they are.
+    X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d), or None
+        The unit of a column does not matter to the default `fit`, and missing entries and categories are taken as they
+        are. A `fit` of yours gets rows of the kind that you pass, such as frames, whatever their columns hold.
         Leave copies of rows out, such as oversampled positives: models that have seen one copy score the other, and
         the estimate comes out too small.
+    scores : array-like of shape (n,), optional
+        In place of `X` and `fit`, which are None then: scores of the rows, larger for what is more like the positive
+        ones, each by a model that was not fitted to the row. Such are `oob_decision_function` of a forest, which costs
+        one fit and not fifteen, or scores of rows that were held out. Scores of the rows that a model was fitted to
+        tell labelled from unlabelled rows too well: the estimate is then far too small.
     fit : callable, optional
         ``fit(X, y) -> model`` with y in {1, 0}, whose ``model.decision_function(X)`` is larger for what is more like
         the positive rows; by default the sum of two scores of positive against unlabelled rows: 100 boosted stumps
         (`fit_pnu_auc_boost`), and squared-loss AUC in 200 Gaussian basis functions (`fit_ls_auc`) of columns that are
-        divided by their spread.
+        divided by their spread. Where entries are missing, or infinite, or columns have categories, the second is a
+        forest of 200 trees (`fit_forest`).
     y, n_boot, random_state, n_threads
         As in `km2`.
 
@@ -181,13 +224,14 @@ def bbe(
         At most 0.99. `allowed` goes from the least share that the likelihood allows (95 %) to the largest of that and
         the bound of the best bin. It begins at 0 where fewer than half of the labelled rows have scores at which, by
         the likelihood, less than a fifth of the unlabelled rows are negative: the ratio has no flat part then that
-        would show where it ends. All are medians over three partitions into folds.
+        would show where it ends. All are medians over three partitions into folds, unless `scores` are given.
 
     Warns
     -----
     EstimateWarning
-        If the estimate is 0.99, which nothing in the data speaks against. If less than 0.4 of it is allowed too: it is
-        an upper bound only, as the classes overlap too much or there are too few rows.
+        If the estimate is 0.99, which nothing in the data speaks against. If scores tell labelled from unlabelled rows
+        nearly perfectly, so that a column may know the labels (see `fit_forest`). If less than 0.4 of the estimate is
+        allowed too: it is an upper bound only, as the classes overlap too much or there are too few rows.
 
     Notes
     -----
@@ -215,13 +259,33 @@ def bbe(
     >>> y = np.arange(980) < 500  # 200 of the 480 others are positive
     >>> round(bbe(X, y, random_state=0).value, 1)
     0.4
+
+    The out-of-bag scores of a forest do as well, if its bags leave rows of both groups out:
+
+    >>> import fastpu
+    >>> model = fastpu.fit_forest(X, y, bag_ratio=0.5, random_state=0)
+    >>> round(bbe(None, y, scores=model.oob_decision_function).value, 1)
+    0.4
     """
-    matrix, sample, generator, threads = open_sample(X, y, "bbe", random_state, n_threads)
-    rankers = open_rankers(matrix, fit, generator, threads)
+    threads, generator = resolve_n_threads(n_threads), check_random_state(random_state)
+    if scores is None:
+        require_given(X, "bbe")
+        rows = TableRows(X, any_columns=fit is not None)
+        counted, sample = sample_of(X, y, rows.n_rows, "bbe")
+        rankers = open_rankers(rows.only(counted), fit, generator, threads)
+
+        def share_of(drawn: Sample) -> ScoreShare:
+            return share_by_scores(drawn, rankers, generator)
+    else:
+        sample, values = scored_rows(X, y, scores, fit, "bbe")
+
+        def share_of(drawn: Sample) -> ScoreShare:
+            return score_share(values[drawn.pos], values[drawn.unl])
+
     shares: list[ScoreShare] = []
 
     def estimate(drawn: Sample) -> tuple[float, str]:
-        shares.append(share_by_scores(drawn, rankers, generator))
+        shares.append(share_of(drawn))
         if shares[-1].value < _LARGEST:
             return shares[-1].value, ""
         return _LARGEST, (
@@ -252,7 +316,7 @@ def _allowed(matrix: Matrix, sample: Sample, generator: np.random.Generator, thr
     )
     scored = matrix[np.concatenate([pos, unl])]
     renumbered = Sample(np.arange(pos.size), np.arange(pos.size, pos.size + unl.size))
-    return share_by_scores(renumbered, default_rankers(scored, generator, threads), generator)
+    return share_by_scores(renumbered, rankers_of_numbers(scored, generator, threads), generator)
 
 
 def _finished(
@@ -278,6 +342,8 @@ def _finished(
         low, high = np.quantile(samples, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
         interval = float(low), float(high)
     result = PriorEstimate(float(value), interval, samples, (scored.low, scored.high))
+    if not trouble and scored.auc >= PERFECT and sample.pos.size >= FEWEST_POS and sample.unl.size >= FEWEST_UNL:
+        trouble = _TOLD_APART
     if trouble := trouble or doubts(result, _REMEDY):
         warn(f"{method}: {trouble}", EstimateWarning)
     return result

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
 from fastpu.common._binomial import largest_shares, least_shares
+from fastpu.tree._leaks import auc_of_scores
 
 _TAIL = 0.02  # error probability of each of the two bounds of a bin
 _MOST_CUTS = 1000
@@ -26,11 +27,15 @@ _MUCH_PURE = 0.5  # part of the labelled rows that must have such scores, to sho
 
 
 class ScoreShare(NamedTuple):
-    """The estimated share, and the smallest and the largest share that the scores allow."""
+    """The estimated share, and the smallest and the largest share that the scores allow.
+
+    `auc` is the share of pairs in which the score of the positive row is larger than that of the unlabelled one.
+    """
 
     value: float
     low: float
     high: float
+    auc: float = 0.0
 
 
 def score_share(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> ScoreShare:
@@ -49,7 +54,7 @@ def score_share(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) 
     low, high = better.interval(_SURE)
     high = max(high, bound, value)
     is_seen = high < 1 and better.pure_at(value) >= _MUCH_PURE
-    return ScoreShare(value, min(low, value) if is_seen else 0.0, high)
+    return ScoreShare(value, min(low, value) if is_seen else 0.0, high, auc_of_scores(score_pos, score_unl))
 
 
 def best_bin(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> tuple[float, float]:

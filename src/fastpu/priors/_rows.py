@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.common._params import check_random_state
-from fastpu.common._threads import resolve_n_threads
+from fastpu.common._text import NO_SCORE, describe, where_column
+from fastpu.data._categories import categorical_columns
 from fastpu.data._category_order import mixed
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._row_labels import warn_of_other_order
-from fastpu.data._validate import check_labels, check_matrix
+from fastpu.data._validate import check_labels, check_matrix, check_vector, first_bad_entry
 from fastpu.model._prior import PriorEstimate
 
 MOST_SAMPLES = 10**9  # most samples of a bootstrap: more than there is time for
@@ -58,30 +58,65 @@ class Sample:
         return Sample(*groups)
 
 
-def open_sample(
-    X: object, y: object, function: str, random_state: object, n_threads: object
-) -> tuple[Matrix, Sample, np.random.Generator, int]:
-    threads, generator = resolve_n_threads(n_threads), check_random_state(random_state)
-    matrix = check_matrix(X)
+def sample_of(X: object, y: object, n_rows: int, function: str) -> tuple[NDArray[np.int64], Sample]:
+    """Return the numbers of the rows that are not labelled negative, which have no part in it, and of these the groups.
+
+    The groups are given by numbers among those rows.
+    """
     warn_of_other_order(X, y=y)
-    labels = check_labels(y, matrix.n_rows)
-    n_neg = int(np.count_nonzero(labels == -1))
-    if n_neg and (labels == 0).any():
-        raise ValueError(
-            f"y must hold +1 (positive) and 0 (unlabelled) for {function}, which takes no labelled negatives, got "
-            f"{n_neg} of them (-1): leave them out, X[y >= 0] and y[y >= 0] of arrays"
-        )
-    if n_neg:
+    labels = check_labels(y, n_rows)
+    if (labels == -1).any() and not (labels == 0).any():
         raise ValueError(
             f"y holds -1 and no 0, which is ambiguous: if -1 means unlabelled, pass fastpu.as_labels(y, unlabeled=-1); "
             f"if it means labelled negative, {function} lacks unlabelled rows, whose share of positives it estimates"
         )
-    labels = check_labels(labels, matrix.n_rows, pu_only=function)
-    sample = Sample(*(np.flatnonzero(labels == g).astype(np.int64) for g in (1, 0)))
+    counted = np.flatnonzero(labels >= 0).astype(np.int64)
+    sample = Sample(*(np.flatnonzero(labels[counted] == g).astype(np.int64) for g in (1, 0)))
     for name, rows in (("positive", sample.pos), ("unlabelled", sample.unl)):
         if rows.size < 2:
             raise ValueError(f"y must have at least two {name} rows for {function}, got {rows.size}")
-    return matrix, sample, generator, threads
+    return counted, sample
+
+
+def numbers_of(X: object, function: str) -> Matrix:
+    """Return the rows for a function that measures distances between them, or say what there is for other rows."""
+    instead = (
+        f"; pass the scores that a model gave to rows that it was not fitted to, such as {function}(None, y, "
+        f"scores=model.oob_decision_function) of a forest, or take fastpu.priors.bbe"
+    )
+    matrix = check_matrix(X, finite=False, categories="learn")
+    if columns := categorical_columns(matrix.categories):
+        place = where_column(columns[0], matrix.feature_names)
+        raise TypeError(
+            f"X must hold numbers for {function}, which measures distances between rows, got categories in "
+            f"{place}{instead}"
+        )
+    if (bad := first_bad_entry(matrix, matrix.feature_names)) is not None:
+        entry, place = bad
+        raise ValueError(
+            f"X must not hold NaN or infinite entries for {function}, which measures distances between rows, got "
+            f"{entry} at {place}{instead}"
+        )
+    return matrix
+
+
+def scored_rows(X: object, y: object, scores: object, fit: object, function: str) -> tuple[Sample, NDArray[np.float64]]:
+    """Return the rows of `y` and their scores, which are given in place of rows and of a function that scores them."""
+    for name, given in (("X", X), ("fit", fit)):
+        if given is not None:
+            raise TypeError(f"{name} must be None where scores of the rows are given, got {describe(given)}")
+    values = check_vector("scores", scores, of_nan=NO_SCORE)
+    warn_of_other_order(scores, other="scores", y=y)
+    counted, sample = sample_of(None, y, values.size, function)
+    return sample, values[counted]
+
+
+def require_given(X: object, function: str) -> None:
+    if X is None:
+        raise TypeError(
+            f"X must be rows, got None; without rows pass their scores by a model that was not fitted to them, "
+            f"{function}(None, y, scores=...)"
+        )
 
 
 def folds_of(sample: Sample, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:

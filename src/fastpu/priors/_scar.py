@@ -12,12 +12,17 @@ from numpy.typing import NDArray
 
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_int
+from fastpu.common._params import check_int, check_random_state
 from fastpu.common._text import short
+from fastpu.common._threads import resolve_n_threads
 from fastpu.data._columns import chosen_columns
+from fastpu.data._matrix import Matrix
+from fastpu.data._table_rows import TableRows
 from fastpu.data._validate import check_matrix
+from fastpu.data.binned_features import require_rows
 from fastpu.model._prior import PriorEstimate, check_scenario, proper_prior, take_prior_in
-from fastpu.priors._rows import open_sample
+from fastpu.model._threshold import between
+from fastpu.priors._rows import sample_of
 from fastpu.priors._scores import held_out_scores, open_rankers
 
 _PURE = 0.9  # share of the unlabelled rows that are compared that must be positive by the prior
@@ -42,6 +47,7 @@ class ScarTest:
         The share of the labelled rows above `cut` minus that of the unlabelled rows, of those that are compared, at the
         cut where it is furthest from 0: positive where labelled rows have the larger values.
     cut : ndarray of float64
+        Missing entries are below all numbers: -inf parts them from the others. NaN for columns of categories.
     p_value : ndarray of float64
         Of each column by itself: twice the mean of `p_divisions`, 1 at most. NaN where too few rows can be compared
         by any division, and 1 for a constant column.
@@ -55,6 +61,9 @@ class ScarTest:
         How many rows were compared; like `difference`, `cut` and `purity` of the division with the median difference.
     purity : ndarray of float64
         The share of positives among these unlabelled rows, by the prior; NaN if their number was given.
+    category : tuple
+        Of a column of categories the one whose shares of labelled and unlabelled rows differ most, by `difference`, in
+        place of a cut; NaN stands for missing entries. None for a column of numbers.
     """
 
     columns: tuple[str | int, ...]
@@ -66,13 +75,14 @@ class ScarTest:
     n_labeled: NDArray[np.int64]
     n_unlabeled: NDArray[np.int64]
     purity: NDArray[np.float64]
+    category: tuple[object, ...]
 
     def __repr__(self) -> str:
         names = [str(column) for column in self.columns]
         width = max(6, *(len(name) for name in names))
         head = f"{'column':<{width}}  difference        cut  labelled  unlabelled  p-value  adjusted  by division"
         lines = [
-            f"{names[i]:<{width}}  {self.difference[i]:>+10.2f} {self.cut[i]:>10.4g}  {self.n_labeled[i]:>8}  "
+            f"{names[i]:<{width}}  {self.difference[i]:>+10.2f} {self._where(i):>10}  {self.n_labeled[i]:>8}  "
             f"{self.n_unlabeled[i]:>10}  {self.p_value[i]:>7.3g}  {self.p_adjusted[i]:>8.3g}  "
             f"{np.nanmin(self.p_divisions[i]):.2g} to {np.nanmax(self.p_divisions[i]):.2g}"
             if np.isfinite(self.p_value[i])
@@ -80,6 +90,13 @@ class ScarTest:
             for i in np.lexsort([-np.abs(self.difference), self.p_value]).tolist()
         ]
         return "\n".join([head, *lines])
+
+    def _where(self, i: int) -> str:
+        """Return the cut of a column, or its category, as the table shows it."""
+        category = self.category[i]
+        if self.cut[i] == -np.inf or (isinstance(category, float) and np.isnan(category)):
+            return "missing"
+        return f"{self.cut[i]:.4g}" if category is None else short(category)
 
 
 @answers_unknown_keywords
@@ -103,13 +120,15 @@ def scar_test(
     can be found: for each column, rows are scored by models of the *other* columns, fitted to labelled against
     unlabelled rows of other folds, so that neither the column nor the own label of a row decides what it is compared
     with. Of the rows with the largest scores, nearly all of which are positive, labelled and unlabelled ones are
-    compared in the column: by the largest difference of their shares above a cut (Kolmogorov and Smirnov), and how
-    often a difference is as large if labels are dealt out to these rows at random. Errors are those of `bbe`.
+    compared in the column: by the largest difference of their shares above a cut (Kolmogorov and Smirnov), or of their
+    shares in a category, and how often a difference is as large if labels are dealt out to these rows at random. Errors
+    are those of `bbe`.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        At least two columns; the unit of a column does not matter to the default `fit`.
+        At least two columns; the unit of a column does not matter to the default `fit`. Missing entries and categories
+        are taken as they are: a missing entry is compared as one below all numbers.
     prior : float or PriorEstimate, optional
         P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows, the labelled ones
         included, in ``"single_set"``, which is converted; if in doubt, pass too small a one. It says how many
@@ -124,7 +143,8 @@ def scar_test(
     columns : str, int, slice, list of str or of int, or mask, optional
         The columns to be tested, by default all.
     fit : callable, optional
-        As in `bbe`; it sees the rows without the column.
+        As in `bbe`; it gets the rows without the column. Scores that one has, as `bbe` takes them, are of no use here:
+        the model that made them has seen the column.
     n_permutations : int, default 999
         From 1 to 10^6. No p-value is below 2 / (n_permutations + 1); for d columns take 40 d or more.
     n_divisions : int, default 10
@@ -170,7 +190,12 @@ def scar_test(
     >>> test.columns[np.argmax(np.abs(test.difference))], bool(test.p_adjusted[2] < 0.01)
     (2, True)
     """
-    matrix, sample, generator, threads = open_sample(X, y, "scar_test", random_state, n_threads)
+    threads, generator = resolve_n_threads(n_threads), check_random_state(random_state)
+    require_rows(X, "scar_test")
+    rows = TableRows(X)
+    counted, sample = sample_of(X, y, rows.n_rows, "scar_test")
+    rows = rows.only(counted)
+    matrix = check_matrix(rows.X, finite=False, categories="learn")
     if (prior is None) == (n_top is None):
         came = "None for both" if prior is None else f"{short(prior)} and {short(n_top)}"
         raise TypeError(f"one of prior and n_top must be given, to find unlabelled rows that are positive, got {came}")
@@ -186,21 +211,24 @@ def scar_test(
     seed = int(generator.integers(2**63))
     tests = []
     for number in numbers.tolist():
-        column = matrix.table()[:, [number]]
-        values = np.asarray(column.toarray() if matrix.is_sparse else column, dtype=np.float64).ravel()
+        values, categories = _entries(matrix, number), matrix.categories.get(str(number))
         if (values == values[0]).all():
-            tests.append(_constant(float(values[0]), divided))
+            tests.append([_constant(float(values[0]), categories)] * divided)
             continue
-        others = check_matrix(matrix.table()[:, np.arange(matrix.n_features) != number])
         draws = np.random.default_rng(seed)
-        rankers = open_rankers(others, fit, draws, threads)
+        rankers = open_rankers(rows.without_column(number), fit, draws, threads)
         divisions = []
         for _ in range(divided):
             with one_blas_thread() if fit is None else contextlib.nullcontext():
                 score_pos, score_unl = held_out_scores(sample, rankers, draws)
             pos, unl, purity = _top(score_pos, score_unl, None if prior is None else share, most)
-            tested = _difference(values[sample.pos[pos]], values[sample.unl[unl]], purity, count, draws)
-            divisions.append(_Division(*tested, pos.size, unl.size, np.nan if prior is None else purity))
+            entries = values[sample.pos[pos]], values[sample.unl[unl]]
+            tested = (
+                _difference(*entries, purity, count, draws)
+                if categories is None
+                else _difference_of_categories(*entries, purity, count, draws)
+            )
+            divisions.append(_division(tested, categories, pos.size, unl.size, np.nan if prior is None else purity))
         tests.append(divisions)
     typical = [_typical(divisions) for divisions in tests]
     p_value = np.array([_p_of_all(divisions) for divisions in tests])
@@ -214,6 +242,7 @@ def scar_test(
         n_labeled=np.array([division.n_labeled for division in typical]),
         n_unlabeled=np.array([division.n_unlabeled for division in typical]),
         purity=np.array([division.purity for division in typical]),
+        category=tuple(division.category for division in typical),
     )
 
 
@@ -226,11 +255,31 @@ class _Division(NamedTuple):
     n_labeled: int
     n_unlabeled: int
     purity: float
+    category: object = None
 
 
-def _constant(value: float, n_divisions: int) -> list[_Division]:
-    """Return the tests of a column of one value, on which labels cannot depend: no rows have to be compared."""
-    return [_Division(0.0, value, 1.0, 0, 0, np.nan)] * n_divisions
+def _entries(matrix: Matrix, number: int) -> NDArray[np.float64]:
+    """Return the entries of a column, or the places of its categories; missing ones are -inf, below all others."""
+    column = matrix.table()[:, [number]]
+    values = np.array(column.toarray() if matrix.is_sparse else column, dtype=np.float64).ravel()
+    values[np.isnan(values)] = -np.inf
+    return values
+
+
+def _constant(value: float, categories: tuple[Any, ...] | None) -> _Division:
+    """Return the test of a column of one value, on which labels cannot depend: no rows have to be compared."""
+    return _division((0.0, value, 1.0), categories, 0, 0, np.nan)
+
+
+def _division(
+    tested: tuple[float, float, float], categories: tuple[Any, ...] | None, n_pos: int, n_unl: int, purity: float
+) -> _Division:
+    """Return a test with the cut of a column of numbers, or the category of one of categories in its place."""
+    difference, cut, p_value = tested
+    if categories is None:
+        return _Division(difference, cut, p_value, n_pos, n_unl, purity)
+    category = categories[int(cut)] if cut >= 0 else np.nan
+    return _Division(difference, np.nan, p_value, n_pos, n_unl, purity, category)
 
 
 def _typical(divisions: list[_Division]) -> _Division:
@@ -306,8 +355,43 @@ def _difference(
             as_large += int(np.count_nonzero(np.abs(np.cumsum(drawn, axis=1)[:, cuts]).max(axis=1) >= beyond))
             left -= step
         p_value = (1 + as_large) / (1 + n_permutations)
-    middle = rising[cuts[where]] / 2 + rising[cuts[where] + 1] / 2
-    return -float(below[where]), float(middle), p_value
+    low, high = float(rising[cuts[where]]), float(rising[cuts[where] + 1])
+    # Only missing entries are -inf: this cut says that they are what differs.
+    return -float(below[where]), low if low == -np.inf else between(low, high), p_value
+
+
+def _difference_of_categories(
+    pos: NDArray[np.float64],
+    unl: NDArray[np.float64],
+    purity: float,
+    n_permutations: int,
+    generator: np.random.Generator,
+) -> tuple[float, float, float]:
+    """Return the largest difference of the shares of a category, its place, and the p-value.
+
+    Permuted labels give each category so many labelled rows as a draw from all rows without replacement does.
+    """
+    if pos.size < _FEWEST or unl.size < _FEWEST:
+        return np.nan, np.nan, np.nan
+    places, kind = np.unique(np.concatenate([pos, unl]), return_inverse=True)
+    totals = np.bincount(kind)
+
+    def differences(of_pos: NDArray[np.int64]) -> NDArray[np.float64]:
+        apart: NDArray[np.float64] = of_pos / pos.size - (totals - of_pos) / unl.size
+        return apart
+
+    apart = differences(np.bincount(kind[: pos.size], minlength=totals.size))
+    where = int(np.argmax(np.abs(apart)))
+    beyond = abs(float(apart[where])) - (1 - purity) - _ROUNDING
+    if places.size == 1 or beyond <= 0:
+        return float(apart[where]), float(places[where]), 1.0
+    as_large, left = 0, n_permutations
+    while left:
+        step = min(left, max(1, _BLOCK // totals.size))
+        drawn = generator.multivariate_hypergeometric(totals, pos.size, size=step, method="marginals")
+        as_large += int(np.count_nonzero(np.abs(differences(drawn)).max(axis=1) >= beyond))
+        left -= step
+    return float(apart[where]), float(places[where]), (1 + as_large) / (1 + n_permutations)
 
 
 def _holm(p_values: NDArray[np.float64], is_open: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:

@@ -13,12 +13,14 @@ from fastpu.baselines.ls_auc import fit_ls_auc
 from fastpu.boosting.stump_boost import fit_pnu_auc_boost
 from fastpu.common._params import check_scores_rows
 from fastpu.common._text import describe
+from fastpu.data._categories import Kept, categorical_columns, columns_in_order
 from fastpu.data._matrix import Matrix
-from fastpu.data._validate import check_vector
-from fastpu.data.binned_features import bin_features
-from fastpu.exceptions import DegenerateModelWarning
+from fastpu.data._table_rows import TableRows
+from fastpu.data._validate import check_matrix, check_vector, first_bad_entry
+from fastpu.data.binned_features import BinnedFeatures, bin_features
+from fastpu.exceptions import CopiedRowsWarning, DegenerateModelWarning, LabelWarning
+from fastpu.forest.forest import fit_forest
 from fastpu.kernels._gauss_basis import draw_centers, median_distance
-from fastpu.model._model import Model
 from fastpu.priors._likelihood import ScoreShare, score_share
 from fastpu.priors._rows import Sample, folds_of, on_one_scale
 
@@ -27,6 +29,7 @@ Ranker = Callable[[NDArray[np.int64], NDArray[np.int64]], Callable[[NDArray[np.i
 
 _N_ROUNDS = 100
 _N_CENTERS = 200
+_N_TREES = 200
 _N_PARTITIONS = 3
 
 
@@ -60,7 +63,7 @@ def held_out_scores(
     return scores[: pos.size], scores[pos.size :]
 
 
-def default_rankers(matrix: Matrix, generator: np.random.Generator, n_threads: int) -> list[Ranker]:
+def rankers_of_numbers(matrix: Matrix, generator: np.random.Generator, n_threads: int) -> list[Ranker]:
     """Return boosted stumps, and squared-loss AUC in Gaussian basis functions of columns on one scale.
 
     Stumps do not mind skewed columns, Gaussian functions see what columns say together: their sum beats either.
@@ -92,21 +95,53 @@ def default_rankers(matrix: Matrix, generator: np.random.Generator, n_threads: i
     return [boosted, gaussian]
 
 
+def rankers_of_trees(rows: TableRows, categories: Kept, generator: np.random.Generator, n_threads: int) -> list[Ranker]:
+    """Return boosted stumps and a forest, which take missing entries and categories as they are."""
+    # The bins of a column do without labels, but many categories are put in an order by those of the rows of each fit.
+    is_binned = isinstance(rows.X, BinnedFeatures) or not columns_in_order(categories)
+    if is_binned and not isinstance(rows.X, BinnedFeatures):
+        rows = TableRows(bin_features(rows.X, n_threads=n_threads))
+
+    def boosted(table: Any, labels: NDArray[np.int64]) -> Any:
+        return fit_pnu_auc_boost(table, labels, n_rounds=_N_ROUNDS, n_threads=n_threads)
+
+    def grown(table: Any, labels: NDArray[np.int64]) -> Any:
+        return fit_forest(table, labels, n_trees=_N_TREES, random_state=generator, n_threads=n_threads)
+
+    def ranker(fit: Callable[[Any, NDArray[np.int64]], Any]) -> Ranker:
+        def rank(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
+            with warnings.catch_warnings():
+                # A prior of 1 is expected to give a model without splits. Each fit would tell of copies and of columns
+                # that know the labels; the estimate tells of the latter once.
+                for category in (DegenerateModelWarning, CopiedRowsWarning, LabelWarning):
+                    warnings.simplefilter("ignore", category)
+                model = fit(rows.take(seen), labels)
+            return lambda numbers: model.decision_function(rows.take(numbers), n_threads=n_threads)
+
+        return rank
+
+    return [ranker(boosted), ranker(grown)]
+
+
 def open_rankers(
-    matrix: Matrix, fit: Callable[[Any, NDArray[np.int64]], Any] | None, generator: np.random.Generator, n_threads: int
+    rows: TableRows, fit: Callable[[Any, NDArray[np.int64]], Any] | None, generator: np.random.Generator, n_threads: int
 ) -> list[Ranker]:
     """Return scores by a function of the user's, of the rows as they were given, or for None the default ones."""
     if fit is None:
-        return default_rankers(matrix, generator, n_threads)
+        if isinstance(rows.X, BinnedFeatures):
+            return rankers_of_trees(rows, rows.X.categories, generator, n_threads)
+        matrix = check_matrix(rows.X, finite=False, categories="learn")
+        if categorical_columns(matrix.categories) or first_bad_entry(matrix, None) is not None:
+            return rankers_of_trees(rows, matrix.categories, generator, n_threads)
+        return rankers_of_numbers(matrix, generator, n_threads)
     if not callable(fit):
         raise TypeError(f"fit must be a function fit(X, y) or None, got {describe(fit)}")
 
     def rank(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
-        model = fit(matrix[seen].table(), labels)
+        model = fit(rows.take(seen), labels)
         check_scores_rows(model)
-        threads = {"n_threads": n_threads} if isinstance(model, Model) else {}
-        return lambda rows: check_vector(
-            "the scores of fit", model.decision_function(matrix[rows].table(), **threads), n=rows.size
+        return lambda numbers: check_vector(
+            "the scores of fit", model.decision_function(rows.take(numbers)), n=numbers.size
         )
 
     return [rank]

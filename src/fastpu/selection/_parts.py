@@ -1,4 +1,4 @@
-"""Subsets of the rows of `X` in any of its forms: training and held-out rows of folds."""
+"""Training and held-out rows of folds, of `X` in any of its forms."""
 
 from __future__ import annotations
 
@@ -11,35 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._text import describe
 from fastpu.data._folds import Fold
-from fastpu.data._frames import kinds_of_columns, take_rows
-from fastpu.data._tables import frame_kind, known_table
-from fastpu.data._validate import check_matrix
-from fastpu.data.binned_features import BinnedFeatures
-
-
-class TableRows:
-    """The rows of an array, a sparse matrix, a frame or binned features, checked once, to take subsets of."""
-
-    def __init__(self, X: Any, *, name: str = "X") -> None:
-        X = known_table(X, name)
-        self._kind = frame_kind(X)
-        if self._kind is None and not isinstance(X, BinnedFeatures):
-            X = check_matrix(X, name=name, finite=False).table()
-        elif self._kind is not None:
-            kinds_of_columns(X, self._kind, name)
-        self.X: Any = X
-        self.n_rows = int(X.shape[0])
-
-    def take(self, rows: NDArray[np.intp], columns: NDArray[np.intp] | None = None) -> Any:
-        """Return some rows, and some columns of them: of a kernel matrix, whose columns stand for the rows as well."""
-        if columns is None:
-            return take_rows(self.X, self._kind, rows)
-        if not isinstance(self.X, np.ndarray) or self.X.shape[1] != self.n_rows:
-            raise ValueError(
-                f"X must be a square array with kernel='precomputed', got shape {tuple(self.X.shape)} "
-                f"({type(self.X).__name__})"
-            )
-        return self.X[np.ix_(rows, columns)]
+from fastpu.data._table_rows import TableRows
 
 
 def check_folds(cv: object, n_rows: int, *, others: str = "an integer >= 2") -> list[Fold]:

@@ -19,11 +19,12 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.data._clusters import cluster_numbers
 from fastpu.data._folds import Fold, fold_sizes, stratified_folds
 from fastpu.data._row_labels import warn_of_other_order
+from fastpu.data._table_rows import TableRows
 from fastpu.data._validate import check_labels, check_sample_weight, check_vector
 from fastpu.model._prior import PriorEstimate
 from fastpu.selection._criteria import Criterion, check_scoring, with_prior
 from fastpu.selection._grid import Arguments, Grid, check_grid
-from fastpu.selection._parts import FoldParts, Part, TableRows, check_folds
+from fastpu.selection._parts import FoldParts, Part, check_folds
 from fastpu.selection._search import Search
 from fastpu.selection._trials import Work
 

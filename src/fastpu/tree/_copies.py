@@ -34,8 +34,10 @@ def hashes_of_rows(
     return kept
 
 
-def warn_of_copies(function: str, hashes_of: Callable[[int], NDArray[np.uint64]]) -> None:
+def warn_of_copies(function: str, hashes_of: Callable[[int], NDArray[np.uint64]]) -> bool:
     """Warn if many labelled rows are copies of each other; `hashes_of(label)` returns the hashes of all rows with it.
+
+    Returned is whether they are.
 
     Cases that happen to be equal, as where a few columns have a few values each, do no harm: the labels of such rows
     are drawn one by one, and some of them are unlabelled. Copies of a case have its label. So only labelled rows count
@@ -44,11 +46,11 @@ def warn_of_copies(function: str, hashes_of: Callable[[int], NDArray[np.uint64]]
     hashes = hashes_of(1)
     values, sizes = np.unique(hashes, return_counts=True)
     if sizes[sizes > 1].sum() < _MANY * hashes.size:
-        return
+        return False
     is_mixed = np.isin(values, hashes_of(0))
     n_copied, n_mixed = int(sizes[(sizes > 1) & ~is_mixed].sum()), int(sizes[is_mixed].sum())
     if n_copied < _MANY * hashes.size or n_mixed > _FEW_MIXED * (n_copied + n_mixed):
-        return
+        return False
     warn(
         f"{function}: {n_copied} of the {hashes.size} labelled positive rows are copies of each other, with the same "
         f"bin or category in every column. Bags that leave such a row out hold its copies, so out-of-bag scores are "
@@ -56,3 +58,4 @@ def warn_of_copies(function: str, hashes_of: Callable[[int], NDArray[np.uint64]]
         f"groups, or keep one row of each; if equal rows are different cases, ignore this",
         CopiedRowsWarning,
     )
+    return True
