@@ -11,6 +11,7 @@ from shared import run_tasks, table
 import fastpu
 from fastpu.estimators import ForestClassifier, PNUAUCBoostClassifier
 from fastpu.metrics import auc
+from fastpu.priors import bbe
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -22,10 +23,12 @@ PRIOR, LABELLED = 0.3, 0.5  # of the customers, and of the positive ones
 _MOST_ROUNDS, _PATIENCE = 200, 20
 
 
-def draw(n: int, n_rows: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def draw(
+    n: int, n_rows: int, rng: np.random.Generator, apart: float = 2.0
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return rows of n customers, one after the other, and which customers are positive."""
     truth = rng.random(n) < PRIOR
-    centre = 3.0 * rng.standard_normal((n, COLUMNS)) + 2.0 * truth[:, None] * (np.arange(COLUMNS) == 0)
+    centre = 3.0 * rng.standard_normal((n, COLUMNS)) + apart * truth[:, None] * (np.arange(COLUMNS) == 0)
     return np.repeat(centre, n_rows, axis=0) + 0.3 * rng.standard_normal((n * n_rows, COLUMNS)), truth
 
 
@@ -44,7 +47,11 @@ def measured(seed: int) -> dict[str, float]:
     X_new, truth_new = draw(4000, 1, rng)
     share = float(np.repeat(truth, ROWS)[~y].mean())
     found = {"share alone": log_loss(np.full(truth_new.size, share), truth_new)}
+    X_apart, truth_apart = draw(CUSTOMERS, ROWS, rng, 8.0)
+    y_apart = np.repeat(truth_apart & (rng.random(CUSTOMERS) < LABELLED), ROWS)
+    found["prior"] = float(np.repeat(truth_apart, ROWS)[~y_apart].mean())
     for how, groups in (("without", None), ("with", customer)):
+        found[f"prior {how}"] = bbe(X_apart, y_apart, groups=groups, random_state=seed, n_threads=1).value
         forest = fastpu.fit_forest(X, y, groups=groups, random_state=seed, n_threads=1)
         bags = fastpu.fit_boosted_trees(X, y, n_bags=20, groups=groups, random_state=seed, n_threads=1)
         for name, model in (("forest", forest), ("bags", bags)):
@@ -81,9 +88,10 @@ def report(options: Namespace) -> tuple[str, dict[str, Any]]:
             ("best AUC of the folds, boosted stumps", 2, "folds without", "folds with", "folds with, new"),
             (f"rounds that these choose, of {_MOST_ROUNDS}", 0, "rounds without", "rounds with", ""),
             ("log loss of a forest's probabilities", 2, "forest's loss without", "forest's loss with", "share alone"),
+            ("prior by `bbe`, of classes that are further apart", 2, "prior without", "prior with", "prior"),
             ("log loss of the probabilities of stumps", 2, "stumps' loss without", "stumps' loss with", "share alone"),
         )
     ]
     title = f"{ROWS} rows of each of {CUSTOMERS} customers, means of {options.draws} draws"
-    head = ["", "without groups", "with groups", "of new customers; log loss of the share alone"]
+    head = ["", "without groups", "with groups", "of new customers; the true prior; log loss of the share alone"]
     return table(head, rows, title=title), {"draws": draws}
