@@ -131,6 +131,9 @@ lint: $(VENV)/.has-lint install-strict  ## formatters, linters, types and stubs;
 	@$(MAKE) -j 2 lint-python lint-cpp
 
 lint-python:
+	$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema -q --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema -q --builtin-schema vendor.citation-file-format CITATION.cff
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/cython-lint src
@@ -270,14 +273,13 @@ wheel-check: wheel  ## the wheel in an empty environment with its run-time packa
 	build/wheel-venv/bin/pip --disable-pip-version-check -q install dist/*.whl
 	cd build && wheel-venv/bin/python ../tests/test_minimal.py
 
-# The source distribution, looked at as an index does, and a wheel built from it with the packages that are here.
-sdist: $(VENV)/.has-release  ## dist/*.tar.gz, checked; a wheel is built from it without a network
-	rm -rf dist/*.tar.gz build/from-sdist
-	$(VENV_PYTHON) -m build --sdist --no-isolation --outdir dist .
-	$(VENV_PYTHON) -m twine check --strict dist/*.tar.gz
-	$(PIP) wheel --no-deps --no-index --no-build-isolation -w build/from-sdist dist/*.tar.gz
-	$(VENV_PYTHON) -m twine check --strict build/from-sdist/*.whl
-	@size=$$(stat -c %s build/from-sdist/*.whl); echo "the wheel has $$size bytes"; test $$size -lt 5000000
+# Up to the upload: the last commit, its sdist and wheel, in environments with the oldest and the newest packages, the docs.
+# STEPS="sdist wheel" runs some of it.
+release-check: $(VENV)/.has-release $(VENV)/.has-wheels  ## try all that a release needs; one line of result for each thing
+	$(VENV_PYTHON) cmake/release_check.py $(STEPS)
+
+address:  ## write the address of pyproject.toml into the README and CITATION.cff
+	$(PYTHON) cmake/address.py
 
 # What cibuildwheel does for every platform, here for the Pythons of this machine: PYTHONS="python3.10 python3.13".
 wheels: $(VENV)/.has-wheels  ## a wheel for every Python found, its manylinux policy, and the smallest test of each
@@ -292,11 +294,16 @@ test-oldest: $(VENV_PYTHON)  ## Python tests from the installed wheel, with the 
 test-newest: $(VENV_PYTHON)  ## the same with the newest packages that this Python has
 	@$(MAKE) test-wheel GROUP=test
 
+# Warnings are errors there, so what the next versions call deprecated is seen before they are out.
+test-next: $(VENV_PYTHON)  ## the same with pre-releases of NumPy, SciPy and scikit-learn
+	@$(MAKE) test-wheel GROUP=test PRE_RELEASES="numpy scipy scikit-learn"
+
 test-wheel: wheel
 	rm -rf build/$(GROUP)-venv
 	$(VENV_PYTHON) -m venv build/$(GROUP)-venv
 	build/$(GROUP)-venv/bin/pip --disable-pip-version-check -q install "pip>=25.1"
 	build/$(GROUP)-venv/bin/pip --disable-pip-version-check -q install --group $(GROUP) dist/*.whl
+	$(if $(PRE_RELEASES),build/$(GROUP)-venv/bin/pip --disable-pip-version-check -q install --upgrade --pre $(PRE_RELEASES))
 	$(call python_tests,build/$(GROUP)-venv/bin/python)
 
 clean:  ## remove everything built, keep the environment

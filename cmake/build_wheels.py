@@ -83,7 +83,9 @@ def build(python: str, tag: str, output: Path) -> Path:
 
 def strangers(wheel: Path) -> list[str]:
     """Files in the wheel that are neither Python, types and modules of the package nor its metadata."""
-    belongs = re.compile(r"fastpu/(\w+\.pyi?|py\.typed|_(core|blas)\.[\w-]+\.(so|pyd))|fastpu-[\w.]+\.dist-info/.+")
+    belongs = re.compile(
+        r"fastpu/((\w+/)*\w+\.pyi?|py\.typed|_(core|blas)\.[\w-]+\.(so|pyd))|fastpu-[\w.]+\.dist-info/.+"
+    )
     with zipfile.ZipFile(wheel) as archive:
         return [name for name in archive.namelist() if not name.endswith("/") and not belongs.fullmatch(name)]
 

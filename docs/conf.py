@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakSet
@@ -47,8 +48,16 @@ nitpicky = True
 
 html_theme = "furo"
 html_title = f"fastpu {release}"
+# The address is in the package's metadata as soon as the project has one; then pages have links to their sources.
+_links = dict(line.split(", ", 1) for line in metadata("fastpu").get_all("Project-URL") or [])
+if "Repository" in _links:
+    html_theme_options = {
+        "source_repository": _links["Repository"],
+        "source_branch": "main",
+        "source_directory": "docs/",
+    }
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["pages.css"]
 html_sidebars = {
     "**": [
         "sidebar/brand.html",
@@ -139,7 +148,16 @@ autosummary_context = {
     "data": {
         module.__name__: [name for name in module.__all__ if name.isupper() and not callable(getattr(module, name))]
         for module in MODULES.values()
-    }
+    },
+    # Names that `fastpu` has too have their entries there.
+    "elsewhere": {
+        module.__name__: [
+            name
+            for name in module.__all__
+            if module is not fastpu and getattr(module, name) is getattr(fastpu, name, None)
+        ]
+        for module in MODULES.values()
+    },
 }
 
 # Sections of a docstring that hold running text; in the others, indentation has a meaning of its own.
@@ -281,7 +299,9 @@ def _mathml(tex: str, node: nodes.Node, *, as_block: bool) -> str:
         tex = r"\begin{aligned}" + r" \\ ".join(lines) + r"\end{aligned}"
     tex = re.sub(r"\\([td]?frac)(\d)(\d)", r"\\\1{\2}{\3}", tex)  # docutils reads no \frac12
     try:
-        return tex2mathml(tex, as_block=as_block)
+        # Bars of absolute values and norms are as high as a line: browsers would stretch them, often one of the two.
+        formula = tex2mathml(tex, as_block=as_block)
+        return re.sub(r"<mo(?: class=\"mathopen\")?>([|‖∥])</mo>", r'<mo stretchy="false">\1</mo>', formula)
     except (MathError, AttributeError) as error:  # the latter where braces do not match
         logger.warning("formula %r: %s", tex, error, location=node)
         return ""
@@ -315,9 +335,9 @@ def _name_role(
 def _check_names(_app: Sphinx, env: BuildEnvironment) -> None:
     """Warn of every public name that has no entry in the reference."""
     for module in MODULES.values():
-        for name in module.__all__:
+        for name in sorted({*module.__all__} - {*autosummary_context["elsewhere"][module.__name__], "__version__"}):
             full = f"{module.__name__}.{name}"
-            if full not in env.domains.python_domain.objects and name != "__version__":
+            if full not in env.domains.python_domain.objects:
                 logger.warning("%s is not in the reference", full)
 
 

@@ -46,6 +46,11 @@ COMMANDS = {
         "",
         "| 5 | 0.3 | 4 | 100 |",
     ),
+    "decisions --parts thresholds probabilities": (
+        "--draws 1 --populations stripes --labelled 60 --jobs 1",
+        "",
+        "| stripes | 20 bags | 60 |",
+    ),
     "defaults": ("--sets some=yes --splits 1 --shares 0.3 --limit 60 --data", "sklearn", "| fit_bagging_svm rbf |"),
     "dask/peers.py": ("--rows 3000 --rounds 1 2 --repeats 1", "distributed lightgbm xgboost", "| fastpu, trees |"),
     "peers pairwise_numpy": ("--quick --neighbour", "", "| yes | 60 | pairs, sorted |"),

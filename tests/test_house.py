@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import re
 import shutil
 import subprocess
 import sys
-from importlib.metadata import requires, version
+from importlib.metadata import metadata, requires, version
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,71 @@ def test_installed_version_is_that_of_the_source_and_is_in_the_changelog():
     assert declared[1] == version("fastpu"), "the installed fastpu is another; run `make install`"
     assert f"## {declared[1]}" in (ROOT / "CHANGELOG.md").read_text()
     assert f"\nversion: {declared[1]}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f'\n  version: "{declared[1]}"\n' in (ROOT / "recipe/recipe.yaml").read_text()
+
+
+@needs_checkout
+def test_every_python_that_is_promised_gets_wheels():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    promised = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', text)
+    build = re.search(r"^build = \[(.*)\]$", text, re.MULTILINE)[1]
+    assert [f"cp{each.replace('.', '')}-*" for each in promised] == re.findall(r'"(cp\d+-\*)"', build)
+    assert ("Free Threading" in text) == bool(re.search(r'"cp\d+t-\*"', build))
+
+
+@needs_checkout
+def test_the_recipe_for_conda_asks_for_the_same_packages():
+    recipe = (ROOT / "recipe/recipe.yaml").read_text(encoding="utf-8")
+    for line in requires("fastpu"):
+        if "extra ==" not in line:
+            assert f"    - {line.replace('>=', ' >=')}\n" in recipe
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    for line in re.findall(r'^  "([\w-]+>=[\d.]+)"', text.partition("\nbuild-backend")[0], re.MULTILINE):
+        assert f"    - {line.replace('>=', ' >=')}\n" in recipe
+
+
+# ---- The address ----
+
+
+@pytest.fixture
+def address(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "cmake")
+    return importlib.import_module("address")
+
+
+ADDRESS = "https://host.invalid/owner/fastpu"
+
+
+@needs_checkout
+def test_readme_and_citation_show_the_address_that_the_project_has_and_no_other(address):
+    assert address.stale() == {}, "run `make address`"
+    shown = [line.partition(", ")[2] for line in metadata("fastpu").get_all("Project-URL") or []]
+    assert shown == list(address.links(address.repository()).values()), "run `make install`"
+
+
+@needs_checkout
+def test_on_the_index_every_link_and_picture_of_the_readme_leads_to_a_file_of_the_version(address):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = address.relative_links(readme)
+    assert len(targets) > 10
+    shown = address.readme_for_index(readme, ADDRESS, "1.2.3")
+    assert address.relative_links(shown) == []
+    for target in targets:
+        kind = "raw" if target.endswith(".png") else "blob"
+        assert f"]({ADDRESS}/{kind}/v1.2.3/{target})" in shown, target
+    assert address.readme_for_index(readme, "", "1.2.3") == readme
+
+
+@needs_checkout
+def test_the_address_can_be_set_changed_and_taken_away(address):
+    for name, change in (("README.md", address.with_badges), ("CITATION.cff", address.with_citation)):
+        text = change((ROOT / name).read_text(encoding="utf-8"), "")
+        first = change(text, ADDRESS)
+        assert first.count(f"{ADDRESS}") == {"README.md": 4, "CITATION.cff": 2}[name]
+        other = change(first, "https://other.invalid/fastpu")
+        assert ADDRESS not in other
+        assert change(first, ADDRESS) == first
+        assert change(other, "") == text
 
 
 def test_run_time_packages_are_few():
@@ -66,6 +132,24 @@ def test_all_is_complete_and_sorted(module):
     assert len(set(names)) == len(names)
     for name in names:
         assert hasattr(module, name), name
+
+
+@pytest.mark.parametrize("name", ["", *(name for name in dir(fastpu) if inspect.ismodule(getattr(fastpu, name)))])
+def test_dir_shows_what_stays_stable_and_nothing_else(name):
+    """docs/stability.md promises every name that dir() shows; what a module imports must not be among them."""
+    module = getattr(fastpu, name) if name else fastpu
+    modules_with_extras = {"dask", "estimators"} if not name else set()
+    assert set(dir(module)) == set(module.__all__) | modules_with_extras
+    assert [each for each in dir(module) if each.startswith("_") and each != "__version__"] == []
+    if IS_CHECKOUT:
+        assert f"`{module.__name__}`" in (ROOT / "docs/stability.md").read_text(encoding="utf-8")
+
+
+def test_warnings_are_kept_from_the_caller_in_one_place():
+    """Elsewhere `catch_warnings` would change what other threads hear, maybe for good; _warn.py says more."""
+    folder = Path(inspect.getfile(fastpu)).parent
+    users = [path.name for path in folder.rglob("*.py") if "catch_warnings(" in path.read_text(encoding="utf-8")]
+    assert users == ["_warn.py"]
 
 
 def test_public_functions_are_documented():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+import sysconfig
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
@@ -64,6 +65,12 @@ def test_model_survives_save_and_pickle() -> None:
         loaded = fastpu.load(path)
     for copy in (loaded, pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(copy.decision_function(X), model.decision_function(X))
+
+
+def test_python_without_a_global_lock_goes_on_without_one() -> None:
+    """A module that does not declare itself safe would bring the lock back for the whole process."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        assert not sys._is_gil_enabled()
 
 
 def test_bad_input_is_refused() -> None:

@@ -1,7 +1,8 @@
 """How often what fastpu says of a ranking holds, in simulations where the truth is known.
 
-python bench/decisions [--parts intervals bounds tables leaks groups] [--repeats 200] [--draws 20] [--boot 200]
-    [--labels 2 5 10 20 200] [--unlabelled 2000] [--apart 1 2.5 4] [--priors 0.02 0.1 0.3] [--jobs 2] [--output DIR]
+python bench/decisions [--parts intervals bounds tables leaks groups thresholds probabilities] [--repeats 200]
+    [--draws 20] [--boot 200] [--labels 2 5 10 20 200] [--unlabelled 2000] [--apart 1 2.5 4] [--priors 0.02 0.1 0.3]
+    [--labelled 20 200 400 800] [--populations normals noisy stripes claims] [--jobs 2] [--output DIR]
 
 Scores of negative rows are N(0, 1), those of positive ones N(apart, 1). As many rows are flagged as are positive among
 the unlabelled ones, and ten at least. Printed are percentages of intervals of 90 % that hold the truth, as tables of
@@ -13,7 +14,12 @@ tables      the prior is estimated from a table with gaps and categories, by `fa
 leaks       a column knows the labels: percentages of fits that tell of it, and that name it
 groups      ten rows of a customer are alike: what is said of new customers, without `groups` and with them
 
-The last three have draws of their own, `--draws` of each cell, and other sizes, which stand in their titles.
+The last three have draws of their own, `--draws` of each cell, and other sizes, which stand in their titles. So have
+two more, which print other figures; only the first two parts run by default:
+
+thresholds     the share of fresh rows called positive where .05 is asked for, by scores of the training rows and by
+               their out-of-bag scores
+probabilities  the mean probability of the first rows beside the truth and `precision_at_k`, and all rows' log loss
 
 The truth of recall, lift, average precision and AUC is that of the population. That of the precision is the share of
 positives among the very rows that are flagged, and beside it that of the population.
@@ -31,7 +37,10 @@ import bounds
 import customers
 import intervals
 import leaking_columns
+import probabilities
 import tables
+import thresholds
+from learners import POPULATIONS
 from shared import Parser, write
 
 if TYPE_CHECKING:
@@ -43,14 +52,18 @@ PARTS = {
     "tables": tables.report,
     "leaks": leaking_columns.report,
     "groups": customers.report,
+    "thresholds": thresholds.report,
+    "probabilities": probabilities.report,
 }
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = Parser("decisions", __doc__)
-    parser.add("--parts", "what to measure", list(PARTS), nargs="+", choices=list(PARTS))
+    parser.add("--parts", "what to measure", ["intervals", "bounds"], nargs="+", choices=list(PARTS))
     parser.add("--repeats", "draws of each cell", 200)
-    parser.add("--draws", "draws of each cell of tables and leaks", 20)
+    parser.add("--draws", "draws of each cell, where models are fitted", 20)
+    parser.add("--labelled", "labelled rows, of thresholds and probabilities", [20, 200, 400, 800], nargs="+")
+    parser.add("--populations", "rows, of probabilities", list(POPULATIONS), nargs="+", choices=list(POPULATIONS))
     parser.add("--boot", "samples of each interval", 200)
     parser.add("--labels", "labelled positive rows, of the intervals", [2, 5, 10, 20, 200], nargs="+")
     parser.add("--unlabelled", "unlabelled rows", 2000)

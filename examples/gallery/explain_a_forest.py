@@ -41,7 +41,7 @@ fastpu.plot.importances(model, n_lines=12)
 # One row
 # -------
 #
-# ``to_lightgbm`` makes a booster with the same trees (``pip install 'fastpu[lightgbm]'``), and its ``pred_contrib``
+# ``to_lightgbm`` makes a booster with the same trees (``pip install lightgbm``), and its ``pred_contrib``
 # gives a SHAP value for each column. The last value is the mean score; all of them add up to the score of the row,
 # exactly.
 

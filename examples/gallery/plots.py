@@ -4,7 +4,7 @@ Every plot
 
 All pictures that `fastpu.plot` draws, mostly on one small set of rows. Each function returns a matplotlib figure. A
 notebook with ``%matplotlib inline`` shows it if it is the last line of a cell; ``figure.savefig("name.png")`` keeps it,
-and ``ax=`` draws into axes of yours. matplotlib comes with ``pip install 'fastpu[plot]'``.
+and ``ax=`` draws into axes of yours. It needs ``pip install matplotlib``.
 """
 
 # sphinx_gallery_thumbnail_number = 2
@@ -60,6 +60,17 @@ fastpu.plot.ranking(labels, model.decision_function(judged), k=0.1)
 scores = model.decision_function(held)
 plan = fastpu.audit.plan(scores, 60, random_state=0)
 fastpu.plot.audit(fastpu.audit.estimate(plan, held_truth[plan.rows] == 1))
+
+# %%
+# Are the probabilities right?
+# ----------------------------
+#
+# `fastpu.plot.calibration` puts rows into bins by their probability, and counts labelled and unlabelled rows in each:
+# right probabilities lie on the diagonal, as far as the intervals tell. The rows are none of those that the
+# probabilities were made from; where a forest was calibrated on its training rows, `oob_predict_proba` has theirs.
+
+sure = model.with_probabilities(prior=(held_truth == 1).mean(), X=judged[::2], y=labels[::2])
+fastpu.plot.calibration(labels[1::2], sure.predict_proba(judged[1::2]), n_bins=5)
 
 # %%
 # Which columns matter?

@@ -31,6 +31,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 class PUSplit(NamedTuple):
     """Rows of a positive-unlabelled training set and of a test set, and the labels to train with."""
 

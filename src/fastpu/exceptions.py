@@ -13,6 +13,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 class ConvergenceWarning(UserWarning):
     """A fit ran out of iterations before it met its tolerance."""
 

@@ -1,4 +1,7 @@
-"""What fits return: the classes of models and results, and the records that callbacks are given."""
+"""What fits return: the classes of models and results, and the records that callbacks are given.
+
+`Model`, the base of all models, is `fastpu.Model`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from fastpu.forest._fit import ForestRound
 from fastpu.knn.knn_graph import KNNGraph
 from fastpu.mapping._loop import MappingRound
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
+from fastpu.model._model import Model
 from fastpu.path._fit import PathRound
 from fastpu.path.svm_path import SVMPath
 from fastpu.pual._arguments import PualRound
@@ -39,6 +43,7 @@ __all__ = [
     "MappingRound",
     "MappingScorer",
     "MarginRound",
+    "Model",
     "PathRound",
     "PualMachine",
     "PualRound",

@@ -28,6 +28,11 @@ from fastpu.model._prior import prior_by_labels, take_prior_in
 
 __all__ = ["Objective", "logistic", "pnu_auc", "upu"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 _BY_ROW = ("logistic", "upu")  # the derivatives of a row do not depend on the scores of other rows
 _ROWS_OF_A_THREAD = 4_000_000
 
@@ -157,7 +162,10 @@ class Objective:
         return codes
 
     def _rows(self, labels: Any, n_scores: int, weights: Any) -> _BoundRows:
-        """Return the rows of a call; those of the last call are used again if labels and weights are the same."""
+        """Return the rows of a call; those of the last call are used again if labels and weights are the same.
+
+        The last call may be another thread's: with `y` its rows have the same labels, and weights are compared.
+        """
         rows = self._last
         if rows is not None and labels is None and self.y is not None:
             labels = rows.labels

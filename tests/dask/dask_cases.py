@@ -91,6 +91,10 @@ def fail(_info):
     raise ZeroDivisionError("in the callback")
 
 
+#: Ends a process that has no say in it; on Windows, which has no SIGKILL, any signal does.
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+
+
 class Kill:
     """Kills a worker after some round, once: where the members of the fit meet, or another one."""
 
@@ -100,5 +104,5 @@ class Kill:
     def __call__(self, info):
         if info.round == self.round and self.when is None:
             meetings = self.client.run(lambda dask_worker: (len(dask_worker.state.actors), os.getpid()))
-            os.kill(self.choose(meetings.values())[1], signal.SIGKILL)
+            os.kill(self.choose(meetings.values())[1], KILL)
             self.when = time.monotonic()

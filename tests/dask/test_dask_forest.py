@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
 import time
 
@@ -17,7 +16,7 @@ from helpers import through_odd_bytes
 frame = pytest.importorskip("dask.dataframe")
 pandas = pytest.importorskip("pandas")
 
-from dask_cases import array, assert_nothing_is_left, assert_same_model, local_cluster  # noqa: E402 - Dask may be absent
+from dask_cases import KILL, array, assert_nothing_is_left, assert_same_model, local_cluster  # noqa: E402 - Dask may be absent
 from fastpu import dask as on_dask  # noqa: E402 - Dask may be absent
 from fastpu.dask import _bags  # noqa: E402 - Dask may be absent
 
@@ -184,7 +183,7 @@ def test_tasks_of_a_worker_that_dies_are_repeated():
 
         def kill_soon():
             time.sleep(0.5)
-            os.kill(pids[1], signal.SIGKILL)
+            os.kill(pids[1], KILL)
 
         killer = threading.Thread(target=kill_soon)
         killer.start()
@@ -219,7 +218,7 @@ def test_rows_that_are_lost_with_their_worker_end_the_fit():
     with local_cluster(2) as own:
         address, pid = list(own.run(os.getpid).items())[1]
         far_X, far_y = ([own.scatter(part, workers=[address], hash=False)] for part in (X, y))
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, KILL)
         start = time.monotonic()
         with pytest.raises(on_dask.WorkerLostError, match="a Dask worker is gone"):
             on_dask.fit_forest(far_X, far_y, client=own, n_trees=5)

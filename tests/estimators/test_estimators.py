@@ -272,6 +272,18 @@ def test_another_threshold_knows_the_columns_and_moves_the_intercept():
         moved.with_threshold(prior=0.25, X_unl=frame[["b", "a", "c"]])
 
 
+def test_out_of_bag_scores_numbers_of_rows_and_values_make_thresholds():
+    X, _, labelled = pu_rows()
+    forest = estimators.ForestClassifier(n_trees=50, random_state=0).fit(X, labelled)
+    for given in ({"prior": 0.3}, {"k": 20}, {"value": 0.5}):
+        assert forest.with_threshold(**given).threshold_ == forest.model_.with_threshold(**given).threshold
+    line = estimators.ISVMClassifier().fit(X, labelled)
+    refused(ValueError, "X_unl must be given for with_threshold, got None", line.with_threshold, prior=0.3)
+    assert np.count_nonzero(line.with_threshold(k=20, X_unl=X).predict(X)) == 20
+    assert line.with_threshold(value=0.5).threshold_ == 0.5
+    refused(ValueError, "exactly one of prior, k and value", line.with_threshold, X_unl=X)
+
+
 def test_the_model_is_saved(tmp_path):
     X, _, labelled = pu_rows(n=60)
     fitted = estimators.ISVMClassifier().fit(X, labelled)
@@ -301,7 +313,7 @@ def test_forests_go_on_and_score_out_of_bag():
 
 def test_forests_are_calibrated_on_out_of_bag_scores():
     X, _, labelled = pu_rows()
-    fitted = estimators.ForestClassifier(calibration="sigmoid", calibration_prior=0.3, random_state=0).fit(X, labelled)
+    fitted = estimators.ForestClassifier(calibration="beta", calibration_prior=0.3, random_state=0).fit(X, labelled)
     model = fastpu.fit_forest(X, labelled, random_state=0).with_probabilities(prior=0.3, y=labelled)
     np.testing.assert_array_equal(fitted.predict_proba(X), model.predict_proba(X))
 

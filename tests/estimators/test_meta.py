@@ -302,6 +302,13 @@ def test_a_threshold_can_be_made_for_a_prior(name):
     assert np.count_nonzero(moved.predict(X)) == 50
     np.testing.assert_allclose(moved.decision_function(X) + moved.threshold_, before + fitted.threshold_)
     np.testing.assert_array_equal(fitted.decision_function(X), before)
-    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="0 of 1 rows|1 of 1 rows"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="0 of 1 unlabelled rows|1 of 1 unlabelled rows"):
         fitted.with_threshold(prior=0.25, X_unl=X[:1])
     refused(ValueError, "prior must be a number in (0, 1)", fitted.with_threshold, prior=1.0, X_unl=X)
+    assert np.count_nonzero(fitted.with_threshold(k=30, X_unl=X).predict(X)) == 30
+    assert fitted.with_threshold(value=0.25).threshold_ == 0.25
+    if name == "PUBaggingClassifier":
+        out_of_bag = fitted.with_threshold(k=30).oob_decision_function_[~labelled]
+        assert np.count_nonzero(out_of_bag > 0) == 30
+    else:
+        refused(ValueError, "X_unl must be given for with_threshold, got None", fitted.with_threshold, prior=0.25)

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import fastpu
+from fastpu.model._calibration import probabilities
 from forest_cases import mixed_frame, pu_rows, wild_rows
 from helpers import refused
 from method_recipes import bits
@@ -145,9 +146,10 @@ def test_probabilities_come_from_out_of_bag_scores(rows):
     X, y = rows
     model = small(X, y, n_trees=300).with_probabilities(prior=0.25, y=y)
     scores = model.oob_decision_function
-    slope, offset = model.calibration_values
-    z = slope * (scores[y == 0] - model.calibration_knots[0]) + offset
-    assert np.mean(1 / (1 + np.exp(-z))) == pytest.approx(0.25, abs=1e-4)
+    np.testing.assert_array_equal(model.oob_predict_proba[:, 1], probabilities(
+        "beta", model.calibration_knots, model.calibration_values, scores
+    ))  # fmt: skip
+    assert model.oob_predict_proba[y == 0, 1].mean() == pytest.approx(0.25, abs=1e-9)
     assert model.predict_proba(X).shape == (400, 2)
     given = model.with_probabilities(prior=0.25, X=X, y=y)
     assert bits(given) != bits(model)

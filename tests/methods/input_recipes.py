@@ -218,6 +218,8 @@ def _extras(name: str) -> dict[str, Any]:
         return {"X": problem()[0].copy(), "y": labels_for("PU"), "n_folds": None}
     if name.endswith(".with_probabilities"):
         return {"X": problem()[0].copy()}
+    if name.endswith(".with_threshold"):
+        return {"prior": 0.4, "X_unl": problem()[0].copy()}
     if name == "load" or name.endswith(".save"):
         return {"path": _model_file()}
     return {}

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from fastpu import models
 from fastpu.boosting import _boosted_trees
 from fastpu.common._methods import function_of
 
@@ -90,6 +91,7 @@ _K = Parameter(
 )
 
 _NO_SCALARS = ((3.0, _EITHER), ("abc", _EITHER), (object(), _EITHER), ({}, _EITHER), (None, _EITHER))
+_GROUPS = Parameter("object", none=True, bad=_NO_SCALARS[:-1], changes=("groups",))
 _OBJECTS = ((3, TypeError), ("abc", TypeError), ([], TypeError))
 
 _NO_GRIDS = (
@@ -127,13 +129,9 @@ PARAMETERS: dict[str, Parameter] = {
     "fit_bagging_svm.sample_weight": Parameter(
         "weights", none=True, bad=(*_NO_SCALARS[:-1], (np.ones(24), TypeError)), silent="any array is refused"
     ),
-    "groups": Parameter("object", none=True, bad=_NO_SCALARS[:-1], changes=("groups",)),
-    "fit_boosted_trees.groups": Parameter(
-        "object", none=True, bad=_NO_SCALARS[:-1], changes=("groups",), where={"n_bags": 2}
-    ),
-    "fit_pnu_auc_boost.groups": Parameter(
-        "object", none=True, bad=_NO_SCALARS[:-1], changes=("groups",), where={"early_stopping_rounds": 3}
-    ),
+    "groups": _GROUPS,
+    "fit_boosted_trees.groups": replace(_GROUPS, where={"n_bags": 2}),
+    "fit_pnu_auc_boost.groups": replace(_GROUPS, where={"early_stopping_rounds": 3}),
     "sample_cost": Parameter("weights", none=True, bad=_NO_SCALARS[:-1], changes=("weights",)),
     "centers": Parameter("matrix", none=True, bad=_NO_SCALARS[:-1], under={"gauss": True}, changes=("centers",)),
     "eval_set": Parameter("object", none=True, bad=_PAIR, silent="it judges the rounds; early stopping reads it"),
@@ -368,6 +366,14 @@ _set("SVMPath.select", scoring=choice("puf", "err_star", "end", function=True))
 _set(
     "SVMPath.select", n_folds=integer(2, none=True, under=_train), prior=share(none=True, under={"scoring": "err_star"})
 )
+_thresholds = " ".join(
+    f"{name}.with_threshold" for name in models.__all__ if hasattr(getattr(models, name), "with_threshold")
+)
+_other_rule = {"prior": None, "X_unl": None}
+_set(_thresholds, value=real(none=True, inf=True, under=_other_rule), prior=share(none=True))
+_set(_thresholds, k=replace(_K, bad=tuple(pair for pair in _K.bad if pair[0] is not None), under={"prior": None}))
+_out_of_bag = "TreeEnsemble.with_threshold BaggingSVM.with_threshold"
+_set(_out_of_bag, X_unl=Parameter("matrix", none=True, bad=_NO_SCALARS[:-1]))
 _optional = "plot.path SVMPath.select TreeEnsemble.with_probabilities"
 _set(_optional, X=Parameter("matrix", none=True, bad=_NO_SCALARS[:-1]))
 _set("plot.path SVMPath.select", y=Parameter("labels", none=True, bad=_NO_SCALARS[:-1]))

@@ -101,7 +101,7 @@ def test_what_needs_two_labelled_rows_says_so():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateModelWarning)
         forest = fastpu.fit_forest(X, y, n_trees=20, random_state=0)
-    text = "X must be given for with_probabilities: no positive row (+1) has an out-of-bag score"
+    text = "X must be given for with_probabilities, got None: no positive row (+1) has an out-of-bag score"
     refused(ValueError, text, forest.with_probabilities, prior=0.4, y=y)
     stopped = {"early_stopping_rounds": 5}
     for fit in (fastpu.fit_boosted_trees, fastpu.fit_pnu_auc_boost):

@@ -12,7 +12,8 @@ from scipy.special import expit
 
 import fastpu
 from fastpu.exceptions import EstimateWarning
-from fastpu.model._calibration import METHODS, RIDGE, Scored, calibrate, probabilities
+from fastpu.model._calibration import METHODS, RIDGE, calibrate, probabilities
+from fastpu.model._scored import Scored
 from helpers import outcome, refused
 from oracles import calibration as oracle
 
@@ -93,7 +94,7 @@ def test_probabilities_are_in_the_unit_interval_and_rise_with_any_scores(labels,
     assert ((values >= 0) & (values <= 1)).all()
     assert (np.diff(values) >= 0).all()
     mean = part.share_unl @ at(method, found, part.unl)
-    if method == "sigmoid":
+    if method != "isotonic":
         assert mean == pytest.approx(prior, abs=ROUNDING)
     else:
         assert mean <= prior + ROUNDING
@@ -103,25 +104,52 @@ def test_probabilities_are_in_the_unit_interval_and_rise_with_any_scores(labels,
 def test_weights_equal_repetition(rng, method):
     scores, labels, _ = normals(rng, 40, 150, 0.4)
     weights = rng.integers(0, 4, scores.size)
-    expected = calibrate(method, scored(np.repeat(scores, weights), np.repeat(labels, weights)), 0.4)
+    repeated = scored(np.repeat(scores, weights), np.repeat(labels, weights))
+    repeated.n_labelled = scored(scores, labels, weights.astype(float)).n_labelled  # rows that repeat say less
+    expected = calibrate(method, repeated, 0.4)
     for factor in (1.0, 1e-5, 1e5):
         found = calibrate(method, scored(scores, labels, factor * weights), 0.4)
         np.testing.assert_allclose(at(method, found, scores), at(method, expected, scores), atol=1e-9)
 
 
+@pytest.mark.parametrize("prior", [0.02, 0.4, 0.7])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e5])
+def test_beta_is_the_minimum_of_slow_code(rng, prior, weighted, scale):
+    scores, labels, _ = normals(rng, 60, 300, prior)
+    part = scored(scale * (scores + 3), labels, rng.integers(0, 4, 360).astype(float) if weighted else None)
+    found = calibrate("beta", part, prior)
+    p = oracle.beta(part.pos, part.unl, part.share_pos, part.share_unl, prior, part.n_labelled)
+    # There the place of a score is its own, and here it lies on lines between knots, 0.1 of log odds apart.
+    np.testing.assert_allclose(at("beta", found, part.unl), p, atol=0.03)
+    assert np.abs(at("beta", found, part.unl) - p).mean() < 0.005
+    assert part.share_unl @ at("beta", found, part.unl) == pytest.approx(prior, rel=0, abs=ROUNDING)
+
+
 # ------------------------------------------------------------------------------------------------ the truth
 
 
-def test_a_single_set_gives_the_probabilities_of_rows_without_a_label(rng):
-    truth = rng.random(20_000) < 0.4
-    scores = rng.standard_normal(truth.size) + 1.5 * truth
-    labels = (truth & (rng.random(truth.size) < 0.5)).astype(int)
-    model = ranker().with_probabilities(prior=0.4, X=scores[:, None], y=labels, scenario="single_set")
-    unl = labels == 0
-    among = np.mean(truth[unl])  # 0.25
-    assert model.calibration_prior == pytest.approx(among, abs=0.02)
-    found = model.predict_proba(scores[unl, None])[:, 1]
-    np.testing.assert_allclose(found, posterior(scores[unl], 0.25), atol=0.05)
+@pytest.mark.parametrize("method", ["beta", "isotonic"])
+def test_the_probabilities_of_the_first_rows_are_the_truth_where_scores_are_no_log_odds(method):
+    """As scores of most models of a rare class: they rise ever more slowly, and a sigmoid is half of the truth."""
+    rng = np.random.default_rng(0)
+    scores, labels, truth = normals(rng, 400, 20_000, 0.02, distance=2.5)
+    scores = np.tanh(scores / 3)
+    found = calibrate(method, scored(scores, labels), 0.02)
+    of_unl = scores[labels == 0]
+    first = np.argsort(-of_unl)[:100]
+    assert at(method, found, of_unl)[first].mean() == pytest.approx(truth[first].mean(), rel=0.15)
+
+
+def test_few_labelled_rows_give_gentle_slopes(rng):
+    """Five labelled rows that score highest by chance make a step of a sigmoid."""
+    scores, labels = rng.normal(size=1005), np.repeat([1, 0], [5, 1000])
+    scores[:5] += 3
+    in_doubt = {
+        method: np.mean(np.abs(at(method, calibrate(method, scored(scores, labels), 0.2), scores[5:]) - 0.5) < 0.45)
+        for method in ("sigmoid", "beta")
+    }
+    assert in_doubt["beta"] > 3 * in_doubt["sigmoid"]
 
 
 # --------------------------------------------------------------------------------------------------- corners
@@ -200,7 +228,7 @@ def test_threshold_and_probabilities_leave_each_other_alone(rng):
     first = model.with_probabilities(prior=0.4, X=X, y=labels).with_threshold(prior=0.4, X_unl=X[labels == 0])
     second = model.with_threshold(prior=0.4, X_unl=X[labels == 0]).with_probabilities(prior=0.4, X=X, y=labels)
     for found in (first, second):
-        assert found.calibration == "sigmoid"
+        assert found.calibration == "beta"
         assert found.calibration_prior == 0.4
         assert found.coef is model.coef
         np.testing.assert_array_equal(found.predict_proba(X), first.predict_proba(X))

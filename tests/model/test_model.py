@@ -214,10 +214,45 @@ def test_the_threshold_can_match_a_prior(rng):
     assert type(matched) is Toy
 
 
+def test_the_threshold_can_be_that_of_the_best_rows_or_a_number(rng, tmp_path):
+    X = rng.normal(size=(200, 2))
+    model = toy()
+    best = model.with_threshold(k=30, X_unl=X)
+    scores = np.sort(model.decision_function(X))
+    assert best.threshold == 0.5 * scores[169] + 0.5 * scores[170]
+    assert best.threshold_rule == "k 30: 30 of 200 unlabelled rows positive"
+    assert model.with_threshold(k=0.15, X_unl=X).threshold == best.threshold
+    assert np.sum(model.with_threshold(k=200, X_unl=X).predict(X) == 1) == 200  # asked for, so no warning
+    given = model.with_threshold(value=1.5)
+    assert (given.threshold, given.threshold_rule) == (1.5, "value 1.5")
+    for found in (best, given):
+        again = round_trip(found, tmp_path)
+        assert (again.threshold, again.threshold_rule) == (found.threshold, found.threshold_rule)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({}, "exactly one of prior, k and value must be given for with_threshold, got none"),
+        ({"prior": 0.5, "k": 2}, "exactly one of prior, k and value must be given for with_threshold, got prior and k"),
+        (
+            {"value": 1.0, "X_unl": np.ones((3, 2))},
+            "X_unl must be None with value, which needs no rows, got ndarray of shape (3, 2)",
+        ),
+        ({"prior": 0.5}, "X_unl must be given for with_threshold, got None: the model has no out-of-bag scores"),
+        ({"k": 2}, "X_unl must be given for with_threshold, got None: the model has no out-of-bag scores"),
+        ({"k": 4, "X_unl": np.ones((3, 2))}, "k must be a whole number of unlabelled rows from 1 to 3"),
+        ({"value": np.nan}, "value must be a number, got nan"),
+    ],
+)
+def test_what_a_threshold_is_made_from_is_said_once(given, text):
+    refused(ValueError, text, toy().with_threshold, **given)
+
+
 @pytest.mark.parametrize(("prior", "positive"), [(0.3, 0), (0.7, 10)])
 def test_all_or_nothing_gets_a_warning(prior, positive):
     X = np.ones((10, 2))
-    with pytest.warns(DegenerateModelWarning, match=f"calls {positive} of 10 rows of X_unl positive"):
+    with pytest.warns(DegenerateModelWarning, match=f"calls {positive} of 10 unlabelled rows positive"):
         matched = toy().with_threshold(prior=prior, X_unl=X)
     assert np.sum(matched.predict(X) == 1) == positive
 

@@ -101,6 +101,13 @@ def test_the_prior_is_met_as_nearly_as_the_scores_allow(scores, prior):
     assert not math.isnan(threshold)
 
 
+@given(SCORES, st.floats(0.01, 0.99), st.data())
+def test_weights_of_a_prior_equal_repetition(scores, prior, data):
+    weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(scores), max_size=len(scores))))
+    expected = prior_threshold(np.repeat(scores, weights), prior)
+    assert prior_threshold(np.array(scores), prior, weights.astype(float)) == expected
+
+
 def test_prior_cuts_at_midpoints_and_beyond_the_ends():
     scores = np.array([1.0, 2.0, 3.0, 4.0])
     assert prior_threshold(scores, 0.5) == 2.5
@@ -118,13 +125,13 @@ def test_prior_cuts_at_midpoints_and_beyond_the_ends():
         (
             np.arange(100.0),
             0.001,
-            "calls 0 of 100 rows of X_unl positive: by that prior 0.1 of these rows are positive",
+            "calls 0 of 100 unlabelled rows positive: by that prior 0.1 of these rows are positive",
         ),
-        (np.arange(100.0), 0.998, "calls 100 of 100 rows of X_unl positive: by that prior all but 0.2 of these rows"),
-        (np.zeros(100), 0.3, "calls 0 of 100 rows of X_unl positive: the scores have too few distinct values"),
+        (np.arange(100.0), 0.998, "calls 100 of 100 unlabelled rows positive: by that prior all but 0.2 of these rows"),
+        (np.zeros(100), 0.3, "calls 0 of 100 unlabelled rows positive: the scores have too few distinct values"),
         (np.append(np.zeros(99), -1.0), 0.004, "by that prior 0.4 of these rows are positive, which is rounded"),
     ],
 )
 def test_a_threshold_that_calls_no_row_or_all_says_why(scores, prior, reason):
     with pytest.warns(DegenerateModelWarning, match=reason):
-        matched_threshold(scores, prior)
+        matched_threshold(scores, prior, f"prior {prior}")

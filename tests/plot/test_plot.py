@@ -29,6 +29,7 @@ def drawn() -> dict[str, tuple]:
     return {
         "audit": (fastpu.audit.estimate(plan, truth[plan.rows] > 0, k=50),),
         "boosting_curves": (fastpu.fit_pnu_auc_boost(X, y, n_rounds=3),),
+        "calibration": (y, machine.with_probabilities(prior=0.3, X=X, y=y).predict_proba(X)),
         "decision_regions": (machine, X, y),
         "importances": (fastpu.fit_pnu_auc_boost(X, y, n_rounds=3),),
         "label_changes": (fastpu.baselines.fit_bpsi(X, y, C_pos=1.0, C_unl=1.0),),
@@ -96,7 +97,7 @@ def test_legend_has_an_entry_for_all_that_it_names(name):
 
 
 def test_options_are_keyword_only():
-    data = {"model", "chosen", "found", "X", "y", "scores"}
+    data = {"model", "chosen", "found", "X", "y", "scores", "proba"}
     for name in fastpu.plot.__all__:
         parameters = inspect.signature(getattr(fastpu.plot, name)).parameters.values()
         assert all((p.kind is p.KEYWORD_ONLY) == (p.name not in data) for p in parameters), name
@@ -122,7 +123,7 @@ except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "figures need matplotlib: pip install 'fastpu[plot]'\n"
+    assert done.stdout == "figures need matplotlib: pip install matplotlib\n"
 
 
 def test_figures_need_neither_pyplot_nor_a_display(tmp_path):

@@ -235,7 +235,7 @@ def test_every_number_goes_the_same_way(values):
 
 def test_without_lightgbm_the_error_says_how_to_install_it(framed, monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
-    refused(ImportError, "to_lightgbm needs LightGBM: pip install 'fastpu[lightgbm]'", framed[1].to_lightgbm)
+    refused(ImportError, "to_lightgbm needs LightGBM: pip install lightgbm", framed[1].to_lightgbm)
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,12 @@ def test_sets_of_columns_without_categories_are_refused(model):
         {"oob_sum": np.full(120, np.nan)},
         {"oob_count": np.full(120, -1, dtype=np.int32)},
         {"oob_count": np.zeros(119, dtype=np.int32)},
+        {"oob_sum": None, "oob_count": None},
+        {"training_labels": np.zeros(119, dtype=np.int8)},
+        {"training_labels": np.full(120, 2, dtype=np.int8)},
+        {"training_labels": None, "training_weights": np.ones(120)},
+        {"training_weights": np.ones(119)},
+        {"training_weights": np.full(120, -1.0)},
         {"packed_nodes": np.zeros((3, 4), dtype=np.uint64)},
         {"packed_nodes": np.zeros((0, 3), dtype=np.uint64)},
         {"category_sets": np.zeros((1, 3), dtype=np.uint64)},
@@ -96,11 +102,11 @@ def test_binned_rows_must_be_cut_where_the_model_is():
 
 
 def test_a_model_without_out_of_bag_scores_wants_rows(model):
-    other = dataclasses.replace(model, oob_sum=None, oob_count=None)
+    other = dataclasses.replace(model, oob_sum=None, oob_count=None, training_labels=None)
     assert other.oob_decision_function is None
     X, y = mixed_frame()
     refused(
         ValueError, "X must be given for a model without out-of-bag scores", other.with_probabilities, prior=0.3, y=y
     )
-    assert other.with_probabilities(prior=0.3, X=X, y=y).calibration == "sigmoid"
+    assert other.with_probabilities(prior=0.3, X=X, y=y).calibration == "beta"
     refused(ValueError, "init_model must have its out-of-bag scores", fastpu.fit_forest, X, y, init_model=other)

@@ -27,3 +27,7 @@ __all__ = [
     "read_csv",
     "write_csv",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

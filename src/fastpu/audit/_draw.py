@@ -13,9 +13,9 @@ from scipy.special import ndtr, ndtri
 
 from fastpu.audit._plan import Plan, check_plan
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_choice, check_int, check_random_state
+from fastpu.common._params import check_choice, check_int, check_k, check_random_state
 from fastpu.common._text import describe, short
-from fastpu.metrics._ranked_rows import check_k, check_scores
+from fastpu.metrics._ranked_rows import check_scores
 from fastpu.model._prior import PriorEstimate, check_prior
 
 GOALS = ("count", "precision", "recall", "find")

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from fastpu.audit._checked import UNCLEAR, Checked, Limited
 from fastpu.audit._plan import Plan, check_answers, check_plan
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_choice, check_float
-from fastpu.metrics._ranked_rows import Estimate, check_k
+from fastpu.common._params import check_choice, check_float, check_k
+from fastpu.metrics._ranked_rows import Estimate
 from fastpu.model._prior import PriorEstimate
 
 _MOST_POINTS = 200  # of a curve

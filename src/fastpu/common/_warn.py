@@ -1,9 +1,18 @@
-"""A warning at the caller's line."""
+"""A warning at the caller's line, and warnings that are not for the caller.
+
+`warnings.catch_warnings` changes what the whole process hears. Where two threads leave it in another order than they
+entered it, the process goes on as one of them had it, and may never hear a warning again. So warnings of this package
+are kept from the caller by what its own thread has asked for, and one thread at a time uses Python's recorder.
+"""
 
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +22,56 @@ from fastpu.exceptions import DegenerateModelWarning
 #: Packages that may stand between the user's code and a fit. A warning names the user's line, not one of theirs.
 _BETWEEN = frozenset({"fastpu", "joblib", "sklearn"})
 
+#: What this thread has asked for, the last wish at the end: categories that are not heard, or a list of what is.
+_wishes: ContextVar[tuple[tuple[type[Warning], ...] | list[warnings.WarningMessage], ...]] = ContextVar(
+    "_wishes", default=()
+)
+_python_recorder = threading.RLock()
+
 
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the line that called into this package, directly or by an estimator, a search or a pipeline."""
     level, frame = 2, sys._getframe(1)
     while (caller := frame.f_back) is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
         level, frame = level + 1, caller
+    for wish in reversed(_wishes.get()):
+        if isinstance(wish, list):
+            wish.append(warnings.WarningMessage(category(message), category, frame.f_code.co_filename, frame.f_lineno))
+            return
+        if issubclass(category, wish):
+            return
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def silenced(*categories: type[Warning]) -> Iterator[None]:
+    """Keep warnings of this package, of these categories, from whoever called."""
+    before = _wishes.set((*_wishes.get(), categories))
+    try:
+        yield
+    finally:
+        _wishes.reset(before)
+
+
+@contextmanager
+def recorded() -> Iterator[list[warnings.WarningMessage]]:
+    """Record all warnings; while another thread records, those of this package alone, and others are heard at once."""
+    if _python_recorder.acquire(blocking=False):
+        before = _wishes.set(())
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                yield caught
+        finally:
+            _wishes.reset(before)
+            _python_recorder.release()
+        return
+    own: list[warnings.WarningMessage] = []
+    before = _wishes.set((own,))
+    try:
+        yield own
+    finally:
+        _wishes.reset(before)
 
 
 def span_of(scores: NDArray[np.float64], threshold: float = 0.0) -> tuple[int, int, float, float]:

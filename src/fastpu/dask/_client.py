@@ -14,7 +14,7 @@ try:
     import distributed as distributed  # noqa: PLC0414 - from here the other files have it
     from distributed import Client as Client  # noqa: PLC0414 - from here the other files have it
 except ImportError as error:
-    raise ImportError("fastpu.dask needs dask and distributed: pip install 'fastpu[dask]'") from error
+    raise ImportError("fastpu.dask needs dask and distributed: pip install dask distributed") from error
 
 from collections.abc import Callable, Sequence
 

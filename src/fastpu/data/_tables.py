@@ -9,13 +9,13 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-import warnings
 from collections.abc import Hashable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from fastpu.common._text import short, variable
+from fastpu.common._warn import recorded
 
 Titles: TypeAlias = tuple[Hashable, ...] | None
 """The titles of the columns of a table: strings, numbers, tuples of them (of a MultiIndex); None for an array."""
@@ -101,8 +101,7 @@ def _from_protocol(X: Any, name: str) -> Any:
         if _imported(library) is None:
             continue
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the protocol is the older one, but the only one that `X` has
+            with recorded():  # that the protocol is the older one; it is the only one that `X` has
                 return importlib.import_module(module).from_dataframe(X)
         except Exception as error:
             raise TypeError(

@@ -1,6 +1,6 @@
 """The fit functions as scikit-learn classifiers, classifiers around any other one, and scorers for searches.
 
-They need scikit-learn >= 1.6, which the extra ``fastpu[sklearn]`` installs and nothing else in fastpu imports. A class
+They need scikit-learn >= 1.6, which nothing else in fastpu imports. A class
 has the name of its function in the capitals of the papers, with ``Classifier`` in place of ``fit_``: `BSVMClassifier`
 for `fit_bsvm`, and `PNUAUCBoostClassifier` for `fit_pnu_auc_boost`. The functions of `fastpu.baselines` have none.
 
@@ -26,22 +26,23 @@ Missing labels are refused, and so are the two labels -1 and 0, in which no row 
 - `model_`: the model of the function, with all that it says of the fit.
 - `classes_`, `n_features_in_`, `feature_names_in_` (where the columns have names that are strings).
 - `threshold_`: `decision_function` is the score minus it, and rows above 0 are called ``classes_[1]``.
-  ``clf.with_threshold(prior=0.2, X_unl=X_unl)`` returns a copy with the threshold that matches a prior.
+  ``clf.with_threshold(prior=0.2, X_unl=X_unl)`` returns a copy with the threshold that matches a prior, and
+  ``k=`` or ``value=`` in its place one of so many rows, or any.
 - `n_iter_`: rounds or iterations; a closed form counts as one.
 - `feature_importances_` of the boosting classifiers and of forests, and `oob_decision_function_` of forests and of bags
   of boosted trees.
 - `coef_`, `intercept_`, of shapes (1, d) and (1,): of models that are linear in the features, so that
   `decision_function` is ``X @ coef_.T + intercept_``; others have none.
 
-**Probabilities.** With ``calibration="sigmoid"`` or ``"isotonic"`` there is a `predict_proba`. The rows are cut into
-`calibration_cv` folds (at most as many as the smallest class has rows), and the scores of each, by a model of the
-others, are calibrated as `Model.with_probabilities` does: so a fit takes that many fits more. Forests are calibrated on
-their out-of-bag scores, without another fit, unless every bag has all rows of a class. They are probabilities of a row
-like the unlabelled ones. `calibration_prior` is the share of positives among these; by default the own `prior` of the
-method, or where there is none the best-bin estimate (as in `fastpu.priors.bbe`) from these scores:
-`calibration_prior_estimate_` is what it says of itself, and an `EstimateWarning` tells where it is an upper bound only.
-Where no row is unlabelled all rows are taken for a sample of the population, and the probabilities are of this.
-`predict` keeps to `threshold_`, which need not be where a probability is 1/2.
+**Probabilities.** With ``calibration="beta"``, ``"sigmoid"`` or ``"isotonic"`` there is a `predict_proba`. The rows are
+cut into `calibration_cv` folds (at most as many as the smallest class has rows), and the scores of each, by a model of
+the others, are calibrated as `Model.with_probabilities` does: so a fit takes that many fits more. Forests are
+calibrated on their out-of-bag scores, without another fit, unless every bag has all rows of a class. They are
+probabilities of a row like the unlabelled ones. `calibration_prior` is the share of positives among these; by default
+the own `prior` of the method, or where there is none the best-bin estimate (as in `fastpu.priors.bbe`) from these
+scores: `calibration_prior_estimate_` is what it says of itself, and an `EstimateWarning` tells where it is an upper
+bound only. Where no row is unlabelled all rows are taken for a sample of the population, and the probabilities are of
+this. `predict` keeps to `threshold_`, which need not be where a probability is 1/2.
 
 **Rows** are dense arrays, frames of pandas and polars, and sparse matrices of every format. NaN and infinite entries
 and columns of categories (strings too) are taken by boosting and forests alone. ``kernel="precomputed"`` makes `X` the
@@ -76,7 +77,7 @@ from typing import TYPE_CHECKING
 try:
     from fastpu.estimators._classes import CLASSIFIERS, EXPECTED_FAILED_CHECKS
 except ImportError as error:
-    raise ImportError("fastpu.estimators needs scikit-learn >= 1.6: pip install 'fastpu[sklearn]'") from error
+    raise ImportError("fastpu.estimators needs scikit-learn >= 1.6: pip install scikit-learn") from error
 
 from fastpu.estimators._elkan_noto import ElkanNotoClassifier
 from fastpu.estimators._pu_bagging import PUBaggingClassifier
@@ -135,3 +136,7 @@ __all__ = [
     "puf_scorer",
 ]
 __all__ += list(CLASSIFIERS)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -36,7 +36,7 @@ _LARGEST_SEED = 2**31 - 1
 def _has_probabilities(estimator: Any) -> bool:
     """Return True if the classifier has `predict_proba`, else raise an AttributeError that says how to get it."""
     if estimator.calibration is None:
-        raise AttributeError("predict_proba needs calibration='sigmoid' or 'isotonic' before the fit, got None")
+        raise AttributeError("predict_proba needs calibration='beta', 'sigmoid' or 'isotonic' before the fit, got None")
     return True
 
 
@@ -152,9 +152,9 @@ class FastpuClassifier(PUClassifier):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return self.model_.decision_function(self._read_rows(X, reset=False), n_threads=self.n_threads)
 
-    def _move_threshold(self, prior: float, X_unl: Any) -> None:
-        rows = self._read_rows(X_unl, reset=False)
-        self.model_ = self.model_.with_threshold(prior=prior, X_unl=rows, n_threads=self.n_threads)
+    def _move_threshold(self, prior: Any, k: Any, value: Any, X_unl: Any) -> None:
+        rows = None if X_unl is None else self._read_rows(X_unl, reset=False)
+        self.model_ = self.model_.with_threshold(prior=prior, k=k, value=value, X_unl=rows, n_threads=self.n_threads)
 
     def save(self, path: Any) -> None:
         """Write `model_` to a file that `fastpu.load` reads, as `Model.save` does: without pickle, with its errors.
@@ -173,8 +173,8 @@ class FastpuClassifier(PUClassifier):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for the rows of `X`.
 
-        They are there with ``calibration="sigmoid"`` or ``"isotonic"``, rise with `decision_function`, which takes the
-        same `X`, and do not change `predict`, whose threshold need not be where they are 1/2.
+        They are there with ``calibration="beta"``, ``"sigmoid"`` or ``"isotonic"``, rise with `decision_function`,
+        which takes the same `X`, and do not change `predict`, whose threshold need not be where they are 1/2.
 
         Returns
         -------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_int
-from fastpu.common._warn import warn
+from fastpu.common._warn import silenced, warn
 from fastpu.data._folds import Fold, fold_sizes, stratified_folds
 from fastpu.data._table_rows import TableRows
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
-from fastpu.model._calibration import METHODS, Scored
+from fastpu.model._calibration import METHODS
 from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior, take_prior_in
+from fastpu.model._scored import Scored
 from fastpu.priors._likelihood import score_share
 from fastpu.priors._rows import doubts
 from fastpu.selection._parts import FoldParts
@@ -84,10 +84,8 @@ def _scores_of_folds(
     scores = np.full(codes.size, np.nan)
     parts = FoldParts(TableRows(rows), codes, by_row, folds, is_square=is_kernel_matrix)
     for (_, held), part in zip(folds, parts, strict=True):
-        with warnings.catch_warnings():
-            # The thresholds of these models do not matter, and the user has been warned about the whole model.
-            for category in (DegenerateModelWarning, EstimateWarning):
-                warnings.simplefilter("ignore", category)
+        # The thresholds of these models do not matter, and the user has been warned about the whole model.
+        with silenced(DegenerateModelWarning, EstimateWarning):
             machine = estimator._call(part.X, part.y, {**arguments, **quiet, **part.by_row})["model_"]
         held_scores = machine.decision_function(part.X_held, n_threads=arguments["n_threads"])
         scores[held] = held_scores - machine.threshold + model.threshold

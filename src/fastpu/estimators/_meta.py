@@ -28,8 +28,8 @@ from fastpu.data._folds import stratified_folds
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._pu_classifier import PUClassifier, require_classes, require_distinct_names
-from fastpu.model._prior import take_prior_in
-from fastpu.model._threshold import matched_threshold
+from fastpu.model._cut import CutRows, threshold_at, threshold_of_first, threshold_of_prior
+from fastpu.model._prior import check_prior
 from fastpu.selection._parts import check_folds
 
 if TYPE_CHECKING:
@@ -180,8 +180,21 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         self._read_columns(X, reset=False)
         return scores_of(self.estimator_, X, self.response_method_)
 
-    def _move_threshold(self, prior: float, X_unl: Any) -> None:
-        self.threshold_ = matched_threshold(self._scores(X_unl), take_prior_in("case_control", prior)[0])[0]
+    def _unlabelled(self) -> CutRows:
+        """Return the unlabelled training rows by scores of parts that were not fitted to them, or raise ValueError."""
+        raise ValueError(
+            f"X_unl must be given for with_threshold, got None: {type(self).__name__} has no out-of-bag scores, and it "
+            f"scores the rows that it was fitted to as it scores no other; pass unlabelled rows that it has not seen"
+        )
+
+    def _move_threshold(self, prior: Any, k: Any, value: Any, X_unl: Any) -> None:
+        if value is not None:
+            self.threshold_ = threshold_at(value)[0]
+            return
+        if prior is not None:
+            check_prior(prior)  # before the scores, which may take long
+        rows = self._unlabelled() if X_unl is None else CutRows(self._scores(X_unl))
+        self.threshold_ = (threshold_of_first(rows, k) if prior is None else threshold_of_prior(rows, prior))[0]
 
     def _read_columns(self, X: Any, *, reset: bool) -> None:
         """Note the number and the names of the columns, or compare them; rows that are texts have none."""

@@ -15,6 +15,7 @@ from fastpu.common._params import check_int, check_random_state
 from fastpu.common._text import short
 from fastpu.estimators._base import seed_of
 from fastpu.estimators._meta import CloneRows, MetaClassifier, scores_of
+from fastpu.model._cut import CutRows
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 _AUTO_BAGS = AutoBags(ratio=1.0, least_unl=(100,))
@@ -137,12 +138,15 @@ class PUBaggingClassifier(MetaClassifier):
         means = np.full(sums.size, np.nan)
         np.divide(sums, counts, out=means, where=counts > 0)
         self.estimators_, self.bags_ = machines, bags
-        self._oob_scores = means
+        self._oob_scores, self._oob_codes, self._oob_weights = means, training.codes, training.weights
 
     @property
     def oob_decision_function_(self) -> NDArray[np.float64]:
         """Out-of-bag scores of the training rows, as `decision_function` gives scores of others."""
         return self._oob_scores - self.threshold_
+
+    def _unlabelled(self) -> CutRows:
+        return CutRows.out_of_bag(self._oob_scores, self._oob_codes == 0, self._oob_weights)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         self._read_columns(X, reset=False)

@@ -20,6 +20,7 @@ from fastpu.common._warn import warn
 from fastpu.data._coding import is_missing
 from fastpu.data._tables import frame_kind
 from fastpu.exceptions import LabelWarning
+from fastpu.model._cut import check_one
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -64,7 +65,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
     """A classifier of two classes, whose labels may also say that a row is unlabelled.
 
     A subclass has `_scores`, which looks at the columns of rows and returns their scores, and `_move_threshold`, which
-    sets the threshold that matches a class prior, of a copy of a fitted classifier.
+    sets the threshold of a copy of a fitted classifier by a prior, a number of rows or a value.
     """
 
     classes_: NDArray[Any]
@@ -142,20 +143,27 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         check_is_fitted(self)
         return self._scores(X) - self.threshold_
 
-    def with_threshold(self, *, prior: float, X_unl: Any) -> Self:
-        """Return this fitted classifier with the threshold that matches a class prior.
+    def with_threshold(
+        self, *, prior: float | None = None, k: float | None = None, value: float | None = None, X_unl: Any = None
+    ) -> Self:
+        """Return this fitted classifier with another threshold: by a class prior, by a number of rows, or a given one.
 
-        The share of the rows of `X_unl` that the new classifier calls positive is as near to `prior` as their scores
-        allow; see `Model.with_threshold`, whose errors and warning it has. Of a Pipeline, take the last step and rows
-        as the steps before it make them:
+        The number of unlabelled rows that the new classifier calls positive is as near to what is asked for as their
+        scores allow; see `Model.with_threshold`, whose errors and warnings it has. Exactly one of `prior`, `k` and
+        `value` is given. Of a Pipeline, take the last step and rows as the steps before it make them:
         ``pipeline[-1].with_threshold(prior=0.2, X_unl=pipeline[:-1].transform(X_unl))``.
 
         Parameters
         ----------
-        prior : float
-            P(Y = 1) among the unlabelled rows, in (0, 1).
-        X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
-            Unlabelled rows, best such as the classifier was not fitted to.
+        prior : float or PriorEstimate, optional
+            P(Y = 1) among the unlabelled rows, in (0, 1): that share of them is called positive.
+        k : int or float, optional
+            How many of the rows to call positive (an integer), or a share of them (a float).
+        value : float, optional
+            `threshold_` itself, in the units of the scores that it is subtracted from.
+        X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features_in_), optional
+            Unlabelled rows that the classifier was not fitted to. By default the unlabelled training rows, by their
+            out-of-bag scores (`oob_decision_function_`), if it has some.
 
         Returns
         -------
@@ -163,8 +171,9 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
             A copy of the same class, fitted already; this one stays as it is.
         """
         check_is_fitted(self)
+        check_one(prior, k, value, X_unl)
         moved = copy.copy(self)
-        moved._move_threshold(prior, X_unl)
+        moved._move_threshold(prior, k, value, X_unl)
         return moved
 
     def predict(self, X: Any) -> NDArray[Any]:

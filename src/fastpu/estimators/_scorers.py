@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing
 
+from fastpu.common._params import check_k
 from fastpu.common._text import short
 from fastpu.estimators._pu_classifier import has_unlabeled, label_vector, labelled_rows
 from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
-from fastpu.metrics._ranked_rows import check_k
 from fastpu.model._prior import check_prior, check_scenario, take_prior_in
 
 

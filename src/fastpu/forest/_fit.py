@@ -173,6 +173,8 @@ def _make_model(grown: Any, rows: ForestRows, growth: Growth, start: Start, para
         seed=start.seed,
         oob_sum=grown.oob_sum,
         oob_count=grown.oob_count,
+        training_labels=rows.labels,
+        training_weights=rows.weights,
         fingerprint=rows.fingerprint,
     )
     model = rows.with_threshold(model)

@@ -29,3 +29,7 @@ __all__ = [
     "recall_at_k",
     "un_risk",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

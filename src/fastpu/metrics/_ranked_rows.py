@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.common._text import NO_SCORE, describe, short
+from fastpu.common._text import NO_SCORE
 from fastpu.data._validate import check_vector
 
 _EXACT = 2.0**53  # below it float64 has every integer
-
-
-def check_k(k: object, n_unl: int | None = None) -> int:
-    """Return how many of `n_unl` rows `k` stands for; without `n_unl` only what does not depend on it is checked."""
-    most = "" if n_unl is None else f" from 1 to {n_unl}"
-    expected = f"k must be a whole number of unlabelled rows{most or ' >= 1'}, or a share of them in (0, 1]"
-    if isinstance(k, bool) or not isinstance(k, numbers.Real):
-        raise TypeError(f"{expected}, got {describe(k)}")
-    if isinstance(k, numbers.Integral):
-        rows = int(k)
-        is_possible = rows >= 1 and (n_unl is None or rows <= n_unl)
-    else:
-        is_possible = 0 < float(k) <= 1
-        rows = max(1, round(float(k) * (n_unl or 1))) if is_possible else 0
-    if not is_possible:
-        raise ValueError(f"{expected}, got {short(k)}")
-    return rows
 
 
 def check_scores(*given: tuple[str, object], n: int | None = None) -> list[NDArray[np.float64]]:

@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_int
+from fastpu.common._params import check_int, check_k
 from fastpu.common._warn import warn
 from fastpu.data._validate import label_counts
 from fastpu.exceptions import EstimateWarning
 from fastpu.metrics._intervals import Recalls, Shares, check_boot, drawn_interval, tell_open_range
-from fastpu.metrics._ranked_rows import Ranked, RankingCurve, RankingEstimate, check_k, mean_precision, recall_of
+from fastpu.metrics._ranked_rows import Ranked, RankingCurve, RankingEstimate, mean_precision, recall_of
 from fastpu.metrics._rows import read_rows
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, check_scenario, proper_prior
 

@@ -10,22 +10,21 @@ isotonic calibration, replaced by what has the same expectation.
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
 from fastpu.data._validate import is_rising
-from fastpu.model._threshold import differ
+from fastpu.model._beta import log_odds
+from fastpu.model._scored import EPS, MAX_STEPS, Scored, intercept_of, interpolate, mean_of
 
-METHODS = ("sigmoid", "isotonic")
+METHODS = ("beta", "sigmoid", "isotonic")
 
 # The penalty is RIDGE a^2 / 2, for scores of unit spread. Where the labelled rows score higher than any share pi of U,
 # the loss without it falls for ever as a grows; elsewhere it changes a by some 0.01 %.
 RIDGE = 1e-5
-_MAX_STEPS = 200
-_EPS = float(np.finfo(float).eps)
 _LARGEST = float(np.finfo(float).max)
 # If all probabilities below e are right, less than a share e / pi of the positives can have them.
 _UNLIKELY, _MOST_UNLIKELY = 0.01, 0.05
@@ -34,52 +33,13 @@ _UNLIKELY, _MOST_UNLIKELY = 0.01, 0.05
 _MOST_MISSED = 0.25
 
 
-class Scored:
-    """Finite scores of the labelled positive and of the unlabelled rows, and their shares in their groups.
-
-    `masses` are the weights of all rows of each label, with a score or without.
-    """
-
-    def __init__(
-        self,
-        scores: NDArray[np.float64],
-        labels: NDArray[np.int8],
-        weights: NDArray[np.float64] | None,
-        has_score: NDArray[np.bool_] | None = None,
-    ) -> None:
-        mass = np.ones(labels.size) if weights is None else weights / weights.max()
-        groups = {"n_pos": labels == 1, "n_unl": labels == 0, "n_neg": labels == -1}
-        self.masses = {name: float(mass[group].sum()) for name, group in groups.items()}
-        if has_score is not None:
-            mass = np.where(has_score, mass, 0.0)
-        for name, what in (("n_pos", "positive row (+1)"), ("n_unl", "unlabelled row (0)")):
-            if not mass[groups[name]].any():
-                if self.masses[name]:
-                    raise ValueError(
-                        f"X must be given for with_probabilities: no {what} has an out-of-bag score, as every bag "
-                        f"holds all of them; pass rows that the model has not seen, and their y"
-                    )
-                which = " of positive weight" if groups[name].any() else ""
-                raise ValueError(f"y must have at least one {what}{which} for with_probabilities, got none")
-        bad = ~np.isfinite(scores) & (labels >= 0) & (mass > 0)
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(f"scores must be finite for with_probabilities, got {scores[row]} for row {row} of X")
-        pos, unl = groups["n_pos"] & (mass > 0), groups["n_unl"] & (mass > 0)
-        self.pos, self.unl = scores[pos], scores[unl]
-        self.share_pos, self.share_unl = (
-            mass[pos] / mass[groups["n_pos"]].sum(),
-            mass[unl] / mass[groups["n_unl"]].sum(),
-        )
-
-
 #: The knots and values of `probabilities`, and a warning for the user, or "".
 Calibration: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], str]
 
 
 def calibrate(method: str, scored: Scored, prior: float) -> Calibration:
     """Return the calibration of one of METHODS for a prior among the unlabelled rows."""
-    return _sigmoid(scored, prior) if method == "sigmoid" else _isotonic(scored, prior)
+    return {"beta": _beta, "sigmoid": _sigmoid, "isotonic": _isotonic}[method](scored, prior)
 
 
 def probabilities(
@@ -88,14 +48,40 @@ def probabilities(
     """Return P(Y = 1 | s) for each score s, which may be infinite, in [0, 1] and rising with s.
 
     Of "sigmoid" the knot is a centre c and the values are a and b in z = a (s - c) + b, which loses nothing where all
-    scores are large and alike; of "isotonic" they are the probabilities at the knots, with lines between them.
+    scores are large and alike; of "isotonic" they are the probabilities at the knots, of "beta" their log odds,
+    with lines between them.
     """
+    if method == "beta":
+        odds: NDArray[np.float64] = expit(interpolate(knots, values, scores))
+        return odds
     if method == "isotonic":
-        return _interpolate(knots, values, scores)
+        return interpolate(knots, values, scores)
     a, b = values
     with np.errstate(over="ignore"):  # an infinite z has the probability 0 or 1
         found: NDArray[np.float64] = expit(a * (scores - knots[0]) + b if a > 0 else np.full(scores.size, b))
     return found
+
+
+def of_both(
+    method: str, knots: NDArray[np.float64], values: NDArray[np.float64], scores: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return P(Y = -1 | s) and P(Y = 1 | s) for each score s, NaN for NaN."""
+    positive = probabilities(method, knots, values, scores)
+    return np.stack([1.0 - positive, positive], axis=1)
+
+
+def of_training_rows(
+    method: str | None,
+    knots: NDArray[np.float64] | None,
+    values: NDArray[np.float64] | None,
+    scores: NDArray[np.float64] | None,
+) -> NDArray[np.float64]:
+    """Return `of_both` of a model's out-of-bag scores, or raise AttributeError, as for a missing property."""
+    if scores is None:
+        raise AttributeError("oob_predict_proba needs out-of-bag scores, and the model has none")
+    if method is None or knots is None or values is None:
+        raise AttributeError("oob_predict_proba needs probabilities: call with_probabilities(prior=..., y=...) first")
+    return of_both(method, knots, values, scores)
 
 
 def check_calibration(
@@ -116,9 +102,31 @@ def check_calibration(
         if knots.size != 1 or values.size != 2 or values[0] < 0:
             raise ValueError("calibration must have one knot, a slope >= 0 and an intercept for 'sigmoid'")
     elif knots.size < 1 or knots.size != values.size or not is_rising(knots, strictly=True):
-        raise ValueError("calibration_knots must rise, one for each of calibration_values, for 'isotonic'")
-    elif values[0] < 0 or values[-1] > 1 or not is_rising(values):
-        raise ValueError("calibration_values must be in [0, 1] and not fall for 'isotonic'")
+        raise ValueError(f"calibration_knots must rise, one for each of calibration_values, for {method!r}")
+    elif not is_rising(values):
+        raise ValueError(f"calibration_values must not fall for {method!r}")
+    elif method == "isotonic" and (values[0] < 0 or values[-1] > 1):
+        raise ValueError("calibration_values must be in [0, 1] for 'isotonic'")
+
+
+# ------------------------------------------------------------------------------------------------------ beta
+
+_WRONG_WAY = (
+    "the labelled positive rows have lower scores than the unlabelled ones on average, so every row gets the prior as "
+    "its probability; the model ranks them the wrong way round"
+)
+
+
+def _beta(scored: Scored, prior: float) -> Calibration:
+    """Minimise the risk over log odds that rise with the score and with its place among the unlabelled rows."""
+    centre, spread = _standard(scored)
+    if spread == 0:  # all scores are equal
+        return np.array([centre]), np.array([math.log(prior) - math.log1p(-prior)]), ""
+    knots, values = log_odds(scored, prior, centre, spread)
+    if values[0] == values[-1]:
+        half_pos, half_unl = mean_of(scored.share_pos, 0.5 * scored.pos), mean_of(scored.share_unl, 0.5 * scored.unl)
+        return knots, values, _WRONG_WAY if half_pos < half_unl else ""
+    return knots, values, _unlikely(expit(interpolate(knots, values, scored.pos)), scored.share_pos, prior)
 
 
 # --------------------------------------------------------------------------------------------------- sigmoid
@@ -133,23 +141,24 @@ def _sigmoid(scored: Scored, prior: float) -> Calibration:
         return *constant, ""
     half = 0.5 if spread > 1 else 1.0  # halved, since the difference of large scores may overflow
     pos, unl = ((half * s - half * centre) / (half * spread) for s in (scored.pos, scored.unl))
-    mean_pos, mean_unl = _dot(scored.share_pos, pos), _dot(scored.share_unl, unl)
+    mean_pos, mean_unl = mean_of(scored.share_pos, pos), mean_of(scored.share_unl, unl)
     if mean_pos <= mean_unl:  # the risk increases with a already at a = 0
-        trouble = (
-            "the labelled positive rows have lower scores than the unlabelled ones on average, so every row gets the "
-            "prior as its probability; the model ranks them the wrong way round"
-        )
-        return *constant, trouble if mean_unl - mean_pos > 64 * _EPS else ""
+        return *constant, _WRONG_WAY if mean_unl - mean_pos > 64 * EPS else ""
     slope, intercept = _minimum(unl, scored.share_unl, prior, prior * mean_pos, start)
     if slope / spread > _LARGEST:
         raise ValueError(f"scores must differ by more for with_probabilities, got a standard deviation of {spread:.3g}")
-    unlikely = _dot(scored.share_pos, expit(slope * pos + intercept) < _UNLIKELY)
-    trouble = "" if unlikely <= _UNLIKELY / prior + _MOST_UNLIKELY else (
+    p = expit(slope * pos + intercept)
+    return np.array([centre]), np.array([slope / spread, intercept]), _unlikely(p, scored.share_pos, prior)
+
+
+def _unlikely(p: NDArray[np.float64], share: NDArray[np.float64], prior: float) -> str:
+    """Return a warning if more of the labelled rows have tiny probabilities than can be right, else ""."""
+    unlikely = mean_of(share, p < _UNLIKELY)
+    return "" if unlikely <= _UNLIKELY / prior + _MOST_UNLIKELY else (
         f"{unlikely:.2g} of the labelled positives have probabilities below {_UNLIKELY:g}, more than can be right: the "
-        f"mean of their scores is so high, by chance or as the model was fitted to them, that the steepest sigmoid is "
+        f"mean of their scores is so high, by chance or as the model was fitted to them, that the steepest curve is "
         f"the best; take more rows, other rows, a smaller prior, or method='isotonic'"
     )  # fmt: skip
-    return np.array([centre]), np.array([slope / spread, intercept]), trouble
 
 
 def _standard(scored: Scored) -> tuple[float, float]:
@@ -157,10 +166,10 @@ def _standard(scored: Scored) -> tuple[float, float]:
     largest = max(float(np.abs(scored.pos).max()), float(np.abs(scored.unl).max()))
     exponent = math.frexp(largest)[1]
     pos, unl = np.ldexp(scored.pos, -exponent), np.ldexp(scored.unl, -exponent)  # no square overflows
-    centre = 0.5 * _dot(scored.share_pos, pos) + 0.5 * _dot(scored.share_unl, unl)
+    centre = 0.5 * mean_of(scored.share_pos, pos) + 0.5 * mean_of(scored.share_unl, unl)
     if min(pos.min(), unl.min()) == max(pos.max(), unl.max()):
         return math.ldexp(float(pos[0]), exponent), 0.0
-    square = 0.5 * _dot(scored.share_pos, (pos - centre) ** 2) + 0.5 * _dot(scored.share_unl, (unl - centre) ** 2)
+    square = 0.5 * mean_of(scored.share_pos, (pos - centre) ** 2) + 0.5 * mean_of(scored.share_unl, (unl - centre) ** 2)
     return math.ldexp(centre, exponent), math.ldexp(math.sqrt(square), exponent)
 
 
@@ -172,51 +181,24 @@ def _minimum(
     Newton's method in a on the risk that is minimised over b, whose derivative in a rises, within an interval that
     holds its root: two variables at once would creep where nearly all probabilities are 0 or 1.
     """
-    low, high = 0.0, (target + _dot(share, np.abs(unl))) / RIDGE
+    low, high = 0.0, (target + mean_of(share, np.abs(unl))) / RIDGE
     a, b = 0.0, start
-    for _ in range(_MAX_STEPS):
-        b = _intercept(a, b, unl, share, prior)
+    for _ in range(MAX_STEPS):
+        b = intercept_of(a, b, unl, share, prior)
         p = expit(a * unl + b)
-        slope = _dot(share * p, unl) - target + RIDGE * a
+        slope = mean_of(share * p, unl) - target + RIDGE * a
         curve = share * p * (1 - p)
         mass = float(curve.sum())
-        centre = _dot(curve, unl) / mass if mass else 0.0
-        bend = _dot(curve, (unl - centre) ** 2) + RIDGE
+        centre = mean_of(curve, unl) / mass if mass else 0.0
+        bend = mean_of(curve, (unl - centre) ** 2) + RIDGE
         low, high = (a, high) if slope < 0 else (low, a)
         following = a - slope / bend
         if not low < following < high:
             following = math.sqrt(low * high) if low else 0.5 * high
-        if abs(following - a) <= 4 * _EPS * a or abs(slope) <= _EPS * (abs(target) + RIDGE * a):
+        if abs(following - a) <= 4 * EPS * a or abs(slope) <= EPS * (abs(target) + RIDGE * a):
             break
         a, b = following, b - centre * (following - a)
     return a, b
-
-
-def _intercept(a: float, b: float, unl: NDArray[np.float64], share: NDArray[np.float64], prior: float) -> float:
-    """Return the b at which the mean over U is the prior: Newton's method from b, within an interval that holds it."""
-    start = math.log(prior) - math.log1p(-prior)
-    low, high = start - a * float(unl.max()), start - a * float(unl.min())
-    best, least = b, math.inf
-    for _ in range(_MAX_STEPS):
-        p = expit(a * unl + b)
-        miss, curve = _dot(share, p) - prior, _dot(share, p * (1 - p))
-        if abs(miss) < least:
-            best, least = b, abs(miss)
-        if least <= 2 * _EPS * prior:
-            break
-        low, high = (b, high) if miss < 0 else (low, b)
-        following = b - miss / curve if curve > 0 else math.inf
-        if not low < following < high:
-            following = 0.5 * (low + high)
-        if not low < following < high or abs(following - b) <= _EPS * abs(b):
-            break
-        b = following
-    return best
-
-
-def _dot(shares: NDArray[np.float64], values: NDArray[Any]) -> float:
-    """Return a weighted mean, summed by NumPy in this thread: a product of BLAS has other bits for other n_threads."""
-    return float((shares * values).sum())
 
 
 # -------------------------------------------------------------------------------------------------- isotonic
@@ -224,11 +206,7 @@ def _dot(shares: NDArray[np.float64], values: NDArray[Any]) -> float:
 
 def _isotonic(scored: Scored, prior: float) -> Calibration:
     """Pool adjacent scores while the ratio of the positive to the unlabelled share does not rise."""
-    levels, group = np.unique(np.concatenate([scored.pos, scored.unl]), return_inverse=True)
-    is_level = np.append(True, differ(levels[:-1], levels[1:]))
-    levels, group = levels[is_level], np.cumsum(is_level)[group.reshape(-1)] - 1
-    pos = np.bincount(group[: scored.pos.size], scored.share_pos, levels.size)
-    unl = np.bincount(group[scored.pos.size :], scored.share_unl, levels.size)
+    levels, pos, unl = scored.levels()
     starts, sums_pos, sums_unl = _pool(pos.tolist(), unl.tolist())
     with np.errstate(divide="ignore"):
         heights = np.minimum(1.0, prior * np.array(sums_pos) / np.array(sums_unl))  # a block without U has 1
@@ -238,7 +216,7 @@ def _isotonic(scored: Scored, prior: float) -> Calibration:
     corners = np.stack([first, last], axis=1).reshape(-1)
     keep = np.append(True, corners[1:] != corners[:-1])
     values = np.maximum.accumulate(np.repeat(heights, 2)[keep])  # ratios may differ by rounding
-    mean = _dot(scored.share_unl, _interpolate(levels[corners[keep]], values, scored.unl))
+    mean = mean_of(scored.share_unl, interpolate(levels[corners[keep]], values, scored.unl))
     trouble = "" if mean >= (1 - _MOST_MISSED) * prior else (
         f"the mean of the probabilities over the unlabelled rows is {mean:.4g}, not {prior:.4g}: more labelled "
         f"positives than that share allows have scores that few unlabelled rows have, as those of rows that the model "
@@ -262,12 +240,3 @@ def _pool(pos: list[float], unl: list[float]) -> tuple[list[int], list[float], l
         sums_pos.append(sum_p)
         sums_unl.append(sum_u)
     return starts, sums_pos, sums_unl
-
-
-def _interpolate(
-    knots: NDArray[np.float64], values: NDArray[np.float64], scores: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the line through the knots at each score, flat beyond its ends."""
-    right = np.minimum(np.searchsorted(knots, scores), knots.size - 1)
-    line = np.interp(0.5 * scores, 0.5 * knots, values)  # halves, whose differences do not overflow
-    return np.minimum(line, values[right])  # which rounding must not exceed, or probabilities would not rise

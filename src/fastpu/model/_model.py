@@ -20,12 +20,13 @@ from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._tables import is_lazy
 from fastpu.data._validate import check_labels, check_matrix, check_sample_weight
 from fastpu.exceptions import EstimateWarning
-from fastpu.model._calibration import METHODS, Scored, calibrate, check_calibration, probabilities
+from fastpu.model._calibration import METHODS, calibrate, check_calibration, of_both
+from fastpu.model._cut import CutRows, check_one, threshold_at, threshold_of_first, threshold_of_prior
 from fastpu.model._fields import encode_field, field_specs, freeze
 from fastpu.model._file import file_name, write_model_file
 from fastpu.model._lazy import computed, of_partitions
-from fastpu.model._prior import PriorEstimate, check_prior, proper_prior, said_of_wide, take_prior_in
-from fastpu.model._threshold import matched_threshold, prior_threshold
+from fastpu.model._prior import PriorEstimate, check_prior, proper_prior, take_prior_in
+from fastpu.model._scored import Scored
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,13 +66,14 @@ class Model(ABC):
     params : mapping of str to object
         The function that made the model ("method") and its arguments that influence the result.
     calibration : str or None
-        "sigmoid" or "isotonic" if `with_probabilities` has given the model probabilities.
+        "beta", "sigmoid" or "isotonic" if `with_probabilities` has given the model probabilities.
     calibration_prior : float or None
         The share of positives among unlabelled rows that these hold for.
     calibration_knots : ndarray of float64, or None
-        Of "isotonic": scores, rising, between which the probability is interpolated. Of "sigmoid": one score c.
+        Scores, rising, between which log odds ("beta") or probabilities ("isotonic") lie on lines. Of "sigmoid": one
+        score c.
     calibration_values : ndarray of float64, or None
-        Of "isotonic": the probabilities at the knots. Of "sigmoid": a and b of z = a (s - c) + b.
+        The log odds or probabilities at the knots. Of "sigmoid": a and b of z = a (s - c) + b.
 
     Notes
     -----
@@ -177,24 +179,37 @@ class Model(ABC):
         signs: NDArray[np.int64] = np.where(scores > self.threshold, np.int64(1), np.int64(-1))
         return signs
 
-    def with_threshold(self, *, prior: float | PriorEstimate, X_unl: object, n_threads: int | None = None) -> Self:
-        """Return this model with the threshold that matches a class prior.
+    def with_threshold(
+        self,
+        *,
+        prior: float | PriorEstimate | None = None,
+        k: float | None = None,
+        value: float | None = None,
+        X_unl: object = None,
+        n_threads: int | None = None,
+    ) -> Self:
+        """Return this model with another threshold: by a class prior, by a number of rows, or a given one.
 
-        The share of the rows of `X_unl` that the new model calls positive is as near to `prior`
-        as their scores allow. The threshold is the midpoint between two neighbouring scores, or,
-        where that is nearest, the highest score (nothing is called positive) or a number just
-        below the lowest (everything is). Rows with equal scores cannot be told apart, so ties may
-        keep the share away from the prior; of two cuts equally near, the lower one is taken.
+        The number of unlabelled rows that the new model calls positive is as near to what is asked for as their scores
+        allow. The threshold is the midpoint between two neighbouring scores, or, where that is nearest, the highest
+        score (nothing is called positive) or a number just below the lowest (everything is). Rows with equal scores
+        cannot be told apart, so ties may keep the number away; of two cuts equally near, the lower one is taken.
+        Exactly one of `prior`, `k` and `value` is given; `threshold_rule` says which, and files keep it.
 
         Parameters
         ----------
-        prior : float or PriorEstimate
-            P(Y = 1) among the unlabelled rows, in (0, 1). Of an estimate with an interval `threshold_rule` says how
-            many rows the ends of the interval would call positive.
-        X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features)
-            Unlabelled rows, a sample of the population that `prior` speaks of. Best rows that the model was not fitted
-            to: with more features than rows it may score those of its training as it scores no other. Of a Dask
-            collection the scores are computed now, on its workers.
+        prior : float or PriorEstimate, optional
+            P(Y = 1) among the unlabelled rows, in (0, 1): that share of them is called positive. Of an estimate with an
+            interval `threshold_rule` says how many rows the ends of the interval would call positive.
+        k : int or float, optional
+            How many of the rows to call positive (an integer), as many as can be checked, or a share of them (a float).
+        value : float, optional
+            The threshold itself; no rows are needed.
+        X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features), optional
+            Unlabelled rows that the model was **not** fitted to, such as `prior` speaks of, or as many as `k` is chosen
+            from: it scores those of its training as it scores no other. By default the unlabelled training rows, by
+            their out-of-bag scores, which forests, bags of boosted trees and bagging SVMs have. Of a Dask collection
+            the scores are computed now, on its workers.
         n_threads : int, optional
             As in `decision_function`.
 
@@ -206,7 +221,7 @@ class Model(ABC):
         Warns
         -----
         DegenerateModelWarning
-            If the new model calls all rows of `X_unl` positive, or none.
+            If the new model calls all rows positive, or none, and `k` does not ask for that.
         EstimateWarning
             If `prior` is an estimate whose `allowed` shares are far from it: the warning, and `threshold_rule`, say
             how many rows their ends would call positive.
@@ -214,25 +229,18 @@ class Model(ABC):
         Raises
         ------
         TypeError, ValueError
-            If `prior` is not in (0, 1), or `X_unl` is refused by `decision_function`.
+            If not exactly one of `prior`, `k` and `value` is given, one is out of its range, `X_unl` is refused by
+            `decision_function`, or it is left out and the model has no out-of-bag scores of unlabelled rows.
         """
-        share = check_prior(prior)
+        check_one(prior, k, value, X_unl)
         threads = resolve_n_threads(n_threads)
-        scores = self._scores_in_memory(X_unl, "X_unl", threads)
-        threshold, positive = matched_threshold(scores, share)
-        rule = f"prior {share:g}: {positive} of {scores.size} unlabelled rows positive"
-        if isinstance(prior, PriorEstimate) and prior.interval is not None:
-            fewest, most = (round(end * scores.size) for end in prior.interval)
-            rule += f" ({fewest} to {most} by the interval of the prior)"
-        if isinstance(prior, PriorEstimate) and prior.is_wide and prior.open_range is not None:
-            upper, lower = (prior_threshold(scores, end) for end in prior.open_range)
-            fewest, most = (int(np.count_nonzero(scores > end)) for end in (upper, lower))
-            warn(
-                f"with_threshold: {said_of_wide(prior)}, by which {fewest} to {most} of {scores.size} unlabelled rows "
-                f"are called positive, and the threshold is from {lower:.4g} to {upper:.4g}",
-                EstimateWarning,
-            )
-            rule += f" ({fewest} to {most} by what the estimate of the prior allows)"
+        if value is not None:
+            threshold, rule = threshold_at(value)
+        else:
+            if prior is not None:
+                check_prior(prior)  # before the scores, which may take long
+            rows = self._unlabelled() if X_unl is None else CutRows(self._scores_in_memory(X_unl, "X_unl", threads))
+            threshold, rule = threshold_of_first(rows, k) if prior is None else threshold_of_prior(rows, prior)
         return dataclasses.replace(self, threshold=threshold, threshold_rule=rule)
 
     def with_probabilities(
@@ -242,17 +250,21 @@ class Model(ABC):
         y: object,
         X: object = None,
         scenario: str = "case_control",
-        method: str = "sigmoid",
+        method: str = "beta",
         sample_weight: object = None,
         n_threads: int | None = None,
     ) -> Self:
         r"""Return this model with a map from its scores to probabilities, for `predict_proba`.
 
         The probability g(s) of a row with the score s minimises an estimate of the expected loss that needs no
-        negative row, as :math:`\pi \operatorname{mean}_P` stands for the sum over the positive rows of U:
+        negative row, as :math:`\pi \operatorname{mean}_P` stands for the sum over the positive rows of U. With q(s) for
+        the share of U that scores below s, and all slopes :math:`a \ge 0`:
 
-        .. math:: \text{"sigmoid":}\quad & g(s) = \frac{1}{1 + e^{-z}},\ z = a (s - c) + b,\ a \ge 0:\quad
+        .. math:: \text{"beta":}\quad & g(s) = \frac{1}{1 + e^{-z}},\ z = a_1 s + a_2 \log q(s)
+                - a_3 \log(1 - q(s)) + b:\quad
             \min \operatorname{mean}_U \log(1 + e^z) - \pi \operatorname{mean}_P z
+
+            \text{"sigmoid":}\quad & z = a (s - c) + b\ \text{alone, by the same minimum}
 
             \text{"isotonic":}\quad & g \text{ increasing, in } [0, 1]:\quad
             \min \operatorname{mean}_U g^2 - 2 \pi \operatorname{mean}_P g
@@ -275,11 +287,14 @@ class Model(ABC):
         scenario : {"case_control", "single_set"}, default "case_control"
             As in `fastpu.metrics.err_star`. With ``"single_set"`` `prior` is converted, (prior n - n_pos) / n_unl, and
             the probabilities are those of a row that has no label.
-        method : {"sigmoid", "isotonic"}, default "sigmoid"
-            Two numbers, for tens of labelled rows and scores that behave like log odds; or a step function with lines
-            between its steps, for hundreds, which assumes nothing but the order.
+        method : {"beta", "sigmoid", "isotonic"}, default "beta"
+            "beta" follows the score and its place among the unlabelled rows, which tells the first few from all others,
+            with slopes that are smaller for few labelled rows. "sigmoid" is two numbers, for scores that behave like
+            log odds. "isotonic" is a step function with lines between its steps, for hundreds of labelled rows, which
+            assumes nothing but the order.
         sample_weight : array-like of shape (n,), optional
-            Weights >= 0; a weight counts as that many repetitions of the row.
+            Weights >= 0; a weight counts as that many repetitions of the row. Where "beta" asks how many labelled rows
+            there are, they count as (sum of weights)^2 / (sum of squared weights).
         n_threads : int, optional
             As in `decision_function`.
 
@@ -291,8 +306,8 @@ class Model(ABC):
         Warns
         -----
         EstimateWarning
-            If the labelled positives have lower scores than the unlabelled rows on average, for then "sigmoid" gives
-            every row the prior; if they have so high ones that "sigmoid" is a step, and a twentieth of them lie below
+            If the labelled positives have lower scores than the unlabelled rows on average, and every row gets the
+            prior; if they have so high ones that "beta" or "sigmoid" is a step, and a twentieth of them lie below
             it; or if the mean of "isotonic" over U misses the prior by more than a quarter of it. If `prior` is an
             estimate whose `allowed` shares are far from it, to which the probabilities are in proportion.
 
@@ -304,16 +319,17 @@ class Model(ABC):
 
         Notes
         -----
-        O(n) time for "sigmoid" after scoring, in each of some hundred steps, and O(n log n) for "isotonic"; O(n)
-        memory. A penalty of 5e-6 a^2, for scores of unit spread, gives "sigmoid" a minimum where labelled positives
-        score higher than the best share :math:`\pi` of the unlabelled rows: the probabilities are then those of a step.
+        After scoring O(n log n) time and O(n) memory. Penalties give the slopes a minimum where labelled positives
+        score higher than the best share :math:`\pi` of the unlabelled rows: of "beta" :math:`\pi \max(5/n, .01)/2`
+        times their sum of squares, with n labelled rows and scores of unit spread in U; of "sigmoid" 5e-6 a^2. "beta"
+        keeps z at some 200 scores, with lines between these, and flat beyond.
 
         References
         ----------
         Platt, "Probabilistic outputs for support vector machines and comparisons to regularized likelihood methods",
         1999; Zadrozny and Elkan, "Transforming classifier scores into accurate multiclass probability estimates", KDD
-        2002; du Plessis, Niu and Sugiyama, "Convex formulation for learning from positive and unlabeled data", ICML
-        2015, for the risk without negatives.
+        2002; Kull, Silva Filho and Flach, "Beta calibration", AISTATS 2017; du Plessis, Niu and Sugiyama,
+        "Convex formulation for learning from positive and unlabeled data", ICML 2015, for the risk without negatives.
 
         Examples
         --------
@@ -376,8 +392,7 @@ class Model(ABC):
                 X, partial(self.predict_proba, n_threads=n_threads), np.float64, self, of_classes=True
             )
             return lazy
-        positive = probabilities(method, knots, values, self.decision_function(X, n_threads=n_threads))
-        return np.stack([1.0 - positive, positive], axis=1)
+        return of_both(method, knots, values, self.decision_function(X, n_threads=n_threads))
 
     def save(self, path: object) -> None:
         """Write the model to a file that `fastpu.load` reads.
@@ -431,6 +446,13 @@ class Model(ABC):
     def _out_of_bag(self) -> NDArray[np.float64] | None:
         """Return scores of the training rows, labelled ones too, by parts that were not fitted to them, or None."""
         return None
+
+    def _unlabelled(self) -> CutRows:
+        """Return the unlabelled training rows by scores of parts that were not fitted to them, or raise ValueError."""
+        raise ValueError(
+            "X_unl must be given for with_threshold, got None: the model has no out-of-bag scores, and it scores the "
+            "rows that it was fitted to as it scores no other; pass unlabelled rows that it was not fitted to"
+        )
 
     @abstractmethod
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:

@@ -143,20 +143,26 @@ def _weight_up_to(
     return sums[np.searchsorted(scores[order], values, side="right")]
 
 
-def prior_threshold(scores: NDArray[np.float64], prior: float) -> float:
-    """Return the threshold above which the share of `scores` is as near to `prior` as can be.
+def prior_threshold(scores: NDArray[np.float64], prior: float, weights: NDArray[np.float64] | None = None) -> float:
+    """Return the threshold above which the share of `scores`, by their weights > 0, is as near to `prior` as can be.
 
     `Model.with_threshold` says where it lies; scores are neighbours if they `differ`.
     """
-    values, counts = np.unique(scores, return_counts=True)
+    mass: NDArray[np.float64] | NDArray[np.intp]
+    if weights is None:
+        values, mass = np.unique(scores, return_counts=True)
+    else:
+        values, places = np.unique(scores, return_inverse=True)
+        mass = np.bincount(places.reshape(-1), weights).astype(np.float64, copy=False)
     # Cut c lies below values[c]: c = 0 keeps everything above, c = values.size nothing.
-    above = scores.size - np.concatenate([[0], np.cumsum(counts)])
-    miss = np.abs(above - prior * scores.size)
+    up_to = np.concatenate([[0], np.cumsum(mass)])
+    total = up_to[-1]
+    miss = np.abs(total - up_to - prior * total)
     miss[1:-1][~differ(values[:-1], values[1:])] = math.inf
     just_below = math.nextafter(float(values[0]), -math.inf)
     lowest_cut = 0 if math.isfinite(just_below) else 1
     nearest = float(miss[lowest_cut:].min())
-    cut = lowest_cut + int(np.argmax(miss[lowest_cut:] <= nearest + TIE * scores.size))
+    cut = lowest_cut + int(np.argmax(miss[lowest_cut:] <= nearest + TIE * total))
     if cut == 0:
         return just_below
     if cut == values.size:
@@ -164,19 +170,24 @@ def prior_threshold(scores: NDArray[np.float64], prior: float) -> float:
     return between(float(values[cut - 1]), float(values[cut]))
 
 
-def matched_threshold(scores: NDArray[np.float64], prior: float) -> tuple[float, int]:
-    """Return `prior_threshold` of the scores of X_unl and how many are above it; warn if these are all or none."""
-    threshold = prior_threshold(scores, prior)
+def matched_threshold(
+    scores: NDArray[np.float64], share: float, asked: str, weights: NDArray[np.float64] | None = None
+) -> tuple[float, int]:
+    """Return `prior_threshold` of unlabelled rows and how many are above it; warn if these are all or none.
+
+    `asked` is what the user has asked for, in words.
+    """
+    threshold = prior_threshold(scores, share, weights)
     positive = int(np.count_nonzero(scores > threshold))
-    if positive in (0, scores.size):
-        apart = abs(prior * scores.size - positive)
+    apart = abs(share * scores.size - positive)
+    if positive in (0, scores.size) and apart > 0:
         if apart <= 0.5:  # no number of rows is nearer
-            share = f"{apart:.3g}" if positive == 0 else f"all but {apart:.3g}"
-            reason = f"by that prior {share} of these rows are positive, which is rounded to whole rows; pass more rows"
+            few = f"{apart:.3g}" if positive == 0 else f"all but {apart:.3g}"
+            reason = f"by that prior {few} of these rows are positive, which is rounded to whole rows; pass more rows"
         else:
             reason = "the scores have too few distinct values to come nearer"
         warn(
-            f"the threshold for prior {prior:g} calls {positive} of {scores.size} rows of X_unl positive: {reason}",
+            f"the threshold for {asked} calls {positive} of {scores.size} unlabelled rows positive: {reason}",
             DegenerateModelWarning,
         )
     return threshold, positive

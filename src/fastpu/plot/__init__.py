@@ -1,4 +1,4 @@
-"""Figures of fitted models, with matplotlib (the extra ``fastpu[plot]``).
+"""Figures of fitted models, with matplotlib (``pip install matplotlib``).
 
 Every function returns a `matplotlib.figure.Figure` that pyplot does not know of: keep it with
 ``figure.savefig("name.png")``, or show it in a notebook by naming it in the last line of a cell, after one with
@@ -10,6 +10,7 @@ and models that give NaN or use no feature, TypeError or ValueError.
 
 from __future__ import annotations
 
+from fastpu.plot._calibration import calibration
 from fastpu.plot._paths import path, selection
 from fastpu.plot._ranking import audit, ranking
 from fastpu.plot._rounds import boosting_curves, importances, label_changes
@@ -18,6 +19,7 @@ from fastpu.plot._rows import decision_regions, score_histogram
 __all__ = [
     "audit",
     "boosting_curves",
+    "calibration",
     "decision_regions",
     "importances",
     "label_changes",
@@ -26,3 +28,7 @@ __all__ = [
     "score_histogram",
     "selection",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -61,7 +61,7 @@ def open_axes(ax: object, n: int, size: tuple[float, float]) -> tuple[list[Any],
     try:
         figure_module = import_module("matplotlib.figure")
     except ImportError as error:
-        raise ImportError("figures need matplotlib: pip install 'fastpu[plot]'") from error
+        raise ImportError("figures need matplotlib: pip install matplotlib") from error
     figure = figure_module.Figure(figsize=size, layout="constrained")
     return list(np.atleast_1d(figure.subplots(n, 1, sharex=True)).ravel()), figure
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from fastpu.audit import Audit
+from fastpu.common._params import check_k
 from fastpu.common._text import describe
 from fastpu.metrics import RankingCurve, RankingEstimate, ranking_curve, recall_at_k
-from fastpu.metrics._ranked_rows import check_k
 from fastpu.metrics._rows import read_rows
 from fastpu.plot._axes import CYCLE, GREY, draw_banded, open_axes, with_legends
 

@@ -15,3 +15,7 @@ from fastpu.priors._scar import ScarTest, scar_test
 from fastpu.priors._sensitivity import Sensitivity, sensitivity
 
 __all__ = ["PriorEstimate", "ScarTest", "Sensitivity", "bbe", "km2", "scar_test", "sensitivity"]
+
+
+def __dir__() -> list[str]:
+    return __all__

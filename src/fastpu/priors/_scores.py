@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from fastpu.baselines.ls_auc import fit_ls_auc
 from fastpu.boosting.stump_boost import fit_pnu_auc_boost
 from fastpu.common._params import check_scores_rows
 from fastpu.common._text import describe
+from fastpu.common._warn import silenced
 from fastpu.data._categories import Kept, categorical_columns, columns_in_order
 from fastpu.data._matrix import Matrix
 from fastpu.data._table_rows import TableRows
@@ -72,16 +72,14 @@ def rankers_of_numbers(matrix: Matrix, generator: np.random.Generator, n_threads
     scaled = on_one_scale(matrix)
 
     def boosted(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateModelWarning)  # expected if the prior is 1
+        with silenced(DegenerateModelWarning):  # expected if the prior is 1
             model = fit_pnu_auc_boost(binned[seen], labels, n_rounds=_N_ROUNDS, n_threads=n_threads)
         return lambda rows: model.decision_function(binned[rows], n_threads=n_threads)
 
     def gaussian(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
         rows = scaled[seen]
         centers = draw_centers(rows, _N_CENTERS, None, generator)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DegenerateModelWarning)
+        with silenced(DegenerateModelWarning):
             model: Any = fit_ls_auc(
                 rows.table(),
                 np.where(labels == 1, 1, -1),
@@ -110,11 +108,9 @@ def rankers_of_trees(rows: TableRows, categories: Kept, generator: np.random.Gen
 
     def ranker(fit: Callable[[Any, NDArray[np.int64]], Any]) -> Ranker:
         def rank(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
-            with warnings.catch_warnings():
-                # A prior of 1 is expected to give a model without splits. Each fit would tell of copies and of columns
-                # that know the labels; the estimate tells of the latter once.
-                for category in (DegenerateModelWarning, CopiedRowsWarning, LabelWarning):
-                    warnings.simplefilter("ignore", category)
+            # A prior of 1 is expected to give a model without splits. Each fit would tell of copies and of columns that
+            # know the labels; the estimate tells of the latter once.
+            with silenced(DegenerateModelWarning, CopiedRowsWarning, LabelWarning):
                 model = fit(rows.take(seen), labels)
             return lambda numbers: model.decision_function(rows.take(numbers), n_threads=n_threads)
 

@@ -10,13 +10,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.common._params import check_choice, check_scores_rows
+from fastpu.common._params import check_choice, check_k, check_scores_rows
 from fastpu.common._sharing import bound_arguments
 from fastpu.common._text import describe, short
 from fastpu.data._validate import check_binary, check_labels, check_vector, label_counts
 from fastpu.metrics import auc
 from fastpu.metrics._decisions import call_rows, require_pu
-from fastpu.metrics._ranked_rows import check_k
 from fastpu.metrics._ranking import average_precision, lift_at_k
 from fastpu.model._model import Model
 from fastpu.model._prior import check_scenario, needs_prior, prior_among_unlabeled, take_prior_in

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 import time
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import value_key
 from fastpu.common._text import short
-from fastpu.common._warn import warn
+from fastpu.common._warn import recorded, warn
 from fastpu.exceptions import ConvergenceWarning, FailedFitWarning
 from fastpu.selection._grid import Arguments, Grid, Move
 from fastpu.selection._parts import FoldParts, Part
@@ -197,8 +196,7 @@ def _as_one(
     outcomes: list[list[Outcome]] = [[] for _ in points]
     for part, of_fold in zip(source, fits, strict=True):
         for i, fit in enumerate(of_fold):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
+            with recorded() as caught:
                 fit.warn()
             threshold = fit.training.border(fit.solved)["threshold"]
             known = SimpleNamespace(decision_function=lambda _, held=fit.held: held, threshold=threshold)

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fastpu.common._params import check_scores_rows, value_key
+from fastpu.common._warn import recorded
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._model import Model
 from fastpu.selection._criteria import Criterion
@@ -93,8 +94,7 @@ def _run_shared(work: Work, part: Part, line: Sequence[Candidate], shared: tuple
     names = [name for name in shared if name in first]
     values = {name: [candidate[name] for candidate in line] for name in names}
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with recorded() as caught:
         models = work.fit(part.X, part.y, **work.arguments, **part.by_row, **{**first, **values})
     if not isinstance(models, list | tuple) or len(models) != n:
         listed = " and ".join(map(repr, names))
@@ -126,8 +126,7 @@ def _may_have(flaw: str, model: Any, part: Part, n_threads: int | None) -> bool:
 
 def _run_single(work: Work, part: Part, candidate: Candidate) -> Outcome:
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with recorded() as caught:
         try:
             model = work.fit(part.X, part.y, **work.arguments, **part.by_row, **candidate)
         except (ArithmeticError, ValueError) as error:

@@ -21,6 +21,8 @@ from fastpu.data._validate import check_labels
 from fastpu.kernels._expansion import linear_scores
 from fastpu.kernels._kernels import linear_coef
 from fastpu.kernels._scales import check_training_rows
+from fastpu.model._calibration import of_training_rows
+from fastpu.model._cut import CutRows
 from fastpu.svm._arguments import check_options, seed_param
 from fastpu.svm._fit import linear_engine, solve_linear
 from fastpu.svm._solver import KernelSolver, open_solver, warn_of_worst
@@ -66,6 +68,8 @@ class BaggingSVM(KernelMachine):
     oob_decision_function : ndarray of float64, shape (n,)
         Out-of-bag scores of the training rows: for an unlabelled row the mean over the bags that it is not in. NaN for
         labelled rows, which are in every bag, and where an unlabelled row is in every bag too.
+    oob_predict_proba : ndarray of float64, shape (n, 2)
+        Probabilities by these scores, after `with_probabilities`.
     bag_intercepts : ndarray of float64, shape (n_bags,)
     support, dual_coef, alpha, intercept, coef : ndarray and float
         As in `KernelMachine`, dual_coef and intercept the means over the bags, alpha the absolute value of the former.
@@ -94,6 +98,23 @@ class BaggingSVM(KernelMachine):
         n_rows = self.oob_decision_function.size
         if self.bags.size and (self.bags.min() < 0 or self.bags.max() >= n_rows):
             raise ValueError(f"bags must hold row numbers in [0, {n_rows})")
+
+    @property
+    def oob_predict_proba(self) -> NDArray[np.float64]:
+        """Probabilities of both classes for the training rows by their out-of-bag scores, NaN where a row has none.
+
+        They are there after `with_probabilities`, which takes rows that the model was not fitted to, as no labelled row
+        is out of a bag. Before, there is an AttributeError.
+        """
+        return of_training_rows(
+            self.calibration, self.calibration_knots, self.calibration_values, self.oob_decision_function
+        )
+
+    def _out_of_bag(self) -> NDArray[np.float64]:
+        return self.oob_decision_function
+
+    def _unlabelled(self) -> CutRows:
+        return CutRows.out_of_bag(self.oob_decision_function, ~np.isnan(self.oob_decision_function))
 
 
 @answers_unknown_keywords

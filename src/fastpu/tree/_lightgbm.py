@@ -33,7 +33,7 @@ def make_booster(model: Any) -> lightgbm.Booster:
     try:
         library = import_module("lightgbm")
     except ImportError as error:
-        raise ImportError("to_lightgbm needs LightGBM: pip install 'fastpu[lightgbm]'") from error
+        raise ImportError("to_lightgbm needs LightGBM: pip install lightgbm") from error
     categories = model.categories
     names = _accepted_names(
         list(map(str, model.feature_names or ())) or [f"Column_{column}" for column in range(model.n_features)]

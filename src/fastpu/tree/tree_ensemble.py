@@ -13,6 +13,8 @@ from fastpu import _core
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import Kept, check_kept, columns_in_sets
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
+from fastpu.model._calibration import of_training_rows
+from fastpu.model._cut import CutRows
 from fastpu.model._model import Model
 from fastpu.tree._lightgbm import make_booster
 
@@ -87,6 +89,12 @@ class TreeEnsemble(Model):
     oob_sum : ndarray of float64, shape (n,), or None
     oob_count : ndarray of int32, shape (n,), or None
         The sums and numbers of values whose means `oob_decision_function` has.
+    training_labels : ndarray of int8, shape (n,), or None
+    training_weights : ndarray of float64, shape (n,), or None
+        Labels of the training rows, +1, 0 and -1, and their weights if they had some, where there are out-of-bag
+        scores: `with_threshold` divides the unlabelled ones. Files of early versions have none.
+    oob_predict_proba : ndarray of float64, shape (n, 2)
+        Probabilities of the training rows by their out-of-bag scores, after `with_probabilities`.
     fingerprint : ndarray of uint64, shape (3,) or (4,), or None
         Hashes of the training rows as binned, of their labels, of their weights and, if there are some, of their
         groups, by which a fit that goes on from
@@ -122,6 +130,8 @@ class TreeEnsemble(Model):
     seed: int
     oob_sum: NDArray[np.float64] | None = None
     oob_count: NDArray[np.int32] | None = None
+    training_labels: NDArray[np.int8] | None = None
+    training_weights: NDArray[np.float64] | None = None
     fingerprint: NDArray[np.uint64] | None = None
 
     _ndim: ClassVar[Mapping[str, int]] = {"packed_nodes": 2, "category_sets": 2}
@@ -150,6 +160,20 @@ class TreeEnsemble(Model):
                 raise ValueError("oob_sum and oob_count must have as many entries")
             if not np.isfinite(self.oob_sum).all() or self.oob_count.min(initial=0) < 0:
                 raise ValueError("oob_sum must be finite, and oob_count >= 0")
+        self._check_training_rows()
+
+    def _check_training_rows(self) -> None:
+        labels, weights = self.training_labels, self.training_weights
+        if labels is None:
+            if weights is not None:
+                raise ValueError("training_weights must be None without training_labels")
+            return
+        if self.oob_sum is None or labels.size != self.oob_sum.size or not np.isin(labels, (-1, 0, 1)).all():
+            raise ValueError("training_labels must hold -1, 0 or 1 for each entry of oob_sum")
+        if weights is not None and (
+            weights.size != labels.size or not np.isfinite(weights).all() or weights.min(initial=0) < 0
+        ):
+            raise ValueError("training_weights must hold a finite number >= 0 for each of training_labels")
 
     # ---------------------------------------------------------------------------------------------------- the trees
 
@@ -210,7 +234,7 @@ class TreeEnsemble(Model):
         Raises
         ------
         ImportError
-            If LightGBM is not installed: ``pip install fastpu[lightgbm]``.
+            If LightGBM is not installed: ``pip install lightgbm``.
 
         Notes
         -----
@@ -254,6 +278,17 @@ class TreeEnsemble(Model):
             scores: NDArray[np.float64] = self.oob_sum / self.oob_count
         return scores
 
+    @property
+    def oob_predict_proba(self) -> NDArray[np.float64]:
+        """Probabilities of both classes for the training rows by their out-of-bag scores, NaN where a row has none.
+
+        As `predict_proba` they are there after `with_probabilities`; before, and without out-of-bag scores, there is an
+        AttributeError.
+        """
+        return of_training_rows(
+            self.calibration, self.calibration_knots, self.calibration_values, self.oob_decision_function
+        )
+
     def staged_decision_function(self, X: object, *, n_threads: int | None = None) -> Iterator[NDArray[np.float64]]:
         """Yield the scores of the rows of `X` after each round of boosting, as a new array of shape (n,) every time.
 
@@ -276,6 +311,17 @@ class TreeEnsemble(Model):
 
     def _out_of_bag(self) -> NDArray[np.float64] | None:
         return self.oob_decision_function
+
+    def _unlabelled(self) -> CutRows:
+        scores, labels = self.oob_decision_function, self.training_labels
+        if scores is None:
+            return super()._unlabelled()
+        if labels is None:
+            raise ValueError(
+                "X_unl must be given for with_threshold, got None: the model was saved by an earlier version of fastpu "
+                "and does not know which training rows are unlabelled; pass unlabelled rows that it was not fitted to"
+            )
+        return CutRows.out_of_bag(scores, labels == 0, self.training_weights)
 
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
         return self._sums(matrix, 0, self.n_trees, n_threads) / self.divisor

@@ -1,0 +1,87 @@
+"""Where `Model.with_threshold` puts a threshold, by which rows, and what it says of that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastpu.common._params import check_float, check_k
+from fastpu.common._text import describe
+from fastpu.common._warn import warn
+from fastpu.exceptions import EstimateWarning
+from fastpu.model._prior import PriorEstimate, check_prior, said_of_wide
+from fastpu.model._threshold import matched_threshold, prior_threshold
+
+
+@dataclass(frozen=True)
+class CutRows:
+    """Scores of unlabelled rows that a threshold divides, and their weights; `what` names them after their number."""
+
+    scores: NDArray[np.float64]
+    weights: NDArray[np.float64] | None = None
+    what: str = "unlabelled rows"
+
+    @classmethod
+    def out_of_bag(
+        cls, scores: NDArray[np.float64], is_unlabelled: NDArray[np.bool_], weights: NDArray[np.float64] | None = None
+    ) -> CutRows:
+        """Return the unlabelled training rows that some bag has left out, by their scores; ValueError without any."""
+        rows = is_unlabelled & ~np.isnan(scores)
+        if weights is not None:
+            rows &= weights > 0
+        if not rows.any():
+            raise ValueError(
+                "X_unl must be given for with_threshold, got None: no unlabelled training row has an out-of-bag score, "
+                "as every bag holds all of them; pass unlabelled rows that the model was not fitted to"
+            )
+        mass = None if weights is None else weights[rows]
+        return cls(scores[rows], mass, "unlabelled training rows, by their out-of-bag scores,")
+
+
+def check_one(prior: object, k: object, value: object, X_unl: object) -> None:
+    """Raise unless exactly one of the first three is given, and no rows are given with `value`."""
+    given = [name for name, argument in (("prior", prior), ("k", k), ("value", value)) if argument is not None]
+    if len(given) != 1:
+        raise ValueError(
+            f"exactly one of prior, k and value must be given for with_threshold, got {' and '.join(given) or 'none'}"
+        )
+    if value is not None and X_unl is not None:
+        raise ValueError(f"X_unl must be None with value, which needs no rows, got {describe(X_unl)}")
+
+
+def threshold_at(value: object) -> tuple[float, str]:
+    """Return a threshold that the user gives, and the rule that says so."""
+    threshold = check_float("value", value, allow_inf=True)
+    return threshold, f"value {threshold:g}"
+
+
+def threshold_of_prior(rows: CutRows, prior: float | PriorEstimate) -> tuple[float, str]:
+    """Return the threshold that matches a prior, and the rule; warn where all or no rows are above, or it is unsure."""
+    share, scores, n_rows = check_prior(prior), rows.scores, rows.scores.size
+    threshold, positive = matched_threshold(scores, share, f"prior {share:g}", rows.weights)
+    rule = f"prior {share:g}: {positive} of {n_rows} {rows.what} positive"
+    if rows.weights is not None:
+        rule += f" ({rows.weights[scores > threshold].sum() / rows.weights.sum():.4g} by weight)"
+    if isinstance(prior, PriorEstimate) and prior.interval is not None:
+        fewest, most = (round(end * n_rows) for end in prior.interval)
+        rule += f" ({fewest} to {most} by the interval of the prior)"
+    if isinstance(prior, PriorEstimate) and prior.is_wide and prior.open_range is not None:
+        upper, lower = (prior_threshold(scores, end, rows.weights) for end in prior.open_range)
+        fewest, most = (int(np.count_nonzero(scores > end)) for end in (upper, lower))
+        warn(
+            f"with_threshold: {said_of_wide(prior)}, by which {fewest} to {most} of {n_rows} unlabelled rows are "
+            f"called positive, and the threshold is from {lower:.4g} to {upper:.4g}",
+            EstimateWarning,
+        )
+        rule += f" ({fewest} to {most} by what the estimate of the prior allows)"
+    return threshold, rule
+
+
+def threshold_of_first(rows: CutRows, k: object) -> tuple[float, str]:
+    """Return the threshold above which the `k` best of the rows are, whatever their weights, and the rule."""
+    n_rows = rows.scores.size
+    first = check_k(k, n_rows)
+    threshold, positive = matched_threshold(rows.scores, first / n_rows, f"k = {first}")
+    return threshold, f"k {first}: {positive} of {n_rows} {rows.what} positive"

@@ -1,0 +1,119 @@
+"""A figure of probabilities: what they say beside what labelled and unlabelled rows count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastpu.common._binomial import largest_shares, least_shares
+from fastpu.common._params import check_int
+from fastpu.metrics._rows import read_rows
+from fastpu.model._prior import PriorEstimate, check_prior
+from fastpu.plot._axes import CYCLE, GREY, open_axes, with_legends
+
+_TAIL = 0.05  # of the intervals, at each end
+
+
+def calibration(
+    y: object, proba: object, *, prior: float | PriorEstimate | None = None, n_bins: int = 10, ax: Any = None
+) -> Any:
+    """Draw probabilities over the shares of positives that labelled and unlabelled rows count, by bins of the former.
+
+    Of the unlabelled rows in a bin, the share prior * P / U is expected to be positive, where P is the share of the
+    labelled rows that is in the bin, and U that of the unlabelled ones. Probabilities that are right lie on the
+    diagonal. It takes the prior as given: with twice the prior both axes are twice as large.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled; at least one of each. Rows that `proba` was not fitted to, such as training rows with
+        `TreeEnsemble.oob_predict_proba`, or those of a part of its own.
+    proba : array-like of shape (n,) or (n, 2)
+        Probabilities of the positive class, or of both, as `Model.predict_proba` gives them. Rows with NaN, which were
+        in every bag, are left out.
+    prior : float or PriorEstimate, optional
+        P(Y = 1) among the unlabelled rows, in (0, 1); by default the mean of their probabilities, which is the prior
+        that they were calibrated for.
+    n_bins : int, default 10
+        Bins, of equal shares of both groups together, as far as equal probabilities allow. The number of unlabelled
+        rows in the first bins is large where positives are rare.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Notes
+    -----
+    The bars are exact intervals of 90 % for the share of labelled rows in each bin; that of the unlabelled rows is much
+    surer where these are many. Counted shares of bins with few rows may be above 1, and are then drawn where they are.
+
+    Examples
+    --------
+    >>> import numpy as np, fastpu.plot
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.repeat([True, True, False], [200, 300, 700])
+    >>> X = (rng.normal(size=1200) + 2 * truth)[:, None]
+    >>> y = np.arange(1200) < 200  # 200 labelled positives, and 300 among 1000 unlabelled rows
+    >>> model = fastpu.fit_forest(X, y, random_state=0).with_probabilities(prior=0.3, y=y)
+    >>> figure = fastpu.plot.calibration(y, model.oob_predict_proba)
+    >>> figure.axes[0].get_xlabel()
+    'mean probability of the unlabelled rows of a bin'
+    """
+    labels, values = _read(y, proba)
+    pos, unl = values[labels == 1], values[labels == 0]
+    share = float(unl.mean()) if prior is None else check_prior(prior)
+    edges = _edges(pos, unl, check_int("n_bins", n_bins, low=1))
+    counts_pos, counts_unl = (np.bincount(np.searchsorted(edges, group), minlength=edges.size) for group in (pos, unl))
+    sums = np.bincount(np.searchsorted(edges, unl), unl, edges.size)
+    said = sums / counts_unl
+    factor = share * unl.size / counts_unl
+    counted = factor * counts_pos / pos.size
+    some = counts_pos > 0
+    low = np.zeros(edges.size)
+    low[some] = least_shares(counts_pos[some], pos.size, _TAIL)
+    bars = np.stack([counted - factor * low, factor * largest_shares(counts_pos, pos.size, _TAIL) - counted])
+    axes, figure = open_axes(ax, 1, (6, 4.5))
+    top = max(float(said.max()), float(counted.max()))
+    axes[0].plot([0, top], [0, top], label="right probabilities", **GREY)
+    name = f"by {pos.size:,} positive, {unl.size:,} unlabelled rows, 90 % intervals"
+    axes[0].errorbar(said, counted, np.maximum(bars, 0), color=CYCLE[0], marker="o", markersize=4, linewidth=1.2,
+                     elinewidth=0.8, capsize=2, label=name)  # fmt: skip
+    axes[0].set_xlabel("mean probability of the unlabelled rows of a bin")
+    axes[0].set_ylabel(f"share of positives that is counted, prior {share:.3g}")
+    axes[0].set_xlim(left=0)
+    axes[0].set_ylim(0, 1.15 * top)
+    return with_legends(axes, figure, is_ours=ax is None, entry=4.0)
+
+
+def _read(y: object, proba: object) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+    """Return labels and probabilities of the positive class of the rows that have one."""
+    values = np.asarray(proba, dtype=np.float64)
+    if values.ndim == 2 and values.shape[1] == 2:
+        values = values[:, 1]
+    if values.ndim != 1:
+        raise ValueError(f"proba must have the shape (n,) or (n, 2), got {values.shape}")
+    outside = (values < 0) | (values > 1)
+    if outside.any():
+        raise ValueError(f"proba must be in [0, 1], got {values[outside][0]:g} for row {int(np.argmax(outside))}")
+    known = ~np.isnan(values)
+    labels, _ = read_rows("plot.calibration", y, np.where(known, values, 0.0))
+    for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
+        if not (known & (labels == label)).any():
+            raise ValueError(f"proba must be a number for at least one {what}, got NaN for all")
+    return labels[known], values[known]
+
+
+def _edges(pos: NDArray[np.float64], unl: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
+    """Return the largest value of each bin, rising; every bin has unlabelled rows."""
+    values = np.concatenate([pos, unl])
+    mass = np.repeat([0.5 / pos.size, 0.5 / unl.size], [pos.size, unl.size])
+    order = np.argsort(values, kind="stable")
+    ends = np.searchsorted(np.cumsum(mass[order]), np.arange(1, n_bins) / n_bins)
+    edges = np.unique(np.append(values[order][np.minimum(ends, values.size - 1)], np.inf))
+    kept = edges[np.bincount(np.searchsorted(edges, unl), minlength=edges.size) > 0]
+    kept[-1] = np.inf  # what is above the last unlabelled row belongs to its bin
+    return kept
