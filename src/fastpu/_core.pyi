@@ -297,7 +297,7 @@ def bin_features(
 ) -> BinnedFeatures: ...  # fmt: skip
 def boost_trees(
     features: BinnedFeatures, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None,
-    categorical: NDArray[np.uint8] | None, options: BoostedTreesOptions, *,
+    categorical: NDArray[np.uint8] | None, options: BoostedTreesOptions, *, clusters: NDArray[np.int32] | None,
     init: tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.uint64]] | None,
     init_oob_sum: NDArray[np.float64] | None, eval_set: _EvalSet | None,
     callback: Callable[[int, int, int, int, float, float], bool] | None, n_threads: int,
@@ -319,8 +319,9 @@ def row_hashes(
 ) -> NDArray[np.uint64]: ...  # fmt: skip
 def grow_forest(
     features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None,
-    categorical: NDArray[np.uint8] | None, options: ForestOptions, *, oob_sum: NDArray[np.float64] | None,
-    oob_count: NDArray[np.int32] | None, callback: Callable[[int, int, int], bool] | None, n_threads: int,
+    categorical: NDArray[np.uint8] | None, options: ForestOptions, *, clusters: NDArray[np.int32] | None,
+    oob_sum: NDArray[np.float64] | None, oob_count: NDArray[np.int32] | None,
+    callback: Callable[[int, int, int], bool] | None, n_threads: int,
 ) -> ForestResult: ...  # fmt: skip
 def grow_on_bags(
     features: BinnedFeatures, rows: NDArray[np.uint32], start: NDArray[np.int64], *, n_pos: int,

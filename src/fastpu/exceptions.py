@@ -33,7 +33,7 @@ class DegenerateModelWarning(UserWarning):
 class EstimateWarning(UserWarning):
     """An estimate is out of range, mostly noise or only an upper bound, or a result depends on such an estimate.
 
-    Also: a model calls more rows positive than can be by an estimate of their share.
+    Also: a model calls more rows positive than can be by an estimate of their share, or out-of-bag scores are missing.
     """
 
 

@@ -171,6 +171,6 @@ def test_members_that_are_not_at_the_same_call_are_noticed():
     )  # fmt: skip
     with pytest.raises(ValueError, match="not at the same call"):
         _core.boost_trees(
-            bins._native, None, None, None, _core.BoostedTreesOptions(), init=None, init_oob_sum=None, eval_set=None,
-            callback=None, n_threads=1, rows=rows,
+            bins._native, None, None, None, _core.BoostedTreesOptions(), clusters=None, init=None, init_oob_sum=None,
+            eval_set=None, callback=None, n_threads=1, rows=rows,
         )  # fmt: skip

@@ -18,7 +18,7 @@ from fastpu import estimators
 from fastpu.common._methods import DECLARED
 
 # Keywords that speak of the rows are arguments of `fit`; these have a default where the function has none.
-OF_ROWS = {"sample_weight", "sample_cost", "eval_set", "graph", "init_model"}
+OF_ROWS = {"sample_weight", "sample_cost", "eval_set", "graph", "groups", "init_model"}
 OWN_DEFAULTS = {"prior": "bbe", "C_pos": None, "C_unl": None}
 CALIBRATION = {"calibration", "calibration_prior", "calibration_cv"}
 SELECTION = {"lam", "scoring", "n_folds", "prior", "scenario", "random_state"}
@@ -79,7 +79,7 @@ def test_type_checkers_read_what_is_made_at_import():
 def test_fit_takes_what_speaks_of_the_rows(classifier):
     keywords = set(inspect.signature(function_of(classifier)).parameters)
     honours_weights = DECLARED[function_name(classifier)].weights
-    expected = OF_ROWS & keywords - (set() if honours_weights else {"sample_weight"})
+    expected = {"groups"} | OF_ROWS & keywords - (set() if honours_weights else {"sample_weight"})
     assert set(inspect.signature(classifier.fit).parameters) - {"self", "X", "y"} == expected
     assert has_fit_parameter(classifier(), "sample_weight") == honours_weights
 

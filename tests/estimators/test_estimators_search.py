@@ -132,7 +132,8 @@ def test_weights_are_routed():
     with sklearn.config_context(enable_metadata_routing=True):
         clf = estimators.ISVMClassifier(C=1.0).set_fit_request(sample_weight=True)
         search = GridSearchCV(clf, {"C": [1.0]}, cv=2, scoring=puf_scorer()).fit(X, labelled, sample_weight=weights)
-        assert not hasattr(estimators.BaggingSVMClassifier(), "set_fit_request")
+        with pytest.raises(TypeError, match="sample_weight"):
+            estimators.BaggingSVMClassifier().set_fit_request(sample_weight=True)
     expected = estimators.ISVMClassifier(C=1.0).fit(X, labelled, sample_weight=weights)
     np.testing.assert_array_equal(search.decision_function(X), expected.decision_function(X))
     assert not np.array_equal(expected.coef_, estimators.ISVMClassifier(C=1.0).fit(X, labelled).coef_)

@@ -43,7 +43,7 @@ def grow_apart(bins, y, weights, *, n_trees=N_TREES, first_tree=0, **options):
 def grow_together(bins, y, weights, *, first_tree=0, n_trees=N_TREES, **options):
     given = _core.ForestOptions(n_trees=n_trees, first_tree=first_tree, seed=SEED, **options)
     return _core.grow_forest(
-        bins._native, y, weights, None, given, oob_sum=None, oob_count=None, callback=None, n_threads=1
+        bins._native, y, weights, None, given, clusters=None, oob_sum=None, oob_count=None, callback=None, n_threads=1
     )
 
 

@@ -91,6 +91,7 @@ _K = Parameter(
 )
 
 _NO_SCALARS = ((3.0, _EITHER), ("abc", _EITHER), (object(), _EITHER), ({}, _EITHER), (None, _EITHER))
+_GROUPS = Parameter("object", none=True, bad=_NO_SCALARS[:-1], changes=("groups",))
 _OBJECTS = ((3, TypeError), ("abc", TypeError), ([], TypeError))
 
 _NO_GRIDS = (
@@ -128,6 +129,9 @@ PARAMETERS: dict[str, Parameter] = {
     "fit_bagging_svm.sample_weight": Parameter(
         "weights", none=True, bad=(*_NO_SCALARS[:-1], (np.ones(24), TypeError)), silent="any array is refused"
     ),
+    "groups": _GROUPS,
+    "fit_boosted_trees.groups": replace(_GROUPS, where={"n_bags": 2}),
+    "fit_pnu_auc_boost.groups": replace(_GROUPS, where={"early_stopping_rounds": 3}),
     "sample_cost": Parameter("weights", none=True, bad=_NO_SCALARS[:-1], changes=("weights",)),
     "centers": Parameter("matrix", none=True, bad=_NO_SCALARS[:-1], under={"gauss": True}, changes=("centers",)),
     "eval_set": Parameter("object", none=True, bad=_PAIR, silent="it judges the rounds; early stopping reads it"),

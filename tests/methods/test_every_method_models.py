@@ -16,7 +16,7 @@ from method_recipes import FITS, bits, model_bits
 
 #: Arguments that speak of single rows or of how a fit runs, and those that are recorded where the fit looks at them.
 NOT_ALWAYS_RECORDED = {
-    *("X", "y", "sample_weight", "sample_cost", "eval_set", "graph", "centers", "init_model"),
+    *("X", "y", "sample_weight", "sample_cost", "eval_set", "graph", "centers", "groups", "init_model"),
     *("n_threads", "callback", "progress", "cache_mb"),
     *("random_state", "n_folds", "n_centers", "bandwidth", "n_hidden"),
 }

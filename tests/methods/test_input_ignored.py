@@ -23,6 +23,8 @@ def value_of(name: str, parameter: str, value: Any) -> Any:
     """What a word of the table stands for where a value cannot be written down."""
     if parameter in {"sample_weight", "sample_cost"}:
         return weights()
+    if parameter == "groups":
+        return np.arange(problem()[1].size) // 2
     if parameter == "centers":
         return problem()[0][3:7] + 0.25
     if parameter == "init_model":

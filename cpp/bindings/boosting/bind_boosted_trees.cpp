@@ -73,12 +73,12 @@ class MemberRows {
 // Labels are None where `rows` are those of a member.
 Fields<BoostedTreesResult> fit_trees(const BinnedFeatures& features, const py::object& labels,
                                      const py::object& sample_weight, const py::object& categorical,
-                                     BoostedTreesOptions options, const py::object& init,
+                                     BoostedTreesOptions options, const py::object& clusters, const py::object& init,
                                      const py::object& init_oob_sum, const py::object& eval_set,
                                      const py::object& callback, int n_threads, MemberRows* rows) {
   options.init = view_init(init, features.n_features);
   options.init_oob_sum = view_or_null<double>(init_oob_sum, "init_oob_sum", features.n_rows);
-  const auto train = view_training_set<BoostedTreesTrainingSet>(features, labels, sample_weight, categorical);
+  const auto train = view_training_set<BoostedTreesTrainingSet>(features, labels, sample_weight, categorical, clusters);
   const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
   const BoostedTreesCallback on_round = callback_of<BoostedTreesRound>(callback);
   Team team = team_of_call(n_threads);
@@ -104,8 +104,8 @@ void bind_boosted_trees(py::module_& module) {
           py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("init"), py::arg("n_unlabelled"),
           py::arg("numbers"), py::arg("bring"), py::arg("n_threads"));
   module.def("boost_trees", &fit_trees, py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
-             py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("init"), py::arg("init_oob_sum"),
-             py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("rows"));
+             py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("clusters"), py::arg("init"),
+             py::arg("init_oob_sum"), py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("rows"));
 }
 
 }  // namespace fastpu

@@ -20,11 +20,12 @@ namespace {
 using BoundResult = Fields<ForestResult>;
 
 BoundResult grow_trees(const BinnedFeatures& features, const py::object& labels, const py::object& sample_weight,
-                       const py::object& categorical, ForestOptions options, const py::object& oob_sum,
-                       const py::object& oob_count, const py::object& callback, int n_threads) {
+                       const py::object& categorical, ForestOptions options, const py::object& clusters,
+                       const py::object& oob_sum, const py::object& oob_count, const py::object& callback,
+                       int n_threads) {
   options.oob_sum = view_or_null<double>(oob_sum, "oob_sum", features.n_rows);
   options.oob_count = view_or_null<std::int32_t>(oob_count, "oob_count", features.n_rows);
-  const auto train = view_training_set<ForestTrainingSet>(features, labels, sample_weight, categorical);
+  const auto train = view_training_set<ForestTrainingSet>(features, labels, sample_weight, categorical, clusters);
   const ForestCallback on_tree = callback_of<ForestTree>(callback);
   Team team = team_of_call(n_threads);
   const py::gil_scoped_release nogil;
@@ -59,8 +60,8 @@ void bind_forest(py::module_& module) {
   bind_options<ForestOptions>(module, "ForestOptions");
   bind_tree_result<ForestResult>(module, "ForestResult");
   module.def("grow_forest", &grow_trees, py::arg("features"), py::arg("labels").none(false), py::arg("sample_weight"),
-             py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("oob_sum"), py::arg("oob_count"),
-             py::arg("callback"), py::arg("n_threads"));
+             py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("clusters"), py::arg("oob_sum"),
+             py::arg("oob_count"), py::arg("callback"), py::arg("n_threads"));
   module.def("draw_forest_bags", &draw_forest_bags, py::kw_only(), py::arg("n_pos"), py::arg("n_unl"),
              py::arg("weight_pos"), py::arg("weight_unl"), py::arg("options"), py::arg("n_threads"));
   module.def("grow_on_bags", &grow_drawn, py::arg("features"), py::arg("rows"), py::arg("start"), py::kw_only(),

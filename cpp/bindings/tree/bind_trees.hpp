@@ -44,12 +44,13 @@ inline TreesView view_trees(const py::object& nodes, const py::object& tree_star
 // A training set of binned features; labels are None where the rows are elsewhere.
 template <class TrainingSet>
 TrainingSet view_training_set(const BinnedFeatures& features, const py::object& labels, const py::object& sample_weight,
-                              const py::object& categorical) {
+                              const py::object& categorical, const py::object& clusters = py::none()) {
   TrainingSet train;
   train.features = &features;
   train.labels = view_or_null<std::int8_t>(labels, "labels", features.n_rows);
   train.sample_weight = view_or_null<double>(sample_weight, "sample_weight", features.n_rows);
   train.categorical = view_or_null<std::uint8_t>(categorical, "categorical", features.n_features);
+  train.clusters = view_or_null<std::int32_t>(clusters, "clusters", features.n_rows);
   return train;
 }
 

@@ -171,8 +171,8 @@ class BagBooster {
       : train_(train),
         options_(options),
         team_(team),
-        positive_(rows_of(1), nullptr),
-        unlabelled_(rows_of(0), nullptr),
+        bags_(detail::DrawnGroup(rows_of(1), nullptr), detail::DrawnGroup(rows_of(0), nullptr), train.clusters,
+              train.features->n_rows),
         negative_(rows_of(-1)),
         n_before_(options.init.n_trees / options.n_bags) {}
 
@@ -181,7 +181,6 @@ class BagBooster {
     const auto n_done = static_cast<index_t>(boosted.rounds.size());
     if (boosted.has_ended) return fill(boosted, n_rounds, 0);
     const std::uint64_t seed = Random::derived(options_.seed, static_cast<std::uint64_t>(number) + 1);
-    boosted.in_bag = detail::RowSet(train_.features->n_rows);
     const Bag bag = draw(number, Random::derived(seed, 0), boosted.in_bag);
     BoostedTreesTrainingSet rows = train_;
     rows.features = &bag.features;
@@ -236,15 +235,12 @@ class BagBooster {
     Random random(seed);
     std::vector<std::uint32_t> drawn = negative_;
     std::vector<std::uint32_t> places;
-    if (positive_.size() > 0) positive_.draw_pos(options_, random, drawn);
-    if (unlabelled_.size() > 0) {
-      unlabelled_.draw(detail::draws_of_bag(options_, number), options_.replace_unl, random, places, drawn);
-    }
+    bags_.draw(options_, number, random, places, drawn);
     std::ranges::sort(drawn);
+    in_bag = bags_.in_bag(drawn);
     std::vector<index_t> rows;
     Bag bag;
     for (const std::uint32_t row : drawn) {
-      in_bag.add(row);
       rows.push_back(static_cast<index_t>(row));
       bag.labels.push_back(train_.labels[row]);
       if (train_.sample_weight != nullptr) bag.weights.push_back(train_.sample_weight[row]);
@@ -256,8 +252,7 @@ class BagBooster {
   const BoostedTreesTrainingSet& train_;
   const BoostedTreesOptions& options_;
   Team& team_;
-  detail::DrawnGroup positive_;
-  detail::DrawnGroup unlabelled_;
+  detail::PuBags bags_;
   std::vector<std::uint32_t> negative_;
   index_t n_before_;
 };

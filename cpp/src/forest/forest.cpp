@@ -26,7 +26,9 @@ namespace {
 using detail::Bag;
 using detail::check_at_least;
 using detail::check_option;
+using detail::DrawnGroup;
 using detail::GrownTree;
+using detail::PuBags;
 using detail::RowSet;
 
 // The number of trees that are grown before their out-of-bag rows are scored: some for each thread, so that no thread
@@ -50,12 +52,7 @@ void check_options(const ForestTrainingSet& train, const ForestOptions& options)
   }
 }
 
-struct Groups {
-  detail::DrawnGroup positive;
-  detail::DrawnGroup unlabelled;
-};
-
-Groups groups_of(const ForestTrainingSet& train, Team& team) {
+PuBags bags_of(const ForestTrainingSet& train, Team& team) {
   const index_t n = train.features->n_rows;
   const index_t n_positive = std::count(train.labels, train.labels + n, std::int8_t{1});
   std::vector<std::uint32_t> rows[2] = {reserve_vector<std::uint32_t>(n - n_positive, "the unlabelled rows"),
@@ -70,11 +67,12 @@ Groups groups_of(const ForestTrainingSet& train, Team& team) {
     }
   });
   if (rows[0].empty() || rows[1].empty()) throw std::invalid_argument("there must be rows of both labels");
-  Groups groups{{std::move(rows[1]), train.sample_weight}, {std::move(rows[0]), train.sample_weight}};
-  if (groups.positive.size() == 0 || groups.unlabelled.size() == 0) {
+  PuBags bags(DrawnGroup(std::move(rows[1]), train.sample_weight), DrawnGroup(std::move(rows[0]), train.sample_weight),
+              train.clusters, n);
+  if (bags.n_positive() == 0 || bags.n_unlabelled() == 0) {
     throw std::invalid_argument("sample_weight must be positive for a row of each label");
   }
-  return groups;
+  return bags;
 }
 
 // ---- One tree ----
@@ -100,10 +98,12 @@ class Grower {
       : features_(features), options_(options), team_(team), rows_(features, team.isa()) {}
 
   // Draws the bag of tree `number`, and grows the tree on it.
-  BaggedTree grow(index_t number, const Groups& groups) {
-    draw_bag(groups, number);
-    RowSet in_bag(features_.binned().n_rows);
-    for (const std::uint32_t row : bag_.rows) in_bag.add(row);
+  BaggedTree grow(index_t number, const PuBags& bags) {
+    Random random(Random::derived(seed_of(options_, number), 0));
+    bag_.rows.clear();
+    bag_.n_pos =
+        static_cast<std::uint32_t>(bags.draw(options_, options_.first_tree + number, random, places_, bag_.rows));
+    RowSet in_bag = bags.in_bag(bag_.rows);
     return {grow_on_bag(number), std::move(in_bag)};
   }
 
@@ -115,14 +115,6 @@ class Grower {
   }
 
  private:
-  void draw_bag(const Groups& groups, index_t number) {
-    Random random(Random::derived(seed_of(options_, number), 0));
-    bag_.rows.clear();
-    groups.positive.draw_pos(options_, random, bag_.rows);
-    bag_.n_pos = static_cast<std::uint32_t>(bag_.rows.size());
-    groups.unlabelled.draw(draws_of(options_, number), options_.replace_unl, random, places_, bag_.rows);
-  }
-
   GrownTree grow_on_bag(index_t number) {
     const detail::PuCounts all = bag_.range().counts();
     const std::uint64_t key = Random::derived(seed_of(options_, number), 1);
@@ -170,7 +162,7 @@ template <class Rows>
 ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& options, const ForestCallback& callback,
                       Team& team) {
   const detail::TreeFeatures features(*train.features, train.categorical);
-  const Groups groups = groups_of(train, team);
+  const PuBags bags = bags_of(train, team);
   ForestResult result;
   result.oob_sum = make_vector<double>(train.features->n_rows, "the out-of-bag scores");
   result.oob_count = make_vector<std::int32_t>(train.features->n_rows, "the out-of-bag scores");
@@ -185,7 +177,7 @@ ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& optio
     team.for_each(n, [&](index_t k, int worker) {
       auto& grower = growers[at(worker)];
       if (!grower) grower = std::make_unique<Grower<Rows>>(features, options, team);
-      trees[at(k)] = grower->grow(first + k, groups);
+      trees[at(k)] = grower->grow(first + k, bags);
     });
     for (std::size_t k = 0; k < trees.size() && callback && is_going_on(); ++k) {
       const index_t number = options.first_tree + first + static_cast<index_t>(k);
@@ -270,7 +262,7 @@ ForestBags draw_bags(const BagGroups& groups, const ForestOptions& options, Team
     std::vector<std::uint32_t>& bag = bags[at(k)];
     const index_t draws = draws_of(options, k);
     Random random(Random::derived(seed_of(options, k), 0));
-    positive.draw_pos(options, random, bag);
+    positive.draw_pos(groups.n_pos, options, random, bag);
     if (is_listed) {
       unlabelled.draw(draws, options.replace_unl, random, places[at(worker)], bag);
     } else if (options.replace_unl) {

@@ -325,6 +325,30 @@ CASE("the same for any number of threads, at any level, in parts") {
   }
 }
 
+CASE("rows of a cluster are out of the same bags, some of them for every cluster") {
+  const ForestData data = forest_data(900, 9);
+  const BinnedFeatures features = bin(data, 255);
+  std::vector<std::int32_t> clusters(900);
+  for (std::size_t i = 0; i < clusters.size(); ++i) clusters[i] = static_cast<std::int32_t>(i % 90);
+  for (const bool weighted : {false, true}) {
+    ForestTrainingSet train = training_set(data, features, weighted);
+    train.clusters = clusters.data();
+    ForestOptions options = small_forest();
+    options.n_trees = 40;
+    const ForestResult forest = grow(train, options);
+    CHECK(same_forest(forest, grow(train, options, 3)));
+    double n_out = 0;
+    for (std::size_t i = 0; i < clusters.size(); ++i) {
+      CHECK(forest.oob_count[i] == forest.oob_count[i % 90]);
+      CHECK(forest.oob_count[i] > 0);
+      n_out += forest.oob_count[i];
+    }
+    // exp(-1) of the clusters are not drawn; bags of few rows miss some others.
+    CHECK(n_out / (900 * 40) > 0.33);
+    CHECK(n_out / (900 * 40) < 0.5);
+  }
+}
+
 CASE("scores are the same in every form, and out of bag") {
   const ForestData data = forest_data(2000, 6);
   const BinnedFeatures features = bin(data, 255);
@@ -431,4 +455,9 @@ CASE("what cannot be grown is refused") {
   refused(train, "got 2", [&](Options&, Train& t) { t.labels = twos.data(); });
   const std::vector<double> zeros(300, 0.0);
   refused(train, "sample_weight", [&](Options&, Train& t) { t.sample_weight = zeros.data(); });
+  std::vector<std::int32_t> clusters(300, 0);
+  for (const std::int32_t number : {-1, 300}) {
+    clusters[7] = number;
+    refused(train, "for row 7", [&](Options&, Train& t) { t.clusters = clusters.data(); });
+  }
 }

@@ -200,6 +200,7 @@ class BoostingRun:
             None if rows is None else rows.weights,
             category_flags(features.categories, features.n_features),
             options,
+            clusters=rows.clusters if rows and bags else None,
             init=init,
             init_oob_sum=init_oob_sum if bags else None,
             eval_set=None if judged is None else (judged.features, judged.labels, judged.weights),
@@ -221,6 +222,7 @@ def make_model(
     params: dict[str, Any],
     chosen: Chosen | None,
     fingerprint: NDArray[np.uint64] | None,
+    clusters: NDArray[np.int32] | None = None,
 ) -> TreeEnsemble:
     """Return the model of the trees in `grown`, a `_core.BoostedTreesResult` or an object with its fields."""
     settings, status = training.settings, grown.status
@@ -261,7 +263,13 @@ def make_model(
         model = scored.with_threshold(model)
     if settings.n_bags > 1:
         n_threads = training.n_threads
-        if not warn_of_copies(FUNCTION, lambda label: hashes_of_rows(features, scored.counted(label), n_threads)):
+        if clusters is not None:
+            scored.warn_of_groups_in_all_bags(FUNCTION, model)
+
+        def hashes(label: int) -> NDArray[np.uint64]:
+            return hashes_of_rows(features, scored.counted(label), n_threads, clusters)
+
+        if not warn_of_copies(FUNCTION, hashes):
             warn_of_leaks(FUNCTION, model, scored, features.column)
     _warn(model, scored, grown, chosen)
     return model

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import check_int
-from fastpu.data._folds import stratified_folds
+from fastpu.data._clusters import as_numbers
+from fastpu.data._folds import fold_sizes, stratified_folds
 from fastpu.data._matrix import Matrix
 from fastpu.data._training_rows import check_eval_pair
 from fastpu.data._validate import check_labels, label_counts
@@ -23,15 +24,17 @@ _Boosted = _core.StumpBoostResult | _core.BoostedTreesResult
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Training rows, or rows of an evaluation set."""
+    """Training rows, or rows of an evaluation set; `clusters` are the numbers of their groups, where these count."""
 
     features: Matrix | BinnedFeatures
     labels: NDArray[np.int8]
     weights: NDArray[np.float64] | None
+    clusters: NDArray[np.int32] | None = None
 
     def take(self, rows: NDArray[np.intp]) -> LabelledRows:
         weights = None if self.weights is None else self.weights[rows]
-        return LabelledRows(self.features[rows], self.labels[rows], weights)
+        clusters = None if self.clusters is None else as_numbers(self.clusters[rows])
+        return LabelledRows(self.features[rows], self.labels[rows], weights, clusters)
 
 
 def check_patience(early_stopping_rounds: object) -> int:
@@ -94,19 +97,21 @@ def rounds_by_folds(
     """
     if rows.weights is not None:
         rows = rows.take(np.flatnonzero(rows.weights > 0))
-    groups = {code: int(np.count_nonzero(rows.labels == code)) for code in (1, 0, -1)}
-    for code, size in groups.items():
+    sizes = fold_sizes(rows.labels, rows.clusters)
+    for code, size in sizes.items():
         if size == 1:
+            has = f"y has only one {GROUP[code]} row (of positive weight)"
+            if rows.clusters is not None:
+                has = f"all {GROUP[code]} rows (of positive weight) are of one group"
             raise ValueError(
                 f"early_stopping_rounds without an eval_set chooses the rounds by folds, and each fold holds out rows "
-                f"of every kind, but y has only one {GROUP[code]} row (of positive weight): pass an eval_set, or "
-                f"early_stopping_rounds=None"
+                f"of every kind, but {has}: pass an eval_set, or early_stopping_rounds=None"
             )
-    n_folds = min(most_folds, *(size for size in groups.values() if size))
-    folds = stratified_folds(rows.labels, n_folds, rng)
+    n_folds = min(most_folds, *(size for size in sizes.values() if size))
+    folds = stratified_folds(rows.labels, n_folds, rng, rows.clusters)
 
     def judge(train: NDArray[np.intp], held: NDArray[np.intp], n: int) -> _Boosted:
-        return run(rows.take(train), n, _judged(rows.take(held), has_positive=groups[1] > 0))
+        return run(rows.take(train), n, _judged(rows.take(held), has_positive=sizes[1] > 0))
 
     # How many rounds the search needs is not known beforehand, so the folds are run again with twice as many until it
     # ends.

@@ -25,6 +25,7 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.data._categories import category_flags, columns_in_sets
 from fastpu.data._category_order import in_order
+from fastpu.data._clusters import cluster_numbers
 from fastpu.data._matrix import Matrix, columns_of
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._training_rows import warn_of_balancing
@@ -96,16 +97,17 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
     most_folds = check_int("n_folds", given["n_folds"], low=2)
     rng = check_random_state(given["random_state"])
     data, cuts = open_rows(given["X"], given["max_bins"], words=("exact",))
-    warn_of_other_order(given["X"], y=given["y"], sample_weight=given["sample_weight"])
+    warn_of_other_order(given["X"], y=given["y"], sample_weight=given["sample_weight"], groups=given.get("groups"))
     labels = check_labels(given["y"], data.n_rows)
     weights = check_sample_weight(given["sample_weight"], data.n_rows)
+    clusters = cluster_numbers(given.get("groups"), data.n_rows)
     check_group_counts(fit, label_counts(labels, weights), is_weighted=weights is not None)
     warn_of_balancing(fit.function, labels, weights)
     data = in_order(data, labels, weights, unused=fit.unused)
     if fit.unused is not None and (labels == fit.unused).any():  # with weight 0 their values give no thresholds either
         weights = np.where(labels == fit.unused, 0.0, 1.0 if weights is None else weights)
     held = check_eval_set(given["eval_set"], data)
-    rows = LabelledRows(data, labels, weights)
+    rows = LabelledRows(data, labels, weights, clusters)
     if fit.unused == 0 and isinstance(data, Matrix) and not labels.all():
         rows = rows.take(np.flatnonzero(labels))
 

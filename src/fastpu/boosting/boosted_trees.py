@@ -25,6 +25,7 @@ from fastpu.common._progress import make_callback, of_rounds
 from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import in_order
+from fastpu.data._clusters import cluster_numbers
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.model._prior import prior_by_labels
@@ -62,6 +63,7 @@ def fit_boosted_trees(
     n_folds: int = 5,
     init_model: TreeEnsemble | None = None,
     sample_weight: object = None,
+    groups: object = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
     callback: Callable[[BoostedTreesRound], bool | None] | None = None,
@@ -148,6 +150,10 @@ def fit_boosted_trees(
     sample_weight : array-like of shape (n,), optional
         Weights >= 0; a weight counts as that many repetitions of the row. Bags draw rows of positive weight, all with
         the same chance.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of one customer: a label of any kind for each row. Bags then leave
+        whole groups out, as in `fit_forest`, and folds hold whole groups out. Where there are neither, groups change
+        nothing.
     random_state : int >= 0, numpy.random.Generator or None
         Draws bags, rows, columns and folds. Every bag and round has a seed of its own that is derived from it.
     callback : callable, optional
@@ -219,14 +225,15 @@ def fit_boosted_trees(
     start = Start.of(init_model, random_state, FUNCTION)
     before = start.before
     data, cuts = open_rows(X, max_bins, before)
-    warn_of_other_order(X, y=y, sample_weight=sample_weight)
+    warn_of_other_order(X, y=y, sample_weight=sample_weight, groups=groups)
     labels = check_labels(y, data.n_rows)
     weights = check_sample_weight(sample_weight, data.n_rows)
+    clusters = cluster_numbers(groups, data.n_rows)
     check_group_counts(settings, label_counts(labels, weights), None if weights is None else float(weights.sum()))
     data = in_order(data, labels, weights, is_known=before is not None)
     held = check_eval_set(eval_set, data)
     features = bin_rows(data, cuts, weights, threads)
-    rows = LabelledRows(features, labels, weights)
+    rows = LabelledRows(features, labels, weights, clusters)
     params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": features.max_bins}
     n_before = 0
     start.check(features, params, features.n_rows)
@@ -237,7 +244,8 @@ def fit_boosted_trees(
                 f"{before.divisor} of them: it can be used as it is, but to add rounds fit all bags again"
             )
         n_before = before.n_trees // before.divisor
-    known_by = fingerprint_of(features, labels, weights, threads)
+    in_bags = clusters if settings.n_bags > 1 else None
+    known_by = fingerprint_of(features, labels, weights, threads, in_bags)
     start.check_rows(known_by)
     among_unlabelled = prior_by_labels(settings.prior, settings.scenario, labels, weights)
     training = BoostingRun(settings, among_unlabelled, start.seed, threads)
@@ -274,4 +282,4 @@ def fit_boosted_trees(
         "random_state": start.random_state,
     }
     scored = ScoredRows(labels, weights, lambda model: model._decision_function(features, threads))
-    return make_model(grown, features, scored, training, before, params, chosen, known_by)
+    return make_model(grown, features, scored, training, before, params, chosen, known_by, in_bags)

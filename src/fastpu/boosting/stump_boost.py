@@ -32,6 +32,7 @@ def fit_pnu_auc_boost(
     n_folds: int = 5,
     stop_tol: float = STOP_TOL,
     sample_weight: object = None,
+    groups: object = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
     callback: Callable[[BoostRound], bool | None] | None = None,
@@ -92,14 +93,18 @@ def fit_pnu_auc_boost(
         a round too many costs less than one too few. 50 is a good value; with smaller ones the fit often ends before
         its best round.
     n_folds : int, default 5
-        Number of folds that `early_stopping_rounds` makes without an `eval_set`, but not more than the smallest group
-        has rows.
+        Number of folds that `early_stopping_rounds` makes without an `eval_set`, but not more than there are rows of
+        the rarest label, or of `groups` with such rows.
     stop_tol : float, default 1e-9
         Stop when no stump has Delta > rho + stop_tol.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0. A row of weight 2 counts as two equal rows, also for the thresholds that are tried, and one of
         weight 0 as absent. Repeating rows is not the same if folds choose the number of rounds, for the copies can be
         in several folds, and on columns of categories, where standard errors count rows.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of one customer: a label of any kind for each row. The folds of
+        `early_stopping_rounds` then hold out whole groups, so that rounds are chosen for rows of new groups. Without
+        such folds groups change nothing.
     random_state : int or Generator, optional
         Draws the folds. Nothing else is random.
     n_threads, progress

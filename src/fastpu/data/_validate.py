@@ -255,7 +255,8 @@ def check_labels(y: object, n_rows: int, *, name: str = "y", pu_only: str | None
     if n_neg:
         raise ValueError(
             f"{name} must hold +1 (positive) and 0 (unlabelled) for {pu_only}, which takes no "
-            f"labelled negatives, got {n_neg} of them (-1); {methods_with('N')} take them"
+            f"labelled negatives, got {n_neg} of them (-1); {methods_with('N')} take them. To rank rows, give them to "
+            f"fit_forest as unlabelled rows (0) with a sample_weight of 10"
         )
     if not n_pos:
         raise ValueError(f"{name} must have at least one positive row (+1) for {pu_only}, got none")

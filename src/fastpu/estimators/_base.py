@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fastpu.common._methods import DECLARED
 from fastpu.common._sharing import parameters_of_many
 from fastpu.common._text import describe
+from fastpu.data._clusters import cluster_numbers
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._tables import frame_kind, known_table
 from fastpu.data._validate import check_sample_weight
@@ -70,7 +71,10 @@ class FastpuClassifier(PUClassifier):
         """Fit to `X` and `y`; `data` are the further arguments of the function that speak of the rows."""
         rows = self._read_rows(X, reset=True)
         labels, codes = self._read_labels(y, rows.shape[0])
-        warn_of_other_order(rows, y=y, sample_weight=data.get("sample_weight"))
+        warn_of_other_order(rows, y=y, sample_weight=data.get("sample_weight"), groups=data.get("groups"))
+        clusters = cluster_numbers(data.pop("groups", None), codes.size)
+        if "groups" in inspect.signature(type(self)._function).parameters:
+            data["groups"] = clusters
         if "sample_weight" in data:
             data["sample_weight"] = check_sample_weight(data["sample_weight"], codes.size)
             require_classes(labels, codes, data["sample_weight"])
@@ -80,7 +84,7 @@ class FastpuClassifier(PUClassifier):
         fitted = self._call(rows, codes, dict(arguments))
         fitted["model_"] = self._named(fitted["model_"])
         if self.calibration is not None:
-            model, estimate = calibrated(self, fitted["model_"], rows, codes, arguments)
+            model, estimate = calibrated(self, fitted["model_"], rows, codes, arguments, clusters)
             fitted |= {"model_": model, "calibration_prior_estimate_": estimate}
         fitted["classes_"] = labels.classes
         for name, value in fitted.items():

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._warn import silenced, warn
-from fastpu.data._folds import Fold, stratified_folds
+from fastpu.data._folds import Fold, fold_sizes, stratified_folds
 from fastpu.data._table_rows import TableRows
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
 from fastpu.model._calibration import METHODS
@@ -21,14 +21,20 @@ from fastpu.priors._likelihood import score_share
 from fastpu.priors._rows import doubts
 from fastpu.selection._parts import FoldParts
 
-_OF_ROWS = ("sample_weight", "sample_cost")
+_OF_ROWS = ("sample_weight", "sample_cost", "groups")
 
 
 def calibrated(
-    estimator: Any, model: Model, rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any]
+    estimator: Any,
+    model: Model,
+    rows: Any,
+    codes: NDArray[np.int8],
+    arguments: Mapping[str, Any],
+    clusters: NDArray[np.int32] | None,
 ) -> tuple[Model, PriorEstimate | None]:
     """Return the model of a fit with probabilities, and the estimate of the prior, or None where none was made.
 
+    Rows of a cluster are in the same fold.
     The threshold of each model is subtracted from its scores, so that scores of different models can be compared.
     """
     for name in ("graph", "init_model"):
@@ -48,7 +54,8 @@ def calibrated(
     n_folds = check_int("calibration_cv", estimator.calibration_cv, low=2)
     scores = _out_of_bag(model, codes, weights)
     if scores is None:
-        scores = _scores_of_folds(estimator, model, rows, codes, arguments, n_folds)
+        folds = _folds(n_folds, codes, weights, clusters)
+        scores = _scores_of_folds(estimator, model, rows, codes, arguments, folds)
     if not (codes == 0).any():
         return model._with_calibration(method, *_against_all(scores, codes, weights), caller="calibration"), None
     scored = Scored(scores, codes, weights, ~np.isnan(scores))
@@ -68,13 +75,12 @@ def _out_of_bag(
 
 
 def _scores_of_folds(
-    estimator: Any, model: Model, rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any], n_folds: int
+    estimator: Any, model: Model, rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any], folds: list[Fold]
 ) -> NDArray[np.float64]:
     """Return the scores of each fold by a model of the others, NaN for rows without weight."""
     is_kernel_matrix = getattr(estimator, "kernel", None) == "precomputed"
     by_row = {name: np.asarray(arguments[name]) for name in _OF_ROWS if arguments.get(name) is not None}
     quiet = {name: off for name, off in (("callback", None), ("progress", False)) if name in arguments}
-    folds = _folds(n_folds, codes, arguments.get("sample_weight"))
     scores = np.full(codes.size, np.nan)
     parts = FoldParts(TableRows(rows), codes, by_row, folds, is_square=is_kernel_matrix)
     for (_, held), part in zip(folds, parts, strict=True):
@@ -86,17 +92,23 @@ def _scores_of_folds(
     return scores
 
 
-def _folds(n_folds: int, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> list[Fold]:
+def _folds(
+    n_folds: int,
+    codes: NDArray[np.int8],
+    weights: NDArray[np.float64] | None,
+    clusters: NDArray[np.int32] | None,
+) -> list[Fold]:
     """Return (rows to fit to, rows to score) of at most `n_folds` folds of the rows that have a weight."""
     rows = np.arange(codes.size) if weights is None else np.flatnonzero(weights)
-    fewest = min(int(np.count_nonzero(codes[rows] == code)) for code in np.unique(codes[rows]))
+    own = None if clusters is None else clusters[rows]
+    fewest = min(size for size in fold_sizes(codes[rows], own).values() if size)
     if fewest < 2:
         raise ValueError(
-            f"calibration needs two rows of each class at least, to be scored by models that have not seen them, got "
-            f"{fewest} of one class"
+            f"calibration needs two {'rows' if own is None else 'groups'} of each class at least, to be scored by "
+            f"models that have not seen them, got {fewest} of one class"
         )
     # Always the same folds: the random state belongs to the fits.
-    folds = stratified_folds(codes[rows], min(n_folds, fewest), np.random.default_rng(0))
+    folds = stratified_folds(codes[rows], min(n_folds, fewest), np.random.default_rng(0), own)
     return [(rows[kept], rows[held]) for kept, held in folds]
 
 

@@ -39,6 +39,10 @@ _OF_ROWS = {
     "eval_set": "(X, y), optional\n    Rows to judge the rounds by, with labels like those of `y`.",
     "graph": "(W, R), optional\n"
     "    The neighbours of the rows of `X`, from `fastpu.knn_similarity`, in place of a search.",
+    "groups": "array-like of shape (n,), optional\n"
+    "    Which rows belong together, such as those of one customer: a label of any kind for each row. Bags and folds, "
+    "those of a\n    calibration included, keep the rows of a group together. Without bags and folds groups change "
+    "nothing.",
     "init_model": "TreeEnsemble, optional\n"
     "    A model of the same rows and arguments, the `model_` of another fit, to which trees are added.",
 }
@@ -106,6 +110,8 @@ def _constructor(name: str, parameters: Iterable[inspect.Parameter]) -> Callable
 def _fit(name: str, function: Callable[..., Any], method: Method) -> Callable[..., Any]:
     keywords = inspect.signature(function).parameters
     data = [key for key in _OF_ROWS if key in keywords and (method.weights or key != "sample_weight")]
+    if "groups" not in data:
+        data.append("groups")  # for the folds of a calibration
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [
         inspect.Parameter("X", kind, annotation="Any"),

@@ -14,9 +14,10 @@ from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._categories import category_flags
 from fastpu.data._category_order import in_order
+from fastpu.data._clusters import cluster_numbers
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_sample_weight
-from fastpu.forest._fit import WITH_PRIOR, ForestFit, ForestRound, ForestRows, check_groups
+from fastpu.forest._fit import FUNCTION, WITH_PRIOR, ForestFit, ForestRound, ForestRows, check_groups
 from fastpu.model._profile import keeps_profile
 from fastpu.tree._copies import hashes_of_rows
 from fastpu.tree._fit import bin_rows, fingerprint_of, open_rows
@@ -43,6 +44,7 @@ def fit_forest(
     max_bins: int | None = None,
     init_model: TreeEnsemble | None = None,
     sample_weight: object = None,
+    groups: object = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
     callback: Callable[[ForestRound], bool | None] | None = None,
@@ -119,6 +121,12 @@ def fit_forest(
         Weights >= 0: the chance of a row to be drawn, relative to the others of its group, and nothing else: the cuts
         are those of all rows alike. Rows of weight 0 count as absent, but get out-of-bag scores. Weights that are equal
         within both groups change nothing: repeat rows for larger bags.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of one customer: a label of any kind for each row. Each bag then
+        leaves some 37 % of the groups out, and draws its rows from the others alone: as many groups as there are are
+        drawn with replacement, and those that are not drawn are left out. A row is scored out of bag by the trees whose
+        bags hold no row of its group. So out-of-bag scores, and thresholds and probabilities from them, are those of
+        rows of new groups. Without groups they are too good where the rows of a group are alike.
     random_state : int >= 0, numpy.random.Generator or None
         Draws bags, features and cuts. Every tree has a seed of its own that is derived from it.
     n_threads, progress
@@ -185,7 +193,8 @@ def fit_forest(
     before = fit.start.before
     data, cuts = open_rows(X, max_bins, before)
     given = check_sample_weight(sample_weight, data.n_rows)
-    warn_of_other_order(X, y=y, sample_weight=sample_weight)
+    warn_of_other_order(X, y=y, sample_weight=sample_weight, groups=groups)
+    clusters = cluster_numbers(groups, data.n_rows)
     labels, weights, among_unlabelled = check_groups(y, given, data.n_rows, fit.growth)
     counted = None if weights is None else (weights > 0).astype(np.float64)  # for cuts, rows are there or absent
     data = in_order(data, labels, weights, are_relative=True, is_known=before is not None)
@@ -201,6 +210,7 @@ def fit_forest(
             weights,
             category_flags(features.categories, features.n_features),
             _core.ForestOptions(**options, first_set=fit.n_sets),
+            clusters=clusters,
             oob_sum=None if before is None else before.oob_sum,
             oob_count=None if before is None else before.oob_count,
             callback=hook,
@@ -208,8 +218,11 @@ def fit_forest(
         )
 
     def hashes(label: int) -> NDArray[np.uint64]:
-        return hashes_of_rows(features, rows.counted(label), threads)
+        return hashes_of_rows(features, rows.counted(label), threads, clusters)
 
-    known_by = fingerprint_of(features, labels, given, threads)
+    known_by = fingerprint_of(features, labels, given, threads, clusters)
     rows = ForestRows(labels, weights, score_all, features, among_unlabelled, known_by, hashes, features.column)
-    return fit.model(rows, grow)
+    model = fit.model(rows, grow)
+    if clusters is not None:
+        rows.warn_of_groups_in_all_bags(FUNCTION, model)
+    return model

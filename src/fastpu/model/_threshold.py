@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._warn import span_of, warn, warn_if_alike
-from fastpu.exceptions import DegenerateModelWarning
+from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
 
 _Model = TypeVar("_Model", bound=Any)
 
 GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
+_MANY_NEVER = 0.1  # of the rows of a label without any out-of-bag score, where groups are given
 _FEW = 100  # with more rows on each side of the threshold out of bag, rows in the bags need not be scored
 
 # Two cuts are tied if their balanced accuracies, or distances to the prior, differ by less than this, and two scores
@@ -66,6 +67,20 @@ class ScoredRows:
         placed: _Model = object.__new__(type(model))
         vars(placed).update(vars(model), threshold=threshold, threshold_rule=rule)
         return placed
+
+    def warn_of_groups_in_all_bags(self, function: str, model: Any) -> None:
+        """Warn if many rows of a label are never out of bag, although bags leave whole groups out."""
+        held = model._out_of_bag()
+        for label in (1, 0):
+            counted = self.counted(label)
+            n_all, n_never = int(counted.sum()), int(np.isnan(held[counted]).sum())
+            if n_never > _MANY_NEVER * n_all:
+                warn(
+                    f"{function}: {n_never} of the {n_all} {GROUP[label]} rows have no out-of-bag score, as every bag "
+                    f"holds a row of their group: give groups that are smaller, or more trees or bags; where that is "
+                    f"not possible, judge by rows of other groups",
+                    EstimateWarning,
+                )
 
     def warn_if_alike(self, function: str, model: Any, advice: str) -> None:
         """Warn of a model that calls all rows the same."""

@@ -31,6 +31,7 @@ from fastpu.priors._rows import (
     row_keys,
     sample_of,
     scored_rows,
+    with_clusters,
 )
 from fastpu.priors._scores import open_rankers, rankers_of_numbers, share_by_scores
 from fastpu.tree._leaks import FEWEST_POS, FEWEST_UNL, PERFECT
@@ -180,6 +181,7 @@ def bbe(
     *,
     scores: object = None,
     fit: Callable[[Any, NDArray[np.int64]], Any] | None = None,
+    groups: object = None,
     n_boot: int = 0,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
@@ -215,6 +217,10 @@ def bbe(
         (`fit_pnu_auc_boost`), and squared-loss AUC in 200 Gaussian basis functions (`fit_ls_auc`) of columns that are
         divided by their spread. Where entries are missing, or infinite, or columns have categories, the second is a
         forest of 200 trees (`fit_forest`).
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of one customer: a label of any kind for each row. Folds hold out
+        whole groups, and `n_boot` draws whole groups; without that an estimate is far too small where the rows of a
+        group are alike. What is `allowed` counts rows as if each told something of its own, and is too narrow then.
     y, n_boot, random_state, n_threads
         As in `km2`.
 
@@ -272,12 +278,13 @@ def bbe(
         require_given(X, "bbe")
         rows = TableRows(X, any_columns=fit is not None)
         counted, sample = sample_of(X, y, rows.n_rows, "bbe")
+        sample = with_clusters(sample, groups, counted, rows.n_rows)
         rankers = open_rankers(rows.only(counted), fit, generator, threads)
 
         def share_of(drawn: Sample) -> ScoreShare:
             return share_by_scores(drawn, rankers, generator)
     else:
-        sample, values = scored_rows(X, y, scores, fit, "bbe")
+        sample, values = scored_rows(X, y, scores, fit, "bbe", groups)
 
         def share_of(drawn: Sample) -> ScoreShare:
             return score_share(values[drawn.pos], values[drawn.unl])

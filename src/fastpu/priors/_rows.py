@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from fastpu.common._text import NO_SCORE, describe, where_column
 from fastpu.data._categories import categorical_columns
 from fastpu.data._category_order import mixed
+from fastpu.data._clusters import cluster_numbers
+from fastpu.data._folds import fold_sizes, stratified_folds
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels, check_matrix, check_vector, first_bad_entry
@@ -42,20 +44,38 @@ def doubts(estimate: PriorEstimate, remedy: str) -> str:
 
 @dataclass(frozen=True)
 class Sample:
-    """Numbers of positive and of unlabelled rows, some of them repeated."""
+    """Numbers of positive and of unlabelled rows, some of them repeated.
+
+    `clusters` has the numbers of the users' groups of all rows, if there are such: their rows are held out together.
+    """
 
     pos: NDArray[np.int64]
     unl: NDArray[np.int64]
+    clusters: NDArray[np.int32] | None = None
 
     def redrawn(self, generator: np.random.Generator) -> Sample:
-        """Return as many rows of each group, drawn with replacement, but not copies of one, which allow no estimate."""
+        """Return as many rows of each group, drawn with replacement, but not copies of one, which allow no estimate.
+
+        Where there are clusters, as many of these are drawn, with all of their rows.
+        """
+        if self.clusters is not None:
+            return self._redrawn_clusters(self.clusters, generator)
         groups = []
         for rows in (self.pos, self.unl):
             drawn = rows[:1]
             while drawn[0] == drawn[-1]:
                 drawn = np.sort(rows[generator.integers(0, rows.size, rows.size)])
             groups.append(drawn)
-        return Sample(*groups)
+        return Sample(groups[0], groups[1])
+
+    def _redrawn_clusters(self, clusters: NDArray[np.int32], generator: np.random.Generator) -> Sample:
+        own = np.unique(clusters[np.concatenate([self.pos, self.unl])])
+        while True:
+            times = np.zeros(int(own[-1]) + 1, dtype=np.int64)
+            np.add.at(times, own[generator.integers(0, own.size, own.size)], 1)
+            groups = [np.repeat(rows, times[clusters[rows]]) for rows in (self.pos, self.unl)]
+            if all(np.unique(clusters[rows]).size > 1 for rows in groups):
+                return Sample(groups[0], groups[1], clusters)
 
 
 def sample_of(X: object, y: object, n_rows: int, function: str) -> tuple[NDArray[np.int64], Sample]:
@@ -71,7 +91,7 @@ def sample_of(X: object, y: object, n_rows: int, function: str) -> tuple[NDArray
             f"if it means labelled negative, {function} lacks unlabelled rows, whose share of positives it estimates"
         )
     counted = np.flatnonzero(labels >= 0).astype(np.int64)
-    sample = Sample(*(np.flatnonzero(labels[counted] == g).astype(np.int64) for g in (1, 0)))
+    sample = Sample(np.flatnonzero(labels[counted] == 1), np.flatnonzero(labels[counted] == 0))
     for name, rows in (("positive", sample.pos), ("unlabelled", sample.unl)):
         if rows.size < 2:
             raise ValueError(f"y must have at least two {name} rows for {function}, got {rows.size}")
@@ -100,7 +120,9 @@ def numbers_of(X: object, function: str) -> Matrix:
     return matrix
 
 
-def scored_rows(X: object, y: object, scores: object, fit: object, function: str) -> tuple[Sample, NDArray[np.float64]]:
+def scored_rows(
+    X: object, y: object, scores: object, fit: object, function: str, groups: object = None
+) -> tuple[Sample, NDArray[np.float64]]:
     """Return the rows of `y` and their scores, which are given in place of rows and of a function that scores them."""
     for name, given in (("X", X), ("fit", fit)):
         if given is not None:
@@ -108,7 +130,7 @@ def scored_rows(X: object, y: object, scores: object, fit: object, function: str
     values = check_vector("scores", scores, of_nan=NO_SCORE)
     warn_of_other_order(scores, other="scores", y=y)
     counted, sample = sample_of(None, y, values.size, function)
-    return sample, values[counted]
+    return with_clusters(sample, groups, counted, values.size), values[counted]
 
 
 def require_given(X: object, function: str) -> None:
@@ -121,10 +143,37 @@ def require_given(X: object, function: str) -> None:
 
 def folds_of(sample: Sample, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Return the folds of positive and of unlabelled rows, and how many there are; a repeated row is in one fold."""
+    if sample.clusters is not None:
+        return _folds_of_clusters(sample, sample.clusters, generator)
     distinct = [np.unique(rows, return_inverse=True) for rows in (sample.pos, sample.unl)]
     n_folds = min(_MOST_FOLDS, *(rows.size for rows, _ in distinct))
     pos, unl = (generator.permutation(rows.size)[inverse] % n_folds for rows, inverse in distinct)
     return pos.astype(np.int64), unl.astype(np.int64), n_folds
+
+
+def _folds_of_clusters(
+    sample: Sample, clusters: NDArray[np.int32], generator: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    labels = np.repeat(np.array([1, 0], dtype=np.int8), [sample.pos.size, sample.unl.size])
+    own = clusters[np.concatenate([sample.pos, sample.unl])]
+    sizes = fold_sizes(labels, own)
+    n_folds = min(_MOST_FOLDS, sizes[1], sizes[0])
+    fold: NDArray[np.int64] = np.empty(labels.size, dtype=np.int64)
+    for number, (_, held) in enumerate(stratified_folds(labels, n_folds, generator, own)):
+        fold[held] = number
+    return fold[: sample.pos.size], fold[sample.pos.size :], n_folds
+
+
+def with_clusters(sample: Sample, groups: object, counted: NDArray[np.int64], n_rows: int) -> Sample:
+    """Return the sample with the groups that a user gives for all n_rows rows, of which some are counted."""
+    clusters = cluster_numbers(groups, n_rows)
+    if clusters is None:
+        return sample
+    clusters = clusters[counted]
+    for name, rows in (("positive", sample.pos), ("unlabelled", sample.unl)):
+        if np.unique(clusters[rows]).size < 2:
+            raise ValueError(f"groups must have at least two groups with {name} rows, got one")
+    return replace(sample, clusters=clusters)
 
 
 # ---- One scale for all columns, and hash keys that are equal for equal rows ----

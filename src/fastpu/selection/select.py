@@ -16,10 +16,11 @@ from fastpu.common._params import check_choice, check_int, check_random_state
 from fastpu.common._sharing import bound_arguments, shared_parameters, shares_together
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.data._folds import Fold, stratified_folds
+from fastpu.data._clusters import cluster_numbers
+from fastpu.data._folds import Fold, fold_sizes, stratified_folds
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._table_rows import TableRows
-from fastpu.data._validate import check_labels, check_sample_weight, check_vector, label_counts
+from fastpu.data._validate import check_labels, check_sample_weight, check_vector
 from fastpu.model._prior import PriorEstimate
 from fastpu.selection._criteria import Criterion, check_scoring, with_prior
 from fastpu.selection._grid import Arguments, Grid, check_grid
@@ -101,6 +102,7 @@ def select(
     scenario: str = "case_control",
     k: float | None = None,
     sample_weight: object = None,
+    groups: object = None,
     admit: Sequence[str] = (),
     n_threads: int | None = None,
     **fit_params: Any,
@@ -138,7 +140,8 @@ def select(
     cv : int, sequence of pairs of arrays, or splitter, default 4
         Number of folds, drawn separately from the rows of each kind of label; or the folds themselves, each as (numbers
         of training rows, numbers of held-out rows); or what makes them from the labels, such as scikit-learn's
-        `StratifiedKFold` (of one that needs groups pass ``list(cv.split(X, y, groups))``).
+        `StratifiedKFold` (of one that needs groups pass ``list(cv.split(X, y, groups))``). With `groups` a number of
+        folds holds out whole groups.
     validation : (X, y), optional
         Rows to judge by instead of folds. Their labels are true ones, {1, -1}, {1, 0} or booleans, for "error" and
         "auc", and +1 and 0 (unlabelled) for the others.
@@ -163,6 +166,9 @@ def select(
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 of the rows in fits and scores; "lift", "average_precision" and callables judge without them, and
         so do validation sets.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of one customer: a label of any kind for each row. Folds hold out
+        whole groups, so that points are judged by rows of new groups; a `fit` that takes groups is given them as well.
     admit : sequence of {"not_converged", "degenerate"}, default ()
         Flawed models that may be chosen. Without it a point is inadmissible, and has the worst possible score, if any
         of its fits warns with ConvergenceWarning or DegenerateModelWarning. A point whose fit fails always is.
@@ -248,12 +254,15 @@ def select(
     if refine is not None:
         check_choice("refine", refine, ("greedy",))
     rows = TableRows(X)
-    warn_of_other_order(rows.X, y=y, sample_weight=sample_weight)
+    warn_of_other_order(rows.X, y=y, sample_weight=sample_weight, groups=groups)
     labels = check_labels(y, rows.n_rows)
     generator = check_random_state(random_state)
     seed = random_state if isinstance(random_state, int | np.integer) else int(generator.integers(2**32))
     given = _given(arguments, checked.names, fit_params, seed)
     by_row = _by_row(arguments, given, sample_weight, rows.n_rows)
+    clusters = cluster_numbers(groups, rows.n_rows)
+    if clusters is not None and arguments.takes("groups"):
+        by_row["groups"] = clusters
     most_threads = None if n_threads is None else resolve_n_threads(n_threads)
     jobs, threads_of_a_fit = _processes(most_threads, arguments)
     shares, together = shared_parameters(fit), shares_together(fit)
@@ -263,7 +272,7 @@ def select(
     work = Work(fit, given | threads_of_a_fit, criterion, _admitted(admit))
     source: FoldParts | list[Part]
     if validation is None:
-        folds = _folds(cv, labels, generator, criterion)
+        folds = _folds(cv, labels, clusters, generator, criterion)
         source = FoldParts(rows, labels, by_row, folds, is_square=is_square)
     else:
         source = [Part(rows.X, labels, by_row, *_validation_rows(validation, criterion), None)]
@@ -324,22 +333,31 @@ def _is_square(fit: Any, given: Mapping[str, Any], grid: Grid) -> bool:
     return isinstance(kernel, str) and kernel == "precomputed"
 
 
-def _folds(cv: Any, labels: NDArray[np.int8], generator: np.random.Generator, criterion: Criterion) -> list[Fold]:
+def _folds(
+    cv: Any,
+    labels: NDArray[np.int8],
+    clusters: NDArray[np.int32] | None,
+    generator: np.random.Generator,
+    criterion: Criterion,
+) -> list[Fold]:
     criterion.check_rows(labels, "y")
     if not isinstance(cv, numbers.Integral):
         pairs = cv.split(np.empty((labels.size, 0)), labels) if hasattr(cv, "split") and not isinstance(cv, str) else cv
         folds = check_folds(pairs, labels.size, others="an integer >= 2, a splitter of scikit-learn's kind,")
     else:
         n_folds = check_int("cv", cv, low=2)
-        for count, kind in zip(label_counts(labels), ("positive", "unlabelled", "negative"), strict=True):
+        of = "rows" if clusters is None else "groups with rows"
+        for code, kind in ((1, "positive"), (0, "unlabelled"), (-1, "negative")):
+            count = fold_sizes(labels, clusters)[code]
             if 0 < count < n_folds:
                 hint = f"pass cv={count} or less" if count > 2 else "pass cv=2"
                 if count == 1:
-                    hint = f"one {kind} row cannot be both fitted and held out: pass validation"
+                    one = f"one {kind} row" if clusters is None else f"one group with {kind} rows"
+                    hint = f"{one} cannot be both fitted and held out: pass validation"
                 raise ValueError(
-                    f"cv = {n_folds} folds need at least {n_folds} rows of each kind, got {count} {kind}; {hint}"
+                    f"cv = {n_folds} folds need at least {n_folds} {of} of each kind, got {count} {kind}; {hint}"
                 )
-        folds = stratified_folds(labels, n_folds, generator)
+        folds = stratified_folds(labels, n_folds, generator, clusters)
     for number, (_, held) in enumerate(folds):
         criterion.check_held(labels[held], f"fold {number} of {len(folds)}")
     return folds

@@ -15,6 +15,7 @@ from fastpu.common._params import MANY, check_float, check_int, check_random_sta
 from fastpu.common._progress import make_callback
 from fastpu.common._text import describe, short
 from fastpu.common._warn import span_of, warn_if_alike
+from fastpu.data._clusters import cluster_numbers
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels
 from fastpu.kernels._expansion import linear_scores
@@ -134,6 +135,7 @@ def fit_bagging_svm(
     tol: float = 1e-3,
     max_iter: int | None = None,
     sample_weight: object = None,
+    groups: object = None,
     random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
     callback: Callable[[BagRound], bool | None] | None = None,
@@ -175,6 +177,11 @@ def fit_bagging_svm(
     sample_weight : None
         Refused with a TypeError if given: a row that is there twice is drawn twice as often, which no weight in the
         loss makes up for. Repeat rows, or use `fit_bsvm`.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of one customer: a label of any kind for each row. Each bag then
+        leaves some 37 % of the groups of the unlabelled rows out, and an unlabelled row is scored out of bag by the
+        bags that hold no row of its group. Positive rows are in every bag, so unlabelled rows of their groups get no
+        out-of-bag score.
     random_state : int >= 0, numpy.random.Generator or None
         Draws the bags; the model is the same for every `n_threads`.
     callback : callable, optional
@@ -225,7 +232,7 @@ def fit_bagging_svm(
     C = check_float("C", C, low=0, open_low=True)
     options = check_options(locals())
     matrix = check_training_rows(X, options.kernel, "fit_bagging_svm")
-    warn_of_other_order(X, y=y)
+    warn_of_other_order(X, y=y, groups=groups)
     labels = check_labels(y, matrix.n_rows, pu_only="fit_bagging_svm")
     unlabelled = np.flatnonzero(labels == 0).astype(np.int64)
     ratio = None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True)
@@ -239,10 +246,11 @@ def fit_bagging_svm(
             f"{short(size)}"
         )
     generator = check_random_state(random_state)
-    bags = unlabelled[generator.integers(0, unlabelled.size, size=(n_bags, size))]
+    clusters = cluster_numbers(groups, matrix.n_rows)
+    bags = _draw_bags(unlabelled, clusters, n_bags, size, generator)
 
     with make_callback(callback, progress, total=n_bags, description="bagging SVM") as hook:
-        work = _Bags(open_solver(matrix, options), labels == 1, bags, C, hook)
+        work = _Bags(open_solver(matrix, options), labels == 1, bags, C, hook, clusters)
         work.fit()
     params = {
         "method": "fit_bagging_svm",
@@ -259,6 +267,25 @@ def fit_bagging_svm(
     return model
 
 
+def _draw_bags(
+    unlabelled: NDArray[np.int64],
+    clusters: NDArray[np.int32] | None,
+    n_bags: int,
+    size: int,
+    generator: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Draw the unlabelled rows of each bag; with clusters from those that as many draws as there are hit."""
+    if clusters is None:
+        return unlabelled[generator.integers(0, unlabelled.size, size=(n_bags, size))]
+    own = np.unique(clusters[unlabelled])
+    bags: NDArray[np.int64] = np.empty((n_bags, size), dtype=np.int64)
+    for bag in bags:
+        drawn = own[generator.integers(0, own.size, size=own.size)]
+        rows = unlabelled[np.isin(clusters[unlabelled], drawn)]
+        bag[:] = rows[generator.integers(0, rows.size, size=size)]
+    return bags
+
+
 class _Bags:
     """The bags fitted so far, summed up for the mean of their SVMs and for the scores of the training rows."""
 
@@ -269,10 +296,12 @@ class _Bags:
         bags: NDArray[np.int64],
         C: float,
         hook: Callable[[BagRound], bool] | None,
+        clusters: NDArray[np.int32] | None,
     ) -> None:
         n_rows, n_bags = training.matrix.n_rows, len(bags)
         positives = np.flatnonzero(is_positive).astype(np.int64)
         self.training, self._positives, self._bags, self._hook = training, positives, bags, hook
+        self._clusters = clusters
         self._is_linear = training.kernel.name == "linear"
         self._engine = linear_engine(training) if self._is_linear else None
         self._signs = np.where(is_positive, np.int8(1), np.int8(-1))
@@ -363,7 +392,10 @@ class _Bags:
             dtype = self.training.dtype
             raise ValueError(f"X must have entries so small that kernel values do not overflow {dtype}; scale X")
         is_out: NDArray[np.bool_] = np.ones(scores.size, dtype=np.bool_)
-        is_out[self._bags[len(self._rounds)]] = False
+        in_bag = self._bags[len(self._rounds)]
+        is_out[in_bag] = False
+        if self._clusters is not None:
+            is_out = ~np.isin(self._clusters, self._clusters[np.concatenate([in_bag, self._positives])])
         self.totals += scores
         self._oob_totals[is_out] += scores[is_out]
         self._oob_counts += is_out

@@ -16,10 +16,22 @@ _MANY = 0.1  # of the labelled rows: on pure noise the out-of-bag AUC is then .5
 _FEW_MIXED = 0.1
 
 
-def hashes_of_rows(features: BinnedFeatures, is_wanted: NDArray[np.bool_], n_threads: int) -> NDArray[np.uint64]:
-    """Return a hash of each wanted row, the same for rows with the same codes."""
+def hashes_of_rows(
+    features: BinnedFeatures, is_wanted: NDArray[np.bool_], n_threads: int, clusters: NDArray[np.int32] | None = None
+) -> NDArray[np.uint64]:
+    """Return a hash of each wanted row, the same for rows with the same codes.
+
+    Of equal rows of one cluster only the first counts: bags leave them out together.
+    """
     rows = np.flatnonzero(is_wanted).astype(np.int64)
-    return _core.row_hashes(features._native, rows, n_threads=n_threads)
+    hashes = _core.row_hashes(features._native, rows, n_threads=n_threads)
+    if clusters is None:
+        return hashes
+    order = np.lexsort((hashes, clusters[rows]))
+    own, ordered = clusters[rows][order], hashes[order]
+    is_first = np.concatenate([[True], (own[1:] != own[:-1]) | (ordered[1:] != ordered[:-1])])
+    kept: NDArray[np.uint64] = ordered[is_first]
+    return kept
 
 
 def warn_of_copies(function: str, hashes_of: Callable[[int], NDArray[np.uint64]]) -> bool:
@@ -42,8 +54,8 @@ def warn_of_copies(function: str, hashes_of: Callable[[int], NDArray[np.uint64]]
     warn(
         f"{function}: {n_copied} of the {hashes.size} labelled positive rows are copies of each other, with the same "
         f"bin or category in every column. Bags that leave such a row out hold its copies, so out-of-bag scores are "
-        f"too good, and so is what is computed from them. If these rows are one case several times, keep one row of "
-        f"each; if equal rows are different cases, ignore this",
+        f"too good, and so is what is computed from them. If these rows are one case several times, pass "
+        f"groups, or keep one row of each; if equal rows are different cases, ignore this",
         CopiedRowsWarning,
     )
     return True

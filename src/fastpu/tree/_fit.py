@@ -179,7 +179,10 @@ class Start:
         """Raise ValueError unless the rows with this fingerprint are those of the model that the fit goes on from."""
         if self.before is None or self.before.fingerprint is None:
             return
-        is_same = self.before.fingerprint == rows
+        is_same = self.before.fingerprint[:3] == rows[:3]
+        before, given = (known[3:].tolist() for known in (self.before.fingerprint, rows))
+        if before != given:
+            raise ValueError(f"groups must be those of init_model, {'which has some' if before else 'which has none'}")
         # X last: other weights may move its cuts.
         for place, name, what in ((1, "y", "labels"), (2, "sample_weight", "weights"), (0, "X", "rows, or other cuts")):
             if not is_same[place]:
@@ -202,11 +205,20 @@ def fingerprint_of_parts(parts: Sequence[NDArray[np.uint64]], native: _core.Binn
 
 
 def fingerprint_of(
-    features: BinnedFeatures, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, n_threads: int
+    features: BinnedFeatures,
+    labels: NDArray[np.int8],
+    weights: NDArray[np.float64] | None,
+    n_threads: int,
+    clusters: NDArray[np.int32] | None = None,
 ) -> NDArray[np.uint64]:
+    """Return what training rows are known by; of clusters, where there are some, a hash more."""
     native = features._native
     whole = _core.fingerprint(native, labels, weights, first_row=0, n_threads=n_threads)
-    return fingerprint_of_parts([whole], native)
+    known = fingerprint_of_parts([whole], native)
+    if clusters is None:
+        return known
+    of_clusters = hashlib.blake2b(clusters.tobytes(), digest_size=8).digest()
+    return np.append(known, np.uint64(int.from_bytes(of_clusters, "little")))
 
 
 def joined(before: TreeEnsemble | None, grown: Any, n_parts: int = 1) -> dict[str, Any]:

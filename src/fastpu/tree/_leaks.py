@@ -59,7 +59,8 @@ def warn_of_leaks(
         f"{function}: out-of-bag scores tell labelled from unlabelled rows nearly perfectly{by}. If the labelled rows "
         f"are a random sample of the positives, hardly any unlabelled row is positive then. Check whether a column was "
         f"made from the labels or together with them, such as the date or the outcome of the check that proved a case, "
-        f"or has gaps or another source where rows are unlabelled, and leave it out if so. If you know that hardly any "
+        f"or has gaps or another source where rows are unlabelled, and leave it out if so. If "
+        f"several rows belong together, such as those of one customer, pass groups. If you know that hardly any "
         f"unlabelled row is positive, ignore this",
         LabelWarning,
     )

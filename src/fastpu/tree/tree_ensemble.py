@@ -96,8 +96,9 @@ class TreeEnsemble(Model):
         scores: `with_threshold` divides the unlabelled ones. Files of early versions have none.
     oob_predict_proba : ndarray of float64, shape (n, 2)
         Probabilities of the training rows by their out-of-bag scores, after `with_probabilities`.
-    fingerprint : ndarray of uint64, shape (3,), or None
-        Hashes of the training rows as binned, of their labels and of their weights, by which a fit that goes on from
+    fingerprint : ndarray of uint64, shape (3,) or (4,), or None
+        Hashes of the training rows as binned, of their labels, of their weights and, if there are some, of their
+        groups, by which a fit that goes on from
         this model knows whether it has the same.
     n_iter : int
         Number of trees.
@@ -151,8 +152,8 @@ class TreeEnsemble(Model):
                 raise ValueError(
                     "nodes that split by categories must have a feature that is in categories, with at most 255"
                 )
-        if self.fingerprint is not None and self.fingerprint.size != 3:
-            raise ValueError(f"fingerprint must have 3 entries, got {self.fingerprint.size}")
+        if self.fingerprint is not None and self.fingerprint.size not in (3, 4):
+            raise ValueError(f"fingerprint must have 3 or 4 entries, got {self.fingerprint.size}")
         if (self.oob_sum is None) != (self.oob_count is None):
             raise ValueError("oob_sum and oob_count must be there together or be None")
         if self.oob_sum is not None and self.oob_count is not None:

@@ -4,8 +4,8 @@
 // tree on them whose leaves have the values -rate sum(g) / (sum(h) + lam), and adds its values to F. The losses are in
 // tree_loss.hpp, the trees in src/tree/newton_tree.hpp.
 //
-// With bags, each bag is boosted by itself on n_P rows of P drawn with replacement, some rows of U (BagOptions) drawn without
-// replacement or with it, and all rows of N; the score of a row is the mean over the bags.
+// With bags, each bag is boosted by itself on n_P rows of P drawn with replacement, some rows of U (BagOptions) drawn
+// without replacement or with it, and all rows of N; the score of a row is the mean over the bags.
 //
 // Every draw is a function of the seed, the bag and the round. So the same trees come from any number of threads, and
 // from a fit that goes on with further rounds as from one with all rounds at once.

@@ -16,6 +16,7 @@ struct BoostedTreesTrainingSet {
   const std::int8_t* labels = nullptr;        // +1, 0, -1
   const double* sample_weight = nullptr;      // or null for 1: a row of weight 2 counts as two, one of weight 0 as none
   const std::uint8_t* categorical = nullptr;  // for every feature whether it is categorical (binned as such), or null
+  const std::int32_t* clusters = nullptr;     // with bags: as in ForestTrainingSet
 };
 
 // The instruction-set level of the loss is that of the whole fit.

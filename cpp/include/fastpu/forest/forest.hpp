@@ -39,6 +39,9 @@ struct ForestTrainingSet {
   // counts as absent, but is scored out of bag.
   const double* sample_weight = nullptr;
   const std::uint8_t* categorical = nullptr;  // for every feature whether it is categorical (binned as such), or null
+  // The cluster of each row, from 0 on, or null. Bags leave whole clusters out, and a row is out of bag if all rows of
+  // its cluster are.
+  const std::int32_t* clusters = nullptr;
 };
 
 struct ForestOptions : PuTreeOptions, BagOptions {
