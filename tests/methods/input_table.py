@@ -367,7 +367,9 @@ _set(
     "SVMPath.select", n_folds=integer(2, none=True, under=_train), prior=share(none=True, under={"scoring": "err_star"})
 )
 _thresholds = " ".join(
-    f"{name}.with_threshold" for name in models.__all__ if hasattr(getattr(models, name), "with_threshold")
+    f"{name}.with_threshold"
+    for name in models.__all__
+    if name != "Model" and hasattr(getattr(models, name), "with_threshold")
 )
 _other_rule = {"prior": None, "X_unl": None}
 _set(_thresholds, value=real(none=True, inf=True, under=_other_rule), prior=share(none=True))

@@ -256,7 +256,7 @@ def make_model(
         oob_sum=grown.oob_sum if settings.n_bags > 1 else None,
         oob_count=grown.oob_count if settings.n_bags > 1 else None,
         training_labels=scored.labels if settings.n_bags > 1 else None,
-        training_weights=scored.weights if settings.n_bags > 1 else None,
+        training_weights=scored.differing_weights() if settings.n_bags > 1 else None,
         fingerprint=fingerprint,
     )
     if settings.ranks:

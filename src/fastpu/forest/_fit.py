@@ -174,7 +174,7 @@ def _make_model(grown: Any, rows: ForestRows, growth: Growth, start: Start, para
         oob_sum=grown.oob_sum,
         oob_count=grown.oob_count,
         training_labels=rows.labels,
-        training_weights=rows.weights,
+        training_weights=rows.differing_weights(),
         fingerprint=rows.fingerprint,
     )
     model = rows.with_threshold(model)

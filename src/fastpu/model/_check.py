@@ -68,7 +68,7 @@ class ColumnCheck:
     unseen: float
     shift: Shift
 
-    def told(self, n_columns: int) -> str:
+    def _told(self, n_columns: int) -> str:
         """Return what is unlike the training rows, or "", where so many columns are compared."""
         parts = []
         if self.missing - self.missing_before > _LARGE_SHARE:
@@ -122,7 +122,7 @@ class BatchCheck:
     @property
     def unlike(self) -> tuple[Hashable, ...]:
         """The titles of columns that are unlike those of the training rows."""
-        return tuple(column.title for column in self.columns if column.told(len(self.columns)))
+        return tuple(column.title for column in self.columns if column._told(len(self.columns)))
 
     def __str__(self) -> str:
         called = f"{round(self.positive * self.n_rows)} ({self.positive:.2%}) are called positive"
@@ -133,7 +133,7 @@ class BatchCheck:
             )
         parts = [f"{self.n_rows} rows beside {self.n_before} training rows: {called}, {self.positive_before:.2%} there"]
         if self.columns:
-            found = [(column.title, told) for column in self.columns if (told := column.told(len(self.columns)))]
+            found = [(column.title, told) for column in self.columns if (told := column._told(len(self.columns)))]
             listed = "; ".join(f"{title!r} ({told})" for title, told in found[:_LISTED])
             more = f"; and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
             verb = "is" if len(found) == 1 else "are"
@@ -170,7 +170,7 @@ class BatchCheck:
                 "psi": [column.shift.psi for column in rows],
                 "ks_distance": [column.shift.distance for column in rows],
                 "p_value": [column.shift.p_value for column in rows],
-                "unlike": [*(column.told(len(self.columns)) for column in self.columns), ""],
+                "unlike": [*(column._told(len(self.columns)) for column in self.columns), ""],
             },
             index=pandas.Index(titles, name="column"),
         )

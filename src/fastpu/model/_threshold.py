@@ -38,6 +38,10 @@ class ScoredRows:
         is_there: NDArray[np.bool_] = self.labels == label
         return is_there if self.weights is None else is_there & (self.weights > 0)
 
+    def differing_weights(self) -> NDArray[np.float64] | None:
+        """Return the weights, or None where all are equal, as if there were none."""
+        return None if self.weights is None or (self.weights == self.weights[0]).all() else self.weights
+
     def scores(self, model: Any) -> NDArray[np.float64]:
         """Return the scores of all rows by the one model of a fit, whose threshold does not change them."""
         if self._scores is None:

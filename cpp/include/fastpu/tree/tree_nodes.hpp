@@ -3,8 +3,8 @@
 // A row goes left where its value is at most the threshold (or its category is in the node's set), else right. Values
 // that count as missing, NaN and -inf, have their own side: the better one where training rows had some, else that of
 // the larger part of the training rows at the node. Categories are the integers 0 to 254; any other value of a
-// categorical feature is missing. A category that the node did not meet when it was grown follows the larger part of its
-// training rows.
+// categorical feature is missing. A category that the node did not meet when it was grown follows the larger part of
+// its training rows.
 #pragma once
 
 #include <array>
