@@ -101,10 +101,11 @@ def _peak() -> int:
 
 
 @pytest.mark.skipif(not STATUS.exists(), reason="needs /proc")
+# One word tells of the labels.
 @pytest.mark.filterwarnings("ignore:.*tell labelled from unlabelled rows:fastpu.exceptions.LabelWarning")
 @each({name: recipe for name, recipe in FITS.items() if DECLARED[recipe.name].csr and "mlp" not in name})
 def test_text_in_csr_is_never_made_dense(recipe):
-    """160 MB as an array; a network is left out, whose weights are as many as the words. One word tells of the labels."""
+    """160 MB as an array; a network is left out, whose weights are as many as the words."""
     n, d, each = 200, 100_000, 30
     columns = np.sort(np.random.default_rng(5).choice(2000, size=(n, each)), axis=1) * 49
     y = np.array([LABELS[group] for group in recipe.groups])[np.arange(n) % len(recipe.groups)]

@@ -26,6 +26,7 @@ from fastpu.common._params import check_choice, check_int
 from fastpu.common._text import describe
 from fastpu.data._folds import stratified_folds
 from fastpu.data._row_labels import warn_of_other_order
+from fastpu.data._tables import known_table
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._pu_classifier import PUClassifier, require_classes, require_distinct_names
 from fastpu.model._cut import CutRows, threshold_at, threshold_of_first, threshold_of_prior
@@ -198,6 +199,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
 
     def _read_columns(self, X: Any, *, reset: bool) -> None:
         """Note the number and the names of the columns, or compare them; rows that are texts have none."""
+        known_table(X)  # refuses rows that are not in memory
         if getattr(X, "ndim", 2) != 1:
             require_distinct_names(X)
             validate_data(self, X, skip_check_array=True, reset=reset)

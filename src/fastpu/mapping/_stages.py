@@ -98,6 +98,8 @@ class UserScorer:
     shift: float = 0.0
 
     def __call__(self, table: Table) -> Scores:
+        if not table.shape[0]:  # which users' functions need not take
+            return np.empty(0)
         scores = check_vector(f"scores by {self.name}", self.function(table), n=table.shape[0], allow_inf=True)
         return scores + self.shift
 

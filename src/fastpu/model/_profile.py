@@ -88,7 +88,8 @@ def profile_of(model: Profiled, X: object, y: object, sample_weight: object) -> 
     """Return the profile of rows that a model was fitted to, or None where they cannot be read a second time."""
     table: Any = X if isinstance(X, BinnedFeatures) else known_table(X)
     table = table.tocsr() if sp.issparse(table) else table
-    rows = _drawn(len(table) if not hasattr(table, "shape") else table.shape[0], y, sample_weight)
+    table = table if hasattr(table, "shape") else np.asarray(table)
+    rows = _drawn(table.shape[0], y, sample_weight)
     try:
         matrix = model._check_input(_taken(table, rows), "X")
         scores = model._out_of_bag()

@@ -202,6 +202,8 @@ def _judged_rows(
     """Return the labels of the rows to judge by, where they change sides, and the rows if no folds are made."""
     if X is not None:
         matrix = path._check_input(X, "X")
+        if not matrix.n_rows:
+            raise ValueError("X must have at least 1 row, got none")
         return check_labels(y, matrix.n_rows), crossings(path, matrix, threads), X
     labels: NDArray[np.int8] = np.where(path.labels > 0, np.int8(1), np.int8(0))
     if n_folds is None:
