@@ -94,8 +94,8 @@ struct BaggedTree {
 template <class Rows>
 class Grower {
  public:
-  Grower(const detail::TreeFeatures& features, const ForestOptions& options, Team& team)
-      : features_(features), options_(options), team_(team), rows_(features, team.isa()) {}
+  Grower(const detail::TreeFeatures& features, ForestOptions options, Team& team)
+      : features_(features), options_(std::move(options)), team_(team), rows_(features, team.isa()) {}
 
   // Draws the bag of tree `number`, and grows the tree on it.
   BaggedTree grow(index_t number, const PuBags& bags) {

@@ -251,7 +251,7 @@ void solve_eight(const double* matrix, index_t stride, index_t n, const double* 
       Doubles sum{};
       for (; j < n; ++j) sum = sum + splat<Doubles>(row[j]) * load<Doubles>(x + at(j, v));
       FASTPU_UNROLL
-      for (index_t s = 0; s < kSums; ++s) sum = sum + sums[s];
+      for (const Doubles& part : sums) sum = sum + part;
       store(x + at(i, v), (load<Doubles>(x + at(i, v)) - sum) * splat<Doubles>(inverse[i]));
     }
   }

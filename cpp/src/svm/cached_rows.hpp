@@ -153,9 +153,9 @@ class CachedRows {
   // Computes the kernel matrix of some active variables.
   void kernel_of(const std::vector<index_t>& positions, std::vector<double>& kernel) {
     kernel.resize(positions.size() * positions.size());
-    double* out = kernel.data();
+    std::size_t n_written = 0;
     const auto add = [&](const T* row, const std::vector<index_t>& columns) {
-      for (const index_t column : columns) *out++ = static_cast<double>(row[column]);
+      for (const index_t column : columns) kernel[n_written++] = static_cast<double>(row[column]);
     };
     std::vector<index_t> columns = positions;
     if (is_narrow_) {
@@ -243,7 +243,7 @@ class CachedRows {
       active_rows_.push_back(cache_.columns()[at(c)]);
     }
     const auto n = static_cast<index_t>(columns.size());
-    is_narrow_ = n < problem_.n;
+    is_narrow_ = n > 0 && n < problem_.n;
     if (!is_narrow_) return;
     const index_t bytes = std::min(kMostBytes, cache_.capacity() / 4 * problem_.n * static_cast<index_t>(sizeof(T)));
     narrow_.set_columns(std::move(columns),

@@ -38,7 +38,7 @@ class DrawnGroup {
     for (const std::uint32_t row : rows_) {
       if (keeps(row)) kept.push_back(row);
     }
-    return DrawnGroup(std::move(kept), sample_weight_);
+    return {std::move(kept), sample_weight_};
   }
 
   // Appends n draws of P for a bag to `drawn`, each as often as the options say.

@@ -28,6 +28,7 @@ constexpr int kCalls = 5;
 void check_at_once(const std::function<std::vector<double>(int n_threads)>& call) {
   const std::vector<double> expected = call(1);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int k = 0; k < kThreads; ++k) {
     threads.emplace_back([&, k] {
       for (int i = 0; i < kCalls; ++i) CHECK(same_bits(call(1 + (k + i) % 3), expected));

@@ -194,7 +194,7 @@ _ONE_ROW = (
 )
 _CHANCES = "a weight is the chance of a row to be drawn, but a repeated row makes the bags larger as well"
 _SOME_ROWS = (
-    "a bag holds a part of the unlabelled rows, and a repeated row is drawn more often; passes with bag_ratio=1.0"
+    "a bag holds a part of the unlabelled rows, and repeated ones are drawn more often; passes with bag_ratio=1.0"
 )
 _WITHIN_TOL = "a linear machine on CSR rows ends where tol is met, and solutions agree within it; passes with tol=1e-10"
 
