@@ -36,6 +36,8 @@ def test_row_labels_in_another_order_are_warned_of():
         fastpu.fit_forest(X, turned, n_trees=40, random_state=0)
     with pytest.warns(LabelWarning, match="y has the row labels of X in another order"):
         fastpu.fit_upu(X, turned, prior=0.4)
+    with pytest.warns(LabelWarning, match="y has the row labels of X in another order"):
+        fastpu.fit_bsvm(X, turned, C_pos=20.0, C_unl=5.0)
 
 
 def test_estimates_of_a_prior_leave_negatives_out():

@@ -190,6 +190,8 @@ void Smo<T>::start() {
   }
   activate(all_);
   changes_.clear();
+  // From nothing, pair steps first find out which variables are free: some two steps for each.
+  if (problem_.start == nullptr) next_free_step_ = std::max(next_free_step_, 2 * n);
   for (index_t i = 0; i < n && problem_.start == nullptr; ++i) {
     if (value_[i] != 0) changes_.add(i, value_[i]);
   }

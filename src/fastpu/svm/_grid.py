@@ -14,6 +14,7 @@ from fastpu import _core
 from fastpu.common._params import check_one_length, entries_of, is_sequence
 from fastpu.common._sharing import unwrapped
 from fastpu.common._text import describe
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.kernels._kernels import resolve_gamma, value_dtype
 from fastpu.kernels._scales import check_training_rows
 from fastpu.svm._arguments import Options, check_options
@@ -32,6 +33,7 @@ def fit_posed(fit: Callable[..., Any], arguments: Mapping[str, Any]) -> KernelMa
     Its mark `poses_svm`, called with the number of rows, y and the arguments, checks those of them that are not of the
     kernel or the solver; `takes_many` are the names of its costs and "gamma", whose values share work in a grid.
     """
+    warn_of_other_order(arguments["X"], y=arguments.get("y"), sample_weight=arguments.get("sample_weight"))
     names = [name for name in unwrapped(fit).takes_many if is_sequence(arguments[name])]
     if not names:
         options = check_options(arguments)
