@@ -48,6 +48,6 @@ def test_a_killed_worker_ends_the_fit(meeting):
         kill = Kill(client, 4, meeting=meeting)
         with pytest.raises(fastpu.dask.WorkerLostError, match=r"tcp://.* is gone after round \d+, with partitions \["):
             fastpu.dask.fit_pnu_auc_boost(
-                chunked(X, (1000, 500)), chunked(y, (1000, 500)), client=client, callback=kill
-            )
+                chunked(X, (1000, 500)), chunked(y, (1000, 500)), client=client, callback=kill, n_rounds=5000
+            )  # so many rounds that the worker is gone before they are done
         assert time.monotonic() - kill.when < 60
