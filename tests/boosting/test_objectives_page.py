@@ -42,7 +42,7 @@ def problem():
 
 
 def lightgbm_train(objective, on):
-    lightgbm = pytest.importorskip("lightgbm")
+    lightgbm = pytest.importorskip("lightgbm", reason="what the page is about")
     params = {"objective": objective, "num_leaves": 8, "learning_rate": 0.05, "metric": "None", "verbosity": -1}
     params |= {"early_stopping_round": 30, "num_threads": 1}
     held = lightgbm.Dataset(on.X_test, on.y_test)
@@ -52,7 +52,7 @@ def lightgbm_train(objective, on):
 
 
 def lightgbm_regressor(objective, on):
-    lightgbm = pytest.importorskip("lightgbm")
+    lightgbm = pytest.importorskip("lightgbm", reason="what the page is about")
     options = {"n_estimators": 500, "num_leaves": 8, "learning_rate": 0.05, "early_stopping_round": 30}
     model = lightgbm.LGBMRegressor(objective=objective, metric="None", n_jobs=1, verbosity=-1, **options)
     is_new = "eval_X" in inspect.signature(model.fit).parameters
@@ -62,7 +62,7 @@ def lightgbm_regressor(objective, on):
 
 
 def lightgbm_cv(objective, on):
-    lightgbm = pytest.importorskip("lightgbm")
+    lightgbm = pytest.importorskip("lightgbm", reason="what the page is about")
     params = {"objective": objective, "num_leaves": 8, "metric": "None", "verbosity": -1, "num_threads": 1}
     data = lightgbm.Dataset(on.X, on.y)
     found = lightgbm.cv(
@@ -73,7 +73,7 @@ def lightgbm_cv(objective, on):
 
 
 def xgboost_train(objective, on):
-    xgboost = pytest.importorskip("xgboost")
+    xgboost = pytest.importorskip("xgboost", reason="what the page is about")
     held = xgboost.DMatrix(on.X_test, on.y_test)
     model = xgboost.train(
         {"max_depth": 3, "eta": 0.1, "base_score": 0, "disable_default_eval_metric": True, "nthread": 1},
@@ -89,7 +89,7 @@ def xgboost_train(objective, on):
 
 
 def xgboost_regressor(objective, on):
-    xgboost = pytest.importorskip("xgboost")
+    xgboost = pytest.importorskip("xgboost", reason="what the page is about")
     options = {"n_estimators": 500, "max_depth": 3, "learning_rate": 0.1, "early_stopping_rounds": 30, "base_score": 0}
     model = xgboost.XGBRegressor(
         objective=objective, eval_metric=metrics.auc, disable_default_eval_metric=True, n_jobs=1, **options
