@@ -143,10 +143,13 @@ class FastpuClassifier(PUClassifier):
             graph=graph,
             init_model=init_model,
         )
+        options = None
+        if self.calibration is not None:
+            options = CalibrationOptions(self.calibration, self.calibration_prior, self.calibration_cv)
         fitted = self._settled(data)
         fitted.model_ = fitted._named(fitted._fit_model(data))
-        if self.calibration is not None:
-            fitted._calibrate(CalibrationOptions(self.calibration, self.calibration_prior, self.calibration_cv), data)
+        if options is not None:
+            fitted._calibrate(options, data)
         fitted.classes_ = labels.classes
         self._take_over(fitted)
         return self
