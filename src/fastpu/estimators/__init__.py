@@ -7,8 +7,8 @@ for `fit_bsvm`, and `PNUAUCBoostClassifier` for `fit_pnu_auc_boost`. The functio
 **Parameters** are the keywords of the function, with their defaults. Where a function has none: `prior` is estimated
 from the data (`fastpu.priors.bbe`), and `C_pos` and `C_unl` make both groups weigh the same. What belongs to the rows
 is passed to `fit`: `sample_weight` (by the methods that honour weights; others have no such argument), `sample_cost`,
-`eval_set`, `graph`, `groups` and `init_model`. A parameter takes one value: sequences, for which the functions return lists of
-models, are refused. `random_state` may also be a RandomState.
+`eval_set`, `graph`, `groups` and `init_model`. A parameter takes one value: sequences, for which the functions return
+lists of models, are refused. `random_state` may also be a RandomState.
 
 **Labels.** Of two labels, whatever they are, the larger is positive, as in all of scikit-learn, and the other
 unlabelled; for `SVMPathClassifier`, which learns from labelled negatives instead, it is negative. The three labels -1,
