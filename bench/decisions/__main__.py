@@ -15,8 +15,9 @@ leaks       a column knows the labels: percentages of fits that tell of it, and 
 batches     rows that are not like the training rows: known negatives called positive where a column is lost or a shop
             is new, and whether `model.check` names that column
 groups      ten rows of a customer are alike: what is said of new customers, without `groups` and with them
+alike       ten rows of a customer have similar scores: intervals of the metrics, by rows and by groups
 
-The last four have draws of their own, `--draws` of each cell, and other sizes, which stand in their titles. So have
+The last five have draws of their own, `--draws` of each cell, and other sizes, which stand in their titles. So have
 four more, which print other figures; only the first two parts run by default:
 
 thresholds     the share of fresh rows called positive where .05 is asked for, by scores of the training rows and by
@@ -39,6 +40,7 @@ from typing import TYPE_CHECKING
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+import alike_rows
 import batches
 import bounds
 import codings
@@ -62,6 +64,7 @@ PARTS = {
     "leaks": leaking_columns.report,
     "batches": batches.report,
     "groups": customers.report,
+    "alike": alike_rows.report,
     "thresholds": thresholds.report,
     "probabilities": probabilities.report,
     "codings": codings.report,

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_k
+from fastpu.common._types import GroupsLike, LabelsLike, RandomState, VectorLike
 from fastpu.common._warn import warn
 from fastpu.data._validate import label_counts
 from fastpu.exceptions import EstimateWarning
-from fastpu.metrics._intervals import Recalls, Shares, check_boot, drawn_interval, tell_open_range
-from fastpu.metrics._ranked_rows import Ranked, RankingCurve, RankingEstimate, mean_precision, recall_of
-from fastpu.metrics._rows import read_rows
+from fastpu.metrics._intervals import Recalls, Shares, check_boot, drawn_interval, warn_of_open_range
+from fastpu.metrics._labelled_scores import read_rows
+from fastpu.metrics._ranked_rows import Ranked, mean_precision, recall_of
+from fastpu.metrics._ranking_estimates import RankingCurve, RankingEstimate
+from fastpu.metrics._row_draws import read_groups
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, check_scenario, proper_prior
 
 _MOST_ERRORS = 3  # standard errors above 1 at which a precision is said to be impossible
@@ -22,33 +27,38 @@ _MOST_POINTS = 10**6  # of a curve
 
 @answers_unknown_keywords
 def recall_at_k(
-    y: object,
-    scores: object,
+    y: LabelsLike,
+    scores: VectorLike,
     k: float,
     *,
+    groups: GroupsLike | None = None,
     n_boot: int = 0,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
 ) -> float | RankingEstimate:
-    r"""Return the share of the positives that is found if the k unlabelled rows of the largest scores are flagged.
+    r"""Return the share of the positives that is found if the k unlabelled rows with the largest scores are flagged.
 
-    It is the share of the labelled positives whose scores reach the k-th largest score of an unlabelled row. If
-    labelled rows are a random sample of the positives, and neither group was fitted to, it estimates the share of the
-    hidden positives, those among the unlabelled rows, that are flagged. No prior is needed.
+    It is the share of the labelled positives whose scores reach the k-th largest score of an unlabelled row. This
+    estimates the share of the hidden positives (those among the unlabelled rows) that is flagged, if the labelled rows
+    are a random sample of the positives and the model was not fitted to any of these rows. No prior is needed.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive and 0 (False or missing) for
-        unlabelled rows. Rows that are -1, labelled negative, are not in the ranking.
+        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
+        unlabelled rows. Rows that are -1, labelled negative, are left out.
     scores : array-like of shape (n,)
-        As in `auc`. On rows that the model was fitted to, every figure here is too good.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
     k : int or float
-        An integer is the number of unlabelled rows that are flagged, from 1 to n_u; a float in (0, 1] the share of
-        them, rounded to whole rows, at least one. So 1 is one row and 1.0 is all of them.
+        How many unlabelled rows are flagged. An int counts rows, from 1 to the number of unlabelled rows. A float in
+        (0, 1] is a share of them, rounded to whole rows and at least one row. So 1 is one row, and 1.0 is all rows.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
+        interval alone, which then counts groups and not rows. By default each row counts by itself.
     n_boot : int, default 0
-        Samples for an interval of 90 %; 1000 are enough for its ends. It holds with two labelled rows as well.
+        Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None
-        Draws the samples.
+        Seed of the samples; None takes a fresh one.
 
     Returns
     -------
@@ -58,16 +68,23 @@ def recall_at_k(
     Raises
     ------
     TypeError, ValueError
-        As in `pn_risk`, and if `k` is out of range.
+        If an argument is not as described, lengths differ, a score is NaN, there is no positive or no unlabelled row,
+        or all unlabelled rows are of one group.
+        Also if `k` is out of range.
 
     Notes
     -----
-    Ties: if only some of the unlabelled rows that share the k-th score are needed for k, each row of this score, of
-    either group, counts by the share of them that is flagged. So the order of rows does not matter.
+    Ties: if k takes only some of the unlabelled rows that share the k-th score, each row of this score counts by the
+    share of them that is flagged. This holds for both kinds of rows, so the order of rows does not matter.
 
-    The interval has the exact limits of Clopper and Pearson for the share of the labelled rows above the cut, and the
-    unlabelled rows drawn anew, as other rows have another cut. It is about the population that the rows are from. None
-    of n labelled rows above the cut gives an upper end of 1 - 0.05^(1/n) and more: 0.45 for five.
+    The interval is about the population that the rows come from. It combines two sources of chance: the labelled rows
+    above the cut, with the exact limits of Clopper and Pearson, and the cut itself, with unlabelled rows drawn anew. It
+    holds with two labelled rows, too. If none of n labelled rows is above the cut, its upper end is at least
+    1 - 0.05^(1/n), which is 0.45 for five rows.
+
+    With `groups` all rows of a group are drawn together, and n is the number of groups of labelled rows. That is right
+    where the rows of a group have similar scores, and too wide where they have not. A group that has labelled and
+    unlabelled rows counts as one of each. Few groups of unlabelled rows, less than some 30, give too narrow intervals.
 
     O(n log n) time and O(n) memory of n rows, and O(n) time more for each sample.
 
@@ -79,36 +96,62 @@ def recall_at_k(
     >>> recall_at_k(y, scores, k=2)
     0.75
     """
-    recall, interval, _ = _recall_at_k("recall_at_k", y, scores, k, n_boot, random_state)
-    return recall if interval is None else RankingEstimate(recall, interval)
+    found = _recall_at_k("recall_at_k", y, scores, k, groups, n_boot, random_state)
+    return found.recall if found.interval is None else RankingEstimate(found.recall, found.interval)
 
 
 @answers_unknown_keywords
 def lift_at_k(
-    y: object,
-    scores: object,
+    y: LabelsLike,
+    scores: VectorLike,
     k: float,
     *,
+    groups: GroupsLike | None = None,
     n_boot: int = 0,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
 ) -> float | RankingEstimate:
-    r"""Return how many times more positives there are among the k rows of the largest scores than among k random ones.
+    r"""Return how many times more positives the k rows with the largest scores have than k random rows.
 
     .. math:: \mathrm{lift} = \frac{\mathrm{recall}}{k / n_u}
         = \frac{\mathrm{precision}}{\mathrm{share\ of\ positives\ among\ the\ unlabelled\ rows}}
 
-    The recall is that of `recall_at_k`, and so are errors. No prior is needed: for one k the lift orders models as the
-    precision does.
+    The recall is that of `recall_at_k`, and n_u is the number of unlabelled rows. No prior is needed: for one k the
+    lift orders models as the precision does. It holds if the labelled rows are a random sample of the positives.
 
     Parameters
     ----------
-    y, scores, k, n_boot, random_state
-        As in `recall_at_k`.
+    y : array-like of shape (n,)
+        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
+        unlabelled rows. Rows that are -1, labelled negative, are left out.
+    scores : array-like of shape (n,)
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
+    k : int or float
+        How many unlabelled rows are flagged. An int counts rows, from 1 to the number of unlabelled rows. A float in
+        (0, 1] is a share of them, rounded to whole rows and at least one row. So 1 is one row, and 1.0 is all rows.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
+        interval alone, which then counts groups and not rows. By default each row counts by itself.
+    n_boot : int, default 0
+        Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
+    random_state : int >= 0, numpy.random.Generator or None
+        Seed of the samples; None takes a fresh one.
 
     Returns
     -------
     float, or RankingEstimate if `n_boot` is not 0
-        >= 0; 1 is what random scores give, and n_u / k the most that is possible.
+        At least 0. Random scores give 1, and n_u / k is the largest possible lift.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, lengths differ, a score is NaN, there is no positive or no unlabelled row,
+        or all unlabelled rows are of one group.
+        Also if `k` is out of range.
+
+    Notes
+    -----
+    The interval is that of `recall_at_k`, divided by k / n_u.
 
     Examples
     --------
@@ -118,40 +161,57 @@ def lift_at_k(
     >>> lift_at_k(y, scores, k=2)
     1.875
     """
-    recall, interval, share = _recall_at_k("lift_at_k", y, scores, k, n_boot, random_state)
-    return (
-        recall / share
-        if interval is None
-        else RankingEstimate(recall / share, (interval[0] / share, interval[1] / share))
-    )
+    found = _recall_at_k("lift_at_k", y, scores, k, groups, n_boot, random_state)
+    lift = found.recall / found.share
+    if found.interval is None:
+        return lift
+    low, high = found.interval
+    return RankingEstimate(lift, (low / found.share, high / found.share))
 
 
 @answers_unknown_keywords
 def precision_at_k(
-    y: object,
-    scores: object,
+    y: LabelsLike,
+    scores: VectorLike,
     k: float,
     prior: float | PriorEstimate,
     *,
     scenario: str = "case_control",
+    groups: GroupsLike | None = None,
     n_boot: int = 0,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
 ) -> float | RankingEstimate:
-    r"""Return the share of positives among the k unlabelled rows of the largest scores.
+    r"""Return the share of positives among the k unlabelled rows with the largest scores.
 
     .. math:: \mathrm{precision} = \theta\, \mathrm{lift}, \qquad \theta = P(Y = 1 \mid \mathrm{unlabelled}),
 
-    with the lift of `lift_at_k`, cut off at 1. Times k it is the number of positives that are found.
+    with the lift of `lift_at_k`, and at most 1. Times k it is the number of positives that are found. It holds if the
+    labelled rows are a random sample of the positives, and it is proportional to the prior.
 
     Parameters
     ----------
-    y, scores, k
-        As in `recall_at_k`.
-    prior, scenario
-        As in `pu_auc`. The precision is proportional to :math:`\theta`.
-    n_boot, random_state
-        As in `recall_at_k`. The interval takes a number for exact, as `prior`; of an estimate it covers all that is
-        `allowed`, and draws from the `samples` if there are some, as of `fastpu.audit.estimate`.
+    y : array-like of shape (n,)
+        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
+        unlabelled rows. Rows that are -1, labelled negative, are left out.
+    scores : array-like of shape (n,)
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
+    k : int or float
+        How many unlabelled rows are flagged. An int counts rows, from 1 to the number of unlabelled rows. A float in
+        (0, 1] is a share of them, rounded to whole rows and at least one row. So 1 is one row, and 1.0 is all rows.
+    prior : float or PriorEstimate
+        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
+        in ``"single_set"``. An estimate of `fastpu.priors` is always of the unlabelled rows.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
+        ``"single_set"`` all rows together are one sample, and the prior is converted to that of the unlabelled rows.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
+        interval alone, which then counts groups and not rows. By default each row counts by itself.
+    n_boot : int, default 0
+        Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
+    random_state : int >= 0, numpy.random.Generator or None
+        Seed of the samples; None takes a fresh one.
 
     Returns
     -------
@@ -161,20 +221,25 @@ def precision_at_k(
     Raises
     ------
     TypeError, ValueError
-        As in `recall_at_k`, and if `prior` is not in (0, 1), or not possible in ``"single_set"``.
+        If an argument is not as described, lengths differ, a score is NaN, there is no positive or no unlabelled row,
+        or all unlabelled rows are of one group.
+        Also if `k` or `prior` is out of range, or `prior` is not possible in ``"single_set"``.
 
     Warns
     -----
     EstimateWarning
-        If the estimate was above 1 by more than 3 standard errors, so that `prior` is too large or the labelled rows
-        are not a random sample of the positives. If `prior` is an estimate that is only an upper bound, or the
-        precisions by the shares that it allows differ by more than 0.05: the warning gives their ends.
+        If the estimate was above 1 by more than 3 standard errors: then `prior` is too large, or the labelled rows are
+        not a random sample of the positives. Also if `prior` is an estimate that is only an upper bound, or that allows
+        priors whose precisions differ by more than 0.05. The warning gives the smallest and the largest of these.
 
     Notes
     -----
-    The interval is that of `recall_at_k` for the cut of these rows, times :math:`\theta n_u / k`, and the number of
-    positive rows above the cut is drawn with it: so it holds for the rows that are flagged here and for other rows like
-    them. Where few of very many labelled rows are above the cut it is the second that is narrower.
+    The interval takes a number that is passed as `prior` for exact. For an estimate it covers all shares that are
+    `allowed`, and draws from its `samples` if it has any, as those of `fastpu.audit.estimate`.
+
+    The interval is that of `recall_at_k` for the cut of these rows, times :math:`\theta n_u / k`. How many of the
+    flagged rows are positive is drawn too. So the interval holds for the rows that are flagged here, and for other rows
+    like them. With `groups` all rows of a group are drawn together and are taken to be alike.
 
     Examples
     --------
@@ -185,31 +250,32 @@ def precision_at_k(
     0.75
     """
     check_prior(prior)
-    ranked, theta = _with_share("precision_at_k", y, scores, prior, scenario)
+    ranked, theta = _ranked_with_prior("precision_at_k", y, scores, prior, scenario, groups)
     n_samples, generator = check_boot(n_boot, random_state)
-    flagged, n_unl = np.array([check_k(k, ranked.unl.size)]), ranked.unl.size
+    flagged, n_unl = np.array([check_k(k, ranked.n_unl)]), ranked.n_unl
     share = float(flagged[0]) / n_unl
     recall = float(recall_of(*ranked.counts(), flagged)[0])
     value = min(1.0, theta * (recall / share))
     _warn_if_impossible("precision_at_k", f"{flagged[0]} rows", recall, share, theta, ranked)
-    tell_open_range("precision_at_k", "precision", prior, value, lambda other: min(1.0, other * (recall / share)))
+    warn_of_open_range("precision_at_k", "precision", prior, value, lambda other: min(1.0, other * (recall / share)))
     if not n_samples:
         return value
     shares = Shares.drawn(prior, theta, n_samples, generator)
     recalls = Recalls.drawn(ranked, flagged, n_samples, generator)
-    low, high = recalls.precision_interval(np.array([value]), flagged, n_unl, shares, generator)[0]
+    low, high = recalls.precision_interval(np.array([value]), flagged, ranked.unl, shares, generator)[0]
     return RankingEstimate(value, (float(low), float(high)))
 
 
 @answers_unknown_keywords
 def average_precision(
-    y: object,
-    scores: object,
+    y: LabelsLike,
+    scores: VectorLike,
     prior: float | PriorEstimate,
     *,
     scenario: str = "case_control",
+    groups: GroupsLike | None = None,
     n_boot: int = 0,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
 ) -> float | RankingEstimate:
     r"""Return the average precision, the integral of the precision over the recall, without labelled negatives.
 
@@ -219,37 +285,66 @@ def average_precision(
 
     where recall(s) and share(s) are the shares of the labelled positive and of the unlabelled rows with scores of at
     least s. It estimates what `sklearn.metrics.average_precision_score` says of the unlabelled rows with their true
-    labels, if labelled rows are a random sample of the positives and neither group was fitted to. Errors are those of
-    `precision_at_k`, and so is the warning, of the precision where half of the labelled positives are found.
+    labels, if the labelled rows are a random sample of the positives and the model was not fitted to any of these rows.
 
     Parameters
     ----------
-    y, scores, n_boot, random_state
-        As in `recall_at_k`.
-    prior, scenario
-        As in `precision_at_k`.
+    y : array-like of shape (n,)
+        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
+        unlabelled rows. Rows that are -1, labelled negative, are left out.
+    scores : array-like of shape (n,)
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
+    prior : float or PriorEstimate
+        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
+        in ``"single_set"``. An estimate of `fastpu.priors` is always of the unlabelled rows.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
+        ``"single_set"`` all rows together are one sample, and the prior is converted to that of the unlabelled rows.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
+        interval alone, which then counts groups and not rows. By default each row counts by itself.
+    n_boot : int, default 0
+        Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
+    random_state : int >= 0, numpy.random.Generator or None
+        Seed of the samples; None takes a fresh one.
 
     Returns
     -------
     float, or RankingEstimate if `n_boot` is not 0
-        In (0, 1]; random scores give about the prior.
+        In (0, 1]. Random scores give about the prior.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, lengths differ, a score is NaN, there is no positive or no unlabelled row,
+        or all unlabelled rows are of one group.
+        Also if `prior` is out of range, or not possible in ``"single_set"``.
+
+    Warns
+    -----
+    EstimateWarning
+        If the precision where half of the labelled positives are found was above 1 by more than 3 standard errors: then
+        `prior` is too large, or the labelled rows are not a random sample of the positives. Also if `prior` is an
+        estimate that is only an upper bound, or that allows priors whose values differ by more than 0.05. The warning
+        gives the smallest and the largest of these.
 
     Notes
     -----
     Rows of equal scores are flagged together, so the order of rows does not matter. O(n log n) time and O(n) memory of
     n rows, and O(n) time more for each sample.
 
-    With few rows the mean of such estimates is not quite the truth: precisions are cut off at 1 one by one, which makes
-    it too small, and each labelled row counts in its own recall, which makes it too large. In simulations, with 20 to
-    1,000 labelled positives and 300 to 20,000 unlabelled rows, it was off by at most half of the standard error of one
-    estimate, in either direction, and by one standard error where the truth is nearly 1. Estimates of less bias (a
-    jackknife, a U statistic) have larger errors.
+    With few rows the estimate is biased. Precisions are cut off at 1 one by one, which makes it too small, and each
+    labelled row counts in its own recall, which makes it too large. In simulations, with 20 to 1,000 labelled positives
+    and 300 to 20,000 unlabelled rows, the bias was at most half of the standard error of one estimate, in either
+    direction, and one standard error where the truth is nearly 1. Estimates of less bias (a jackknife, a U statistic)
+    have larger errors.
 
-    The interval comes from samples in which the labelled rows have random weights and the unlabelled ones are drawn
-    anew. One more labelled row is below all of them for the lower end, and above them for the upper one: for the mean
-    of numbers between 0 and 1 that gives exact limits, for few rows too. Such samples have the bias twice, so the
-    estimate less its bias is joined, with two standard deviations to either side. The interval is about the average
-    precision of the population that the rows were drawn from, and covers what an estimated `prior` allows.
+    The interval is about the population that the rows come from, and covers what an estimated `prior` allows. In each
+    sample the labelled rows have random weights, and the unlabelled ones are drawn anew. One further labelled row is
+    below all of them for the lower end, and above them for the upper end: for the mean of numbers between 0 and 1 that
+    gives exact limits, with few rows, too. Such samples have the bias twice, so the interval also covers the estimate
+    less its bias, with two standard deviations to either side. With `groups` all rows of a group are drawn together.
 
     References
     ----------
@@ -265,7 +360,7 @@ def average_precision(
     0.854
     """
     check_prior(prior)
-    ranked, theta = _with_share("average_precision", y, scores, prior, scenario)
+    ranked, theta = _ranked_with_prior("average_precision", y, scores, prior, scenario, groups)
     n_samples, generator = check_boot(n_boot, random_state)
     counts = ranked.counts()
     value = mean_precision(*counts, theta)
@@ -273,7 +368,7 @@ def average_precision(
     half = int(np.searchsorted(p, p[-1] / 2))
     where = f"{u[half]} rows, where half of the positives are found,"
     _warn_if_impossible("average_precision", where, float(p[half] / p[-1]), float(u[half] / u[-1]), theta, ranked)
-    tell_open_range(
+    warn_of_open_range(
         "average_precision", "average precision", prior, value, lambda other: mean_precision(*counts, other)
     )
     if not n_samples:
@@ -284,33 +379,63 @@ def average_precision(
 
 @answers_unknown_keywords
 def ranking_curve(
-    y: object,
-    scores: object,
+    y: LabelsLike,
+    scores: VectorLike,
     *,
     prior: float | PriorEstimate | None = None,
     scenario: str = "case_control",
+    groups: GroupsLike | None = None,
     n_points: int = 200,
     n_boot: int = 0,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
 ) -> RankingCurve:
     """Return recall, lift and, with a prior, precision for many numbers of flagged rows at once.
 
-    Errors are those of `precision_at_k`, and intervals those of `recall_at_k` and `precision_at_k`, for each point by
-    itself. An EstimateWarning says so if `prior` is an estimate that is only an upper bound.
+    Each point has the values and the intervals that `recall_at_k`, `lift_at_k` and `precision_at_k` give for its number
+    of rows. They hold if the labelled rows are a random sample of the positives.
 
     Parameters
     ----------
-    y, scores, n_boot, random_state
-        As in `recall_at_k`.
-    prior, scenario
-        As in `precision_at_k`; only the precision needs a prior, which is None by default.
+    y : array-like of shape (n,)
+        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
+        unlabelled rows. Rows that are -1, labelled negative, are left out.
+    scores : array-like of shape (n,)
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
+    prior : float or PriorEstimate, optional
+        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
+        in ``"single_set"``. An estimate of `fastpu.priors` is always of the unlabelled rows. Only the precision needs a
+        prior; without one the curve has recall and lift alone.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
+        ``"single_set"`` all rows together are one sample, and the prior is converted to that of the unlabelled rows.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
+        interval alone, which then counts groups and not rows. By default each row counts by itself.
     n_points : int, default 200
-        Most points of the curve: half of them at even distances, and half at even ratios, so that the top of the
-        ranking is seen. With as many unlabelled rows or fewer there is a point for each.
+        Most points of the curve, from 2 to 10^6. Half of them are at even distances and half at even ratios, so that
+        the top of the ranking is seen. With as many unlabelled rows or fewer there is a point for each row.
+    n_boot : int, default 0
+        Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
+    random_state : int >= 0, numpy.random.Generator or None
+        Seed of the samples; None takes a fresh one.
 
     Returns
     -------
     RankingCurve
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, lengths differ, a score is NaN, there is no positive or no unlabelled row,
+        or all unlabelled rows are of one group.
+        Also if `prior` is out of range, or not possible in ``"single_set"``.
+
+    Warns
+    -----
+    EstimateWarning
+        If `prior` is an estimate that is only an upper bound, or that allows priors whose precisions differ by more
+        than 0.05.
 
     Examples
     --------
@@ -322,75 +447,101 @@ def ranking_curve(
     ([1, 2, 3, 4, 5], [0.5, 0.75, 0.75, 1.0, 1.0])
     """
     most = check_int("n_points", n_points, low=2, high=_MOST_POINTS)
-    ranked, theta = _with_share("ranking_curve", y, scores, prior, scenario)
+    ranked, theta = _ranked_with_prior("ranking_curve", y, scores, prior, scenario, groups)
     n_samples, generator = check_boot(n_boot, random_state)
-    n_unl = ranked.unl.size
-    if n_unl <= most:
-        flagged = np.arange(1, n_unl + 1)
-    else:
-        even = np.linspace(1, n_unl, most - most // 2), np.geomspace(1, n_unl, most // 2)
-        flagged = np.unique(np.rint(np.concatenate(even)).astype(np.int64))
+    n_unl = ranked.n_unl
+    flagged = _points(n_unl, most)
     share = flagged / n_unl
     recall = recall_of(*ranked.counts(), flagged)
     precision = np.minimum(1.0, theta * (recall / share))
     if isinstance(prior, PriorEstimate) and prior.open_range is not None:
         low, high = (np.minimum(1.0, end * (recall / share)) for end in prior.open_range)
-        most_open = int(np.argmax(high - low))
-        tell_open_range("ranking_curve", f"precision of {flagged[most_open]} rows", prior, float(precision[most_open]),
-                        lambda other: min(1.0, other * float(recall[most_open] / share[most_open])))  # fmt: skip
+        widest = int(np.argmax(high - low))
+        warn_of_open_range("ranking_curve", f"precision of {flagged[widest]} rows", prior, float(precision[widest]),
+                           lambda other: min(1.0, other * float(recall[widest] / share[widest])))  # fmt: skip
     interval = of_precision = None
     if n_samples:
         recalls = Recalls.drawn(ranked, flagged, n_samples, generator)
         interval = recalls.interval(recall)
         if prior is not None:
             shares = Shares.drawn(prior, theta, n_samples, generator)
-            of_precision = recalls.precision_interval(precision, flagged, n_unl, shares, generator)
+            of_precision = recalls.precision_interval(precision, flagged, ranked.unl, shares, generator)
     return RankingCurve(flagged, share, recall, interval, None if prior is None else theta, of_precision)
 
 
-def _ranked(user: str, y: object, scores: object) -> tuple[Ranked, int]:
+def _points(n_unl: int, most: int) -> NDArray[np.int64]:
+    """Return the numbers of flagged rows of a curve: all of them, or half at even distances and half at even ratios."""
+    if n_unl <= most:
+        return np.arange(1, n_unl + 1)
+    even = np.linspace(1, n_unl, most - most // 2), np.geomspace(1, n_unl, most // 2)
+    return np.unique(np.rint(np.concatenate(even)).astype(np.int64))
+
+
+def _ranked_rows(user: str, y: LabelsLike, scores: VectorLike, groups: GroupsLike | None) -> tuple[Ranked, int]:
     """Return the positive and the unlabelled rows in order, and the number of labelled negative ones beside them."""
     labels, values = read_rows(user, y, scores)
-    return Ranked.of(values[labels == 1], values[labels == 0]), label_counts(labels)[2]
+    numbers = read_groups(user, y, groups, labels.size, labels == 0)
+    return Ranked.of(values, labels == 1, labels == 0, numbers), label_counts(labels)[2]
 
 
-def _with_share(user: str, y: object, scores: object, prior: object, scenario: object) -> tuple[Ranked, float]:
-    """Return the rows in order, and the share of positives among the unlabelled ones; 0.5 where no prior is given."""
-    given = (None, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
-    ranked, n_neg = _ranked(user, y, scores)
-    return ranked, proper_prior(*given, n_pos=ranked.pos.size, n_unl=ranked.unl.size, n_neg=n_neg)
+def _ranked_with_prior(
+    user: str,
+    y: LabelsLike,
+    scores: VectorLike,
+    prior: float | PriorEstimate | None,
+    scenario: str,
+    groups: GroupsLike | None,
+) -> tuple[Ranked, float]:
+    """Return the rows in order, and the share of positives among the unlabelled ones; 0.5 without a prior."""
+    number, drawn_as = (None, check_scenario(scenario)) if prior is None else check_prior_in(scenario, prior)
+    ranked, n_neg = _ranked_rows(user, y, scores, groups)
+    return ranked, proper_prior(number, drawn_as, n_pos=ranked.n_pos, n_unl=ranked.n_unl, n_neg=n_neg)
+
+
+@dataclass(frozen=True)
+class _RecallAtK:
+    """The recall, its interval if there are samples for one, and the share of the unlabelled rows that is flagged."""
+
+    recall: float
+    interval: tuple[float, float] | None
+    share: float
 
 
 def _recall_at_k(
-    user: str, y: object, scores: object, k: object, n_boot: object, random_state: object
-) -> tuple[float, tuple[float, float] | None, float]:
-    """Return the recall, its interval if there are samples for one, and the share that is flagged."""
-    ranked, _ = _ranked(user, y, scores)
+    user: str,
+    y: LabelsLike,
+    scores: VectorLike,
+    k: float,
+    groups: GroupsLike | None,
+    n_boot: int,
+    random_state: RandomState,
+) -> _RecallAtK:
+    ranked, _ = _ranked_rows(user, y, scores, groups)
     n_samples, generator = check_boot(n_boot, random_state)
-    flagged = np.array([check_k(k, ranked.unl.size)])
-    recall, share = recall_of(*ranked.counts(), flagged), float(flagged[0]) / ranked.unl.size
+    flagged = np.array([check_k(k, ranked.n_unl)])
+    recall, share = recall_of(*ranked.counts(), flagged), float(flagged[0]) / ranked.n_unl
     if not n_samples:
-        return float(recall[0]), None, share
+        return _RecallAtK(float(recall[0]), None, share)
     low, high = Recalls.drawn(ranked, flagged, n_samples, generator).interval(recall)[0]
-    return float(recall[0]), (float(low), float(high)), share
+    return _RecallAtK(float(recall[0]), (float(low), float(high)), share)
 
 
-def _warn_if_impossible(name: str, where: str, recall: float, share: float, prior: float, ranked: Ranked) -> None:
+def _warn_if_impossible(user: str, where: str, recall: float, share: float, prior: float, ranked: Ranked) -> None:
     """Warn if more labelled positives are found than can be if every flagged unlabelled row were positive.
 
-    The share of the hidden positives that is found is then share / prior, and the two shares are compared as those of
-    two samples, of n_p rows and of prior * n_u rows.
+    The share of the hidden positives that is found is then share / prior. The two shares are compared as those of two
+    samples, of n_p rows and of prior * n_u rows; where rows belong together, of as many as are independent.
     """
-    n_pos, n_hidden = ranked.pos.size, prior * ranked.unl.size
+    n_pos, n_hidden = ranked.pos.effective_number, prior * ranked.unl.effective_number
     most = share / prior
     both = (recall * n_pos + most * n_hidden) / (n_pos + n_hidden)
     error = math.sqrt(max(0.0, both * (1 - both)) * (1 / n_pos + 1 / n_hidden))
     if recall - most > _MOST_ERRORS * error:
         ratio = f"{recall / most:.3g}" if most else "infinite"
         warn(
-            f"{name}: with prior={prior:.4g} the precision of {where} would be {ratio}, which chance "
-            f"does not explain, and counts as 1: {100 * recall:.3g} % of the labelled positives are above the cut, and "
-            f"{100 * share:.3g} % of the unlabelled rows. prior, the share of positives among the unlabelled rows, is "
-            f"too large, or the labelled rows are not a random sample of the positives",
+            f"{user}: with prior={prior:.4g} the precision of {where} would be {ratio}, so 1 is used; chance does not "
+            f"explain the excess. The cut has {100 * recall:.3g} % of the labelled positives above it, and "
+            f"{100 * share:.3g} % of the unlabelled rows. Either prior, the share of positives among the unlabelled "
+            f"rows, is too large, or the labelled rows are not a random sample of the positives",
             EstimateWarning,
         )
