@@ -223,9 +223,7 @@ def test_an_estimate_a_little_outside_of_what_is_allowed_is_told(allowed, monkey
     value = km2(X, y, random_state=0).value
     share = _likelihood.ScoreShare(value, *(value * np.array(allowed)))
     monkeypatch.setattr(_km2, "_allowed", lambda *_: share)
-    with pytest.warns(
-        fastpu.exceptions.EstimateWarning, match=r"^km2: the estimate 0\.\d+ lies outside of the range"
-    ):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"^km2: the estimate 0\.\d+ lies outside of the range"):
         km2(X, y, random_state=0)
 
 
