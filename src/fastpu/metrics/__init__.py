@@ -6,10 +6,12 @@ All others take the labels that fits take: +1 for labelled positive and 0 for un
 `error_rate`, `precision_at_k` and `average_precision` also need the `prior`, the share of positives.
 """
 
+from fastpu.metrics._curve import ranking_curve
 from fastpu.metrics._decisions import err_star, error_rate, f1, puf_score
 from fastpu.metrics._pairs import auc, pn_risk, pu_auc, pu_risk, un_risk
-from fastpu.metrics._ranking import average_precision, lift_at_k, precision_at_k, ranking_curve, recall_at_k
+from fastpu.metrics._precision import average_precision, precision_at_k
 from fastpu.metrics._ranking_estimates import RankingCurve, RankingEstimate
+from fastpu.metrics._recall import lift_at_k, recall_at_k
 
 __all__ = [
     "RankingCurve",
