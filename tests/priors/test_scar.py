@@ -99,22 +99,22 @@ def test_p_values_are_adjusted_byholm():
 def test_labels_at_random_are_rarely_taken_for_others():
     """With the true prior; and by the number of rows where all of them are positive, where p-values are uniform."""
     by_prior, by_number = [], []
-    for seed in range(60):
+    for seed in range(40):
         X, labelled, share = draw(np.random.default_rng(seed), 600, 0.0, apart=4.0)
-        options = {"fit": line, "n_permutations": 99, "n_divisions": 3, "random_state": seed, "n_threads": 1}
+        options = {"fit": line, "n_permutations": 99, "n_divisions": 2, "random_state": seed, "n_threads": 1}
         by_prior.append(scar_test(X, labelled, prior=share, **options).p_value)
         n_top = int(0.5 * share * np.sum(~labelled))
         by_number.append(scar_test(X, labelled, n_top=n_top, columns=2, **options).p_value[0])
     assert np.mean(np.array(by_prior) <= 0.1) < 0.1
     shares = np.array([np.mean(np.array(by_number) <= level) for level in (0.1, 0.5)])
-    assert (np.abs(shares - [0.1, 0.5]) < 3 * np.sqrt(np.array([0.09, 0.25]) / 60)).all()
+    assert (np.abs(shares - [0.1, 0.5]) < 3 * np.sqrt(np.array([0.09, 0.25]) / 40)).all()
 
 
 def test_p_values_by_more_divisions_depend_less_on_the_seed_and_say_how_much():
     X, labelled, share = draw(np.random.default_rng(3), 400, 0.0, apart=2.5)
     options = {"n_top": int(0.5 * share * np.sum(~labelled)), "fit": line, "n_permutations": 99, "n_threads": 1}
     one, many = (
-        [scar_test(X, labelled, n_divisions=n, random_state=seed, **options) for seed in range(8)] for n in (1, 10)
+        [scar_test(X, labelled, n_divisions=n, random_state=seed, **options) for seed in range(6)] for n in (1, 8)
     )
     spread_one, spread_many = (np.std([test.p_value for test in tests], axis=0) for tests in (one, many))
     assert spread_one.max() > 0.12
@@ -140,12 +140,14 @@ def test_rows_of_a_group_are_no_evidence_of_their_own():
     for seed in range(20):
         X, y, customer, share = customers(seed)
         options = {"columns": 2, "fit": line, "n_permutations": 99, "n_divisions": 2, "random_state": 0, "n_threads": 1}
-        by_rows.append(scar_test(X, y, prior=share, **options).p_value[0])
-        test = scar_test(X, y, prior=share, groups=customer, **options)
+        by_rows.append(scar_test(X, y, n_top=150, **options).p_value[0])
+        test = scar_test(X, y, n_top=15, groups=customer, **options)
         by_groups.append(test.p_value[0])
+        assert test.n_unlabeled[0] <= 15
         assert test.n_labeled[0] <= np.unique(customer[y]).size
+        assert scar_test(X, y, prior=share, groups=customer, **options).n_labeled[0] <= np.unique(customer[y]).size
     assert np.mean(np.array(by_rows) <= 0.05) > 0.5
-    assert np.mean(np.array(by_groups) <= 0.05) <= 0.1
+    assert np.mean(np.array(by_groups) <= 0.05) <= 0.15
 
 
 def test_a_column_that_whole_groups_are_labelled_by_is_found():

@@ -182,6 +182,10 @@ def estimate(
     :math:`\sum_h N_h k_h / n_h` (Horvitz and Thompson). Precision and recall are ratios of such sums over the rows
     above k and over all rows.
 
+    The variance of a stratum of fewer than five draws is that of its answers and its neighbours' together: two draws of
+    one kind do not show that all rows are of that kind. Small populations with two to four draws of each stratum, in
+    which every draw was enumerated, were held in 88 to 100 % of the draws (73 to 100 % without neighbours).
+
     Normal intervals fail where few answers are positive: a stratum without any has a variance of 0. Each interval
     here is made of two beta distributions, after Fay and Kim: one with the mean and variance of the ratio if one more
     negative row had been drawn, with the largest weight N_h / n_h that it can have, one with a positive row more. Its
