@@ -24,10 +24,10 @@ _FEW_UNSEEN = 1000  # unchecked rows of one side; with more, possible values of 
 
 @dataclass(frozen=True)
 class Counts:
-    """Answers by stratum, in the last axis: `first` and `second` of `drawn` rows, which were drawn of `sizes`.
+    """Answers for a share of all rows, first / (first + second), by stratum in the last axis.
 
-    The share that is asked for is first / (first + second) among all rows. `first_in` and `second_in` say in which
-    strata rows of either kind can be.
+    `first` and `second` count the answers of either kind among the `drawn` rows of strata of `sizes` rows. `first_in`
+    and `second_in` say in which strata rows of either kind can be.
     """
 
     first: NDArray[Any]
@@ -52,8 +52,8 @@ class Counts:
     def quantiles(self, probabilities: object) -> NDArray[np.float64]:
         """Return quantiles of the confidence distribution of the share, in the last axis: limits of an interval.
 
-        `fastpu.audit.estimate` says what they are made of. Fay and Kim have gamma distributions in place of beta ones,
-        as their sum has one side. For one stratum they are, nearly, those of Clopper and Pearson.
+        `fastpu.audit.estimate` has the method. Fay and Kim use gamma distributions, as their sum has one side only.
+        Here they are beta distributions. For one stratum the limits are nearly those of Clopper and Pearson.
         """
         weight = self.sizes / self.drawn
         left = np.sqrt(1 - self.drawn / self.sizes)  # what the variance of a draw without replacement has less
@@ -159,8 +159,8 @@ def _outwards(interval: list[float], possible: list[int]) -> tuple[float, float]
 class Checked:
     """Answers, and estimates from them for the first rows of the ranking, for several cuts at once.
 
-    Where an answer is NaN, `bounds` says that the limits hold whatever it had been; else such rows are left out, as if
-    they had not been drawn.
+    With `bounds` the limits hold whatever the answers that are NaN would have been. Without it such rows are left out,
+    as if they had not been drawn.
     """
 
     plan: Plan
@@ -174,9 +174,9 @@ class Checked:
         return int(self.plan.ends[self.plan.stratum.max()])
 
     def precision(self, cuts: NDArray[np.int64]) -> Limited:
-        """Return the share of positives above each cut; what has been seen, and what has not, bounds it too.
+        """Return the share of positives above each cut, with its limits.
 
-        The number of positives is whole, so limits are those of the nearest whole numbers beyond.
+        Limits are rounded outwards to whole numbers of positives, and no limit excludes what unchecked rows leave open.
         """
         value, interval = self._estimated(cuts, is_recall=False)
         seen = np.minimum(cuts, self.n_seen)

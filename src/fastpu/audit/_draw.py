@@ -133,7 +133,7 @@ def plan(
     order = ranking(values, seed)
     total = before + more
     top = 0
-    if wanted == "find":  # how far the first rows reach of which half of n are not in the plan before
+    if wanted == "find":  # the first rows end where half of n are rows that the earlier plan does not have
         free = np.sort(places) - np.arange(before)
         top = more // 2 + int(np.searchsorted(free, more // 2 - 1, side="right"))
     cuts = {top, values.size} | ({first} if first is not None else set())
