@@ -201,7 +201,7 @@ def test_intervals_cover_what_is_allowed_as_well_as_the_rows(name):
 
 def test_the_curve_covers_what_is_allowed_in_its_precision_alone():
     rows, how = drawn_rows(), {"n_points": 20, "n_boot": 200, "random_state": 0}
-    with pytest.warns(EstimateWarning, match=r"precision of \d+ rows is from"):
+    with pytest.warns(EstimateWarning, match=r"precision of \d+ rows lies between"):
         wide = ranking_curve(*rows, prior=PriorEstimate(0.1, None, np.zeros(0), (0.01, 0.2)), **how)
     narrow, least, most = (ranking_curve(*rows, prior=prior, **how) for prior in (0.1, 0.01, 0.2))
     np.testing.assert_array_equal(wide.recall_interval, narrow.recall_interval)
@@ -216,7 +216,7 @@ def test_a_bound_of_nearly_0_leaves_open_that_none_is_positive():
     rows = drawn_rows()
     bound = PriorEstimate(0.05, None, np.zeros(0), (0.0, 0.1))
     for name in ("precision_at_k", "average_precision"):
-        with pytest.warns(EstimateWarning, match=r" from 0 to 0\.\d+$"):
+        with pytest.warns(EstimateWarning, match=r" lies between 0 and 0\.\d+$"):
             low, high = WITH_PRIOR[name](rows, bound, n_boot=50, random_state=0).interval
         assert low == 0 < high
 

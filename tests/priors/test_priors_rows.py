@@ -135,7 +135,7 @@ def test_what_cannot_be_scores_is_refused():
         refused(ValueError, "y must have one entry per row", estimate, None, y[1:], scores=scores)
         text = "an out-of-bag score is NaN where every bag has the row"
         refused(ValueError, text, estimate, None, y, scores=np.append(np.nan, scores[1:]))
-    refused(TypeError, "fit must be None where scores", bbe, None, y, scores=scores, fit=shallow)
+    refused(TypeError, "fit must be None if scores", bbe, None, y, scores=scores, fit=shallow)
 
 
 def test_km2_says_what_there_is_for_rows_without_distances():

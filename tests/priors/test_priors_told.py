@@ -325,7 +325,7 @@ def test_pu_auc_tells_what_an_estimated_prior_leaves_open():
         narrow = PriorEstimate(0.05, None, np.zeros(0), (0.04, 0.06))
         assert pu_auc(*rows_of(pos, unl), prior=narrow) == pu_auc(*rows_of(pos, unl), prior=0.05)
         assert pu_auc(*rows_of(pos, unl), prior=narrow, scenario="single_set") == pu_auc(*rows_of(pos, unl), prior=0.05)
-    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"the AUC is from 0\.\d+ to 1$"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"the AUC lies between 0\.\d+ and 1$"):
         pu_auc(*rows_of(pos, unl), prior=PriorEstimate(0.15, None, np.zeros(0), (0.0, 1.0)))
 
 
