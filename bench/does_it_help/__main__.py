@@ -31,7 +31,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 from learners import LEARNERS, MANY_ROWS, NOT_AT_RANDOM, ORACLE, SLOW, TUNED, Outcome, judge
 from picture import draw_picture
 from report import report
-from results import Outcomes, Place, Sizes, forget, keep, read
+from results import Outcomes, Place, Sizes, forget, keep, read, write_csv
 from shared import Parser, progress
 from tasks import draw, tasks, tuned_tables
 from threadpoolctl import threadpool_limits
@@ -155,6 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(text, end="")
     if options.output is not None:
         (options.output / "does_it_help_table.md").write_text(text, encoding="utf-8")
+        write_csv(options.output / "does_it_help.csv", outcomes, sizes)
         draw_picture(wanted, outcomes, options.output / "does_it_help.png")
     print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
     return 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
 from learners import Outcome
 
 if TYPE_CHECKING:
@@ -69,6 +71,24 @@ def forget(path: Path, learners: Sequence[str]) -> None:
     """Take the lines of some learners out of a file."""
     kept = [line for line in _lines(path) if json.loads(line)["learner"] not in learners]
     path.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+
+
+def write_csv(path: Path, outcomes: Outcomes, sizes: Mapping[Place, Sizes]) -> None:
+    """Write one line for each problem and measure, with a column for each learner, which fits in a small file.
+
+    An empty cell is a learner that refused the rows, or was not run on them.
+    """
+    names = list(dict.fromkeys(name for each in outcomes.values() for name in each))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(["task", "labels", "split", "rows", "positive", "labelled", "measure", *names])
+        for place, each in sorted(outcomes.items()):
+            size = sizes[place]
+            for measure in ("auc", "ap", "top", "seconds"):
+                values = [getattr(each[name], measure) if name in each else np.nan for name in names]
+                cells = ["" if np.isnan(value) else f"{value:.3f}".lstrip("0") for value in values]
+                where = [place.task, f"{place.labels:g}", place.split, size.rows, size.positive, size.labelled]
+                lines.writerow([*where, measure, *cells])
 
 
 def _lines(path: Path) -> list[str]:
