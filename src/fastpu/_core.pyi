@@ -109,17 +109,250 @@ class NetTraining(TypedDict):
 
 # The classes and functions of the core.
 
-class _Options:
-    def __init__(self, **fields: Any) -> None: ...  # the fields of a struct of the core
+# Structs of options. Each field is given by its name; one that is left out has the default of its C++ header.
 
-class BoostedTreesOptions(_Options): ...
-class ForestOptions(_Options): ...
-class KernelParams(_Options): ...
-class MarginOptions(_Options): ...
-class NnpuOptions(_Options): ...
-class SmoOptions(_Options): ...
-class StumpBoostOptions(_Options): ...
-class UpuOptions(_Options): ...
+class BoostedTreesOptions:
+    def __init__(
+        self,
+        *,
+        loss: str = ...,
+        gamma: float = ...,
+        prior: float = ...,
+        n_rounds: int = ...,
+        learning_rate: float = ...,
+        max_leaves: int = ...,
+        max_depth: int = ...,
+        min_leaf_rows: float = ...,
+        min_leaf_hessian: float = ...,
+        lam: float = ...,
+        subsample_unl: float = ...,
+        max_features: int = ...,
+        n_bags: int = ...,
+        repeats_pos: int = ...,
+        bag_unl: Sequence[int] = ...,
+        replace_unl: bool = ...,
+        seed: int = ...,
+        early_stopping_rounds: int = ...,
+    ) -> None: ...
+    @property
+    def loss(self) -> str: ...
+    @property
+    def gamma(self) -> float: ...
+    @property
+    def prior(self) -> float: ...
+    @property
+    def n_rounds(self) -> int: ...
+    @property
+    def learning_rate(self) -> float: ...
+    @property
+    def max_leaves(self) -> int: ...
+    @property
+    def max_depth(self) -> int: ...
+    @property
+    def min_leaf_rows(self) -> float: ...
+    @property
+    def min_leaf_hessian(self) -> float: ...
+    @property
+    def lam(self) -> float: ...
+    @property
+    def subsample_unl(self) -> float: ...
+    @property
+    def max_features(self) -> int: ...
+    @property
+    def n_bags(self) -> int: ...
+    @property
+    def repeats_pos(self) -> int: ...
+    @property
+    def bag_unl(self) -> NDArray[np.int64]: ...
+    @property
+    def replace_unl(self) -> bool: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def early_stopping_rounds(self) -> int: ...
+
+class ForestOptions:
+    def __init__(
+        self,
+        *,
+        loss: str = ...,
+        prior: float = ...,
+        random_cuts: bool = ...,
+        n_trees: int = ...,
+        first_tree: int = ...,
+        first_set: int = ...,
+        seed: int = ...,
+        repeats_pos: int = ...,
+        bag_unl: Sequence[int] = ...,
+        replace_unl: bool = ...,
+        max_features: int = ...,
+        min_leaf_rows: int = ...,
+        max_depth: int = ...,
+        max_leaves: int = ...,
+    ) -> None: ...
+    @property
+    def loss(self) -> str: ...
+    @property
+    def prior(self) -> float: ...
+    @property
+    def random_cuts(self) -> bool: ...
+    @property
+    def n_trees(self) -> int: ...
+    @property
+    def first_tree(self) -> int: ...
+    @property
+    def first_set(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def repeats_pos(self) -> int: ...
+    @property
+    def bag_unl(self) -> NDArray[np.int64]: ...
+    @property
+    def replace_unl(self) -> bool: ...
+    @property
+    def max_features(self) -> int: ...
+    @property
+    def min_leaf_rows(self) -> int: ...
+    @property
+    def max_depth(self) -> int: ...
+    @property
+    def max_leaves(self) -> int: ...
+
+class KernelParams:
+    def __init__(
+        self,
+        *,
+        kind: str = ...,
+        gamma: float = ...,
+        degree: int = ...,
+        coef0: float = ...,
+    ) -> None: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def gamma(self) -> float: ...
+    @property
+    def degree(self) -> int: ...
+    @property
+    def coef0(self) -> float: ...
+
+class MarginOptions:
+    def __init__(
+        self,
+        *,
+        solver: str = ...,
+        tol: float = ...,
+        violation: float = ...,
+        max_iter: int = ...,
+    ) -> None: ...
+    @property
+    def solver(self) -> str: ...
+    @property
+    def tol(self) -> float: ...
+    @property
+    def violation(self) -> float: ...
+    @property
+    def max_iter(self) -> int: ...
+
+class NnpuOptions:
+    def __init__(
+        self,
+        *,
+        loss: str = ...,
+        prior: float = ...,
+        beta: float = ...,
+        gamma_nn: float = ...,
+        lam: float = ...,
+        learning_rate: float = ...,
+        scale: float = ...,
+        n_epochs: int = ...,
+        batch_size: int = ...,
+        seed: int = ...,
+        early_stopping_rounds: int = ...,
+    ) -> None: ...
+    @property
+    def loss(self) -> str: ...
+    @property
+    def prior(self) -> float: ...
+    @property
+    def beta(self) -> float: ...
+    @property
+    def gamma_nn(self) -> float: ...
+    @property
+    def lam(self) -> float: ...
+    @property
+    def learning_rate(self) -> float: ...
+    @property
+    def scale(self) -> float: ...
+    @property
+    def n_epochs(self) -> int: ...
+    @property
+    def batch_size(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def early_stopping_rounds(self) -> int: ...
+
+class SmoOptions:
+    def __init__(
+        self,
+        *,
+        tol: float = ...,
+        max_steps: int = ...,
+    ) -> None: ...
+    @property
+    def tol(self) -> float: ...
+    @property
+    def max_steps(self) -> int: ...
+
+class StumpBoostOptions:
+    def __init__(
+        self,
+        *,
+        loss: str = ...,
+        gamma: float = ...,
+        rho: float = ...,
+        step: str = ...,
+        n_rounds: int = ...,
+        stop_tol: float = ...,
+        early_stopping_rounds: int = ...,
+    ) -> None: ...
+    @property
+    def loss(self) -> str: ...
+    @property
+    def gamma(self) -> float: ...
+    @property
+    def rho(self) -> float: ...
+    @property
+    def step(self) -> str: ...
+    @property
+    def n_rounds(self) -> int: ...
+    @property
+    def stop_tol(self) -> float: ...
+    @property
+    def early_stopping_rounds(self) -> int: ...
+
+class UpuOptions:
+    def __init__(
+        self,
+        *,
+        loss: str = ...,
+        prior: float = ...,
+        lam: float = ...,
+        tol: float = ...,
+        max_iter: int = ...,
+    ) -> None: ...
+    @property
+    def loss(self) -> str: ...
+    @property
+    def prior(self) -> float: ...
+    @property
+    def lam(self) -> float: ...
+    @property
+    def tol(self) -> float: ...
+    @property
+    def max_iter(self) -> int: ...
 
 class BinnedFeatures:
     @property
@@ -252,12 +485,20 @@ class TreeLoss:
         self, scores: NDArray[np.floating], tops: NDArray[np.float64], sums: NDArray[np.int64], n_threads: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
-class BoostedRows:
+class EarlyStopping:
+    def __init__(self, patience: int) -> None: ...
+    def add(self, value: float) -> None: ...
+    @property
+    def best_round(self) -> int: ...
+    @property
+    def is_over(self) -> bool: ...
+
+class MemberRows:
     def __init__(
         self, features: BinnedFeatures, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None,
         categorical: NDArray[np.uint8] | None, options: BoostedTreesOptions, *,
         init: tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.uint64]] | None, n_unlabelled: int,
-        numbers: NDArray[np.uint32] | None, bring: Callable[[str, bytes], bytes], n_threads: int,
+        numbers: NDArray[np.uint32] | None, exchange: Callable[[str, bytes], bytes], n_threads: int,
     ) -> None: ...  # fmt: skip
 
 _EvalSet: TypeAlias = tuple[_Matrix | _Binned, NDArray[np.int8], NDArray[np.float64] | None]
@@ -296,12 +537,16 @@ def bin_features(
     cuts: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None = None,
 ) -> BinnedFeatures: ...  # fmt: skip
 def boost_trees(
-    features: BinnedFeatures, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None,
+    features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None,
     categorical: NDArray[np.uint8] | None, options: BoostedTreesOptions, *, clusters: NDArray[np.int32] | None,
     init: tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.uint64]] | None,
     init_oob_sum: NDArray[np.float64] | None, eval_set: _EvalSet | None,
     callback: Callable[[int, int, int, int, float, float], bool] | None, n_threads: int,
-    rows: BoostedRows | None,
+) -> BoostedTreesResult: ...  # fmt: skip
+def boost_member_trees(
+    rows: MemberRows, options: BoostedTreesOptions, *,
+    init: tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.uint64]] | None, eval_set: _EvalSet | None,
+    callback: Callable[[int, int, int, int, float, float], bool] | None, n_threads: int,
 ) -> BoostedTreesResult: ...  # fmt: skip
 def check_trees(
     nodes: NDArray[np.void], tree_start: NDArray[np.int64], category_sets: NDArray[np.uint64], *, n_features: int
@@ -347,7 +592,7 @@ def stump_boost(
     categorical: NDArray[np.uint8] | None, options: StumpBoostOptions, *, max_bins: int, most_distinct: int,
     eval_set: _EvalSet | None,
     callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None, n_threads: int,
-    bring: Callable[[str, bytes], bytes] | None,
+    exchange: Callable[[str, bytes], bytes] | None,
 ) -> StumpBoostResult: ...  # fmt: skip
 def stump_scores(
     matrix: _Matrix | _Binned, features: NDArray[np.int32], thresholds: NDArray[np.float64],
