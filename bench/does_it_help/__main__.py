@@ -28,22 +28,22 @@ from typing import TYPE_CHECKING
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from learners import LEARNERS, MANY_ROWS, NOT_AT_RANDOM, ORACLE, SLOW, TUNED, Outcome, judge
+from learners import EVERY, LEARNERS, MANY_ROWS, NOT_AT_RANDOM, ORACLE, SLOW, TUNED, Outcome, judge
 from picture import draw_picture
 from report import report
 from results import Outcomes, Place, Sizes, forget, keep, read, write_csv
 from shared import Parser, progress
-from tasks import draw, tasks, tuned_tables
+from tasks import draw, every_nth, tasks
 from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tasks import Task
 
 #: Not among the fast learners, of which all tables take ten minutes.
-_NOT_QUICK = (*TUNED, "CatBoost, as shipped", ORACLE)
+_NOT_QUICK = (*EVERY, ORACLE)
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -74,18 +74,25 @@ def _wanted(every: Sequence[Task], options: argparse.Namespace) -> list[Task]:
     ]
 
 
-def _judged(task: Task, labels: float, n: int, names: Sequence[str], tuned: set[str]) -> list[str]:
+def _judged(task: Task, labels: float, n: int, names: Sequence[str], parts: Mapping[str, set[str]]) -> list[str]:
     """Return who is judged on n rows of a task, so many of them labelled."""
     left_out = set(SLOW) if n >= MANY_ROWS else set()
     if task.labelled_by is None:
         left_out.add(NOT_AT_RANDOM)
-    if task.table not in tuned or labels == 1:
-        left_out.update(TUNED)
+    if labels == 1:
+        left_out.update(TUNED)  # one label cannot be cut into folds
+    if task.kind.startswith("table"):
+        left_out.update(name for name, tables in parts.items() if task.table not in tables)
     return [name for name in names if name not in left_out and (not task.learners or name in task.learners)]
 
 
 def _run_split(
-    task: Task, folder: Path, names: Sequence[str], tuned: set[str], seed: int, known: set[tuple[Place, str]]
+    task: Task,
+    folder: Path,
+    names: Sequence[str],
+    parts: Mapping[str, set[str]],
+    seed: int,
+    known: set[tuple[Place, str]],
 ) -> tuple[Outcomes, dict[Place, Sizes]]:
     """Judge learners on one split of a task, for every number of labels, but for what is known."""
     missing = {
@@ -99,7 +106,7 @@ def _run_split(
     X, truth = task.rows(folder)
     oracle: Outcome | None = None  # it sees the same rows however many are labelled
     for labels, wanted in missing.items():
-        judged = _judged(task, labels, truth.size, wanted, tuned)
+        judged = _judged(task, labels, truth.size, wanted, parts)
         problem = draw(task, X, truth, labels=labels, seed=seed) if judged else None
         if problem is None:
             continue
@@ -118,11 +125,11 @@ def _run(every: Sequence[Task], wanted: Sequence[Task], options: argparse.Namesp
     outcomes, _ = read([path])
     known = {(place, name) for place, each in outcomes.items() for name in each}
     names = [name for name in options.learners if not (options.quick and name in _NOT_QUICK)]
-    tuned = tuned_tables(every)
+    parts = {name: every_nth(every, step) for name, step in EVERY.items()}
     start = time.monotonic()
     with ProcessPoolExecutor(options.jobs, initializer=threadpool_limits, initargs=(1,)) as pool:
         work = [
-            (task, options.packages, names, tuned, seed, known) for seed in range(options.splits) for task in wanted
+            (task, options.packages, names, parts, seed, known) for seed in range(options.splits) for task in wanted
         ]
         waiting = [pool.submit(_run_split, *each) for each in work]
         for done, future in enumerate(as_completed(waiting), start=1):

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from figures import TIE, Figures, Paired, holm, labels_text, p_value, paired, those
-from learners import LEARNERS, NOT_AT_RANDOM, ORACLE, TUNED
+from learners import CATBOOST, EVERY, LEARNERS, NOT_AT_RANDOM, ORACLE, TUNED
 from shared import critical_difference, machine, table
 from shared import ranks as ranks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from results import Outcomes, Place, Sizes
     from tasks import Task
@@ -24,7 +24,6 @@ _STRATA = {(0, 1000): "below 1,000", (1000, 5001): "1,000 to 5,000", (5001, 10**
 _RIVALS = (
     "extra trees, set for PU",
     "random forest, set for PU",
-    "CatBoost, as shipped",
     "LightGBM, 20 PU bags",
     "LightGBM, set for PU",
     "fit_boosted_trees, 20 bags",
@@ -39,17 +38,24 @@ def report(tasks: Sequence[Task], outcomes: Outcomes, sizes: Mapping[Place, Size
     kinds = list(dict.fromkeys(task.kind for task in tasks))
     parts = []
     if found := those(outcomes, lambda place: by_name[place.task].kind in TABLES):
-        without = {place: {name: each[name] for name in each if name not in TUNED} for place, each in found.items()}
+        without = _without(found, EVERY)
         parts += [_over_tables(by_name, without, "Over tables"), _by_rows(by_name, without)]
         if rest := those(without, lambda place: not by_name[place.task].chose_a_default):
             parts.append(_over_tables(by_name, rest, "Without the tables by which defaults were once chosen"))
-        if tuned := {place: each for place, each in found.items() if set(TUNED) <= set(each)}:
-            parts.append(_over_tables(by_name, tuned, "Every fifth table, where tuned learners ran too"))
+        if some := {place: each for place, each in _without(found, TUNED).items() if CATBOOST in each}:
+            parts.append(_over_tables(by_name, some, "Every third table, where CatBoost ran too"))
+        if some := {place: each for place, each in found.items() if set(TUNED) <= set(each)}:
+            parts.append(_over_tables(by_name, _without(some, (CATBOOST,)), "Every fifth table, with tuned learners"))
     for kind in kinds:
         if kind not in TABLES and (found := _of(outcomes, by_name, kind)):
             parts.append(_of_kind(kind, found))
     parts += [_settings(outcomes), _refused(outcomes), _cost(outcomes), machine()]
     return "\n".join(f"{part}\n" for part in parts if part)
+
+
+def _without(outcomes: Outcomes, names: Iterable[str]) -> Outcomes:
+    """Return the outcomes of all other learners."""
+    return {place: {name: each[name] for name in each if name not in names} for place, each in outcomes.items()}
 
 
 def _of(outcomes: Outcomes, tasks: Mapping[str, Task], kind: str) -> Outcomes:

@@ -40,7 +40,6 @@ _ON_REAL = (
     *("logistic regression, set for PU, C = .1", "LightGBM, set for PU", "LightGBM, 20 PU bags"),
     *("extra trees, set for PU", "CatBoost, as shipped"),
 )
-_EVERY_TUNED = 5  # the slowest learners run on each fifth table in the order of names
 
 
 @dataclass(frozen=True)
@@ -144,9 +143,9 @@ def _halves(task: Task, X: Any, n: int, rng: np.random.Generator) -> tuple[NDArr
     return order[:half], order[half:]
 
 
-def tuned_tables(tasks: Sequence[Task]) -> set[str]:
-    """Return the tables on which the slowest learners run: each fifth one in the order of names."""
-    return set(sorted({task.table for task in tasks if task.labels == _OF_TABLES})[::_EVERY_TUNED])
+def every_nth(tasks: Sequence[Task], step: int) -> set[str]:
+    """Return each table of so many, in the order of names: what is left out is settled before anything is run."""
+    return set(sorted({task.table for task in tasks if task.labels == _OF_TABLES})[::step])
 
 
 def _numbers(X: Any, X_test: Any) -> tuple[Any, Any]:
