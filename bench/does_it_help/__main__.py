@@ -83,6 +83,8 @@ def _judged(task: Task, labels: float, n: int, names: Sequence[str], parts: Mapp
         left_out.update(TUNED)  # one label cannot be cut into folds
     if task.kind.startswith("table"):
         left_out.update(name for name, tables in parts.items() if task.table not in tables)
+    elif not task.learners:
+        left_out.update(EVERY)
     return [name for name in names if name not in left_out and (not task.learners or name in task.learners)]
 
 
