@@ -22,6 +22,7 @@ from __future__ import annotations
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -52,6 +53,8 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add("--data", "folder of tables of ours", type=Path)
     parser.add("--tasks", "whose names begin so (default: all)", nargs="+", metavar="NAME")
     parser.add("--kinds", "of data whose names begin so (default: all)", nargs="+", metavar="KIND")
+    parser.add("--labels", "numbers of labels in tables, or shares of the positive rows below 1", nargs="+", type=float,
+               metavar="N")  # fmt: skip
     parser.add_argument("--quick", help="the fast learners alone", action="store_true")
     parser.add("--learners", "to judge (default: all)", nargs="+", choices=LEARNERS, default=list(LEARNERS),
                metavar="NAME")  # fmt: skip
@@ -67,7 +70,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
 def _wanted(every: Sequence[Task], options: argparse.Namespace) -> list[Task]:
     """Return the tasks that the options name."""
     return [
-        task
+        replace(task, labels=tuple(options.labels)) if options.labels and task.kind.startswith("table") else task
         for task in every
         if (options.tasks is None or task.name.startswith(tuple(options.tasks)))
         and (options.kinds is None or task.kind.startswith(tuple(options.kinds)))

@@ -145,7 +145,7 @@ def _halves(task: Task, X: Any, n: int, rng: np.random.Generator) -> tuple[NDArr
 
 def every_nth(tasks: Sequence[Task], step: int) -> set[str]:
     """Return each table of so many, in the order of names: what is left out is settled before anything is run."""
-    return set(sorted({task.table for task in tasks if task.labels == _OF_TABLES})[::step])
+    return set(sorted({task.table for task in tasks if task.kind.startswith("table")})[::step])
 
 
 def _numbers(X: Any, X_test: Any) -> tuple[Any, Any]:
