@@ -109,6 +109,7 @@ def _against_reference(names: Sequence[str], tables: np.ndarray, judged: Sequenc
         return {}
     reference = tables[:, names.index(REFERENCE)]
     found = {names[i]: paired(reference, tables[:, i]) for i in judged if names[i] != REFERENCE}
+    found = {name: each for name, each in found.items() if not np.isnan(each.median)}
     adjusted = holm([each.p for each in found.values()])
     return {
         name: [f"{each.wins}, {each.ties}, {each.losses}", f"{each.median:+.3f}", p_value(p)]
@@ -175,7 +176,10 @@ def _of_kind(kind: str, outcomes: Outcomes) -> str:
         rows.append([name, *cells, Figures(outcomes, "seconds").mean(name)])
     listed = "; ".join(dict.fromkeys(place.task for place in outcomes))
     n_tasks, n_splits = (len({getattr(place, name) for place in outcomes}) for name in ("task", "split"))
-    title = f"{kind[0].upper()}{kind[1:]}: means over {n_tasks} task{'s' if n_tasks > 1 else ''}, {n_splits} splits"
+    title = (
+        f"{kind[0].upper()}{kind[1:]}: means over {n_tasks} task{'s' if n_tasks > 1 else ''}, "
+        f"{n_splits} split{'s' if n_splits > 1 else ''}"
+    )
     return table(["learner", *columns, "CPU-s"], rows, title=title) + f"\n\nTasks: {listed}."
 
 
