@@ -31,7 +31,7 @@ from shared import Parser, progress, table
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, log_loss
-from tasks import Problem, draw, tasks
+from tasks import Problem, Task, draw, tasks
 from threadpoolctl import threadpool_limits
 
 import fastpu
@@ -132,10 +132,9 @@ def _like_unlabelled(problem: Problem) -> Problem:
     )
 
 
-def run(folder: Path, name: str) -> list[Called]:
+def run(folder: Path, task: Task) -> list[Called]:
     """Judge all learners on one task."""
     warnings.simplefilter("ignore")
-    task = next(task for task in tasks(folder, None) if task.name == name)
     X, truth = task.rows(folder)
     found: list[Called] = []
     for labels in LABELS:
@@ -189,7 +188,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add("--jobs", "tables at a time", 2)
     parser.add("--output", "folder for the report and the results", type=Path)
     options = parser.parsed(argv, "jobs")
-    first = {task.table: task.name for task in reversed(tasks(options.packages, None)) if task.kind.startswith("table")}
+    first = {task.table: task for task in reversed(tasks(options.packages, None)) if task.kind.startswith("table")}
     kept = options.output / "calls.jsonl" if options.output is not None else None
     found: list[Called] = []
     if kept is not None:
