@@ -25,7 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = Path("docs/claims.txt")
-COVERED: tuple[str, ...] = ("docs/few_labels.md",)
+COVERED = ("docs/does_it_help.md", "docs/few_labels.md")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+|(?<=\d))(?![\w])")
 _FIGURE = re.compile(r"(?<![\w.,])\.\d{2,3}(?!\w)")
 
