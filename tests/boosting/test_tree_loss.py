@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastpu import _core
-from fastpu.boosting._boosted_trees import LOSSES
+from fastpu.boosting._boosted_trees_options import LOSSES
 from oracles import tree_loss as oracle
 
 #: Sums of some thousands of numbers, of which each is exact to some 1e-16.

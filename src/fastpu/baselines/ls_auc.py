@@ -24,7 +24,7 @@ from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import prior_among_unlabeled, take_prior_in
 from fastpu.model._profile import keeps_profile
-from fastpu.model._threshold import GROUP, ScoredRows
+from fastpu.model._threshold import GROUP, ScoredRowsInMemory
 from fastpu.risk._fit import Basis, Shape, make_model
 from fastpu.risk.risk_machine import RiskMachine
 
@@ -459,7 +459,7 @@ def _make_model(rows: _PairRows, params: dict[str, object], solution: Solution, 
         intercept=0.0,
         bandwidth=rows.basis.bandwidth,
     )
-    scored = ScoredRows(rows.labels, rows.weights, lambda model: model._decision_function(rows.matrix, rows.n_threads))
+    scored = ScoredRowsInMemory(rows.labels, rows.weights, rows.matrix, rows.n_threads)
     model = scored.with_threshold(model)
     n_positive = int(np.count_nonzero(scored.scores(model) > model.threshold))
     trouble = ""

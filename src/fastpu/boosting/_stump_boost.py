@@ -9,15 +9,9 @@ from typing import Any
 import numpy as np
 
 from fastpu import _core
-from fastpu.boosting._folds import (
-    Chosen,
-    LabelledRows,
-    best_so_far,
-    check_eval_set,
-    check_patience,
-    rounds_by_folds,
-    row_counts,
-)
+from fastpu.boosting._eval_set import check_eval_set, check_patience
+from fastpu.boosting._labelled_rows import LabelledRows, row_counts
+from fastpu.boosting._rounds_by_folds import ChosenRounds, RoundSearch, best_so_far
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_float, check_int, check_random_state
 from fastpu.common._progress import make_report, on_round
@@ -32,8 +26,8 @@ from fastpu.data._training_rows import warn_of_balancing
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.model._threshold import GROUP, ScoredRows
-from fastpu.tree._fit import open_rows
+from fastpu.model._threshold import GROUP, ScoredRowsInMemory
+from fastpu.tree._binning import check_bins_of, check_max_bins_or_word, read_features
 
 STOP_TOL = 1e-9  # the default: met in practice only where nothing is left to gain
 
@@ -96,7 +90,11 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
     patience = check_patience(given["early_stopping_rounds"])
     most_folds = check_int("n_folds", given["n_folds"], low=2)
     rng = check_random_state(given["random_state"])
-    data, cuts = open_rows(given["X"], given["max_bins"], words=("exact",))
+    cuts = check_max_bins_or_word(given["max_bins"], ("exact",))
+    data = read_features(given["X"])
+    check_bins_of(data, cuts)
+    if isinstance(data, BinnedFeatures):
+        cuts = data.max_bins
     warn_of_other_order(given["X"], y=given["y"], sample_weight=given["sample_weight"], groups=given.get("groups"))
     labels = check_labels(given["y"], data.n_rows)
     weights = check_sample_weight(given["sample_weight"], data.n_rows)
@@ -133,7 +131,10 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
 
     chosen = None
     if patience and held is None:
-        chosen = rounds_by_folds(run, rows, most_folds, rng, rounds, patience)
+        search = RoundSearch(rows, most_folds, rng, n_rounds=rounds, patience=patience)
+        while not search.is_over:
+            search.add([run(train, search.n_rounds, judged) for train, judged in search.folds()])
+        chosen = search.chosen
     to_run = rounds if chosen is None else chosen.n_rounds
     with make_report(given["callback"], given["progress"], total=to_run, description=fit.title) as report:
 
@@ -144,7 +145,7 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
         result = run(rows, to_run, held, 0 if chosen else patience, on_round(report, info))
     model = make_model(fit, result, data, cuts, rounds, patience, tolerance, chosen)
     if fit.ranks:
-        scored = ScoredRows(rows.labels, rows.weights, lambda model: model._decision_function(rows.features, threads))
+        scored = ScoredRowsInMemory(rows.labels, rows.weights, rows.features, threads)
         return scored.with_threshold(model)
     if model.features.size and model.status != "callback":  # a chosen threshold always has rows on both sides
         span = span_of(model._decision_function(data, threads))
@@ -160,7 +161,7 @@ def make_model(
     n_rounds: int,
     patience: int,
     tolerance: float,
-    chosen: Chosen | None = None,
+    chosen: ChosenRounds | None = None,
 ) -> StumpEnsemble:
     """Return the model of a fit with the threshold 0, and warn of what is wrong with it."""
     status = result.status
@@ -224,7 +225,7 @@ def check_group_counts(fit: Method, sizes: tuple[int, int, int], *, is_weighted:
         raise ValueError(f"y must hold {groups} rows for {fit.function}{gamma}, got {counts}")
 
 
-def _warn(fit: Method, result: _core.StumpBoostResult, model: StumpEnsemble, chosen: Chosen | None) -> None:
+def _warn(fit: Method, result: _core.StumpBoostResult, model: StumpEnsemble, chosen: ChosenRounds | None) -> None:
     params: Mapping[str, Any] = model.params
     patience, tolerance = params["early_stopping_rounds"], params["stop_tol"]
     rho, gain = fit.options.get("rho", 0.0), "Delta" if fit.ranks else "edge"
