@@ -16,6 +16,7 @@ from fastpu.dask._client import Client, WorkerLostError
 from fastpu.dask._fit_data import FitData
 from fastpu.dask._members import Members
 from fastpu.dask._spread_rows import SpreadRows, SpreadTreeRows
+from fastpu.model._profile import keep_profile, rows_of_profile
 from fastpu.tree._fingerprint import fingerprint_of_parts
 from fastpu.tree._init_model import TreeSeed, check_same_rows
 from fastpu.tree.tree_ensemble import TreeEnsemble
@@ -45,7 +46,10 @@ def fit_on_workers(
                     checkpoint.check_rows(fingerprint)
                 boost_trees(spread, data, rounds, checkpoint, report)
                 rows = SpreadTreeRows(*spread.labels_and_weights(), form, rounds.prior, fingerprint, spread)
-                return make_boosted_trees(so_far.kept(options.patience), rows, options, seed, None, rounds.n_rounds)
+                model = make_boosted_trees(so_far.kept(options.patience), rows, options, seed, None, rounds.n_rounds)
+                numbers = rows_of_profile(rows.labels.size, rows.labels, rows.weights)
+                keep_profile(model, spread.take(numbers), numbers)
+                return model
         except WorkerLostError as error:  # noqa: PERF203 - once for each lost worker
             lost.go_on(error, so_far.n_trees)
 

@@ -21,7 +21,7 @@ from fastpu.common._progress import Report
 from fastpu.dask._client import gather, results_of, wait_for
 from fastpu.dask._forest_rows import ForestRowsOnWorkers
 from fastpu.dask._tasks import Tasks
-from fastpu.dask._worker_rows import WorkerRows
+from fastpu.dask._worker_rows import WorkerRows, take_rows
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures, stacked_bins
 from fastpu.forest._forest_growth import tree_callback
@@ -100,10 +100,6 @@ class GrowthTask:
 
 
 # ---- On a worker ----
-
-
-def _take(part: WorkerRows, rows: NDArray[np.int64]) -> BinnedFeatures:
-    return part.binned()[np.array(rows)]  # a copy is aligned, as kernels need it
 
 
 def _grow(parts: list[BinnedFeatures], bags: Bags, n_pos: int, task: GrowthTask, n_threads: int) -> SomeTrees:
@@ -245,7 +241,7 @@ def _gathered(tasks: Tasks, first_row: NDArray[np.int64], bags: Bags) -> list[An
     by_part = np.split(rows, np.searchsorted(rows, first_row[1:]))
     chosen = [k for k, numbers in enumerate(by_part) if numbers.size]
     numbers = tasks.scatter([by_part[k] - first_row[k] for k in chosen])
-    return [tasks.submit(_take, tasks.parts[k], taken) for k, taken in zip(chosen, numbers, strict=True)]
+    return [tasks.submit(take_rows, tasks.parts[k], taken) for k, taken in zip(chosen, numbers, strict=True)]
 
 
 def _called(on_tree: Callable[[int, int, int], bool] | None, trees: SomeTrees, first: int) -> tuple[int, bool]:

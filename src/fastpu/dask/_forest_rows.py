@@ -17,8 +17,9 @@ from fastpu.dask._client import Client, results_of, wait_for
 from fastpu.dask._collections import Partitions
 from fastpu.dask._cuts import find_form
 from fastpu.dask._tasks import Tasks
-from fastpu.dask._worker_rows import WorkerRows
+from fastpu.dask._worker_rows import WorkerRows, take_rows
 from fastpu.data._validate import check_labels, check_sample_weight
+from fastpu.data.binned_features import BinnedFeatures, stacked_bins
 from fastpu.forest._forest_options import FUNCTION, ForestOptions
 from fastpu.forest._forest_rows import check_chances
 from fastpu.tree._binning import MAX_BINS
@@ -46,6 +47,17 @@ class ForestRowsOnWorkers(BaggedRows):
 
     def bins(self, feature: int) -> NDArray[np.uint32]:
         return self._joined("looking for columns that know the labels", _bins, feature)
+
+    def take(self, rows: NDArray[np.int64]) -> BinnedFeatures:
+        """Return the rows with these numbers, which ascend."""
+        first_row = np.cumsum(self.sizes, dtype=np.int64) - np.asarray(self.sizes)
+        by_part = np.split(rows, np.searchsorted(rows, first_row[1:]))
+        taken = [
+            self.tasks.submit(take_rows, part, numbers - first)
+            for part, numbers, first in zip(self.tasks.parts, by_part, first_row, strict=True)
+            if numbers.size
+        ]
+        return stacked_bins(results_of(self.tasks.client, taken, "taking a profile of the rows"))
 
     def _joined(self, what: str, question: Any, argument: object) -> NDArray[Any]:
         """Return the answers of all partitions to ``question(partition, argument)``, one after the other."""

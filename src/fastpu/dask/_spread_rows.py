@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.dask._client import Client, release, results_of
-from fastpu.dask._worker_rows import WorkerRows, stack_rows
+from fastpu.dask._worker_rows import WorkerRows, stack_rows, take_rows
+from fastpu.data.binned_features import BinnedFeatures, stacked_bins
 from fastpu.model._threshold import ScoredRows
 from fastpu.tree._tree_rows import TreeRows
 
@@ -74,6 +75,19 @@ class SpreadRows:
     def score(self, model: Any) -> NDArray[np.float64]:
         """Return the scores of all rows, in their order."""
         return self._in_order(self.ask(_scores, [(model, n) for n in self.n_threads], "scoring"))
+
+    def take(self, rows: NDArray[np.int64]) -> BinnedFeatures:
+        """Return the rows with these numbers, which ascend."""
+        first_row = np.cumsum(self._sizes) - self._sizes
+        by_part = np.split(rows, np.searchsorted(rows, first_row[1:]))
+        wanted, numbers_of_taken = [], []
+        for partitions in self.partitions:
+            starts = np.cumsum([0, *self._sizes[partitions]])  # of the partitions within the rows of the worker
+            own = [by_part[k] - first_row[k] + start for k, start in zip(partitions, starts, strict=False)]
+            wanted.append((np.concatenate(own),))
+            numbers_of_taken.append(np.concatenate([by_part[k] for k in partitions]))
+        taken = stacked_bins(self.ask(take_rows, wanted, "taking a profile of the rows"))
+        return taken[np.argsort(np.concatenate(numbers_of_taken))]
 
     def _in_order(self, of_workers: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Join what the workers return for their rows, partition by partition."""

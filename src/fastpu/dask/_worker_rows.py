@@ -39,6 +39,11 @@ class WorkerRows:
         return self.features
 
 
+def take_rows(part: WorkerRows, rows: NDArray[np.int64]) -> BinnedFeatures:
+    """Return the rows with these numbers within the partition."""
+    return part.binned()[np.array(rows)]  # a copy is aligned, as kernels need it; in a message arrays begin at any byte
+
+
 def stack_rows(parts: Sequence[WorkerRows]) -> WorkerRows:
     """Return the rows of some partitions, which are not empty, one below the other."""
     weights = [part.weights for part in parts if part.weights is not None]

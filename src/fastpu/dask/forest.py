@@ -15,6 +15,7 @@ from fastpu.dask._forest_rows import read_forest_rows
 from fastpu.forest._forest_growth import ForestRound
 from fastpu.forest._forest_model import make_forest
 from fastpu.forest._forest_options import FUNCTION, ForestOptions
+from fastpu.model._profile import keep_profile, rows_of_profile
 from fastpu.tree._init_model import check_init_model, tree_seed
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
@@ -110,7 +111,8 @@ def fit_forest(
     -------
     TreeEnsemble
         As `fastpu.fit_forest` returns it. `oob_decision_function` has an entry for each row, in the order of the
-        collection. `decision_function` and `predict` take Dask collections too, and are lazy then.
+        collection. `decision_function` and `predict` take Dask collections too, and are lazy then. `check` compares
+        other rows with the bins of the training rows.
 
     Raises
     ------
@@ -164,4 +166,7 @@ def fit_forest(
     with read_forest_rows(find_client(client), partitions, options, init_model) as rows:
         with make_report(callback, progress, total=options.n_trees, description="forest") as report:
             grown = grow_forest(rows, options, seed.value, init_model, threads, report)
-        return make_forest(grown, rows, options, seed, init_model)
+        model = make_forest(grown, rows, options, seed, init_model)
+        numbers = rows_of_profile(rows.labels.size, rows.labels, rows.weights)
+        keep_profile(model, rows.take(numbers), numbers)
+        return model

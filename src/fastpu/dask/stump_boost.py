@@ -27,6 +27,7 @@ from fastpu.dask._spread_rows import SpreadRows, SpreadScoredRows
 from fastpu.dask._worker_rows import WorkerRows
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
+from fastpu.model._profile import keep_profile, rows_of_profile
 from fastpu.tree._binning import check_max_bins
 
 
@@ -156,7 +157,11 @@ def fit_pnu_auc_boost(
     ):
         result = _boost(rows, data, MemberStumps(method, rounds, tolerance), patience, report)
         model = make_model(method, result, data.form, data.form.max_bins, rounds, patience, tolerance)
-        return SpreadScoredRows.read(rows).with_threshold(model)
+        scored = SpreadScoredRows.read(rows)
+        model = scored.with_threshold(model)
+        numbers = rows_of_profile(scored.labels.size, scored.labels, scored.weights)
+        keep_profile(model, rows.take(numbers), numbers)
+        return model
 
 
 @dataclass(frozen=True)
