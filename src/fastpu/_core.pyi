@@ -464,6 +464,18 @@ def solve_svm_grid(
     n_threads: int,
 ) -> list[tuple[list[GridFit], NDArray[np.float64]]]: ...
 
+class TreeLossInfo:
+    @property
+    def name(self) -> str: ...
+    @property
+    def takes_negatives(self) -> bool: ...
+    @property
+    def needs_gamma(self) -> bool: ...
+    @property
+    def needs_prior(self) -> bool: ...
+    @property
+    def is_by_row(self) -> bool: ...
+
 class TreeLoss:
     def __init__(
         self,
@@ -570,6 +582,7 @@ def kernel_scores(
     *,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+def tree_losses() -> list[TreeLossInfo]: ...
 def tree_scores(
     matrix: _Matrix | BinnedFeatures, nodes: NDArray[np.void], tree_start: NDArray[np.int64],
     category_sets: NDArray[np.uint64], *, n_features: int, n_threads: int,

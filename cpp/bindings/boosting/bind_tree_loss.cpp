@@ -7,9 +7,12 @@
 #include <type_traits>
 
 #include "common/arguments.hpp"
+#include "common/bind_struct.hpp"
 #include "fastpu/boosting/tree_loss.hpp"
 
 namespace fastpu {
+
+FASTPU_FIELDS(TreeLossInfo, name, takes_negatives, needs_gamma, needs_prior, is_by_row)
 
 namespace {
 
@@ -85,9 +88,17 @@ class BoundLoss {
   std::unique_ptr<TreeLoss> loss_;
 };
 
+py::list list_losses() {
+  py::list losses;
+  for (const TreeLossInfo& info : tree_losses()) losses.append(Fields<TreeLossInfo>{{info}});
+  return losses;
+}
+
 }  // namespace
 
 void bind_tree_loss(const py::module_& module) {
+  bind_result<TreeLossInfo>(module, "TreeLossInfo");
+  module.def("tree_losses", &list_losses);
   py::class_<BoundLoss>(module, "TreeLoss")
       .def(py::init<const py::object&, const py::object&, const std::string&, double, double, int>(),
            py::keep_alive<1, 2>(), py::keep_alive<1, 3>(), py::arg("labels"), py::arg("sample_weight"), py::kw_only(),
