@@ -71,19 +71,6 @@ PerSlot firing_shares(const Boundary& stump, bool fires_above, const StumpSearch
   return fires;
 }
 
-}  // namespace
-
-index_t exact_search_bins(index_t n_rows, index_t n_features) {
-  constexpr double kOfRoot = 3;  // more bins take longer to sum up, fewer have more rows to be looked into
-  constexpr double kOneByte = 255;
-  constexpr index_t kFewest = 15;
-  constexpr index_t kMostBins = 1 << 21;  // 64 MB of histograms, and as much for a thread
-  const auto wanted = static_cast<index_t>(std::min(kOneByte, kOfRoot * std::sqrt(static_cast<double>(n_rows))));
-  return std::max(kFewest, std::min(wanted, kMostBins / n_features));
-}
-
-namespace {
-
 // One fit. If the rows are held here and ordered, `local` is `rows`; otherwise it is null.
 class StumpBooster {
  public:

@@ -87,11 +87,6 @@ struct StumpBoostResult {
 // Called after every round; true stops. Runs on the caller's thread.
 using BoostCallback = std::function<bool(const BoostRound&)>;
 
-// The number of bins for the exact search of a dense matrix, which cuts features at their quantiles and searches inside
-// the bins by the order of the rows. Any number gives the same model; this one is fast and bounds the memory of wide
-// data.
-index_t exact_search_bins(index_t n_rows, index_t n_features);
-
 // Throws std::invalid_argument for an option out of range, labels of fewer than two groups, a
 // categorical feature that is not binned as such, or an evaluation set without both classes.
 StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* eval, const StumpBoostOptions& options,
