@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fastpu import _core
+from fastpu.boosting._folds import check_patience
 from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._threads import resolve_n_threads
 
@@ -45,7 +46,7 @@ class StumpOptions:
         self._set("step", check_choice("step", self.step, ("jensen", "line_search")))
         self._set("n_rounds", check_int("n_rounds", self.n_rounds, low=1))
         self._set("stop_tol", check_float("stop_tol", self.stop_tol, low=0))
-        self._set("n_threads", resolve_n_threads(self.n_threads))
+        resolve_n_threads(self.n_threads)
         self._set("early_stopping_rounds", check_patience(self.early_stopping_rounds) or None)
         self._set("n_folds", check_int("n_folds", self.n_folds, low=2))
         if isinstance(self.max_bins, str):
@@ -60,6 +61,11 @@ class StumpOptions:
     def ranks(self) -> bool:
         """Whether adding a constant to all scores changes nothing, so that 0 is no natural threshold."""
         return self.loss == "auc"
+
+    @property
+    def threads(self) -> int:
+        """The number of threads that a call may use."""
+        return resolve_n_threads(self.n_threads)
 
     @property
     def unused_label(self) -> int | None:

@@ -69,14 +69,14 @@ def check_group_counts(options: StumpOptions, sizes: tuple[int, int, int], *, is
         raise ValueError(f"y must hold {groups} rows for {options.function}{only}, got {counts}")
 
 
-def bin_rows(rows: LabelledRows, options: StumpOptions) -> _core.BinnedFeatures | _core.ExactFeatures:
+def bin_rows(rows: LabelledRows, options: StumpOptions) -> _core.BinnedFeatures | _core.SearchedFeatures:
     """Return the rows binned at the thresholds that are searched."""
     features, max_bins = rows.features, options.max_bins
     if isinstance(features, BinnedFeatures):
         return features._native
     if isinstance(max_bins, int):
         return binned(features, max_bins, rows.weights, options.threads)._native
-    return _core.bin_exactly(
+    return _core.bin_at_every_threshold(
         features,
         rows.weights,
         category_flags(features.categories, features.n_features),
