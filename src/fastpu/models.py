@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fastpu.baselines.ls_auc import RankMachine
 from fastpu.boosting._boosted_trees import BoostedTreesRound
-from fastpu.boosting._stump_boost import BoostRound
+from fastpu.boosting._stump_rounds import BoostRound
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.forest._fit import ForestRound

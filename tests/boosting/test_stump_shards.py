@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 
 import numpy as np
 import pytest
@@ -12,8 +11,9 @@ import fastpu
 from boosting_cases import run_together
 
 pytest.importorskip("distributed")  # the driver's side is that of fastpu.dask
+from fastpu.boosting._stump_options import StumpOptions
 from fastpu.dask._members import Holding
-from fastpu.dask.stump_boost import _make_rounds
+from fastpu.dask.stump_boost import boost_as_member, follow_members
 
 ROUNDS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective", "category_sets")
 
@@ -25,21 +25,31 @@ def fit_shards(
     part_of = np.random.default_rng(n_parts).integers(0, n_parts, len(y))
     parts = [rows for rows in (np.flatnonzero(part_of == k) for k in range(n_parts)) if rows.size]
     labels = np.asarray(y, dtype=np.int8)
-    options = {"loss": loss, "gamma": gamma, "rho": 0.01, "step": step, "n_rounds": n_rounds}
-    rounds = partial(_make_rounds, {**options, "early_stopping_rounds": 0})
+    options = StumpOptions(
+        function="test",
+        title="test",
+        own_params=(),
+        loss=loss,
+        gamma=gamma,
+        rho=0.01,
+        step=step,
+        n_rounds=n_rounds,
+        stop_tol=1e-9,
+        early_stopping_rounds=None,
+    )
     brought = Counter()
 
     def member(k, rows):
         weights = None if sample_weight is None else sample_weight[rows]
         holding = Holding(bins[rows], labels[rows], weights)
-        return lambda exchange: rounds(holding, exchange, 1 + k % 2)
+        return lambda exchange: boost_as_member(options, holding, exchange, 1 + k % 2)
 
     def lead(exchange):
         def noted(how, part):
             brought[how] += 1
             return exchange(how, part)
 
-        return rounds(Holding(bins[:1]), noted if exchange_as is None else exchange_as(exchange), 2)
+        return follow_members(options, bins[:1], None, noted if exchange_as is None else exchange_as(exchange))
 
     return run_together([member(k, rows) for k, rows in enumerate(parts)], lead), brought
 

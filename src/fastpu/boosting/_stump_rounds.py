@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from fastpu import _core
-from fastpu.boosting._folds import Chosen, LabelledRows
+from fastpu.boosting._folds import Chosen, LabelledRows, rounds_by_folds
 from fastpu.boosting._stump_options import StumpOptions
 from fastpu.boosting._stump_rows import bin_rows
 from fastpu.common._progress import Report, make_report
@@ -98,6 +100,19 @@ def boost(
     with make_report(callback, progress, total=n_rounds, description=options.title) as report:
         on_round = None if report is None else RoundReporter(report, n_rounds, judged is not None)
         return boost_rows(options, rows, judged, n_rounds, patience, on_round)
+
+
+def choose_rounds(
+    options: StumpOptions, rows: LabelledRows, judged: LabelledRows | None, rng: np.random.Generator
+) -> Chosen | None:
+    """Return the number of rounds that folds choose, or None if they have nothing to choose."""
+    if options.early_stopping_rounds is None or judged is not None:
+        return None
+
+    def fit_to_fold(train: LabelledRows, n_rounds: int, held_out: LabelledRows) -> _core.StumpBoostResult:
+        return boost_rows(options, train, held_out, n_rounds, None)
+
+    return rounds_by_folds(fit_to_fold, rows, options.n_folds, rng, options.n_rounds, options.early_stopping_rounds)
 
 
 def boost_rows(

@@ -50,7 +50,9 @@ def _read_features(X: MatrixLike, max_bins: MaxBins) -> Matrix | BinnedFeatures:
     if not isinstance(X, BinnedFeatures):
         return check_matrix(X, finite=False, categories="learn")
     if max_bins is not None and max_bins != X.max_bins:
-        raise ValueError(f"max_bins must be None (or {X.max_bins}, as in X) where X is BinnedFeatures, got {max_bins!r}")
+        raise ValueError(
+            f"max_bins must be None (or {X.max_bins}, as in X) where X is BinnedFeatures, got {max_bins!r}"
+        )
     return X
 
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from fastpu import _core
 from fastpu.boosting._folds import LabelledRows
-from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, check_group_counts, make_model
-from fastpu.boosting.stump_boost import pnu_auc_method
+from fastpu.boosting._stump_model import make_model
+from fastpu.boosting._stump_options import STOP_TOL, StepName, StumpOptions
+from fastpu.boosting._stump_rounds import BoostRound, RoundReporter
+from fastpu.boosting._stump_rows import check_group_counts
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import make_report
 from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import RoundCallback
 from fastpu.dask._binning import open_fit
 from fastpu.dask._client import waits_outside_the_pool
-from fastpu.dask._members import Holding, Members
+from fastpu.dask._members import Holding, Members, SpreadRows
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
 
@@ -35,13 +37,13 @@ def fit_pnu_auc_boost(
     gamma: float = 0.5,
     rho: float = 0.01,
     max_bins: int | BinnedFeatures | None = None,
-    step: Literal["jensen", "line_search"] = "jensen",
+    step: StepName = "jensen",
     eval_set: tuple[object, object] | None = None,
     early_stopping_rounds: int | None = None,
     stop_tol: float = STOP_TOL,
     sample_weight: object = None,
     n_threads: int | None = None,
-    callback: Callable[[BoostRound], bool | None] | None = None,
+    callback: RoundCallback[BoostRound] | None = None,
     progress: bool = False,
 ) -> StumpEnsemble:
     """PNUAUCBoost of the rows of a Dask collection, which stay on their workers.
@@ -92,53 +94,81 @@ def fit_pnu_auc_boost(
     True
     """
     given = locals()
-    method = pnu_auc_method(gamma, rho, step)
-    rounds = check_int("n_rounds", n_rounds, low=1)
-    tolerance = check_float("stop_tol", stop_tol, low=0)
     if isinstance(max_bins, str):
         raise ValueError(
             f"max_bins must be None, an integer or BinnedFeatures in fastpu.dask, got {max_bins!r}: a search of every "
             f"threshold needs all rows in one order, on one machine"
         )
-    data = open_fit(given, lambda groups, total: check_group_counts(method, groups, is_weighted=total is not None))
-    limits = {"n_rounds": min(rounds, MANY), "early_stopping_rounds": min(data.patience, MANY)}
-    make_rounds = partial(_make_rounds, {**method.options, **limits, "stop_tol": tolerance})
+    options = StumpOptions(
+        function="fit_pnu_auc_boost",
+        title="PNUAUCBoost",
+        own_params=("gamma", "rho", "step"),
+        loss="auc",
+        gamma=gamma,
+        rho=rho,
+        step=step,
+        n_rounds=n_rounds,
+        stop_tol=stop_tol,
+        early_stopping_rounds=early_stopping_rounds,
+    )
+    data = open_fit(given, lambda groups, total: check_group_counts(options, groups, is_weighted=total is not None))
     with (
-        make_report(callback, progress, total=rounds, description=method.title) as report,
+        make_report(callback, progress, total=options.n_rounds, description=options.title) as report,
         closing(data.hold()) as rows,
     ):
-
-        def on_round(round_: int, *told: Any) -> bool:
-            rows.where = f"after round {round_}"
-            info = BoostRound(round_, rounds, *told)
-            return report is not None and report(info if data.held is not None else replace(info, eval_auc=None))
-
-        with closing(Members(rows, make_rounds)) as members:
-            result = make_rounds(Holding(data.form), members.exchange, resolve_n_threads(None), data.held, on_round)
-        model = make_model(method, result, data.form, data.form.max_bins, rounds, data.patience, tolerance)
+        reporter = None if report is None else RoundReporter(report, options.n_rounds, data.held is not None)
+        with closing(Members(rows, partial(boost_as_member, options))) as members:
+            result = follow_members(options, data.form, data.held, members.exchange, _Watch(rows, reporter))
+        model = make_model(options, data.form, result)
         return rows.scored().with_threshold(model)
 
 
-def _make_rounds(
-    options: dict[str, Any],
-    rows: Holding,
-    exchange: Callable[[str, bytes], bytes],
-    n_threads: int,
-    judged: LabelledRows | None = None,
-    callback: Any = None,
+@dataclass(frozen=True)
+class _Watch:
+    """What the core calls on the driver after every round: errors of workers then name the round."""
+
+    rows: SpreadRows
+    reporter: RoundReporter | None
+
+    def __call__(self, round_: int, *stump: Any) -> bool:
+        self.rows.where = f"after round {round_}"
+        return self.reporter is not None and self.reporter(round_, *stump)
+
+
+def boost_as_member(
+    options: StumpOptions, rows: Holding, exchange: Callable[[str, bytes], bytes], n_threads: int
 ) -> _core.StumpBoostResult:
-    """Make all rounds, as every member does on the rows that it holds, and the driver without rows."""
-    patience = options["early_stopping_rounds"] if judged is not None else 0
-    return _core.stump_boost(
-        rows.features,
+    """Make all rounds on the rows that a worker holds, together with the other members."""
+    features: BinnedFeatures = rows.features
+    return _core.stump_boost_as_member(
+        features._native,
         rows.labels,
         rows.weights,
-        category_flags(rows.features.categories, rows.features.n_features),
-        _core.StumpBoostOptions(**{**options, "early_stopping_rounds": patience}),
-        max_bins=0,
-        most_distinct=0,
-        eval_set=None if judged is None else (judged.features, judged.labels, None),
-        callback=callback,
-        n_threads=n_threads,
+        category_flags(features.categories, features.n_features),
+        options.for_core(options.n_rounds, None),
         exchange=exchange,
+        eval_set=None,
+        callback=None,
+        n_threads=n_threads,
+    )
+
+
+def follow_members(
+    options: StumpOptions,
+    form: BinnedFeatures,
+    judged: LabelledRows | None,
+    exchange: Callable[[str, bytes], bytes],
+    on_round: Callable[..., bool] | None = None,
+) -> _core.StumpBoostResult:
+    """Make the same rounds as the members without rows; `form` has the cuts. The driver alone judges and reports."""
+    return _core.stump_boost_as_member(
+        form._native,
+        None,
+        None,
+        category_flags(form.categories, form.n_features),
+        options.for_core(options.n_rounds, None if judged is None else options.early_stopping_rounds),
+        exchange=exchange,
+        eval_set=None if judged is None else (judged.features, judged.labels, None),
+        callback=on_round,
+        n_threads=resolve_n_threads(None),
     )
