@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from fastpu.baselines.ls_auc import RankMachine
+from fastpu.baselines.rank_machine import RankMachine
 from fastpu.boosting._boosted_trees import BoostedTreesRound
 from fastpu.boosting._stump_rounds import BoostRound
 from fastpu.boosting.stump_ensemble import StumpEnsemble
