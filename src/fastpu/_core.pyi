@@ -333,6 +333,15 @@ class StumpBoostOptions:
     @property
     def early_stopping_rounds(self) -> int: ...
 
+class TreeLossOptions:
+    def __init__(self, *, loss: str = ..., gamma: float = ..., prior: float = ...) -> None: ...
+    @property
+    def loss(self) -> str: ...
+    @property
+    def gamma(self) -> float: ...
+    @property
+    def prior(self) -> float: ...
+
 class UpuOptions:
     def __init__(
         self,
@@ -483,10 +492,8 @@ class TreeLoss:
         self,
         labels: NDArray[np.int8],
         sample_weight: NDArray[np.float64] | None,
+        options: TreeLossOptions,
         *,
-        loss: str,
-        gamma: float,
-        prior: float,
         n_threads: int,
     ) -> None: ...
     def tops(self, scores: NDArray[np.floating], n_threads: int) -> NDArray[np.float64]: ...

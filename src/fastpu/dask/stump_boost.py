@@ -50,33 +50,81 @@ def fit_pnu_auc_boost(
 
     The model is that of `fastpu.fit_pnu_auc_boost` on all rows together with the same ``max_bins``, bit by bit, for any
     partitions, workers and threads. In every round each worker sends one histogram, of 32 bytes for each bin of a
-    column, and is sent some hundred bytes. Warnings and references are those of `fastpu.fit_pnu_auc_boost`.
+    column, and receives some hundred bytes.
 
     Parameters
     ----------
-    X, y, client, eval_set, early_stopping_rounds, sample_weight, n_threads
-        As in `fastpu.dask.fit_boosted_trees`.
-    n_rounds, gamma, rho, step, stop_tol, callback, progress
-        As in `fastpu.fit_pnu_auc_boost`, with their defaults; the callback is called on the driver.
+    X : Dask array, Dask frame, or list of futures or of lazy objects
+        Partitions of whole rows: arrays, CSR matrices or frames. The categories of a Dask frame must be known.
+        Partitions may be empty, and differ in size.
+    y : Dask array, Dask series, or list of futures or of lazy objects
+        The labels in the partitions of `X`: +1 is positive, 0 unlabelled, -1 negative.
+    client : dask.distributed.Client, optional
+        The client of the workers. By default it is the current one.
+    n_rounds : int, default 200
+        The number of stumps. With `early_stopping_rounds` it is the largest number.
+    gamma : float, default 0.5
+        The weight, in [0, 1], of pairs of a positive and a negative row against pairs with an unlabelled row. It has no
+        effect if y has no rows of one of the groups.
+    rho : float, default 0.01
+        The L1 penalty, in [0, 1), on the weights of the stumps. Stumps with Delta <= rho are not added.
     max_bins : int or BinnedFeatures, optional
-        As in `fastpu.dask.fit_boosted_trees`. Searching every threshold, as ``max_bins="exact"`` does on one machine,
-        needs all rows in one order.
+        The largest number of cuts of a feature, by default 255. The cuts are those that `fastpu.bin_features` finds for
+        all rows. The cuts of binned features (of a sample, say) are used as they are, which saves a pass over the rows.
+        ``max_bins="exact"`` needs all rows in one order, on one machine.
+    step : {"jensen", "line_search"}, default "jensen"
+        How the weight alpha of a stump is chosen. "jensen" takes alpha = atanh(Delta) - atanh(rho), which minimises an
+        upper bound of the objective. "line_search" minimises the objective along the stump.
+    eval_set : (X, y), optional
+        Rows to judge the model by after every round: the AUC of +1 against -1, or against 0 if its y has no -1. They
+        are Dask collections, or what `fastpu.fit_pnu_auc_boost` takes. The driver gathers their bins, one byte a value,
+        and judges alone.
+    early_stopping_rounds : int, optional
+        By default all rounds are made. Otherwise the fit ends when the AUC of `eval_set`, which is needed then, has not
+        improved for so many rounds, and the model keeps the rounds up to the best one.
+    stop_tol : float, default 1e-9
+        The fit ends when no stump has Delta > rho + stop_tol.
+    sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
+        Weights >= 0 in the partitions of `X`. A row of weight 2 counts as two equal rows.
+    n_threads : int, optional
+        The largest number of threads of each worker. By default it is the number that Dask gave the worker.
+    callback : callable, optional
+        ``callback(info: BoostRound) -> bool | None`` is called on the driver after every round. True ends the fit.
+    progress : bool, default False
+        Whether to show a progress bar, by tqdm if it is installed.
 
     Returns
     -------
     StumpEnsemble
-        As `fastpu.fit_pnu_auc_boost` returns it, and lazy as that of `fastpu.dask.fit_boosted_trees`.
+        The model that `fastpu.fit_pnu_auc_boost` returns. Its `decision_function` and `predict` also take Dask
+        collections, and are lazy then.
 
     Raises
     ------
-    TypeError, ValueError, WorkerLostError
-        As in `fastpu.fit_pnu_auc_boost` and `fastpu.dask.fit_boosted_trees`.
+    WorkerLostError
+        If a worker that held rows is gone.
+    TypeError, ValueError
+        If an argument is not as described, partitions do not fit each other, or no client is open. The message names
+        the argument or the partition.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If all `n_rounds` rounds are made before early stopping, or a `stop_tol` above its default, ends the fit.
+    DegenerateModelWarning
+        If no stump has Delta > rho + stop_tol from the start. The model is empty then.
 
     Notes
     -----
-    Rounds chosen by folds are for rows that fit one machine: choose them there, with a sample. Partitions are read as
-    `fastpu.dask.fit_boosted_trees` says. A worker keeps two bytes a value and 33 bytes a row, and the driver gets what
-    it says there. At most 17,179,869,184 rows in all.
+    Folds choose the number of rounds on one machine only: choose it there, with a sample. Partitions are read three
+    times (four with more than 255 categories in a column) and released each time, so more rows than memory can be
+    fitted. Persist the collection if it fits into memory. A worker keeps two bytes a value and 33 bytes a row. The
+    driver gets labels and scores at the end, for the threshold: 9 bytes a row, and 8 more with weights. All workers
+    together may hold 17,179,869,184 rows.
+
+    References
+    ----------
+    PNUAUCBoost: boosting for semi-supervised AUC optimisation; see `fastpu.fit_pnu_auc_boost`.
 
     Examples
     --------
