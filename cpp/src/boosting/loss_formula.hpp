@@ -10,7 +10,7 @@
 // tree_losses.hpp. Everything else (passes over the rows, threads, shards, instruction-set levels, bounds) is there.
 // The class has, beside the functions of LossFormula,
 //
-//     kInfo        name and properties, as Python reads them
+//     kInfo        name and properties, as Python reads them; is_by_row if partials() reads no means
 //     kFunctions   1 or 2, the number of functions of the score
 //     kCurves      the number of curvatures, at most kFunctions
 //     kMeans       the means that the loss needs: pairs of a function and a group
@@ -56,8 +56,6 @@ class LossFormula {
   virtual double objective(const LossMeans& means) const = 0;
   // Slopes and curves without the factor n / weight of the group: derivatives of the objective by the means.
   virtual LossSlopes partials(const LossMeans& means) const = 0;
-  // Whether partials() reads no means, so that g and h of a row do not depend on the scores of other rows.
-  virtual bool is_by_row() const { return false; }
 
   // Throws std::invalid_argument if a group that the loss needs has no weight.
   virtual void check_groups(const PerGroup& weight) const = 0;

@@ -50,8 +50,6 @@ class SoftplusLoss : public MeansFormula {
     curve[0] = large * small;
   }
 
-  bool is_by_row() const final { return true; }
-
   // s(F) is 1 - e^-l(-F), a concave function of l(-F): so the mean of s(F) is at most this function of the mean of
   // l(-F). In the same way the mean of s(F) s(-F) = s(F) (1 - s(F)) is at most that function of the mean of s(F).
   TreeLossBounds bounds(const TreeLossTops& tops, const TreeLossSums& /*sums*/, const LossMeans& means) const final {

@@ -34,6 +34,7 @@ class RowLoss final : public TreeLoss {
           Team& team)
       : rows_(rows),
         formula_(std::move(formula)),
+        info_(info),
         kernels_(detail::loss_kernels(team.isa())),
         passes_(kernels_.of[number]) {
     if (info.needs_log_weights && rows.sample_weight != nullptr) {
@@ -91,7 +92,7 @@ class RowLoss final : public TreeLoss {
   }
 
   void derive_alone(const TreeLossScores& scores, double* g, double* h, Team& team) const override {
-    if (formula_->is_by_row()) {
+    if (info_.is_by_row) {
       check_size(most_weight_);
       const LossMeans weights = weights_in(group_weights_of(scores, scale_of_all_, team), scale_of_all_);
       return derive_by(scores, {}, formula_->slopes({}, weights), nullptr, g, h, team);
@@ -213,6 +214,7 @@ class RowLoss final : public TreeLoss {
 
   TreeLossRows rows_;
   std::unique_ptr<LossFormula> formula_;
+  TreeLossInfo info_;
   const detail::LossKernels& kernels_;
   const detail::LossPasses& passes_;
   AlignedBuffer<double> log_weight_;
