@@ -435,7 +435,7 @@ def upu(
         ``scenario="single_set"``.
     scenario : {"case_control", "single_set"}, default "case_control"
         What `prior` is a share of. "case_control": labelled and unlabelled rows were drawn apart, and `prior` is that
-        of the unlabelled rows. "single_set": all rows were drawn together, and some of the positives were then labelled.
+        of the unlabelled rows. "single_set": all rows were drawn together, and some positives were then labelled.
         `prior` is that of all rows, and is converted by the rows of each call and their weights. XGBoost's distributed
         training refuses "single_set", as a worker does not know how many rows the others have.
     n_threads : int, optional

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.common._params import check_int
 from fastpu.data._clusters import as_numbers
-from fastpu.data._folds import fold_sizes, stratified_folds
+from fastpu.data._folds import Fold, fold_sizes, stratified_folds
 from fastpu.data._matrix import Matrix
 from fastpu.data._training_rows import check_eval_pair
 from fastpu.data._validate import check_labels, label_counts
@@ -68,6 +68,40 @@ def check_eval_set(eval_set: object, data: Matrix | BinnedFeatures) -> LabelledR
 
 
 @dataclass(frozen=True)
+class Folds:
+    """Folds of training rows, stratified by label. Iterating gives the rows to fit to and those to judge by of each."""
+
+    rows: LabelledRows
+    numbers: list[Fold]
+
+    @classmethod
+    def of(cls, rows: LabelledRows, most_folds: int, rng: np.random.Generator) -> Folds:
+        """Cut the rows of positive weight into `most_folds` folds, or fewer where a label has fewer rows."""
+        if rows.weights is not None:
+            rows = rows.take(np.flatnonzero(rows.weights > 0))
+        sizes = fold_sizes(rows.labels, rows.clusters)
+        for code, size in sizes.items():
+            if size == 1:
+                has = f"y has only one {GROUP[code]} row (of positive weight)"
+                if rows.clusters is not None:
+                    has = f"all {GROUP[code]} rows (of positive weight) are of one group"
+                raise ValueError(
+                    f"early_stopping_rounds without an eval_set chooses the rounds by folds, and each fold holds out "
+                    f"rows of every kind, but {has}: pass an eval_set, or early_stopping_rounds=None"
+                )
+        n_folds = min(most_folds, *(size for size in sizes.values() if size))
+        return cls(rows, list(stratified_folds(rows.labels, n_folds, rng, rows.clusters)))
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[tuple[LabelledRows, LabelledRows]]:
+        has_positive = bool((self.rows.labels == 1).any())
+        for train, held_out in self.numbers:  # one after the other: each is a copy of the rows
+            yield self.rows.take(train), _judged(self.rows.take(held_out), has_positive=has_positive)
+
+
+@dataclass(frozen=True)
 class Chosen:
     """The number of rounds that the folds choose.
 
@@ -83,6 +117,27 @@ class Chosen:
     is_final: bool
 
 
+def choose_round(results: Sequence[_Boosted], patience: int) -> Chosen:
+    """Return the number of rounds that the fits to the folds choose by their mean AUC.
+
+    It is the last round whose mean AUC is within one standard error of the best. The standard error is that of the
+    difference over the folds.
+    """
+    made = [fold.eval_auc if fold.eval_auc.size else np.array([0.5]) for fold in results]
+    n_made = max(auc.size for auc in made)  # a fit that ended earlier keeps its last AUC
+    aucs = np.array([np.pad(auc, (0, n_made - auc.size), mode="edge") for auc in made])
+    best, end, is_final = _best_round(aucs.mean(axis=0), patience)
+    gaps = aucs[:, [best - 1]] - aucs[:, :end]
+    near = gaps.mean(axis=0) <= gaps.std(axis=0, ddof=1) / np.sqrt(len(results))
+    return Chosen(
+        n_rounds=int(np.flatnonzero(near)[-1]) + 1,
+        best_round=best,
+        auc=aucs.mean(axis=0),
+        n_folds=len(results),
+        is_final=is_final or all(fold.status != "n_rounds" for fold in results),
+    )
+
+
 def rounds_by_folds(
     run: Callable[[LabelledRows, int, LabelledRows], _Boosted],
     rows: LabelledRows,
@@ -91,44 +146,14 @@ def rounds_by_folds(
     n_rounds: int,
     patience: int,
 ) -> Chosen:
-    """Choose the number of rounds by the mean AUC of the folds; `run(part, n_rounds, held)` fits to one part.
-
-    `fastpu.fit_pnu_auc_boost` says which round is chosen: the standard error is that of the difference over the folds.
-    """
-    if rows.weights is not None:
-        rows = rows.take(np.flatnonzero(rows.weights > 0))
-    sizes = fold_sizes(rows.labels, rows.clusters)
-    for code, size in sizes.items():
-        if size == 1:
-            has = f"y has only one {GROUP[code]} row (of positive weight)"
-            if rows.clusters is not None:
-                has = f"all {GROUP[code]} rows (of positive weight) are of one group"
-            raise ValueError(
-                f"early_stopping_rounds without an eval_set chooses the rounds by folds, and each fold holds out rows "
-                f"of every kind, but {has}: pass an eval_set, or early_stopping_rounds=None"
-            )
-    n_folds = min(most_folds, *(size for size in sizes.values() if size))
-    folds = stratified_folds(rows.labels, n_folds, rng, rows.clusters)
-
-    def judge(train: NDArray[np.intp], held: NDArray[np.intp], n: int) -> _Boosted:
-        return run(rows.take(train), n, _judged(rows.take(held), has_positive=sizes[1] > 0))
-
-    # How many rounds the search needs is not known beforehand, so the folds are run again with twice as many until it
-    # ends.
+    """Choose the number of rounds by the mean AUC of the folds; `run(part, n_rounds, held)` fits to one part."""
+    folds = Folds.of(rows, most_folds, rng)
     n_run = min(n_rounds, 4 * patience)
     while True:
-        results = [judge(*fold, n_run) for fold in folds]
-        made = [fold.eval_auc if fold.eval_auc.size else np.array([0.5]) for fold in results]
-        n_made = max(auc.size for auc in made)  # a fit that ended before keeps its last AUC
-        aucs = np.array([np.pad(auc, (0, n_made - auc.size), mode="edge") for auc in made])
-        best, end, is_final = _best_round(aucs.mean(axis=0), patience)
-        is_final = is_final or all(fold.status != "n_rounds" for fold in results)
-        if is_final or n_run == n_rounds:
-            break
+        chosen = choose_round([run(train, n_run, held_out) for train, held_out in folds], patience)
+        if chosen.is_final or n_run == n_rounds:
+            return chosen
         n_run = min(n_rounds, 2 * n_run)
-    gaps = aucs[:, [best - 1]] - aucs[:, :end]
-    near = gaps.mean(axis=0) <= gaps.std(axis=0, ddof=1) / np.sqrt(n_folds)
-    return Chosen(int(np.flatnonzero(near)[-1]) + 1, best, aucs.mean(axis=0), n_folds, is_final)
 
 
 def best_so_far(result: Any, chosen: Chosen | None, patience: object) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fastpu import _core
-from fastpu.boosting._folds import Chosen, LabelledRows, rounds_by_folds
+from fastpu.boosting._folds import Chosen, Folds, LabelledRows, choose_round
 from fastpu.boosting._stump_options import StumpOptions
 from fastpu.boosting._stump_rows import bin_rows
 from fastpu.common._progress import Report, make_report
@@ -109,10 +109,16 @@ def choose_rounds(
     if options.early_stopping_rounds is None or judged is not None:
         return None
 
-    def fit_to_fold(train: LabelledRows, n_rounds: int, held_out: LabelledRows) -> _core.StumpBoostResult:
-        return boost_rows(options, train, held_out, n_rounds, None)
-
-    return rounds_by_folds(fit_to_fold, rows, options.n_folds, rng, options.n_rounds, options.early_stopping_rounds)
+    patience = options.early_stopping_rounds
+    folds = Folds.of(rows, options.n_folds, rng)
+    # How many rounds the choice needs is not known, so the folds are fitted again with twice as many until it is final.
+    n_rounds = min(options.n_rounds, 4 * patience)
+    while True:
+        results = [boost_rows(options, train, held_out, n_rounds, None) for train, held_out in folds]
+        chosen = choose_round(results, patience)
+        if chosen.is_final or n_rounds == options.n_rounds:
+            return chosen
+        n_rounds = min(options.n_rounds, 2 * n_rounds)
 
 
 def boost_rows(
