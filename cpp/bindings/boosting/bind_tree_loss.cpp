@@ -95,7 +95,7 @@ py::list list_losses() {
 
 }  // namespace
 
-void bind_tree_loss(const py::module_& module) {
+void bind_tree_loss(py::module_& module) {
   bind_options<TreeLossOptions>(module, "TreeLossOptions");
   bind_result<TreeLossInfo>(module, "TreeLossInfo");
   module.def("tree_losses", &list_losses);
