@@ -238,6 +238,6 @@ def test_scores_in_the_wrong_order_are_reported():
     """PU-AUC does not look at the negative rows, which are on the side of the positive ones here."""
     X, y = np.array([[0.0], [0.1], [-1.0], [-1.2], [5.0], [6.0]]), [1, 1, 0, 0, -1, -1]
     with pytest.warns(
-        fastpu.exceptions.DegenerateModelWarning, match="calls 0 of 6 training rows positive, as its scores order"
+        fastpu.exceptions.DegenerateModelWarning, match="calls 0 of 6 training rows positive, because its scores"
     ):
         fastpu.baselines.fit_pnu_auc(X, y, prior=0.3, eta=1)
