@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -127,7 +126,7 @@ def boost_rows(
     judged: LabelledRows | None,
     n_rounds: int,
     patience: int | None,
-    on_round: Callable[..., bool] | None = None,
+    on_round: RoundReporter | None = None,
 ) -> _core.StumpBoostResult:
     """Bin rows and boost stumps on them; the rows `judged` give an AUC after every round."""
     return _core.stump_boost(
