@@ -6,12 +6,12 @@ set(FASTPU_CORE_SOURCES
     cpp/src/boosting/boost_state.cpp
     cpp/src/boosting/boosted_trees.cpp
     cpp/src/boosting/eval_auc.cpp
+    cpp/src/boosting/exact_features.cpp
     cpp/src/boosting/joined_boosted_rows.cpp
     cpp/src/boosting/joined_stump_rows.cpp
     cpp/src/boosting/local_boosted_rows.cpp
     cpp/src/boosting/local_stump_rows.cpp
-    cpp/src/boosting/logistic_losses.cpp
-    cpp/src/boosting/pnu_auc_loss.cpp
+    cpp/src/boosting/loss_formula.cpp
     cpp/src/boosting/stump_boost.cpp
     cpp/src/boosting/stump_ensemble.cpp
     cpp/src/boosting/stump_search.cpp

@@ -16,7 +16,7 @@ void bind_boosted_trees(py::module_& module);
 void bind_early_stopping(py::module_& module);
 void bind_stump_boost(py::module_& module);
 void bind_stump_ensemble(py::module_& module);
-void bind_tree_loss(const py::module_& module);
+void bind_tree_loss(py::module_& module);
 void bind_svm(py::module_& module);
 void bind_large_margin(const py::module_& module);
 void bind_upu(py::module_& module);

@@ -333,6 +333,15 @@ class StumpBoostOptions:
     @property
     def early_stopping_rounds(self) -> int: ...
 
+class TreeLossOptions:
+    def __init__(self, *, loss: str = ..., gamma: float = ..., prior: float = ...) -> None: ...
+    @property
+    def loss(self) -> str: ...
+    @property
+    def gamma(self) -> float: ...
+    @property
+    def prior(self) -> float: ...
+
 class UpuOptions:
     def __init__(
         self,
@@ -374,6 +383,8 @@ class BinnedFeatures:
     def same_cuts(self, other: BinnedFeatures) -> bool: ...
     def __getstate__(self) -> tuple[Any, ...]: ...
     def __setstate__(self, state: tuple[Any, ...]) -> None: ...
+
+class SearchedFeatures: ...
 
 class StumpBoostResult:
     @property
@@ -464,15 +475,25 @@ def solve_svm_grid(
     n_threads: int,
 ) -> list[tuple[list[GridFit], NDArray[np.float64]]]: ...
 
+class TreeLossInfo:
+    @property
+    def name(self) -> str: ...
+    @property
+    def takes_negatives(self) -> bool: ...
+    @property
+    def needs_gamma(self) -> bool: ...
+    @property
+    def needs_prior(self) -> bool: ...
+    @property
+    def is_by_row(self) -> bool: ...
+
 class TreeLoss:
     def __init__(
         self,
         labels: NDArray[np.int8],
         sample_weight: NDArray[np.float64] | None,
+        options: TreeLossOptions,
         *,
-        loss: str,
-        gamma: float,
-        prior: float,
         n_threads: int,
     ) -> None: ...
     def tops(self, scores: NDArray[np.floating], n_threads: int) -> NDArray[np.float64]: ...
@@ -582,18 +603,47 @@ def kernel_scores(
     *,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+def tree_losses() -> list[TreeLossInfo]: ...
 def tree_scores(
     matrix: _Matrix | BinnedFeatures, nodes: NDArray[np.void], tree_start: NDArray[np.int64],
     category_sets: NDArray[np.uint64], *, n_features: int, n_threads: int,
 ) -> NDArray[np.float64]: ...  # fmt: skip
 def stack_binned(parts: list[BinnedFeatures], n_threads: int) -> BinnedFeatures: ...
+def bin_at_every_threshold(
+    matrix: _Matrix,
+    sample_weight: NDArray[np.float64] | None,
+    categorical: NDArray[np.uint8] | None,
+    *,
+    most_distinct: int,
+    n_quantiles: int,
+    n_threads: int,
+) -> SearchedFeatures: ...
+
+_StumpCallback: TypeAlias = Callable[[int, int, float, int, float, float, float, float, float], bool]
+
 def stump_boost(
-    features: _Matrix | _Binned, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None,
-    categorical: NDArray[np.uint8] | None, options: StumpBoostOptions, *, max_bins: int, most_distinct: int,
+    features: BinnedFeatures | SearchedFeatures,
+    labels: NDArray[np.int8],
+    sample_weight: NDArray[np.float64] | None,
+    categorical: NDArray[np.uint8] | None,
+    options: StumpBoostOptions,
+    *,
     eval_set: _EvalSet | None,
-    callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None, n_threads: int,
-    exchange: Callable[[str, bytes], bytes] | None,
-) -> StumpBoostResult: ...  # fmt: skip
+    callback: _StumpCallback | None,
+    n_threads: int,
+) -> StumpBoostResult: ...
+def stump_boost_as_member(
+    features: BinnedFeatures,
+    labels: NDArray[np.int8] | None,
+    sample_weight: NDArray[np.float64] | None,
+    categorical: NDArray[np.uint8] | None,
+    options: StumpBoostOptions,
+    *,
+    exchange: Callable[[str, bytes], bytes],
+    eval_set: _EvalSet | None,
+    callback: _StumpCallback | None,
+    n_threads: int,
+) -> StumpBoostResult: ...
 def stump_scores(
     matrix: _Matrix | _Binned, features: NDArray[np.int32], thresholds: NDArray[np.float64],
     polarity: NDArray[np.int8], alphas: NDArray[np.float64], *, n_features: int, low: float,

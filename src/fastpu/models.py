@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from fastpu.baselines.ls_auc import RankMachine
+from fastpu.baselines.rank_machine import RankMachine
 from fastpu.boosting._boosted_trees_rounds import BoostedTreesRound
-from fastpu.boosting._stump_boost import BoostRound
+from fastpu.boosting._stump_rounds import BoostRound
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.forest._forest_growth import ForestRound

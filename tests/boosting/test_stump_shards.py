@@ -11,9 +11,9 @@ import fastpu
 from boosting_cases import run_together
 
 pytest.importorskip("distributed")  # the driver's side is that of fastpu.dask
-from fastpu.boosting._stump_boost import Method
+from fastpu.boosting._stump_options import StumpOptions
 from fastpu.dask._worker_rows import WorkerRows
-from fastpu.dask.stump_boost import MemberStumps
+from fastpu.dask.stump_boost import boost_as_member, follow_members
 
 ROUNDS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective", "category_sets")
 
@@ -25,21 +25,31 @@ def fit_shards(
     part_of = np.random.default_rng(n_parts).integers(0, n_parts, len(y))
     parts = [rows for rows in (np.flatnonzero(part_of == k) for k in range(n_parts)) if rows.size]
     labels = np.asarray(y, dtype=np.int8)
-    options = {"loss": loss, "gamma": gamma, "rho": 0.01, "step": step}
-    stumps = MemberStumps(Method("fit", "a fit", options, ()), n_rounds, 0.0)
+    options = StumpOptions(
+        function="test",
+        title="test",
+        own_params=(),
+        loss=loss,
+        gamma=gamma,
+        rho=0.01,
+        step=step,
+        n_rounds=n_rounds,
+        stop_tol=1e-9,
+        early_stopping_rounds=None,
+    )
     calls = Counter()
 
     def member(k, rows):
         weights = None if sample_weight is None else sample_weight[rows]
         own = WorkerRows(bins[rows], labels[rows], weights)
-        return lambda exchange: stumps(own, exchange, 1 + k % 2)
+        return lambda exchange: boost_as_member(options, own, exchange, 1 + k % 2)
 
     def lead(exchange):
         def counted(operation, own):
             calls[operation] += 1
             return exchange(operation, own)
 
-        return stumps.boost(bins[:1], counted if exchange_as is None else exchange_as(exchange), 2)
+        return follow_members(options, bins[:1], None, counted if exchange_as is None else exchange_as(exchange))
 
     return run_together([member(k, rows) for k, rows in enumerate(parts)], lead), calls
 
@@ -98,7 +108,7 @@ def test_more_rows_than_sums_have_room_for_are_refused():
     groups = np.array([1, 2**34, 5]).tobytes() + np.ones(3).tobytes()
 
     def exchange_as(exchange):
-        return lambda operation, own: groups if operation == "join" else exchange(operation, own)
+        return lambda how, part: groups if how == "join" else exchange(how, part)
 
     with pytest.raises(ValueError, match="X must have at most 17179869184 rows, got 17179869190"):
         fit_shards(fastpu.bin_features(X), y, 2, n_rounds=3, exchange_as=exchange_as)

@@ -10,18 +10,19 @@
 
 namespace fastpu::detail {
 
-// A row of weight w adds w e^F or w e^-F to the sums over its group (exponential loss), or w log(1 + e^F) and
-// w log(1 + e^-F) (logistic loss). These are the sums, in the order of TreeLossTops and TreeLossSums; those of an
-// exponential loss are in the order of Slot, too.
+// What TreeLossTops and TreeLossSums hold. An exponential loss sums e^F and e^-F over groups, in the order of Slot;
+// other losses have sums for each of their means (loss_formula.hpp): of the function, and where the loss says so of the
+// size of its derivative and of its curvature.
 enum ExpSlot : std::uint8_t { kRisingUnlabelled, kFallingUnlabelled, kRisingNegative, kFallingPositive };
-enum LogSlot : std::uint8_t { kLossPositive, kLossUnlabelled, kLossAsNegative };
-static_assert(int{kRisingUnlabelled} == int{kUnlabelledMinus} && int{kFallingUnlabelled} == int{kUnlabelledPlus} &&
-              int{kRisingNegative} == int{kLabelledMinus} && int{kFallingPositive} == int{kLabelledPlus});
-inline constexpr int kLossSlots = 4;
-inline constexpr int kGroups = 3;                // an array by group begins with N, then U, then P
-inline constexpr int kTopWeight = kLossSlots;    // the place of the largest weight in TreeLossTops
-inline constexpr int kWeightSlots = kLossSlots;  // the first of the weights of N, U and P in TreeLossSums
-inline constexpr double kDigits = 0x1p31;        // a sum is (first + second / kDigits) / kDigits
+inline constexpr int kExpSlots = 4;
+inline constexpr int kMostFunctions = 2;  // of the score, in one loss
+inline constexpr int kMostMeans = 6;
+inline constexpr int kSlopeSlots = kMostMeans;  // the first of the sums of derivatives in TreeLossSums
+inline constexpr int kCurveSlots = 2 * kMostMeans;
+inline constexpr int kWeightSlots = 3 * kMostMeans;  // the first of the weights of N, U and P in TreeLossSums
+enum TopSlot : std::uint8_t { kTopValue, kTopSlope, kTopCurve, kTopWeight = kExpSlots };  // in TreeLossTops
+inline constexpr int kGroups = 3;          // an array by group begins with N, then U, then P
+inline constexpr double kDigits = 0x1p31;  // a sum is (first + second / kDigits) / kDigits
 
 // Scores, weights and their products must be smaller than this, so that no sum of them overflows.
 inline constexpr double kMostSize = 0x1p900;
@@ -39,23 +40,26 @@ struct LossRows {
   index_t n = 0;
 };
 
-// The factors and offsets that bring the summands into [0, 1].
+// The factors and offsets that bring the summands into [-1, 1].
 struct LossScale {
-  double weight = 1;  // a power of two
-  double loss = 1;    // of the logistic losses, a power of two
+  // Powers of two, for weights and for each kind of sum.
+  double weight = 1;
+  double value = 1;
+  double slope = 1;
+  double curve = 1;
   // Added to the exponents F and -F of an exponential loss; -infinity for groups where that exponent is not summed.
   PerGroup rising{-kInfinity, -kInfinity, -kInfinity};
   PerGroup falling{-kInfinity, -kInfinity, -kInfinity};
 };
 
-// Coefficients by group.
-//     exponential   g = plus e^(F + log w + rising) - minus e^(-F + log w + falling),   h the sum of the two
-//     logistic      g = w (plus s(F) - minus s(-F)),  s(F) = 1 / (1 + e^-F),            h = w curve s(F) s(-F)
+// Coefficients by group: of the derivatives of the functions of the score, and of their curvatures. Those of an
+// exponential loss are slope[kPlus] and slope[kMinus] of
+//     g = plus e^(F + log w + rising) - minus e^(-F + log w + falling),   h the sum of the two.
 struct LossSlopes {
-  PerGroup plus{};
-  PerGroup minus{};
-  PerGroup curve{};
+  PerGroup slope[static_cast<unsigned>(kMostFunctions)]{};
+  PerGroup curve[static_cast<unsigned>(kMostFunctions)]{};
 };
+enum ExpFunction : std::uint8_t { kPlus, kMinus };
 
 // Whether every row has one exponent: rows of U have both if there are rows of P and of N.
 inline bool is_one_way(const LossScale& scale) {
@@ -76,8 +80,7 @@ struct LossPasses {
 };
 
 struct LossKernels {
-  LossPasses exponential;
-  LossPasses logistic;
+  const LossPasses* of;  // of each loss, in the order of the list in tree_losses.hpp
   // Writes the weights of the groups.
   void (*group_weights)(const LossRows& rows, double scale, std::int64_t* sums);
 };

@@ -123,7 +123,7 @@ class BoostedTreesOptions:
         n_pos, n_unl, _ = label_counts(labels, weights)  # negative rows are in every bag
         return bag_sizes(self.bag_ratio, n_pos, n_unl, _AUTO_BAGS)
 
-    def core_options(
+    def for_core(
         self,
         *,
         prior: float,

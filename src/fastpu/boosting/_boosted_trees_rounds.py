@@ -121,7 +121,7 @@ def _boost(
     features = rows.features
     if not isinstance(features, BinnedFeatures):
         raise TypeError("rows must be binned")
-    core_options = options.core_options(
+    core_options = options.for_core(
         prior=prior,
         bags=options.bag_sizes(rows.labels, rows.weights),
         n_features=features.n_features,

@@ -172,7 +172,7 @@ class MemberRounds:
         on_round: OnRound | None = None,
     ) -> _core.BoostedTreesResult:
         """Make `n_at_once` further rounds, or those that are left."""
-        core_options = self.options.core_options(
+        core_options = self.options.for_core(
             prior=self.prior,
             bags=NO_BAGS,
             n_features=n_features,

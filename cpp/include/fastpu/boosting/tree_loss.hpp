@@ -38,9 +38,19 @@ struct TreeLossOptions {
   double prior = 0.5;  // in (0, 1), for "upu": the share of positives in U
 };
 
+// What a loss needs, for those who check arguments before they call it.
+struct TreeLossInfo {
+  const char* name;
+  bool takes_negatives = false;    // labels -1
+  bool needs_gamma = false;        // TreeLossOptions::gamma has an effect
+  bool needs_prior = false;        // TreeLossOptions::prior has one
+  bool is_by_row = false;          // g and h of a row do not depend on the scores of other rows
+  bool needs_log_weights = false;  // its passes read the logarithms of sample weights
+};
+
 // The rows of one holder. All pointers are to n_rows values that outlive the loss.
 struct TreeLossRows {
-  const std::int8_t* labels = nullptr;    // +1 (P), 0 (U), -1 (N, for "pnu_auc" only)
+  const std::int8_t* labels = nullptr;    // +1 (P), 0 (U), -1 (N, where the loss takes them)
   const double* sample_weight = nullptr;  // finite and >= 0, or null for 1
   index_t n_rows = 0;
 };
@@ -60,10 +70,10 @@ struct TreeLossTops {
   void extend(const TreeLossTops& other);
 };
 
-// Four sums over groups and the weights of the three groups, each as two whole numbers. Sums of several holders must be
+// Sums over groups and the weights of the three groups, each as two whole numbers. Sums of several holders must be
 // computed from the same tops to be added.
 struct TreeLossSums {
-  std::array<std::int64_t, 14> values{};
+  std::array<std::int64_t, 42> values{};
 
   void add(const TreeLossSums& other);
 };
@@ -107,7 +117,10 @@ class TreeLoss {
   TreeLoss() = default;
 };
 
-std::vector<std::string> tree_loss_names();
+// All losses, in the order of their list in src/boosting/tree_losses.hpp.
+std::vector<TreeLossInfo> tree_losses();
+// Throws std::invalid_argument for an unknown name.
+TreeLossInfo tree_loss_info(const std::string& name);
 
 // Throws std::invalid_argument for an unknown name, a parameter out of range, and labels or weights that the loss does
 // not take.
