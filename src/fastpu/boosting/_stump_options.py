@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from fastpu import _core
@@ -39,6 +39,7 @@ class StumpOptions:
     n_folds: int = 5
     max_bins: MaxBins = None
     n_threads: int | None = None
+    threads: int = field(init=False)  # that a call may use
 
     def __post_init__(self) -> None:
         self._set("gamma", check_float("gamma", self.gamma, low=0, high=1))
@@ -46,7 +47,7 @@ class StumpOptions:
         self._set("step", check_choice("step", self.step, ("jensen", "line_search")))
         self._set("n_rounds", check_int("n_rounds", self.n_rounds, low=1))
         self._set("stop_tol", check_float("stop_tol", self.stop_tol, low=0))
-        resolve_n_threads(self.n_threads)
+        self._set("threads", resolve_n_threads(self.n_threads))
         self._set("early_stopping_rounds", check_patience(self.early_stopping_rounds) or None)
         self._set("n_folds", check_int("n_folds", self.n_folds, low=2))
         if isinstance(self.max_bins, str):
@@ -61,11 +62,6 @@ class StumpOptions:
     def ranks(self) -> bool:
         """Whether adding a constant to all scores changes nothing, so that 0 is no natural threshold."""
         return self.loss == "auc"
-
-    @property
-    def threads(self) -> int:
-        """The number of threads that a call may use."""
-        return resolve_n_threads(self.n_threads)
 
     @property
     def unused_label(self) -> int | None:
