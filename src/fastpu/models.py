@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from fastpu.baselines.rank_machine import RankMachine
-from fastpu.boosting._boosted_trees import BoostedTreesRound
+from fastpu.boosting._boosted_trees_rounds import BoostedTreesRound
 from fastpu.boosting._stump_rounds import BoostRound
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.data.binned_features import BinnedFeatures
-from fastpu.forest._fit import ForestRound
+from fastpu.forest._forest_growth import ForestRound
 from fastpu.knn.knn_graph import KNNGraph
 from fastpu.mapping._loop import MappingRound
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer

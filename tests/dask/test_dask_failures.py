@@ -94,7 +94,7 @@ def failing(error, function, after):
 @pytest.mark.parametrize("after", [0, 7])
 @pytest.mark.parametrize("error", [MemoryError("no room for a sum"), ZeroDivisionError("a bug")], ids=repr)
 def test_what_the_meeting_raises_is_raised_by_the_fit(monkeypatch, near, name, after, error):
-    monkeypatch.setattr(_meeting, "_merged", failing(error, _meeting._merged, after))
+    monkeypatch.setattr(_meeting, "_put_together", failing(error, _meeting._put_together, after))
     found = fit_on(near, name)
     assert type(found) is type(error)
     assert str(found) == str(error)
@@ -149,7 +149,7 @@ def test_what_was_told_before_a_failure_is_not_lost():
 
 
 def _run(meeting):
-    coroutine = meeting.told()
+    coroutine = meeting.answers()
     try:
         coroutine.send(None)
     except StopIteration as stop:

@@ -14,7 +14,7 @@ from fastpu.common._warn import warn
 from fastpu.data._training_rows import TrainingRows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import warn_of_scales
-from fastpu.model._threshold import ScoredRows
+from fastpu.model._threshold import ScoredRowsInMemory
 from fastpu.risk._fit import make_model
 
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
@@ -103,9 +103,9 @@ def _make_rank_model(
         intercept=0.0,
         bandwidth=basis.bandwidth,
     )
-    scores = model._decision_function(rows.matrix, options.threads)
-    model = ScoredRows(rows.labels, rows.weights, lambda _: scores).with_threshold(model)
-    n_positive = int(np.count_nonzero(scores > model.threshold))
+    scored = ScoredRowsInMemory(rows.labels, rows.weights, rows.matrix, options.threads)
+    model = scored.with_threshold(model)
+    n_positive = int(np.count_nonzero(scored.scores(model) > model.threshold))
     trouble = ""
     if solution.status == "indefinite":
         reason = "" if solution.smallest is None else f": the smallest eigenvalue of A + lam is {solution.smallest:.3g}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastpu.boosting._folds import check_eval_set
+from fastpu.boosting._eval_set import check_eval_set
 from fastpu.boosting._stump_model import make_model, place_threshold
 from fastpu.boosting._stump_options import STOP_TOL, MaxBins, StepName, StumpOptions
 from fastpu.boosting._stump_rounds import BoostRound, boost, choose_rounds

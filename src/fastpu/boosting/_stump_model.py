@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fastpu import _core
-from fastpu.boosting._folds import Chosen, LabelledRows, best_so_far
+from fastpu.boosting._labelled_rows import LabelledRows
+from fastpu.boosting._rounds_by_folds import ChosenRounds, best_so_far
 from fastpu.boosting._stump_options import STOP_TOL, StumpOptions
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._warn import span_of, warn, warn_if_alike
@@ -13,14 +14,14 @@ from fastpu.data._categories import columns_in_sets
 from fastpu.data._matrix import Matrix, columns_of
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.model._threshold import ScoredRows
+from fastpu.model._threshold import ScoredRowsInMemory
 
 
 def make_model(
     options: StumpOptions,
     features: Matrix | BinnedFeatures,
     result: _core.StumpBoostResult,
-    chosen: Chosen | None = None,
+    chosen: ChosenRounds | None = None,
 ) -> StumpEnsemble:
     """Return the model of a fit with the threshold 0, and warn of what is wrong with it.
 
@@ -72,18 +73,17 @@ def make_model(
 
 def place_threshold(options: StumpOptions, rows: LabelledRows, model: StumpEnsemble) -> StumpEnsemble:
     """Return the model with the threshold of the best balanced accuracy on the training rows, if scores only rank."""
-
-    def score(model: StumpEnsemble) -> np.ndarray:
-        return model._decision_function(rows.features, options.threads)
-
+    scored = ScoredRowsInMemory(rows.labels, rows.weights, rows.features, options.threads)
     if options.ranks:
-        return ScoredRows(rows.labels, rows.weights, score).with_threshold(model)
+        return scored.with_threshold(model)
     if model.features.size and model.status != "callback":  # a chosen threshold always has rows on both sides
-        warn_if_alike(options.function, span_of(score(model)), "choose another gamma or n_rounds")
+        warn_if_alike(options.function, span_of(scored.scores(model)), "choose another gamma or n_rounds")
     return model
 
 
-def _warn(options: StumpOptions, result: _core.StumpBoostResult, model: StumpEnsemble, chosen: Chosen | None) -> None:
+def _warn(
+    options: StumpOptions, result: _core.StumpBoostResult, model: StumpEnsemble, chosen: ChosenRounds | None
+) -> None:
     """Warn of a model without stumps, or of rounds that were too few for the rules that should have ended the fit."""
     gain = "Delta" if options.ranks else "edge"
     limit = "rho + stop_tol" if "rho" in options.own_params else "stop_tol"

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from fastpu import _core
-from fastpu.boosting._folds import check_patience
+from fastpu.boosting._eval_set import check_patience
 from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._threads import resolve_n_threads
+from fastpu.tree._binning import check_max_bins_or_word
 
 StepName: TypeAlias = Literal["jensen", "line_search"]
 MaxBins: TypeAlias = int | Literal["exact"] | None
 
 STOP_TOL = 1e-9  # the default: it is met in practice only where nothing is left to gain
-_MOST_BINS = 65_535
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,10 +50,7 @@ class StumpOptions:
         self._set("threads", resolve_n_threads(self.n_threads))
         self._set("early_stopping_rounds", check_patience(self.early_stopping_rounds) or None)
         self._set("n_folds", check_int("n_folds", self.n_folds, low=2))
-        if isinstance(self.max_bins, str):
-            check_choice("max_bins", self.max_bins, ("exact",), f", None or an integer from 1 to {_MOST_BINS}")
-        elif self.max_bins is not None:
-            self._set("max_bins", check_int("max_bins", self.max_bins, low=1, high=_MOST_BINS))
+        self._set("max_bins", check_max_bins_or_word(self.max_bins, ("exact",)))
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)  # the record is frozen for all others

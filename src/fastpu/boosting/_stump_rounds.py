@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from fastpu import _core
-from fastpu.boosting._folds import Chosen, Folds, LabelledRows, choose_round
+from fastpu.boosting._labelled_rows import LabelledRows
+from fastpu.boosting._rounds_by_folds import ChosenRounds, RoundSearch
 from fastpu.boosting._stump_options import StumpOptions
 from fastpu.boosting._stump_rows import bin_rows
 from fastpu.common._progress import Report, make_report
@@ -89,7 +90,7 @@ def boost(
     options: StumpOptions,
     rows: LabelledRows,
     judged: LabelledRows | None,
-    chosen: Chosen | None,
+    chosen: ChosenRounds | None,
     callback: RoundCallback[BoostRound] | None,
     progress: bool,
 ) -> _core.StumpBoostResult:
@@ -103,21 +104,15 @@ def boost(
 
 def choose_rounds(
     options: StumpOptions, rows: LabelledRows, judged: LabelledRows | None, rng: np.random.Generator
-) -> Chosen | None:
+) -> ChosenRounds | None:
     """Return the number of rounds that folds choose, or None if they have nothing to choose."""
     if options.early_stopping_rounds is None or judged is not None:
         return None
 
-    patience = options.early_stopping_rounds
-    folds = Folds.of(rows, options.n_folds, rng)
-    # How many rounds the choice needs is not known, so the folds are fitted again with twice as many until it is final.
-    n_rounds = min(options.n_rounds, 4 * patience)
-    while True:
-        results = [boost_rows(options, train, held_out, n_rounds, None) for train, held_out in folds]
-        chosen = choose_round(results, patience)
-        if chosen.is_final or n_rounds == options.n_rounds:
-            return chosen
-        n_rounds = min(options.n_rounds, 2 * n_rounds)
+    search = RoundSearch(rows, options.n_folds, rng, n_rounds=options.n_rounds, patience=options.early_stopping_rounds)
+    while not search.is_over:
+        search.add([boost_rows(options, train, held_out, search.n_rounds, None) for train, held_out in search.folds()])
+    return search.chosen
 
 
 def boost_rows(

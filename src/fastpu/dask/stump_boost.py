@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from fastpu import _core
-from fastpu.boosting._folds import LabelledRows
+from fastpu.boosting._labelled_rows import LabelledRows
 from fastpu.boosting._stump_model import make_model
 from fastpu.boosting._stump_options import STOP_TOL, StepName, StumpOptions
 from fastpu.boosting._stump_rounds import BoostRound, RoundReporter
@@ -18,30 +17,36 @@ from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_report
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import RoundCallback
-from fastpu.dask._binning import open_fit
-from fastpu.dask._client import waits_outside_the_pool
-from fastpu.dask._members import Holding, Members, SpreadRows
+from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback
+from fastpu.dask._census import take_census
+from fastpu.dask._client import Client, find_client, waits_outside_the_pool
+from fastpu.dask._collections import DaskMatrix, DaskVector, read_rows
+from fastpu.dask._fit_data import open_fit_data, require_eval_set
+from fastpu.dask._members import Exchange, Members
+from fastpu.dask._spread_rows import SpreadRows, SpreadScoredRows
+from fastpu.dask._worker_rows import WorkerRows
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
+from fastpu.model._profile import keep_profile, rows_of_profile
+from fastpu.tree._binning import check_max_bins
 
 
 @answers_unknown_keywords
 @waits_outside_the_pool
 def fit_pnu_auc_boost(
-    X: object,
-    y: object,
+    X: DaskMatrix,
+    y: DaskVector,
     *,
-    client: object = None,
+    client: Client | None = None,
     n_rounds: int = 200,
     gamma: float = 0.5,
     rho: float = 0.01,
     max_bins: int | BinnedFeatures | None = None,
     step: StepName = "jensen",
-    eval_set: tuple[object, object] | None = None,
+    eval_set: tuple[DaskMatrix | MatrixLike, DaskVector | LabelsLike] | None = None,
     early_stopping_rounds: int | None = None,
     stop_tol: float = STOP_TOL,
-    sample_weight: object = None,
+    sample_weight: DaskVector | None = None,
     n_threads: int | None = None,
     callback: RoundCallback[BoostRound] | None = None,
     progress: bool = False,
@@ -141,12 +146,12 @@ def fit_pnu_auc_boost(
     >>> bool((model.alphas == alone.alphas).all()) and model.threshold == alone.threshold
     True
     """
-    given = locals()
     if isinstance(max_bins, str):
         raise ValueError(
             f"max_bins must be None, an integer or BinnedFeatures in fastpu.dask, got {max_bins!r}: a search of every "
             f"threshold needs all rows in one order, on one machine"
         )
+    cuts = max_bins if isinstance(max_bins, BinnedFeatures) else check_max_bins(max_bins)
     options = StumpOptions(
         function="fit_pnu_auc_boost",
         title="PNUAUCBoost",
@@ -158,36 +163,60 @@ def fit_pnu_auc_boost(
         n_rounds=n_rounds,
         stop_tol=stop_tol,
         early_stopping_rounds=early_stopping_rounds,
+        n_threads=n_threads,
     )
-    data = open_fit(given, lambda groups, total: check_group_counts(options, groups, is_weighted=total is not None))
+    require_eval_set(early_stopping_rounds, eval_set)
+
+    connected = find_client(client)
+    partitions = read_rows(X, y, sample_weight)
+    census = take_census(connected, partitions)
+    check_group_counts(options, census.all_groups, is_weighted=census.is_weighted)
+    data = open_fit_data(connected, partitions, census, cuts, eval_set, n_threads)
     with (
         make_report(callback, progress, total=options.n_rounds, description=options.title) as report,
-        closing(data.hold()) as rows,
+        closing(data.bin_on_workers()) as rows,
     ):
-        reporter = None if report is None else RoundReporter(report, options.n_rounds, data.held is not None)
-        with closing(Members(rows, partial(boost_as_member, options))) as members:
-            result = follow_members(options, data.form, data.held, members.exchange, _Watch(rows, reporter))
+        reporter = None if report is None else RoundReporter(report, options.n_rounds, data.has_eval_set)
+        with closing(Members(rows, MemberStumps(options))) as members:
+            on_round = DriverRounds(rows, reporter)
+            result = follow_members(options, data.form, data.eval_rows, members.exchange, on_round)
         model = make_model(options, data.form, result)
-        return rows.scored().with_threshold(model)
+        scored = SpreadScoredRows.read(rows)
+        model = scored.with_threshold(model)
+        numbers = rows_of_profile(scored.labels.size, scored.labels, scored.weights)
+        keep_profile(model, rows.take(numbers), numbers)
+        return model
 
 
 @dataclass(frozen=True)
-class _Watch:
+class MemberStumps:
+    """What a worker does: it makes all rounds on its rows, together with the other members."""
+
+    options: StumpOptions
+
+    def __call__(self, rows: WorkerRows, exchange: Exchange, n_threads: int, /) -> None:
+        """Make the rounds."""
+        boost_as_member(self.options, rows, exchange, n_threads)
+
+
+@dataclass(frozen=True)
+class DriverRounds:
     """What the core calls on the driver after every round: errors of workers then name the round."""
 
     rows: SpreadRows
     reporter: RoundReporter | None
 
     def __call__(self, round_: int, *stump: Any) -> bool:
+        """Note the round, report it if somebody wants to know, and return whether the fit is to end."""
         self.rows.where = f"after round {round_}"
         return self.reporter is not None and self.reporter(round_, *stump)
 
 
 def boost_as_member(
-    options: StumpOptions, rows: Holding, exchange: Callable[[str, bytes], bytes], n_threads: int
+    options: StumpOptions, rows: WorkerRows, exchange: Exchange, n_threads: int
 ) -> _core.StumpBoostResult:
-    """Make all rounds on the rows that a worker holds, together with the other members."""
-    features: BinnedFeatures = rows.features
+    """Make all rounds on the rows of a worker, together with the other members."""
+    features = rows.binned()
     return _core.stump_boost_as_member(
         features._native,
         rows.labels,
@@ -204,8 +233,8 @@ def boost_as_member(
 def follow_members(
     options: StumpOptions,
     form: BinnedFeatures,
-    judged: LabelledRows | None,
-    exchange: Callable[[str, bytes], bytes],
+    eval_rows: LabelledRows | None,
+    exchange: Exchange,
     on_round: Callable[..., bool] | None = None,
 ) -> _core.StumpBoostResult:
     """Make the same rounds as the members without rows; `form` has the cuts. The driver alone judges and reports."""
@@ -214,9 +243,9 @@ def follow_members(
         None,
         None,
         category_flags(form.categories, form.n_features),
-        options.for_core(options.n_rounds, None if judged is None else options.early_stopping_rounds),
+        options.for_core(options.n_rounds, None if eval_rows is None else options.early_stopping_rounds),
         exchange=exchange,
-        eval_set=None if judged is None else (judged.features, judged.labels, None),
+        eval_set=None if eval_rows is None else (eval_rows.features, eval_rows.labels, None),
         callback=on_round,
         n_threads=resolve_n_threads(None),
     )
