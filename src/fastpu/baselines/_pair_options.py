@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._frozen import set_fields
 from fastpu.common._params import MANY, check_choice, check_float, check_int, entries_of
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import LabelsLike, MatrixLike, VectorLike
@@ -41,15 +42,15 @@ class PairOptions:
     def __post_init__(self) -> None:
         for name, entry in entries_of("lam", self.lam).items():
             check_float(name, entry, low=0)
-        self._set("tol", check_float("tol", self.tol, low=0, open_low=True))
-        self._set("max_iter", min(check_int("max_iter", self.max_iter, low=1), MANY))
-        self._set("threads", resolve_n_threads(self.n_threads))
-        self._set("model", check_choice("model", self.model, ("linear", "gauss")))
-        self._set("n_centers", min(check_int("n_centers", self.n_centers, low=1), MANY))
-        self._set("bandwidth", check_bandwidth(self.model, self.centers, self.bandwidth))
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)  # the record is frozen for all others
+        set_fields(
+            self,
+            tol=check_float("tol", self.tol, low=0, open_low=True),
+            max_iter=min(check_int("max_iter", self.max_iter, low=1), MANY),
+            threads=resolve_n_threads(self.n_threads),
+            model=check_choice("model", self.model, ("linear", "gauss")),
+            n_centers=min(check_int("n_centers", self.n_centers, low=1), MANY),
+            bandwidth=check_bandwidth(self.model, self.centers, self.bandwidth),
+        )
 
     @property
     def lams(self) -> list[float]:

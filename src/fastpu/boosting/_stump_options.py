@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from fastpu import _core
 from fastpu.boosting._eval_set import check_patience
+from fastpu.common._frozen import set_fields
 from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._threads import resolve_n_threads
 from fastpu.tree._binning import check_max_bins_or_word
@@ -42,18 +43,18 @@ class StumpOptions:
     threads: int = field(init=False)  # that a call may use
 
     def __post_init__(self) -> None:
-        self._set("gamma", check_float("gamma", self.gamma, low=0, high=1))
-        self._set("rho", check_float("rho", self.rho, low=0, high=1, open_high=True))
-        self._set("step", check_choice("step", self.step, ("jensen", "line_search")))
-        self._set("n_rounds", check_int("n_rounds", self.n_rounds, low=1))
-        self._set("stop_tol", check_float("stop_tol", self.stop_tol, low=0))
-        self._set("threads", resolve_n_threads(self.n_threads))
-        self._set("early_stopping_rounds", check_patience(self.early_stopping_rounds) or None)
-        self._set("n_folds", check_int("n_folds", self.n_folds, low=2))
-        self._set("max_bins", check_max_bins_or_word(self.max_bins, ("exact",)))
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)  # the record is frozen for all others
+        set_fields(
+            self,
+            gamma=check_float("gamma", self.gamma, low=0, high=1),
+            rho=check_float("rho", self.rho, low=0, high=1, open_high=True),
+            step=check_choice("step", self.step, ("jensen", "line_search")),
+            n_rounds=check_int("n_rounds", self.n_rounds, low=1),
+            stop_tol=check_float("stop_tol", self.stop_tol, low=0),
+            threads=resolve_n_threads(self.n_threads),
+            early_stopping_rounds=check_patience(self.early_stopping_rounds) or None,
+            n_folds=check_int("n_folds", self.n_folds, low=2),
+            max_bins=check_max_bins_or_word(self.max_bins, ("exact",)),
+        )
 
     @property
     def ranks(self) -> bool:
