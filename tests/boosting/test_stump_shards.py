@@ -108,7 +108,7 @@ def test_more_rows_than_sums_have_room_for_are_refused():
     groups = np.array([1, 2**34, 5]).tobytes() + np.ones(3).tobytes()
 
     def exchange_as(exchange):
-        return lambda operation, own: groups if operation == "join" else exchange(operation, own)
+        return lambda how, part: groups if how == "join" else exchange(how, part)
 
     with pytest.raises(ValueError, match="X must have at most 17179869184 rows, got 17179869190"):
         fit_shards(fastpu.bin_features(X), y, 2, n_rounds=3, exchange_as=exchange_as)

@@ -18,7 +18,7 @@ FITS = {
     "fit_boosted_trees": {"n_rounds": 3, "random_state": 0},
     "fit_pnu_auc_boost": {"n_rounds": 3},
 }
-SIZES = (900, 0, 700, 1400)
+SIZES = (900, 0, 700, 1, 1399)  # of the worker with one row none may be drawn
 
 
 def test_the_profile_is_that_of_a_fit_on_bins(monkeypatch):
@@ -27,7 +27,7 @@ def test_the_profile_is_that_of_a_fit_on_bins(monkeypatch):
     X[::7, 1] = np.nan
     weights = np.random.default_rng(0).choice([0.0, 1.0, 3.0], len(y))
     far = [chunked(values, SIZES) for values in (X, y, weights)]
-    with local_cluster(2, processes=False) as client:
+    with local_cluster(4, processes=False) as client:
         models = {
             name: getattr(fastpu.dask, name)(far[0], far[1], sample_weight=far[2], client=client, **options)
             for name, options in FITS.items()
@@ -41,3 +41,16 @@ def test_the_profile_is_that_of_a_fit_on_bins(monkeypatch):
         for key, values in expected.items():
             np.testing.assert_array_equal(found[key], values, err_msg=f"{name}: {key}")
         assert models[name].check(X[:500]).n_before == found["rows"][0] == 500
+
+
+def test_rows_like_those_of_training_are_called_alike():
+    X, y = rows(2000)
+    X[:, 2] = np.random.default_rng(1).choice([0.0, 1.0, 2.0, 3.0, 10.0], len(y))  # the last value is far from its cut
+    with local_cluster(1, processes=False) as client:
+        far = [chunked(values, (1200, 800)) for values in (X, y)]
+        model = fastpu.dask.fit_forest(*far, client=client, n_trees=20, random_state=0)
+    report = model.check(X[y == 0])
+    assert not report.unlike
+    assert all(column.shift.distance < 0.05 for column in report.columns)
+    X[:, 2] += 1.0
+    assert model.check(X[y == 0]).unlike == (2,)

@@ -124,7 +124,7 @@ class BoostedTreesOptions:
         n_pos, n_unl, _ = label_counts(labels, weights)  # negative rows are in every bag
         return bag_sizes(self.bag_ratio, n_pos, n_unl, _AUTO_BAGS)
 
-    def of_core(
+    def for_core(
         self,
         *,
         prior: float,

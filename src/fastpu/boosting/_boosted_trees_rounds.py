@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -47,10 +48,11 @@ class BoostedTreesRound:
     eval_auc: float | None
 
 
-RoundOfCore = Callable[[int, int, int, int, float, float], bool]
+#: What the core calls after each round, with the fields of `BoostedTreesRound` as numbers; True ends the fit.
+OnRound: TypeAlias = Callable[[int, int, int, int, float, float], bool]
 
 
-def round_callback(report: Report | None, n_rounds: int, n_bags: int, *, has_eval_set: bool) -> RoundOfCore | None:
+def round_callback(report: Report | None, n_rounds: int, n_bags: int, *, has_eval_set: bool) -> OnRound | None:
     """Return what the core calls with the numbers of each round; None without a report."""
     if report is None:
         return None
@@ -99,7 +101,7 @@ def boost_trees(
         eval_rows=eval_rows,
         early_stopping_rounds=0 if eval_rows is None else options.patience,
         init_model=init_model,
-        callback=round_callback(report, n_before + n_rounds, options.n_bags, has_eval_set=eval_rows is not None),
+        on_round=round_callback(report, n_before + n_rounds, options.n_bags, has_eval_set=eval_rows is not None),
     )
 
 
@@ -114,12 +116,12 @@ def _boost(
     eval_rows: LabelledRows | None,
     early_stopping_rounds: int = 0,
     init_model: TreeEnsemble | None = None,
-    callback: RoundOfCore | None = None,
+    on_round: OnRound | None = None,
 ) -> _core.BoostedTreesResult:
     features = rows.features
     if not isinstance(features, BinnedFeatures):
         raise TypeError("rows must be binned")
-    core_options = options.of_core(
+    core_options = options.for_core(
         prior=prior,
         bags=options.bag_sizes(rows.labels, rows.weights),
         n_features=features.n_features,
@@ -140,6 +142,6 @@ def _boost(
         init=trees_before,
         init_oob_sum=init_model.oob_sum if init_model is not None and options.has_bags else None,
         eval_set=None if eval_rows is None else (eval_rows.features, eval_rows.labels, eval_rows.weights),
-        callback=callback,
+        callback=on_round,
         n_threads=n_threads,
     )

@@ -12,7 +12,7 @@ from fastpu.boosting._labelled_rows import LabelledRows
 from fastpu.dask._census import Census, read_training
 from fastpu.dask._client import Client, results_of
 from fastpu.dask._collections import Partitions, is_collection, read_rows
-from fastpu.dask._partition_tasks import n_rows_of, read_labels, read_matrix, sent, start_tasks
+from fastpu.dask._partition_tasks import n_rows_of, read_labels, read_matrix, send_once, start_tasks
 from fastpu.dask._worker_rows import WorkerRows
 from fastpu.data._categories import columns_in_sets
 from fastpu.data._matrix import DenseMatrix, Matrix, columns_of
@@ -23,7 +23,7 @@ from fastpu.data.binned_features import BinnedFeatures, bin_at, stacked_bins
 
 def bin_partitions(client: Client, rows: Partitions, form: BinnedFeatures, census: Census | None = None) -> list[Any]:
     """Return the futures of the binned partitions; `census` is that of training rows, and None for an eval_set."""
-    return start_tasks(client, _bin, rows, sent(form), sent(census))
+    return start_tasks(client, _bin, rows, send_once(form), send_once(census))
 
 
 def bin_eval_set(client: Client, eval_set: Any, form: BinnedFeatures) -> LabelledRows | None:

@@ -66,7 +66,7 @@ def boost_trees(
         driver = rounds.member(form, so_far, members.exchange, n_threads)
         while so_far.is_open(rounds.n_rounds):
             grown = rounds.next_rounds(
-                driver, so_far, form.n_features, n_threads, eval_rows=data.eval_rows, callback=after_round
+                driver, so_far, form.n_features, n_threads, eval_rows=data.eval_rows, on_round=after_round
             )
             so_far.add(grown)
             so_far.status = after_round.status or so_far.status

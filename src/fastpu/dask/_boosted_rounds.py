@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.boosting._boosted_trees_model import BoostedRounds
 from fastpu.boosting._boosted_trees_options import NO_BAGS, BoostedTreesOptions
-from fastpu.boosting._boosted_trees_rounds import RoundOfCore
+from fastpu.boosting._boosted_trees_rounds import OnRound
 from fastpu.boosting._labelled_rows import LabelledRows
 from fastpu.dask._members import Exchange
 from fastpu.dask._worker_rows import WorkerRows
@@ -169,10 +169,10 @@ class MemberRounds:
         n_threads: int,
         *,
         eval_rows: LabelledRows | None = None,
-        callback: RoundOfCore | None = None,
+        on_round: OnRound | None = None,
     ) -> _core.BoostedTreesResult:
         """Make `n_at_once` further rounds, or those that are left."""
-        core_options = self.options.of_core(
+        core_options = self.options.for_core(
             prior=self.prior,
             bags=NO_BAGS,
             n_features=n_features,
@@ -184,7 +184,7 @@ class MemberRounds:
             core_options,
             init=so_far.trees,
             eval_set=None if eval_rows is None else (eval_rows.features, eval_rows.labels, eval_rows.weights),
-            callback=callback,
+            callback=on_round,
             n_threads=n_threads,
         )
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fastpu.common._text import short
 from fastpu.dask._client import Client, results_of
 from fastpu.dask._collections import Partitions
-from fastpu.dask._partition_tasks import n_rows_of, read_labels, read_matrix, sent, start_tasks
+from fastpu.dask._partition_tasks import n_rows_of, read_labels, read_matrix, send_once, start_tasks
 from fastpu.data._categories import (
     LEVELS,
     Kept,
@@ -223,7 +223,7 @@ def take_census(client: Client, rows: Partitions, *, are_relative: bool = False)
         return census
     if census.is_weighted:
         census = replace(census, units=Units.of(census.all_groups, mass, are_relative=are_relative))
-    tasks = start_tasks(client, _count_categories, rows, sent(census))
+    tasks = start_tasks(client, _count_categories, rows, send_once(census))
     counted = results_of(client, tasks, "counting categories")
     present_counts = [part for part in counted if part is not None]
     counts = {column: ColumnCounts.added([part[column] for part in present_counts]) for column in present_counts[0]}

@@ -88,7 +88,7 @@ class GrowthTask:
     n_trees: int
 
     def core_options(self, features: BinnedFeatures) -> _core.ForestOptions:
-        return self.options.of_core(
+        return self.options.for_core(
             prior=self.prior,
             bags=self.bags,
             n_features=features.n_features,

@@ -33,9 +33,9 @@ class Exchange(Protocol):
 
 
 class MemberFit(Protocol):
-    """What every member of a fit runs on its rows."""
+    """What every member of a fit runs on its rows; what it returns stays on the worker."""
 
-    def __call__(self, rows: WorkerRows, exchange: Exchange, n_threads: int, /) -> None: ...
+    def __call__(self, rows: WorkerRows, exchange: Exchange, n_threads: int, /) -> object: ...
 
 
 # ---- On a worker ----

@@ -58,6 +58,6 @@ def start_tasks(client: Client, function: Any, rows: Partitions, *also: Any) -> 
     return list(client.compute([lazy(function, *part, number, *also) for number, part in enumerate(parts)]))
 
 
-def sent(value: object) -> Any:
+def send_once(value: object) -> Any:
     """Return a value that is sent once for all tasks, and again where a worker is lost."""
     return dask.delayed(value, pure=False, traverse=False)

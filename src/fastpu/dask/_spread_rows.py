@@ -80,13 +80,15 @@ class SpreadRows:
         """Return the rows with these numbers, which ascend."""
         first_row = np.cumsum(self._sizes) - self._sizes
         by_part = np.split(rows, np.searchsorted(rows, first_row[1:]))
-        wanted, numbers_of_taken = [], []
-        for partitions in self.partitions:
+        tasks, numbers_of_taken = [], []
+        for of_worker, partitions in zip(self.of_workers, self.partitions, strict=True):
+            numbers = np.concatenate([by_part[k] for k in partitions])
             starts = np.cumsum([0, *self._sizes[partitions]])  # of the partitions within the rows of the worker
             own = [by_part[k] - first_row[k] + start for k, start in zip(partitions, starts, strict=False)]
-            wanted.append((np.concatenate(own),))
-            numbers_of_taken.append(np.concatenate([by_part[k] for k in partitions]))
-        taken = stacked_bins(self.ask(take_rows, wanted, "taking a profile of the rows"))
+            if numbers.size:
+                tasks.append(self.client.submit(take_rows, of_worker, np.concatenate(own), pure=False))
+                numbers_of_taken.append(numbers)
+        taken = stacked_bins(results_of(self.client, tasks, "taking a profile of the rows"))
         return taken[np.argsort(np.concatenate(numbers_of_taken))]
 
     def _in_order(self, of_workers: Sequence[NDArray[Any]]) -> NDArray[Any]:

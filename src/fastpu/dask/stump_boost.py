@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from fastpu import _core
@@ -151,7 +152,6 @@ def fit_pnu_auc_boost(
             f"max_bins must be None, an integer or BinnedFeatures in fastpu.dask, got {max_bins!r}: a search of every "
             f"threshold needs all rows in one order, on one machine"
         )
-    cuts = max_bins if isinstance(max_bins, BinnedFeatures) else check_max_bins(max_bins)
     options = StumpOptions(
         function="fit_pnu_auc_boost",
         title="PNUAUCBoost",
@@ -163,9 +163,10 @@ def fit_pnu_auc_boost(
         n_rounds=n_rounds,
         stop_tol=stop_tol,
         early_stopping_rounds=early_stopping_rounds,
-        n_threads=n_threads,
     )
+    cuts = max_bins if isinstance(max_bins, BinnedFeatures) else check_max_bins(max_bins)
     require_eval_set(early_stopping_rounds, eval_set)
+    resolve_n_threads(n_threads)
 
     connected = find_client(client)
     partitions = read_rows(X, y, sample_weight)
@@ -174,40 +175,27 @@ def fit_pnu_auc_boost(
     data = open_fit_data(connected, partitions, census, cuts, eval_set, n_threads)
     with (
         make_report(callback, progress, total=options.n_rounds, description=options.title) as report,
-        closing(data.bin_on_workers()) as rows,
+        closing(data.bin_on_workers()) as spread,
     ):
         reporter = None if report is None else RoundReporter(report, options.n_rounds, data.has_eval_set)
-        with closing(Members(rows, MemberStumps(options))) as members:
-            on_round = DriverRounds(rows, reporter)
-            result = follow_members(options, data.form, data.eval_rows, members.exchange, on_round)
-        model = make_model(options, data.form, result)
-        scored = SpreadScoredRows.read(rows)
-        model = scored.with_threshold(model)
-        numbers = rows_of_profile(scored.labels.size, scored.labels, scored.weights)
-        keep_profile(model, rows.take(numbers), numbers)
+        with closing(Members(spread, partial(boost_as_member, options))) as members:
+            result = follow_members(options, data.form, data.eval_rows, members.exchange, AfterRound(spread, reporter))
+        rows = SpreadScoredRows.read(spread)
+        model = rows.with_threshold(make_model(options, data.form, result))
+        numbers = rows_of_profile(rows.labels.size, rows.labels, rows.weights)
+        keep_profile(model, spread.take(numbers), numbers)
         return model
 
 
 @dataclass(frozen=True)
-class MemberStumps:
-    """What a worker does: it makes all rounds on its rows, together with the other members."""
-
-    options: StumpOptions
-
-    def __call__(self, rows: WorkerRows, exchange: Exchange, n_threads: int, /) -> None:
-        """Make the rounds."""
-        boost_as_member(self.options, rows, exchange, n_threads)
-
-
-@dataclass(frozen=True)
-class DriverRounds:
+class AfterRound:
     """What the core calls on the driver after every round: errors of workers then name the round."""
 
     rows: SpreadRows
     reporter: RoundReporter | None
 
     def __call__(self, round_: int, *stump: Any) -> bool:
-        """Note the round, report it if somebody wants to know, and return whether the fit is to end."""
+        """Take the number of the round, and what the reporter takes after it."""
         self.rows.where = f"after round {round_}"
         return self.reporter is not None and self.reporter(round_, *stump)
 
@@ -233,7 +221,7 @@ def boost_as_member(
 def follow_members(
     options: StumpOptions,
     form: BinnedFeatures,
-    eval_rows: LabelledRows | None,
+    judged: LabelledRows | None,
     exchange: Exchange,
     on_round: Callable[..., bool] | None = None,
 ) -> _core.StumpBoostResult:
@@ -243,9 +231,9 @@ def follow_members(
         None,
         None,
         category_flags(form.categories, form.n_features),
-        options.for_core(options.n_rounds, None if eval_rows is None else options.early_stopping_rounds),
+        options.for_core(options.n_rounds, None if judged is None else options.early_stopping_rounds),
         exchange=exchange,
-        eval_set=None if eval_rows is None else (eval_rows.features, eval_rows.labels, None),
+        eval_set=None if judged is None else (judged.features, judged.labels, None),
         callback=on_round,
         n_threads=resolve_n_threads(None),
     )

@@ -50,7 +50,7 @@ def grow_forest(
     """Grow the trees; they and their out-of-bag sums come after those of `init_model`, if it is given."""
     features = rows.features
     n_before = 0 if init_model is None else init_model.n_trees
-    core_options = options.of_core(
+    core_options = options.for_core(
         prior=rows.prior,
         bags=options.bag_sizes(rows.labels, rows.weights),
         n_features=features.n_features,

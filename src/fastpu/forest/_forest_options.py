@@ -73,7 +73,7 @@ class ForestOptions:
         n_pos, n_unl, _ = label_counts(labels, weights)
         return bag_sizes(self.bag_ratio, n_pos, n_unl, AUTO_BAGS)
 
-    def of_core(
+    def for_core(
         self,
         *,
         prior: float,

@@ -148,8 +148,7 @@ def as_dense(matrix: Matrix | BinnedFeatures) -> DenseMatrix | None:
     in_sets = columns_in_sets(matrix.categories)
     for column, cuts in enumerate(matrix.cuts):
         codes = matrix.column(column).astype(np.int64)
-        last = cuts[-1] + 1.0 if cuts.size else 0.0
-        tops = np.append(cuts, max(last, np.nextafter(last, np.inf)))
+        tops = np.append(cuts, np.inf)  # the last bin has all larger numbers, also of rows that are not binned
         of_codes = np.arange(-1.0, codes.max(initial=0)) if column in in_sets else tops
         if cuts.size and cuts[0] == -np.inf:
             of_codes[0] = np.nan

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import MatrixLike
 from fastpu.data._categories import Kept, check_kept, columns_in_sets
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._calibration import of_training_rows
@@ -300,7 +301,7 @@ class TreeEnsemble(Model):
             self.calibration, self.calibration_knots, self.calibration_values, self.oob_decision_function
         )
 
-    def staged_decision_function(self, X: object, *, n_threads: int | None = None) -> Iterator[NDArray[np.float64]]:
+    def staged_decision_function(self, X: MatrixLike, *, n_threads: int | None = None) -> Iterator[NDArray[np.float64]]:
         """Yield the scores of the rows of `X` after each round of boosting, as a new array of shape (n,) every time.
 
         `X` and `n_threads` are those of `decision_function`, and so are the errors. The last array equals its result up
