@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
+from fastpu.common._frozen import set_fields
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._text import describe, short
@@ -47,7 +48,7 @@ class _PnuAuc:
     name: ClassVar[str] = "pnu_auc"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", check_float("gamma", self.gamma, low=0, high=1))
+        set_fields(self, gamma=check_float("gamma", self.gamma, low=0, high=1))
 
     def for_core(
         self,

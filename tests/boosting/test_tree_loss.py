@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
 from fastpu import _core
+from fastpu.boosting._boosted_trees_options import LossName
 from oracles import tree_loss as oracle
 
 #: Sums of some thousands of numbers, of which each is exact to some 1e-16.
@@ -15,6 +18,10 @@ OPTIONS = {"gamma": 0.7, "prior": 0.3}
 INFOS = {info.name: info for info in _core.tree_losses()}
 LOSSES = tuple(INFOS)
 each_loss = pytest.mark.parametrize("loss", LOSSES)
+
+
+def test_the_losses_of_the_core_are_those_that_boosted_trees_offer():
+    assert set(get_args(LossName)) == set(LOSSES)
 
 
 def problem(loss: str, *, n: int = 2003, labels=None, shift: float = 0.0, seed: int = 0):

@@ -24,8 +24,8 @@
 #include <array>
 #include <cstdint>
 
-#include "boosting/tree_loss_kernels.hpp"
-#include "fastpu/boosting/tree_loss.hpp"
+#include "boosting/loss_passes.hpp"
+#include "fastpu/boosting/tree_loss_terms.hpp"
 
 namespace fastpu::detail {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "boosting/tree_loss_kernels.hpp"
+#include "boosting/loss_passes.hpp"
 #include "common/vector_exp.hpp"
 #include "common/vector_lanes.hpp"
 

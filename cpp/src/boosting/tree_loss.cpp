@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "boosting/tree_loss_kernels.hpp"
 #include "boosting/tree_losses.hpp"
 #include "common/to_text.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
@@ -238,14 +239,6 @@ std::array<ListedLoss, sizeof...(Losses)> listed(detail::LossList<Losses...> /*l
 }
 
 }  // namespace
-
-void TreeLossTops::extend(const TreeLossTops& other) {
-  for (std::size_t k = 0; k < values.size(); ++k) values[k] = std::max(values[k], other.values[k]);
-}
-
-void TreeLossSums::add(const TreeLossSums& other) {
-  for (std::size_t k = 0; k < values.size(); ++k) values[k] += other.values[k];
-}
 
 std::vector<TreeLossInfo> tree_losses() {
   std::vector<TreeLossInfo> infos;

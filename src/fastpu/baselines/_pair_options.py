@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._frozen import set_fields
 from fastpu.common._params import MANY, check_choice, check_float, check_int, entries_of
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import LabelsLike, MatrixLike, VectorLike
@@ -36,19 +37,20 @@ class PairOptions:
     tol: float
     max_iter: int
     n_threads: int | None
+    threads: int = field(init=False)  # that a call may use
 
     def __post_init__(self) -> None:
         for name, entry in entries_of("lam", self.lam).items():
             check_float(name, entry, low=0)
-        self._set("tol", check_float("tol", self.tol, low=0, open_low=True))
-        self._set("max_iter", min(check_int("max_iter", self.max_iter, low=1), MANY))
-        resolve_n_threads(self.n_threads)
-        self._set("model", check_choice("model", self.model, ("linear", "gauss")))
-        self._set("n_centers", min(check_int("n_centers", self.n_centers, low=1), MANY))
-        self._set("bandwidth", check_bandwidth(self.model, self.centers, self.bandwidth))
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)  # the record is frozen for all others
+        set_fields(
+            self,
+            tol=check_float("tol", self.tol, low=0, open_low=True),
+            max_iter=min(check_int("max_iter", self.max_iter, low=1), MANY),
+            threads=resolve_n_threads(self.n_threads),
+            model=check_choice("model", self.model, ("linear", "gauss")),
+            n_centers=min(check_int("n_centers", self.n_centers, low=1), MANY),
+            bandwidth=check_bandwidth(self.model, self.centers, self.bandwidth),
+        )
 
     @property
     def lams(self) -> list[float]:
@@ -59,11 +61,6 @@ class PairOptions:
     def is_one(self) -> bool:
         """Whether `lam` is a number and not a sequence, so that there is one model and not a list."""
         return "lam" in entries_of("lam", self.lam)
-
-    @property
-    def threads(self) -> int:
-        """The number of threads that a call may use."""
-        return resolve_n_threads(self.n_threads)
 
     def params(self) -> dict[str, object]:
         """Return the options that a model keeps a record of, but for `lam`."""

@@ -105,8 +105,7 @@ def _make_rank_model(
     )
     scored = ScoredRowsInMemory(rows.labels, rows.weights, rows.matrix, options.threads)
     model = scored.with_threshold(model)
-    scores = scored.scores(model)  # those that the threshold was placed by
-    n_positive = int(np.count_nonzero(scores > model.threshold))
+    n_positive = int(np.count_nonzero(scored.scores(model) > model.threshold))
     trouble = ""
     if solution.status == "indefinite":
         reason = "" if solution.smallest is None else f": the smallest eigenvalue of A + lam is {solution.smallest:.3g}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,9 @@ from fastpu.tree._max_features import MaxFeatures, check_max_features, number_of
 
 FUNCTION = "fit_boosted_trees"
 LossName: TypeAlias = Literal["pnu_auc", "logistic", "upu"]
-LOSSES: tuple[str, ...] = get_args(LossName)
-LOSSES_WITH_PRIOR = ("upu",)
+#: The losses of the core by their names, with what each of them needs.
+LOSSES = {info.name: info for info in _core.tree_losses()}
+LOSSES_WITH_PRIOR = tuple(name for name, info in LOSSES.items() if info.needs_prior)
 NO_BAGS = BagSizes((1,))
 
 _AUTO_BAGS = AutoBags(ratio=3.0, least_unl=(200,), few_pos=4)
@@ -56,10 +57,10 @@ class BoostedTreesOptions:
 
     def __post_init__(self) -> None:
         checked = check_loss_and_prior(
-            self.loss, self.prior, self.scenario, losses=LOSSES, with_prior=LOSSES_WITH_PRIOR
+            self.loss, self.prior, self.scenario, losses=tuple(LOSSES), with_prior=LOSSES_WITH_PRIOR
         )
         gamma = check_float("gamma", self.gamma, low=0, high=1)
-        if checked.loss != "pnu_auc" and gamma != _GAMMA:
+        if not LOSSES[checked.loss].needs_gamma and gamma != _GAMMA:
             raise ValueError(f"gamma must be left at {_GAMMA} for loss={checked.loss!r}, which has none, got {gamma:g}")
         n_bags, bag_ratio = check_int("n_bags", self.n_bags, low=1), check_bag_ratio(self.bag_ratio)
         if n_bags == 1 and bag_ratio != "auto":
@@ -166,7 +167,7 @@ class BoostedTreesOptions:
             counts += " of positive weight"
             if weight < _LEAST_WEIGHT:
                 raise ValueError(f"sample_weight must sum to at least {_LEAST_WEIGHT:g}: rows count by it, got less")
-        if self.loss != "pnu_auc":
+        if not LOSSES[self.loss].takes_negatives:
             if n_neg:
                 raise ValueError(
                     f"y must hold +1 and 0 alone for loss={self.loss!r}, got {counts}; loss='pnu_auc' takes labelled "

@@ -77,7 +77,7 @@ def place_threshold(options: StumpOptions, rows: LabelledRows, model: StumpEnsem
     if options.ranks:
         return scored.with_threshold(model)
     if model.features.size and model.status != "callback":  # a chosen threshold always has rows on both sides
-        warn_if_alike(options.function, span_of(scored.score(model)), "choose another gamma or n_rounds")
+        warn_if_alike(options.function, span_of(scored.scores(model)), "choose another gamma or n_rounds")
     return model
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from fastpu import _core
 from fastpu.boosting._eval_set import check_patience
+from fastpu.common._frozen import set_fields
 from fastpu.common._params import MANY, check_choice, check_float, check_int
 from fastpu.common._threads import resolve_n_threads
+from fastpu.tree._binning import check_max_bins_or_word
 
 StepName: TypeAlias = Literal["jensen", "line_search"]
 MaxBins: TypeAlias = int | Literal["exact"] | None
 
 STOP_TOL = 1e-9  # the default: it is met in practice only where nothing is left to gain
-_MOST_BINS = 65_535
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,33 +40,26 @@ class StumpOptions:
     n_folds: int = 5
     max_bins: MaxBins = None
     n_threads: int | None = None
+    threads: int = field(init=False)  # that a call may use
 
     def __post_init__(self) -> None:
-        self._set("gamma", check_float("gamma", self.gamma, low=0, high=1))
-        self._set("rho", check_float("rho", self.rho, low=0, high=1, open_high=True))
-        self._set("step", check_choice("step", self.step, ("jensen", "line_search")))
-        self._set("n_rounds", check_int("n_rounds", self.n_rounds, low=1))
-        self._set("stop_tol", check_float("stop_tol", self.stop_tol, low=0))
-        resolve_n_threads(self.n_threads)
-        self._set("early_stopping_rounds", check_patience(self.early_stopping_rounds) or None)
-        self._set("n_folds", check_int("n_folds", self.n_folds, low=2))
-        if isinstance(self.max_bins, str):
-            check_choice("max_bins", self.max_bins, ("exact",), f", None or an integer from 1 to {_MOST_BINS}")
-        elif self.max_bins is not None:
-            self._set("max_bins", check_int("max_bins", self.max_bins, low=1, high=_MOST_BINS))
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)  # the record is frozen for all others
+        set_fields(
+            self,
+            gamma=check_float("gamma", self.gamma, low=0, high=1),
+            rho=check_float("rho", self.rho, low=0, high=1, open_high=True),
+            step=check_choice("step", self.step, ("jensen", "line_search")),
+            n_rounds=check_int("n_rounds", self.n_rounds, low=1),
+            stop_tol=check_float("stop_tol", self.stop_tol, low=0),
+            threads=resolve_n_threads(self.n_threads),
+            early_stopping_rounds=check_patience(self.early_stopping_rounds) or None,
+            n_folds=check_int("n_folds", self.n_folds, low=2),
+            max_bins=check_max_bins_or_word(self.max_bins, ("exact",)),
+        )
 
     @property
     def ranks(self) -> bool:
         """Whether adding a constant to all scores changes nothing, so that 0 is no natural threshold."""
         return self.loss == "auc"
-
-    @property
-    def threads(self) -> int:
-        """The number of threads that a call may use."""
-        return resolve_n_threads(self.n_threads)
 
     @property
     def unused_label(self) -> int | None:

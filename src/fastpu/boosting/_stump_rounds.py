@@ -111,7 +111,7 @@ def choose_rounds(
 
     search = RoundSearch(rows, options.n_folds, rng, n_rounds=options.n_rounds, patience=options.early_stopping_rounds)
     while not search.is_over:
-        search.add([boost_rows(options, train, judged, search.n_rounds, None) for train, judged in search.folds()])
+        search.add([boost_rows(options, train, held_out, search.n_rounds, None) for train, held_out in search.folds()])
     return search.chosen
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.boosting._labelled_rows import LabelledRows, row_counts
-from fastpu.boosting._stump_options import MaxBins, StumpOptions
+from fastpu.boosting._stump_options import StumpOptions
 from fastpu.common._params import MANY
 from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, VectorLike
 from fastpu.data._categories import category_flags
@@ -15,9 +15,10 @@ from fastpu.data._clusters import cluster_numbers
 from fastpu.data._matrix import Matrix
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._training_rows import warn_of_balancing
-from fastpu.data._validate import check_labels, check_matrix, check_sample_weight, label_counts
+from fastpu.data._validate import check_labels, check_sample_weight, label_counts
 from fastpu.data.binned_features import BinnedFeatures, binned
 from fastpu.model._threshold import GROUP
+from fastpu.tree._binning import check_bins_of, read_features
 
 #: With max_bins=None every threshold of a feature is searched that has at most so many distinct values, ...
 MOST_DISTINCT = 20_000
@@ -29,7 +30,8 @@ def read_rows(
     X: MatrixLike, y: LabelsLike, sample_weight: VectorLike | None, groups: GroupsLike | None, options: StumpOptions
 ) -> LabelledRows:
     """Return the rows of a fit, checked. Rows that the loss does not read have the weight 0, or are left out."""
-    features = _read_features(X, options.max_bins)
+    features = read_features(X)
+    check_bins_of(features, options.max_bins)
     warn_of_other_order(X, y=y, sample_weight=sample_weight, groups=groups)
     labels = check_labels(y, features.n_rows)
     weights = check_sample_weight(sample_weight, features.n_rows)
@@ -44,16 +46,6 @@ def read_rows(
     if options.leaves_out_unlabeled and isinstance(features, Matrix) and not labels.all():
         return rows.take(np.flatnonzero(labels))
     return rows
-
-
-def _read_features(X: MatrixLike, max_bins: MaxBins) -> Matrix | BinnedFeatures:
-    if not isinstance(X, BinnedFeatures):
-        return check_matrix(X, finite=False, categories="learn")
-    if max_bins is not None and max_bins != X.max_bins:
-        raise ValueError(
-            f"max_bins must be None (or {X.max_bins}, as in X) where X is BinnedFeatures, got {max_bins!r}"
-        )
-    return X
 
 
 def check_group_counts(options: StumpOptions, sizes: tuple[int, int, int], *, is_weighted: bool) -> None:
