@@ -109,6 +109,7 @@ sphinx_gallery_conf = {
         "svm_or_forest.py",
         "explain_a_forest.py",
         "labels_not_at_random.py",
+        "presence.py",
         "check_rows.py",
         "plots.py",
     ].index,
