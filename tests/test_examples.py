@@ -217,7 +217,7 @@ def test_genes(example, data, tmp_path):
     table = figures(example("genes", "--data", data, "--splits", 2))
     assert len(table) == 6
     assert all(area > 0.7 for _, area, _, _, _ in table)
-    assert pictures(tmp_path) == ["genes_costs.png", "genes_path.png"]
+    assert pictures(tmp_path) == ["genes_costs.png"]
     X, positive = genes()
     fetched = openml(X, np.where(positive, "ALL", "AML"))
     assert "ALL: 24 of 40 rows, 60 genes" in example(
