@@ -8,6 +8,9 @@ as well. Which of the places are suitable for the plant?
 """
 
 # sphinx_gallery_thumbnail_number = 2
+import pathlib
+import tempfile
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -129,6 +132,16 @@ block = 10 * (10 * east[rows]).astype(int).clip(0, 9) + (10 * north[rows]).astyp
 for name, groups in (("single places left out", None), ("blocks left out", block)):
     model = fastpu.fit_forest(X, y, groups=groups, random_state=0)
     print(f"{name}: AUC of sightings against background {fastpu.metrics.auc(y, model.oob_decision_function):.2f}")
+
+# %%
+# Keep it, and score new places
+# -----------------------------
+
+with tempfile.TemporaryDirectory() as folder:
+    model.save(pathlib.Path(folder) / "plant.npz")
+    again = fastpu.load(pathlib.Path(folder) / "plant.npz")
+places = pd.DataFrame({"height": [0.0, 0.0], "rain": [0.0, 2.5], "warmth": [0.5, -2.0]})
+print("scores of two places:", again.decision_function(places).round(2))
 
 # %%
 # How common is it?
