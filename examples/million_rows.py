@@ -95,7 +95,7 @@ METHODS = (
 
 
 def draw(model: fastpu.models.StumpEnsemble, task: common.Task) -> Figure:
-    """Draw the objective and the AUCs after each round; the axis of the AUCs is for the rounds after the tenth."""
+    """Draw the objective and the AUCs after each round; the axis of the AUCs is for the rounds after the twelfth."""
     figure = fastpu.plot.boosting_curves(model, task.X_test, task.truth)
     below = figure.axes[1]
     curves = [line for line in below.lines if ": best" in str(line.get_label())]
@@ -103,8 +103,8 @@ def draw(model: fastpu.models.StumpEnsemble, task: common.Task) -> Figure:
         curves, ("held-out rows, labelled against unlabelled", "test rows, true labels"), strict=True
     ):
         line.set_label(f"{name}{str(line.get_label())[str(line.get_label()).index(': best') :]}")
-    below.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, fontsize=7, frameon=False)
-    late = np.concatenate([np.asarray(line.get_ydata(), dtype=float)[10:] for line in curves])
+    below.legend(loc="center right", fontsize=8)
+    late = np.concatenate([np.asarray(line.get_ydata(), dtype=float)[12:] for line in curves])
     if late.size:
         margin = 0.1 * (late.max() - late.min()) + 1e-4
         below.set_ylim(late.min() - margin, late.max() + margin)

@@ -107,9 +107,7 @@ def draw(task: common.Task) -> Figure:
         model = common.cut_at_prior(method.fit(task.X, task.y, task.prior), task)
         fastpu.plot.score_histogram(model, task.X, task.y, ax=ax)
         above = [np.mean(model.decision_function(task.X[task.y == k]) > model.threshold) for k in (0, 1)]
-        ax.set_title(
-            f"{method.name}\nabove: {above[0]:.1%} of the unlabelled, {above[1]:.0%} of the labelled", fontsize=9
-        )
+        ax.set_title(f"{method.name}\nabove: {above[0]:.1%} of unlabelled, {above[1]:.0%} of labelled", fontsize=8)
         ax.set_yscale("log")  # the positives among the unlabelled rows are few
         lines, _ = ax.get_legend_handles_labels()
         ax.get_legend().remove()  # one for both, above the axes
