@@ -103,7 +103,7 @@ def draw(model: fastpu.models.StumpEnsemble, task: common.Task) -> Figure:
         curves, ("held-out rows, labelled against unlabelled", "test rows, true labels"), strict=True
     ):
         line.set_label(f"{name}{str(line.get_label())[str(line.get_label()).index(': best') :]}")
-    below.legend(loc="center right", fontsize=8)
+    below.legend(loc="lower left", bbox_to_anchor=(0, 1), fontsize=8, frameon=False)
     late = np.concatenate([np.asarray(line.get_ydata(), dtype=float)[12:] for line in curves])
     if late.size:
         margin = 0.1 * (late.max() - late.min()) + 1e-4
