@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fastpu.common import _progress
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_report
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def without_tqdm(monkeypatch):
 
 def run(rounds, callback=None, progress=False, total=10):
     """The loop of a fit: call until told to stop; return the rounds run."""
-    with make_callback(callback, progress, total=total, description="fit") as call:
+    with make_report(callback, progress, total=total, description="fit") as call:
         for done in range(1, rounds + 1):
             if call is not None and call({"round": done}):
                 return done
@@ -31,7 +31,7 @@ def run(rounds, callback=None, progress=False, total=10):
 
 
 def test_nothing_to_call():
-    with make_callback(None, False, total=3, description="fit") as call:
+    with make_report(None, False, total=3, description="fit") as call:
         assert call is None
 
 

@@ -93,10 +93,12 @@ py::object to_python(const std::vector<Value>& values) {
   }
 }
 
-// Options(field=value, ...) sets these fields and leaves the others at their defaults.
+// Options(field=value, ...) sets these fields and leaves the others at their defaults; every field is a property. The
+// stub, _core.pyi, lists the fields with their types, and stubtest compares it with the properties.
 template <class Options>
 void bind_options(const py::module_& module, const char* name) {
-  py::class_<Options>(module, name).def(py::init([name](const py::kwargs& given) {
+  py::class_<Options> bound(module, name);
+  bound.def(py::init([name](const py::kwargs& given) {
     Fields<Options> options{};
     std::size_t n_set = 0;
     for_fields<Options>([&]<std::size_t k>(const std::string& field, Place<k>) {
@@ -117,6 +119,12 @@ void bind_options(const py::module_& module, const char* name) {
     }
     return Options(std::move(options));
   }));
+  for_fields<Options>([&]<std::size_t k>(const std::string& field, Place<k>) {
+    bound.def_property_readonly(field.c_str(), [](const Options& options) {
+      Fields<Options> fields{{options}};
+      return to_python(std::get<k>(fields.values()));
+    });
+  });
 }
 
 // A result as a class with a property for each field; what is returned to Python is a Fields<Result>.

@@ -20,7 +20,7 @@ from fastpu.boosting._folds import (
 )
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import MANY, check_float, check_int, check_random_state
-from fastpu.common._progress import make_callback, of_rounds
+from fastpu.common._progress import make_report, on_round
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.data._categories import category_flags, columns_in_sets
@@ -135,13 +135,13 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
     if patience and held is None:
         chosen = rounds_by_folds(run, rows, most_folds, rng, rounds, patience)
     to_run = rounds if chosen is None else chosen.n_rounds
-    with make_callback(given["callback"], given["progress"], total=to_run, description=fit.title) as hook:
+    with make_report(given["callback"], given["progress"], total=to_run, description=fit.title) as report:
 
         def info(round_: int, *told: Any) -> BoostRound:
             record = BoostRound(round_, to_run, *told)
             return record if held is not None else replace(record, eval_auc=None)
 
-        result = run(rows, to_run, held, 0 if chosen else patience, of_rounds(hook, info))
+        result = run(rows, to_run, held, 0 if chosen else patience, on_round(report, info))
     model = make_model(fit, result, data, cuts, rounds, patience, tolerance, chosen)
     if fit.ranks:
         scored = ScoredRows(rows.labels, rows.weights, lambda model: model._decision_function(rows.features, threads))

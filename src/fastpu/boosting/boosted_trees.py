@@ -21,7 +21,7 @@ from fastpu.boosting._boosted_trees import (
 from fastpu.boosting._folds import LabelledRows, check_eval_set, check_patience, rounds_by_folds
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
-from fastpu.common._progress import make_callback, of_rounds
+from fastpu.common._progress import make_report, on_round
 from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._category_order import in_order
@@ -259,7 +259,7 @@ def fit_boosted_trees(
     calls: int | None = to_run if bags == 1 else bags
     if bags > 1 and patience and held is not None:
         calls = None  # bags grow in steps, nobody knows how many
-    with make_callback(callback, progress, total=calls, description="boosted trees") as hook:
+    with make_report(callback, progress, total=calls, description="boosted trees") as report:
 
         def info(bag: int, round_: int, n_leaves: int, depth: int, risk: float, auc: float) -> BoostedTreesRound:
             judged = auc if held is not None and bags == 1 else None
@@ -272,7 +272,7 @@ def fit_boosted_trees(
             patience=0 if chosen else patience,
             init=None if before is None else (before._nodes, before.tree_starts, before.category_sets),
             init_oob_sum=None if before is None else before.oob_sum,
-            callback=of_rounds(hook, info),
+            callback=on_round(report, info),
         )
     if before is not None and grown.n_bags < before.divisor:  # the other bags have no new rounds
         return dataclasses.replace(before, status=grown.status, converged=False)

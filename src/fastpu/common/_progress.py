@@ -14,15 +14,14 @@ import numpy as np
 from fastpu.common._params import check_bool
 from fastpu.common._text import describe
 
-Callback: TypeAlias = Callable[[Any], bool]
+#: What a loop calls after a round with a record of it; True ends the fit.
+Report: TypeAlias = Callable[[Any], bool]
 
 _SECONDS = 10.0  # between the lines of a fit without tqdm
 
 
 @contextlib.contextmanager
-def make_callback(
-    callback: object, progress: object, *, total: int | None, description: str
-) -> Iterator[Callback | None]:
+def make_report(callback: object, progress: object, *, total: int | None, description: str) -> Iterator[Report | None]:
     """Combine a user's callback and a progress bar of `total` rounds into one function for the loop, or None.
 
     The callback must return a bool or None: what happens to return something else would stop the fit unasked.
@@ -49,9 +48,9 @@ def make_callback(
             bar.close()
 
 
-def of_rounds(hook: Callback | None, info: Callable[..., Any]) -> Callable[..., bool] | None:
-    """Return what the core is to call in every round: `info` makes a record of its numbers for the hook, if any."""
-    return None if hook is None else lambda *numbers: hook(info(*numbers))
+def on_round(report: Report | None, record: Callable[..., Any]) -> Callable[..., bool] | None:
+    """Return what the core is to call in every round: `record` makes what `report` takes of its numbers."""
+    return None if report is None else lambda *numbers: report(record(*numbers))
 
 
 def _open_bar(total: int | None, description: str) -> Any:

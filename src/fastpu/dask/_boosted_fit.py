@@ -158,14 +158,14 @@ class BoostedFit:
                 f"subsample_unl must be 1 for more than {_MOST_DRAWN} unlabelled rows, got {sum(n_unlabeled)} of them"
             )
 
-    def run(self, hook: Callable[[Any], bool] | None, params: dict[str, Any]) -> TreeEnsemble:
+    def run(self, report: Callable[[Any], bool] | None, params: dict[str, Any]) -> TreeEnsemble:
         """Make all rounds and the model; with a checkpoint, go on from it where workers are lost."""
         n_losses = 0
         while True:
             n_made = self._trees.n_trees
             try:
                 with closing(self._data.hold()) as rows:
-                    self._make_rounds(rows, hook)
+                    self._make_rounds(rows, report)
                     return self._model(rows, params)
             except WorkerLostError as error:
                 n_losses = n_losses + 1 if self._trees.n_trees == n_made else 0
@@ -173,7 +173,7 @@ class BoostedFit:
                     raise
                 warn(f"{error}; the fit goes on from round {self._trees.n_trees} with the workers left", RuntimeWarning)
 
-    def _make_rounds(self, rows: SpreadRows, hook: Callable[[Any], bool] | None) -> None:
+    def _make_rounds(self, rows: SpreadRows, report: Callable[[Any], bool] | None) -> None:
         trees, data, n_rounds = self._trees, self._data, self._n_rounds
         self._check_rows(rows)
         if trees.status != "n_rounds" or trees.n_trees >= n_rounds:
@@ -190,7 +190,7 @@ class BoostedFit:
                 if data.patience and len(aucs) - 1 - aucs.index(max(aucs)) >= data.patience:
                     ending.append("early_stopping")
             info = BoostedTreesRound(round_, n_rounds, 1, 1, n_leaves, depth, risk, eval_auc)
-            if hook is not None and hook(info):
+            if report is not None and report(info):
                 ending.append("callback")
             return bool(ending)
 

@@ -19,7 +19,7 @@ from fastpu.boosting._boosted_trees import (
 )
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_report
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._binning import open_fit
 from fastpu.dask._boosted_fit import BoostedFit
@@ -163,5 +163,5 @@ lam, init_model, random_state, callback, progress
         "early_stopping_rounds": data.patience or None,
         "random_state": start.random_state,
     }
-    with make_callback(callback, progress, total=n_new, description="boosted trees") as hook:
-        return fit.run(hook, params)
+    with make_report(callback, progress, total=n_new, description="boosted trees") as report:
+        return fit.run(report, params)

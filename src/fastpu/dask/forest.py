@@ -120,10 +120,10 @@ max_bins, init_model, random_state, progress
         wait_for(connected, parts, "binning")
         gathered = _read_groups(tasks, census, form, fit.growth)
 
-        def grow(options: dict[str, Any], hook: Any) -> Forest:
+        def grow(options: dict[str, Any], report: Any) -> Forest:
             before = _out_of_bag_before(tasks, fit.start.before, census.sizes)
             return grow_on_parts(
-                tasks, census.sizes, gathered, options, threads, before=before, first_set=fit.n_sets, on_tree=hook
+                tasks, census.sizes, gathered, options, threads, before=before, first_set=fit.n_sets, on_tree=report
             )
 
         return fit.model(gathered, grow)

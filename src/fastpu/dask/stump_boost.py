@@ -15,7 +15,7 @@ from fastpu.boosting.stump_boost import pnu_auc_method
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_report
 from fastpu.common._threads import resolve_n_threads
 from fastpu.dask._binning import open_fit
 from fastpu.dask._client import waits_outside_the_pool
@@ -104,14 +104,14 @@ def fit_pnu_auc_boost(
     limits = {"n_rounds": min(rounds, MANY), "early_stopping_rounds": min(data.patience, MANY)}
     make_rounds = partial(_make_rounds, {**method.options, **limits, "stop_tol": tolerance})
     with (
-        make_callback(callback, progress, total=rounds, description=method.title) as hook,
+        make_report(callback, progress, total=rounds, description=method.title) as report,
         closing(data.hold()) as rows,
     ):
 
         def on_round(round_: int, *told: Any) -> bool:
             rows.where = f"after round {round_}"
             info = BoostRound(round_, rounds, *told)
-            return hook is not None and hook(info if data.held is not None else replace(info, eval_auc=None))
+            return report is not None and report(info if data.held is not None else replace(info, eval_auc=None))
 
         with closing(Members(rows, make_rounds)) as members:
             result = make_rounds(Holding(data.form), members.bring, resolve_n_threads(None), data.held, on_round)

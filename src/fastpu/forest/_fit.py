@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._bags import AutoBags, BagRatio, check_bag_ratio
 from fastpu.common._params import MANY, check_choice, check_int
-from fastpu.common._progress import make_callback, of_rounds
+from fastpu.common._progress import make_report, on_round
 from fastpu.common._warn import warn
 from fastpu.data._matrix import columns_of
 from fastpu.data._training_rows import warn_of_balancing
@@ -124,7 +124,7 @@ class ForestFit:
     def model(
         self, rows: ForestRows, grow: Callable[[dict[str, Any], Callable[..., bool] | None], Any]
     ) -> TreeEnsemble:
-        """Return the model of the trees that `grow` grows by these options of the core, calling a hook for each."""
+        """Return the model of the trees that `grow` grows by these options of the core, calling a report for each."""
         growth, start, features = self.growth, self.start, rows.features
         params = {"method": FUNCTION, **asdict(growth), "max_bins": features.max_bins}
         start.check(features, params, rows.labels.size)
@@ -143,8 +143,8 @@ class ForestFit:
             "max_depth": -1 if growth.max_depth is None else growth.max_depth,
             "max_leaves": growth.max_leaves or 0,
         }
-        with make_callback(self._callback, self._progress, total=self.n_new, description="forest") as hook:
-            grown = grow(options, of_rounds(hook, lambda tree, *rest: ForestRound(tree + 1, n_all, *rest)))
+        with make_report(self._callback, self._progress, total=self.n_new, description="forest") as report:
+            grown = grow(options, on_round(report, lambda tree, *rest: ForestRound(tree + 1, n_all, *rest)))
         params |= {"n_trees": n_all, "random_state": start.random_state}
         return _make_model(grown, rows, growth, start, params)
 

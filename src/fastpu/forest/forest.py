@@ -203,7 +203,7 @@ def fit_forest(
     def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
         return model.decision_function(features, n_threads=threads)
 
-    def grow(options: dict[str, Any], hook: Any) -> _core.ForestResult:
+    def grow(options: dict[str, Any], report: Any) -> _core.ForestResult:
         return _core.grow_forest(
             features._native,
             labels,
@@ -213,7 +213,7 @@ def fit_forest(
             clusters=clusters,
             oob_sum=None if before is None else before.oob_sum,
             oob_count=None if before is None else before.oob_count,
-            callback=hook,
+            callback=report,
             n_threads=threads,
         )
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_bool, check_float, check_int, check_random_state
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_report
 from fastpu.common._warn import one_verdict, warn
 from fastpu.data._matrix import Matrix
 from fastpu.data._row_labels import warn_of_other_order
@@ -269,7 +269,7 @@ def _fit(function: str, title: str, given: Mapping[str, Any], *, reset: bool) ->
     table = None if psi1 is None and psi2 is None else users_table(matrix, is_spmatrix=is_spmatrix)
     users_map = None if psi1 is None else user_mapping(psi1, table)
     users_separate = None if psi2 is None else user_separation(psi2, table)
-    with make_callback(given["callback"], given["progress"], total=settings.max_iter, description=title) as hook:
+    with make_report(given["callback"], given["progress"], total=settings.max_iter, description=title) as report:
         training = None
         if users_map is None or users_separate is None:
             training = open_solver(matrix, options)
@@ -282,7 +282,7 @@ def _fit(function: str, title: str, given: Mapping[str, Any], *, reset: bool) ->
             repair=repair,
             max_iter=settings.max_iter,
             max_pos_reject=settings.max_pos_reject,
-            on_iteration=hook,
+            on_iteration=report,
         )
     params = {
         "method": function,

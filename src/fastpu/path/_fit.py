@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import MANY, check_float, check_int
-from fastpu.common._progress import of_rounds
+from fastpu.common._progress import on_round
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._warn import warn
 from fastpu.data._matrix import DenseMatrix, Matrix
@@ -107,7 +107,7 @@ def follow_path(
     labels: NDArray[np.int8],
     costs: NDArray[np.float64],
     options: PathOptions,
-    hook: Callable[[PathRound], bool] | None = None,
+    report: Callable[[PathRound], bool] | None = None,
 ) -> _core.PathSolution:
     """Follow the path of some rows, each with its label and cost > 0; `kernel` has its gamma as a number."""
     limit = min(50 * rows.size + 1000 if options.max_events is None else options.max_events, MANY)
@@ -133,7 +133,7 @@ def follow_path(
         max_events=limit,
         cache_bytes=options.cache_bytes,
         n_threads=options.n_threads,
-        callback=of_rounds(hook, lambda n, n_events, *rest: PathRound(n, n_events, limit, *rest)),
+        callback=on_round(report, lambda n, n_events, *rest: PathRound(n, n_events, limit, *rest)),
     )
     n_knots = result["knots"].size
     result["weights"] = result["weights"].reshape(n_knots, result["weights"].size // max(1, n_knots))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_report
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._matrix import Matrix
 from fastpu.data._row_labels import warn_of_other_order
@@ -359,8 +359,8 @@ def _fit(
 ) -> SVMPath:
     rows = np.flatnonzero(costs > 0).astype(np.int64)
     kernel = resolve_gamma(options.kernel, matrix, None if rows.size == costs.size else (costs > 0).astype(np.float64))
-    with make_callback(callback, progress, total=None, description="SVM path") as hook:
-        result = follow_path(matrix, kernel, rows, labels[rows], costs[rows], options, hook)
+    with make_report(callback, progress, total=None, description="SVM path") as report:
+        result = follow_path(matrix, kernel, rows, labels[rows], costs[rows], options, report)
     if not all(np.isfinite(result[name]).all() for name in ("knots", "offsets", "weights", "violation")):
         raise ValueError(
             "X must have entries so small that kernel values do not overflow; scale X or use another kernel"

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fastpu.common._blas_threads import one_blas_thread
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_report
 from fastpu.common._text import describe
 from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.data._sparse import read_sparse
@@ -26,7 +26,7 @@ from fastpu.pual._quadratic import NeighbourTerm
 from fastpu.pual._rows import PualRows
 from fastpu.pual.pual_machine import PualMachine
 
-Hook: TypeAlias = "Callable[[PualRound], bool] | None"
+Report: TypeAlias = "Callable[[PualRound], bool] | None"
 Fitted: TypeAlias = tuple[PualMachine, str]  # and what is said of it if it calls all rows the same, else ""
 
 _SYMMETRY = 1e-9  # largest rounding error of R - R' and of R 1, relative to the largest entry
@@ -52,14 +52,14 @@ class PualSolution:
 
 # ------------------------------------------------------------------------------------------------ many points
 
-Solver: TypeAlias = "Callable[[NeighbourTerm, Sequence[Point], Hook], list[PualSolution]]"
+Solver: TypeAlias = "Callable[[NeighbourTerm, Sequence[Point], Report], list[PualSolution]]"
 
 
 def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -> PualMachine | list[PualMachine]:
     """Fit the models of all points, and warn of failures; `solver` is called with points that differ in C_pos alone."""
     points, is_one = check_points(given)
     with (
-        make_callback(given["callback"], given["progress"], total=None, description=options.title) as hook,
+        make_report(given["callback"], given["progress"], total=None, description=options.title) as report,
         one_blas_thread(options.n_threads),
     ):
         matrix = check_training_rows(given["X"], options.kernel, options.function)
@@ -83,7 +83,7 @@ def fit_points(options: PualOptions, given: Mapping[str, Any], solver: Solver) -
             neighbour_term = NeighbourTerm(features, R)
             by_unl = _groups(points, of_sigma, "C_unl")
             for numbers in [of_lam for _, of_unl in by_unl for _, of_lam in _groups(points, of_unl, "lam")]:
-                solved = solver(neighbour_term, [points[i] for i in numbers], hook)
+                solved = solver(neighbour_term, [points[i] for i in numbers], report)
                 made = (_make_model(features, kernel, options, each) for each in solved)  # keeps the scores of few
                 fitted |= zip(numbers, made, strict=False)
                 if solved[-1].status == "callback":

@@ -12,7 +12,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._sharing import marked
 from fastpu.model._profile import keeps_profile
 from fastpu.pual._arguments import Point, PualOptions, PualRound
-from fastpu.pual._fit import Hook, PualSolution, fit_points
+from fastpu.pual._fit import PualSolution, Report, fit_points
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, SystemFactor, is_right, residuals
 from fastpu.pual._rows import gram
 from fastpu.pual.pual_machine import PualMachine
@@ -85,7 +85,7 @@ n_threads
     return fit_points(PualOptions("fit_gllc", "GLLC", given), given, solve_least_squares)
 
 
-def solve_least_squares(neighbour_term: NeighbourTerm, points: Sequence[Point], hook: Hook) -> list[PualSolution]:
+def solve_least_squares(neighbour_term: NeighbourTerm, points: Sequence[Point], report: Report) -> list[PualSolution]:
     """Solve for points that differ in C_pos alone.
 
     With the unlabelled mean at 0 and m that of the positives, the intercept goes out and leaves
@@ -121,7 +121,7 @@ def solve_least_squares(neighbour_term: NeighbourTerm, points: Sequence[Point], 
         objective += neighbour_term.value(f)
         gap = 0.5 * excess
         status = "closed_form" if is_right(gap, objective, total, misfit, 0.0) else "precision"
-        if hook is not None and hook(PualRound(**vars(point), n_iter=0, objective=objective, gap=gap)):
+        if report is not None and report(PualRound(**vars(point), n_iter=0, objective=objective, gap=gap)):
             status = "callback"
         history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.array([gap])}
         solved.append(PualSolution(point, beta, offset, scores, status, history))

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
-from fastpu.common._progress import of_rounds
+from fastpu.common._progress import on_round
 from fastpu.common._sharing import marked
 from fastpu.model._profile import keeps_profile
 from fastpu.pual._arguments import Point, PualOptions, PualRound
-from fastpu.pual._fit import Hook, PualSolution, fit_points
+from fastpu.pual._fit import PualSolution, Report, fit_points
 from fastpu.pual._quadratic import NeighbourTerm, Quadratic, Residual, SystemFactor, is_right, residuals
 from fastpu.pual.pual_machine import PualMachine
 
@@ -157,7 +157,7 @@ def fit_pual(
 
 
 def _solve_dual(
-    neighbour_term: NeighbourTerm, points: Sequence[Point], hook: Hook, *, tol: float, max_iter: int
+    neighbour_term: NeighbourTerm, points: Sequence[Point], report: Report, *, tol: float, max_iter: int
 ) -> list[PualSolution]:
     """Solve for points that differ in C_pos alone."""
     system, features = SystemFactor(neighbour_term, points[0]), neighbour_term.features
@@ -170,7 +170,7 @@ def _solve_dual(
     def info(number: int, n_iter: int, objective: float, gap: float) -> PualRound:
         return PualRound(**vars(points[number]), n_iter=n_iter, objective=objective, gap=gap)
 
-    costs, callback = [point.C_pos for point in points], of_rounds(hook, info)
+    costs, callback = [point.C_pos for point in points], on_round(report, info)
     solutions = dual.solve(costs, tol=tol, max_iter=max_iter, callback=callback)
     alphas = np.array([solution["alpha"] for solution in solutions])
     betas = system.betas(_core.tiled_product(alphas, H, n_threads=n_threads))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import MANY, check_choice, check_float, check_int
-from fastpu.common._progress import make_callback, of_rounds
+from fastpu.common._progress import make_report, on_round
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._training_rows import check_eval_pair
 from fastpu.data._validate import check_labels, check_matrix
@@ -164,7 +164,7 @@ def fit_by_adam(rows: RiskRows, training: AdamOptions, given: Mapping[str, Any])
         judges = features[split.held], rows.labels[split.held], split.held_weights
     stops = patience is not None and (judges is not None or not is_network)
     n_epochs = training.n_epochs or (_MOST_EPOCHS if stops else _EPOCHS)
-    with make_callback(given["callback"], given["progress"], total=n_epochs, description="nnPU") as hook:
+    with make_report(given["callback"], given["progress"], total=n_epochs, description="nnPU") as report:
 
         def info(epoch: int, risk: float, _p: float, _n: float, n_reversed: int, eval_risk: float) -> RiskRound:
             return RiskRound(epoch, n_epochs, risk, None if judges is None else eval_risk, n_reversed)
@@ -190,7 +190,7 @@ def fit_by_adam(rows: RiskRows, training: AdamOptions, given: Mapping[str, Any])
             options,
             chosen=split.chosen,
             eval_rows=judges,
-            callback=of_rounds(hook, info),
+            callback=on_round(report, info),
             n_threads=rows.n_threads,
         )
     history = {

@@ -9,7 +9,7 @@ import numpy as np
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int
-from fastpu.common._progress import make_callback, of_rounds
+from fastpu.common._progress import make_report, on_round
 from fastpu.common._text import columns_named
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import proper_prior
@@ -164,7 +164,7 @@ def fit_upu(
     # At a prior of 0 or 1 the best intercept would be infinite.
     proper_prior(rows.given_prior, rows.scenario, n_pos=rows.mass(1), n_unl=rows.mass(0))
     names = rows.matrix.feature_names if rows.centers is None else None
-    with make_callback(callback, progress, total=None, description="uPU") as hook, columns_named(names):
+    with make_report(callback, progress, total=None, description="uPU") as report, columns_named(names):
         options = _core.UpuOptions(
             loss=shape.loss, prior=rows.prior, lam=rows.lam, tol=tolerance, max_iter=min(steps, MANY)
         )
@@ -173,7 +173,7 @@ def fit_upu(
             rows.labels,
             rows.weights,
             options,
-            callback=of_rounds(hook, lambda step, risk: RiskRound(step, steps, risk, None, 0)),
+            callback=on_round(report, lambda step, risk: RiskRound(step, steps, risk, None, 0)),
             n_threads=rows.n_threads,
         )
     status, risks = result["status"], result["risks"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_report
 from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.data._matrix import Matrix
 from fastpu.exceptions import DegenerateModelWarning
@@ -68,13 +68,13 @@ class Posed:
 def fit_machine(posed: Posed, matrix: Matrix, options: Options, given: Mapping[str, Any]) -> KernelMachine:
     """Fit one SVM to the rows whose cost is not 0, and warn the caller of the fit function of failures."""
     task, labels, rows = posed.task, posed.labels, posed.rows
-    with make_callback(given["callback"], given["progress"], total=None, description=task.title) as hook:
+    with make_report(given["callback"], given["progress"], total=None, description=task.title) as report:
         training = open_solver(matrix, options, posed.counts)
         if labels is not None and task.problem == "c_svm" and training.kernel.name == "linear":
-            solved = solve_linear(training, linear_engine(training), labels, posed.cost, hook)
+            solved = solve_linear(training, linear_engine(training), labels, posed.cost, report)
         else:
             of_rows = None if labels is None else labels[rows]
-            solved = training.solve(task.problem, rows, of_rows, posed.cost[rows], nu=task.nu, hook=hook)
+            solved = training.solve(task.problem, rows, of_rows, posed.cost[rows], nu=task.nu, report=report)
     model = training.machine(solved, model_params(task, options))
     warn_of_failures(task, solved, span_of(solved.decision), training)
     return model
@@ -119,7 +119,7 @@ def solve_linear(
     engine: _core.LargeMarginEngine | None,
     labels: NDArray[np.int8],
     cost: NDArray[np.float64],
-    hook: Callable[[SvmRound], bool] | None = None,
+    report: Callable[[SvmRound], bool] | None = None,
 ) -> Solved:
     """Solve a C-SVM with the linear kernel: by the engine of the large-margin methods, by pair updates, or by both.
 
@@ -134,15 +134,15 @@ def solve_linear(
     options, signs, boxes = training.options, labels[rows], cost[rows]
     by_engine = None
     if engine is not None and options.max_iter is None and cost.max() <= MOST_COST:
-        by_engine = _run_engine(engine, training, rows, labels, cost, hook)
+        by_engine = _run_engine(engine, training, rows, labels, cost, report)
     if by_engine is None:
-        return _certified(training, training.solve("c_svm", rows, signs, boxes, hook=hook), signs, boxes)
+        return _certified(training, training.solve("c_svm", rows, signs, boxes, report=report), signs, boxes)
     is_optimal = by_engine.violation <= options.tol
     if is_optimal or by_engine.status == "callback":
         return replace(by_engine, status="tol" if is_optimal else "callback")
     has_gap = by_engine.status == "gap"
     limit = min(options.steps(rows.size), _FEW_STEPS + 10 * rows.size) if has_gap else None
-    pairs = training.solve("c_svm", rows, signs, boxes, start=by_engine.alpha, limit=limit, hook=hook)
+    pairs = training.solve("c_svm", rows, signs, boxes, start=by_engine.alpha, limit=limit, report=report)
     pairs = _certified(training, pairs, signs, boxes)
     if pairs.status == "tol" or (not has_gap and pairs.gap < by_engine.gap):
         return pairs
@@ -191,14 +191,14 @@ def _run_engine(
     rows: NDArray[np.int64],
     labels: NDArray[np.int8],
     cost: NDArray[np.float64],
-    hook: Callable[[SvmRound], bool] | None,
+    report: Callable[[SvmRound], bool] | None,
 ) -> Solved | None:
     limit = training.options.steps(rows.size)
     callback_errors: list[ValueError] = []  # to tell them from errors of the engine
 
     def on_step(_: int, objective: float, gap: float) -> bool:
         try:
-            return hook is not None and hook(SvmRound(0, limit, gap - objective, np.inf, rows.size))
+            return report is not None and report(SvmRound(0, limit, gap - objective, np.inf, rows.size))
         except ValueError as error:
             callback_errors.append(error)
             raise
@@ -207,7 +207,7 @@ def _run_engine(
         [result] = engine.solve_each(
             [(labels, cost, None, None)],
             _core.MarginOptions(tol=_GAP, violation=_SAFETY * training.options.tol),
-            None if hook is None else on_step,
+            None if report is None else on_step,
         )
     except ValueError:
         if callback_errors:

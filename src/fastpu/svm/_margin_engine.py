@@ -20,7 +20,7 @@ from fastpu.data.binned_features import require_rows
 from fastpu.kernels._scales import warn_of_scales
 
 T = TypeVar("T")
-Hook: TypeAlias = "Callable[[MarginRound], bool] | None"
+Report: TypeAlias = "Callable[[MarginRound], bool] | None"
 #: A sub-problem: labels, costs, slopes, and the engine's solution of an earlier one to start from.
 Request: TypeAlias = (
     "tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.uint8] | None, _core.MarginSolution | None]"
@@ -169,7 +169,7 @@ class Ended:
     objective: float
 
 
-def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]], hook: Hook) -> list[T]:
+def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]], report: Report) -> list[T]:
     """Run several fits and return their results; each round solves the next sub-problem of every fit that goes on."""
     options = rows.options
     most = max(options.n_threads, _ROWS_AT_ONCE // rows.matrix.n_rows)
@@ -183,7 +183,7 @@ def solve_side_by_side(rows: MarginRows, fits: Sequence[Steps[T]], hook: Hook) -
             results[number] = end.value
             return
         if isinstance(given, MarginRound):
-            resume(number, hook is not None and hook(given))
+            resume(number, report is not None and report(given))
         else:
             requests[number] = given
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._binomial import largest_shares, least_shares
 from fastpu.common._params import check_float, entries_of, is_sequence
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_report
 from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.data._matrix import Matrix
 from fastpu.data._moments import column_moments
@@ -56,7 +56,7 @@ def fit_each_cost(options: MarginOptions, given: Mapping[str, Any], loop: Loop) 
     has_default, costs = given["C"] is None and options.is_relative, []
     if not has_default:
         costs = [check_float(name, C, low=0, open_low=True) for name, C in entries_of("C", given["C"]).items()]
-    with make_callback(given["callback"], given["progress"], total=None, description=options.title) as hook:
+    with make_report(given["callback"], given["progress"], total=None, description=options.title) as report:
         rows = open_margin_rows(given, options)
         if has_default:
             costs = [default_cost(rows.matrix, rows.is_labelled, rows.weights)]
@@ -65,8 +65,8 @@ def fit_each_cost(options: MarginOptions, given: Mapping[str, Any], loop: Loop) 
         flaws: list[Flaws] = []
         fits = [loop(rows, cost) for cost in costs]
         # With a callback, fits run one after the other, so that it sees their rounds in order.
-        for group in [fits] if hook is None else [[fit] for fit in fits]:
-            runs = solve_side_by_side(rows, group, hook)
+        for group in [fits] if report is None else [[fit] for fit in fits]:
+            runs = solve_side_by_side(rows, group, report)
             models += [_make_model(rows, run) for run in runs]
             flaws += [_flaws(run, rows) for run in runs]
             if runs[-1].status == "callback":

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.common._progress import of_rounds
+from fastpu.common._progress import on_round
 from fastpu.common._warn import warn
 from fastpu.data._matrix import Matrix
 from fastpu.exceptions import ConvergenceWarning
@@ -182,7 +182,7 @@ class KernelSolver(KernelRows):
         nu: float = 0.0,
         start: NDArray[np.float64] | None = None,
         limit: int | None = None,
-        hook: Callable[[SvmRound], bool] | None = None,
+        report: Callable[[SvmRound], bool] | None = None,
     ) -> Solved:
         """Solve the problem of some rows, each with its label (None for one-class) and box, in `limit` pair updates."""
         limit = self.options.steps(rows.size) if limit is None else limit
@@ -194,7 +194,7 @@ class KernelSolver(KernelRows):
             nu=nu,
             start=start,
             options=_core.SmoOptions(tol=self.options.tol, max_steps=limit),
-            callback=of_rounds(hook, lambda n_steps, *rest: SvmRound(n_steps, limit, *rest)),
+            callback=on_round(report, lambda n_steps, *rest: SvmRound(n_steps, limit, *rest)),
         )
         numbers = (result["alpha"], result["decision"], [result["intercept"], result["objective"]])
         if not all(np.isfinite(values).all() for values in numbers):

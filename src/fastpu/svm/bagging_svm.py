@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_float, check_int, check_random_state
-from fastpu.common._progress import make_callback
+from fastpu.common._progress import make_report
 from fastpu.common._text import describe, short
 from fastpu.common._warn import span_of, warn_if_alike
 from fastpu.data._clusters import cluster_numbers
@@ -249,8 +249,8 @@ def fit_bagging_svm(
     clusters = cluster_numbers(groups, matrix.n_rows)
     bags = _draw_bags(unlabelled, clusters, n_bags, size, generator)
 
-    with make_callback(callback, progress, total=n_bags, description="bagging SVM") as hook:
-        work = _Bags(open_solver(matrix, options), labels == 1, bags, C, hook, clusters)
+    with make_report(callback, progress, total=n_bags, description="bagging SVM") as report:
+        work = _Bags(open_solver(matrix, options), labels == 1, bags, C, report, clusters)
         work.fit()
     params = {
         "method": "fit_bagging_svm",
@@ -295,12 +295,12 @@ class _Bags:
         is_positive: NDArray[np.bool_],
         bags: NDArray[np.int64],
         C: float,
-        hook: Callable[[BagRound], bool] | None,
+        report: Callable[[BagRound], bool] | None,
         clusters: NDArray[np.int32] | None,
     ) -> None:
         n_rows, n_bags = training.matrix.n_rows, len(bags)
         positives = np.flatnonzero(is_positive).astype(np.int64)
-        self.training, self._positives, self._bags, self._hook = training, positives, bags, hook
+        self.training, self._positives, self._bags, self._report = training, positives, bags, report
         self._clusters = clusters
         self._is_linear = training.kernel.name == "linear"
         self._engine = linear_engine(training) if self._is_linear else None
@@ -323,7 +323,7 @@ class _Bags:
         # Many bags at a time keep several threads busy; with a callback only a few, so that it soon hears of each bag.
         per_bag = 8 * (n_rows + min(n_rows, positives.size + bags.size))
         self._n_at_once = 1 if self._is_linear else min(n_bags, max(1, _CHUNK_BYTES // per_bag))
-        if hook is not None:
+        if report is not None:
             self._n_at_once = min(self._n_at_once, 4 * training.options.n_threads)
         self._start = self._common_start(is_positive)
 
@@ -349,7 +349,7 @@ class _Bags:
         for result in map(solve, range(0, len(self._bags), self._n_at_once)):
             for bag in range(len(result["status"])):
                 self._add(result, bag)
-                if self._hook is not None and self._hook(self._rounds[-1]):
+                if self._report is not None and self._report(self._rounds[-1]):
                     self._is_stopped = True
                     return
 
