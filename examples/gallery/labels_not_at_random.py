@@ -64,7 +64,7 @@ print(test)
 
 # %%
 # Models with the road, and without it
-# -----------------------------------
+# ------------------------------------
 #
 # First a plain logistic regression, which tells squares with a report from all others. A forest of fastpu knows that
 # some of the others are inhabited as well, but believes that reports are missing at random. `SARClassifier` learns two
