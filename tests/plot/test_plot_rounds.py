@@ -140,7 +140,6 @@ def test_iteration_that_was_kept_is_marked_where_later_ones_were_undone(rows):
     assert legend(above)[-1] == f"kept: {model.n_iter}"  # named once, and drawn in both
     for ax in (above, below):
         assert list(ax.lines[-1].get_xdata()) == [model.n_iter, model.n_iter]
-        assert list(ax.lines[-1].get_xdata()) == [model.n_iter, model.n_iter]
 
 
 def test_models_without_label_changes_are_refused(rows):
