@@ -61,10 +61,10 @@ struct Rows {
     const fastpu::DenseView<double> view{x.data(), n, d};
     fastpu::Team team(n_threads, {}, isa);
     const auto kernel = fastpu::make_kernel(view, params, team);
-    fastpu::KernelCache<double> cache(*kernel, bytes);
     fastpu::SvmPathOptions options;
     options.lam_min = lam_min;
-    return fastpu::svm_path(cache, {numbers.data(), n, labels.data(), costs.data()}, options, callback, team);
+    options.cache_bytes = bytes;
+    return fastpu::svm_path(*kernel, {numbers.data(), n, labels.data(), costs.data()}, options, callback, team);
   }
 
   // The largest violation of the optimality conditions, in units of y f(x).

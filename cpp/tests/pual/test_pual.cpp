@@ -17,7 +17,7 @@ using fastpu::Blas;
 using fastpu::BlasMatrix;
 using fastpu::index_t;
 using fastpu::PualDual;
-using fastpu::PualOptions;
+using fastpu::PualDualOptions;
 using fastpu::PualResult;
 using fastpu::PualStatus;
 using fastpu::Team;
@@ -35,7 +35,7 @@ struct Factor {
   BlasMatrix<const double> view() const { return {values.data(), n, rank}; }
 };
 
-PualResult solve(const Factor& factor, double cost, const PualOptions& options = {}, int n_threads = 1) {
+PualResult solve(const Factor& factor, double cost, const PualDualOptions& options = {}, int n_threads = 1) {
   const Blas blas(reference_blas());
   Team team(n_threads);
   const PualDual dual(factor.view(), blas, team);
@@ -109,7 +109,7 @@ CASE("bad arguments are refused") {
   for (const double cost : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()}) {
     CHECK_THROWS(std::invalid_argument, solve(factor, cost), "cost must be > 0 and finite");
   }
-  PualOptions options;
+  PualDualOptions options;
   options.tol = 0;
   CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "tol must be > 0");
   options = {};

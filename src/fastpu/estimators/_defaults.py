@@ -17,8 +17,8 @@ from fastpu.estimators._base import FastpuClassifier, seed_of
 from fastpu.estimators._calibration import in_proportion
 from fastpu.exceptions import ConvergenceWarning
 from fastpu.model._prior import check_prior, take_prior_in
-from fastpu.path._fit import precision_forgiven
-from fastpu.path.svm_path import SVMPath
+from fastpu.path._path_warnings import precision_forgiven
+from fastpu.path.path_model import SVMPath
 from fastpu.priors import PriorEstimate, bbe
 from fastpu.svm.kernel_machine import KernelMachine
 from fastpu.tree.tree_ensemble import TreeEnsemble
