@@ -56,29 +56,6 @@ class GridFit(_SvmFit):
     lowest_score: float
     highest_score: float
 
-class UpuSolution(TypedDict):
-    coef: NDArray[np.float64]
-    intercept: float
-    risks: NDArray[np.float64]
-    decrement: float
-    status: str
-
-class Net(TypedDict):
-    hidden_coef: NDArray[Any]
-    hidden_intercept: NDArray[Any]
-    coef: NDArray[Any]
-    intercept: float
-
-class NetTraining(TypedDict):
-    net: Net
-    risk: NDArray[np.float64]
-    positive: NDArray[np.float64]
-    negative: NDArray[np.float64]
-    n_reversed: NDArray[np.int64]
-    eval_risk: NDArray[np.float64]
-    best_epoch: int
-    status: str
-
 # The classes and functions of the core.
 
 # Structs of options. Each field is given by its name; one that is left out has the default of its C++ header.
@@ -632,6 +609,48 @@ def tiled_product(a: NDArray[np.float64], b: NDArray[np.float64], *, n_threads: 
 def tiled_symmetric_product(
     a: NDArray[np.float64], b: NDArray[np.float64], *, n_threads: int
 ) -> NDArray[np.float64]: ...
+
+class UpuResult:
+    @property
+    def coef(self) -> NDArray[np.float64]: ...
+    @property
+    def intercept(self) -> float: ...
+    @property
+    def risks(self) -> NDArray[np.float64]: ...
+    @property
+    def decrement(self) -> float: ...
+    @property
+    def status(self) -> str: ...
+
+class Net:
+    def __init__(self, *, hidden_coef: Floats, hidden_intercept: Floats, coef: Floats, intercept: float) -> None: ...
+    @property
+    def hidden_coef(self) -> Floats: ...
+    @property
+    def hidden_intercept(self) -> Floats: ...
+    @property
+    def coef(self) -> Floats: ...
+    @property
+    def intercept(self) -> float: ...
+
+class NetTraining:
+    @property
+    def net(self) -> Net: ...
+    @property
+    def risk(self) -> NDArray[np.float64]: ...
+    @property
+    def positive(self) -> NDArray[np.float64]: ...
+    @property
+    def negative(self) -> NDArray[np.float64]: ...
+    @property
+    def n_reversed(self) -> NDArray[np.int64]: ...
+    @property
+    def eval_risk(self) -> NDArray[np.float64]: ...
+    @property
+    def best_epoch(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+
 def fit_nnpu(
     x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, start: Net, options: NnpuOptions, *,
     chosen: NDArray[np.int64] | None,
@@ -641,7 +660,7 @@ def fit_nnpu(
 def fit_upu(
     x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, options: UpuOptions, *,
     callback: Callable[[int, float], bool] | None, n_threads: int,
-) -> UpuSolution: ...  # fmt: skip
+) -> UpuResult: ...  # fmt: skip
 def nnpu_scores(x: _Matrix, at: Net, *, n_threads: int) -> NDArray[np.float64]: ...
 
 class SvmPathResult:

@@ -19,8 +19,7 @@ from fastpu.model._model import Model
 from fastpu.path._points import PathRound
 from fastpu.path.path_model import SVMPath
 from fastpu.pual.pual_machine import PualMachine, PualRound
-from fastpu.risk._fit import RiskRound
-from fastpu.risk.risk_machine import RiskMachine, RiskNetwork
+from fastpu.risk.risk_machine import RiskMachine, RiskNetwork, RiskRound
 from fastpu.selection.select import Selection
 from fastpu.svm._margin_engine import MarginRound
 from fastpu.svm._solver import SvmRound

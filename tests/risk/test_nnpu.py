@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import fastpu
 from fastpu.data._matrix import DenseMatrix
 from fastpu.data._sparse import read_sparse
-from fastpu.risk._fit import read_columns
+from fastpu.risk._column_scales import read_columns
 from oracles import nnpu
 from risk_cases import LOSSES, ROUNDING, SINGLE, pu_rows, quiet, train
 

@@ -15,7 +15,7 @@ from scipy.special import expit
 
 import fastpu
 from fastpu.data._matrix import DenseMatrix
-from fastpu.risk._fit import read_columns
+from fastpu.risk._column_scales import read_columns
 from helpers import outcome, refused
 from oracles import nnpu
 from risk_cases import pu_rows, quiet, train
