@@ -84,7 +84,7 @@ def test_a_linear_model_is_trained_until_its_risk_stops_falling():
     longer = fastpu.fit_nnpu(X, y, prior=0.4, n_epochs=5000)
     np.testing.assert_allclose(model.decision_function(X), longer.decision_function(X), atol=0.2)
     with pytest.warns(
-        fastpu.exceptions.ConvergenceWarning, match="all n_epochs = 20 epochs were run before early stopping"
+        fastpu.exceptions.ConvergenceWarning, match="early stopping did not end the fit within n_epochs = 20 epochs"
     ):
         short = fastpu.fit_nnpu(X, y, prior=0.4, n_epochs=20, early_stopping_rounds=30)
     assert not short.converged

@@ -311,7 +311,7 @@ def test_the_default_ridge_is_the_less_the_more_rows_are_labelled():
 def test_running_out_of_steps_is_reported():
     X, y, _ = pu_rows(100, 3)
     with pytest.warns(
-        fastpu.exceptions.ConvergenceWarning, match=r"all max_iter = 1 steps were taken .* raise max_iter"
+        fastpu.exceptions.ConvergenceWarning, match=r"not converged after max_iter = 1 steps: .* raise max_iter"
     ):
         model = fastpu.fit_upu(X, y, prior=0.4, loss="logistic", max_iter=1)
     assert (model.status, model.converged, model.n_iter) == ("max_iter", False, 1)

@@ -426,7 +426,8 @@ def _make_model(rows: PairRows, params: dict[str, object], solution: Solution, a
     model = make_model(
         RankMachine,
         rows.matrix,
-        rows.basis,
+        rows.basis.centers,
+        bandwidth=rows.basis.bandwidth,
         n_iter=len(solution.objective) - 1,
         converged=solution.status in ("closed_form", "singular", "tol"),
         status=solution.status,

@@ -10,22 +10,20 @@ from fastpu.common._warn import one_verdict, warn
 from fastpu.data._matrix import Matrix
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model._model import Model, refuse_nan_scores
-from fastpu.risk._model_form import Basis
 from fastpu.risk._risk_rows import RiskRows
 from fastpu.risk.risk_machine import RiskMachine
 
 Machine = TypeVar("Machine", bound=RiskMachine)
 
 
-def make_model(kind: type[Machine], matrix: Matrix, basis: Basis, **fields: Any) -> Machine:
+def make_model(kind: type[Machine], matrix: Matrix, centers: Matrix | None, **fields: Any) -> Machine:
     """Return a linear model in the columns of the rows, or in basis functions around centres."""
-    arrays: dict[str, Any] = {} if basis.centers is None else basis.centers.fields("centers")
+    arrays: dict[str, Any] = {} if centers is None else centers.fields("centers")
     return kind(
         n_features=matrix.n_features,
         feature_names=matrix.feature_names,
         threshold=0.0,
-        basis="linear" if basis.centers is None else "gauss",
-        bandwidth=basis.bandwidth,
+        basis="linear" if centers is None else "gauss",
         **arrays,
         **fields,
     )

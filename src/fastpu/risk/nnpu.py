@@ -268,8 +268,15 @@ def _model_of(
     }
     net = rows.columns.moved_back(training.net)
     if not net.hidden_intercept.size:
-        coef = net.coef.astype(np.float64)
-        return make_model(RiskMachine, rows.matrix, rows.basis, coef=coef, intercept=net.intercept, **record)
+        return make_model(
+            RiskMachine,
+            rows.matrix,
+            rows.basis.centers,
+            bandwidth=rows.basis.bandwidth,
+            coef=net.coef.astype(np.float64),
+            intercept=net.intercept,
+            **record,
+        )
     return RiskNetwork(
         n_features=rows.matrix.n_features,
         feature_names=rows.matrix.feature_names,

@@ -217,7 +217,8 @@ def fit_upu(
     machine = make_model(
         RiskMachine,
         rows.matrix,
-        rows.basis,
+        rows.basis.centers,
+        bandwidth=rows.basis.bandwidth,
         coef=result.coef,
         intercept=result.intercept,
         n_iter=len(risks) - 1,
