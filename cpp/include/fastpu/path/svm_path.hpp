@@ -24,9 +24,9 @@
 // it from a would lose small features beside large ones, and returns a0 and lam w. The duality gap of each point is
 // checked before the point is returned, and a breakpoint takes time O(n d + m^2).
 //
-// With another kernel a breakpoint with m rows on the margin takes time O(n m + m^2), and less if many breakpoints are close together: only
-// rows that may soon meet the margin are then followed from one to the next, with a bound for the others. Memory holds
-// the kernel cache, m^2 / 2 values, and the values of a that change at each breakpoint.
+// With another kernel a breakpoint with m rows on the margin takes time O(n m + m^2), and less if many breakpoints are
+// close together: only rows that may soon meet the margin are then followed from one to the next, with a bound for the
+// others. Memory holds the kernel cache, m^2 / 2 values, and the values of a that change at each breakpoint.
 //
 // Sources: Hastie, Rosset, Tibshirani and Zhu 2004; Yao, Tang and Li, "The entire solution path for support vector
 // machine in positive and unlabeled classification".
