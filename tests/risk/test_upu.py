@@ -73,7 +73,7 @@ def test_the_convex_risk_is_that_of_upu(loss):
     model = fastpu.fit_upu(X, y, prior=0.4, loss=loss, lam=0.0)
     net = {"hidden_coef": np.zeros((3, 0)), "hidden_intercept": np.zeros(0), "coef": model.coef,
            "intercept": model.intercept}  # fmt: skip
-    followed = train(X, y, net, nnpu.Risk(loss, 0.4, False), n_epochs=1)["risk"]
+    followed = train(X, y, net, nnpu.Risk(loss, 0.4, False), n_epochs=1).risk
     assert followed[0] == pytest.approx(model.objective[-1], abs=1e-12)
 
 
