@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.baselines._pair_rows import PairOptions, PairRows, check_form, check_lams, open_pair_rows
 from fastpu.baselines._squared_pairs import PairLoss, Solution, Term, solve_by_steps, solve_directly
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_float, check_int, check_random_state
+from fastpu.common._params import MANY, check_float, check_int, check_random_state, entries_of
 from fastpu.common._sharing import marked
 from fastpu.common._text import where_column
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import LabelsLike, MatrixLike, RandomState, VectorLike
 from fastpu.common._warn import warn
+from fastpu.data._training_rows import TrainingRows, open_training_rows, warn_of_balancing
+from fastpu.data._validate import check_matrix, label_counts
+from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import warn_of_scales
-from fastpu.model._prior import PriorEstimate, prior_among_unlabeled, take_prior_in
+from fastpu.model._prior import prior_among_unlabeled, take_prior_in
 from fastpu.model._profile import keeps_profile
-from fastpu.model._threshold import ScoredRows
-from fastpu.risk._risk_models import make_model
+from fastpu.model._threshold import GROUP, ScoredRows
+from fastpu.risk._fit import Basis, Shape, make_model
 from fastpu.risk.risk_machine import RiskMachine
 
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
@@ -62,18 +63,18 @@ class RankMachine(RiskMachine):
 @keeps_profile
 @marked(shares=("lam",))
 def fit_ls_auc(
-    X: MatrixLike,
-    y: LabelsLike,
+    X: object,
+    y: object,
     *,
     lam: float | Sequence[float] | NDArray[Any] = 1e-3,
     model: str = "linear",
     n_centers: int = 200,
-    centers: MatrixLike | None = None,
+    centers: object = None,
     bandwidth: float | None = None,
     tol: float = 1e-10,
     max_iter: int = 1000,
-    sample_weight: VectorLike | None = None,
-    random_state: RandomState = None,
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
 ) -> RankMachine | list[RankMachine]:
     """LSAUC: rank labelled positive above labelled negative rows, by a squared loss of pairs, in closed form.
@@ -153,35 +154,26 @@ def fit_ls_auc(
     >>> model.predict([[1.4], [1.6]])
     array([-1,  1])
     """
-    options = PairOptions(
-        function="fit_ls_auc",
-        lams=check_lams(lam),
-        form=check_form(model, n_centers, centers, bandwidth),
-        tol=check_float("tol", tol, low=0, open_low=True),
-        max_iter=check_int("max_iter", max_iter, low=1),
-        generator=check_random_state(random_state),
-        n_threads=resolve_n_threads(n_threads),
-    )
-    return _fit(open_pair_rows(X, y, sample_weight, options, (1, -1)), [(1.0, 1, -1)], {})
+    return _fit(_open("fit_ls_auc", (1, -1), locals()), [(1.0, 1, -1)], {})
 
 
 @answers_unknown_keywords
 @keeps_profile
 @marked(shares=("lam",))
 def fit_samult(
-    X: MatrixLike,
-    y: LabelsLike,
+    X: object,
+    y: object,
     *,
     gamma: float = 0.5,
     lam: float | Sequence[float] | NDArray[Any] = 1e-3,
     model: str = "linear",
     n_centers: int = 200,
-    centers: MatrixLike | None = None,
+    centers: object = None,
     bandwidth: float | None = None,
     tol: float = 1e-10,
     max_iter: int = 1000,
-    sample_weight: VectorLike | None = None,
-    random_state: RandomState = None,
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
 ) -> RankMachine | list[RankMachine]:
     """SAMULT: semi-supervised AUC by squared losses, without a class prior.
@@ -232,38 +224,29 @@ def fit_samult(
     array([0.357143])
     """
     share = check_float("gamma", gamma, low=0, high=1)
-    options = PairOptions(
-        function="fit_samult",
-        lams=check_lams(lam),
-        form=check_form(model, n_centers, centers, bandwidth),
-        tol=check_float("tol", tol, low=0, open_low=True),
-        max_iter=check_int("max_iter", max_iter, low=1),
-        generator=check_random_state(random_state),
-        n_threads=resolve_n_threads(n_threads),
-    )
     terms = [(share, 1, -1), (1 - share, 1, 0), (1 - share, 0, -1)]
-    return _fit(open_pair_rows(X, y, sample_weight, options, (1, 0, -1)), terms, {"gamma": share})
+    return _fit(_open("fit_samult", (1, 0, -1), locals()), terms, {"gamma": share})
 
 
 @answers_unknown_keywords
 @keeps_profile
 @marked(shares=("lam",))
 def fit_pnu_auc(
-    X: MatrixLike,
-    y: LabelsLike,
+    X: object,
+    y: object,
     *,
-    prior: float | PriorEstimate,
+    prior: float,
     scenario: str = "case_control",
     eta: float = 0.0,
     lam: float | Sequence[float] | NDArray[Any] = 1e-3,
     model: str = "linear",
     n_centers: int = 200,
-    centers: MatrixLike | None = None,
+    centers: object = None,
     bandwidth: float | None = None,
     tol: float = 1e-10,
     max_iter: int = 1000,
-    sample_weight: VectorLike | None = None,
-    random_state: RandomState = None,
+    sample_weight: object = None,
+    random_state: int | np.random.Generator | None = None,
     n_threads: int | None = None,
 ) -> RankMachine | list[RankMachine]:
     """PNU-AUC: AUC by squared losses from positive, negative and unlabelled rows whose class prior is known.
@@ -347,16 +330,7 @@ def fit_pnu_auc(
     given, drawn_as = take_prior_in(scenario, prior)
     mix = check_float("eta", eta, low=-1, high=1)
     needed = tuple(g for g, is_needed in ((1, mix > -1), (0, mix != 0), (-1, mix < 1)) if is_needed)
-    options = PairOptions(
-        function="fit_pnu_auc",
-        lams=check_lams(lam),
-        form=check_form(model, n_centers, centers, bandwidth),
-        tol=check_float("tol", tol, low=0, open_low=True),
-        max_iter=check_int("max_iter", max_iter, low=1),
-        generator=check_random_state(random_state),
-        n_threads=resolve_n_threads(n_threads),
-    )
-    rows = open_pair_rows(X, y, sample_weight, options, (1, 0, -1), needed, f" with eta = {mix:g}")
+    rows = _open("fit_pnu_auc", (1, 0, -1), locals(), needed, f" with eta = {mix:g}")
     n_pos, n_unl, n_neg = (rows.mass(g) for g in (1, 0, -1))
     share = given
     if n_unl:
@@ -379,12 +353,51 @@ def fit_pnu_auc(
     return _fit(rows, terms, params, advice)
 
 
+@dataclass(frozen=True)
+class _PairRows(TrainingRows):
+    """The rows of the groups that a function reads, and its other arguments, checked."""
+
+    function: str
+    shape: Shape
+    basis: Basis
+    lams: dict[str, float]
+    tol: float
+    max_iter: int
+    n_threads: int
+
+
+def _open(
+    function: str, groups: tuple[int, ...], given: Mapping[str, Any], needed: tuple[int, ...] = (), why: str = ""
+) -> _PairRows:
+    """Check a function's arguments, by their names, and that there are rows of the `needed` groups, or of all."""
+    options: dict[str, Any] = {
+        "lams": {name: check_float(name, one, low=0) for name, one in entries_of("lam", given["lam"]).items()},
+        "tol": check_float("tol", given["tol"], low=0, open_low=True),
+        "max_iter": min(check_int("max_iter", given["max_iter"], low=1), MANY),
+        "n_threads": resolve_n_threads(given["n_threads"]),
+    }
+    shape, generator = Shape(given, models=("linear", "gauss")), check_random_state(given["random_state"])
+    require_rows(given["X"], function)
+    matrix = check_matrix(given["X"])
+    rows = open_training_rows(matrix, given["y"], given["sample_weight"], function, groups=groups, is_relative=False)
+    counts = dict(zip((1, 0, -1), label_counts(rows.labels), strict=True))
+    needed = needed or groups
+    if not all(counts[g] for g in needed):
+        wanted = " and ".join(f"{GROUP[g]} ({g:+d})" if g else "unlabelled (0)" for g in needed)
+        listed = ", ".join(f"{counts[g]} {GROUP[g]}" for g in counts)
+        hint = "" if counts[-1] or -1 not in needed else "; if 0 means negative, pass fastpu.as_labels(y, negative=0)"
+        raise ValueError(f"y must hold {wanted} rows for {function}{why}, got {listed} rows of positive weight{hint}")
+    warn_of_balancing(function, rows.labels, rows.weights)
+    basis = shape.basis(rows, generator, options["n_threads"], _check_room)
+    return _PairRows(**vars(rows), function=function, shape=shape, basis=basis, **options)
+
+
 def _fit(
-    rows: PairRows, terms: list[Term], params: dict[str, object], advice: str = ""
+    rows: _PairRows, terms: list[Term], params: dict[str, object], advice: str = ""
 ) -> RankMachine | list[RankMachine]:
     """Return a model for each lam, all from one quadratic; `advice` says what helps if that has no minimum."""
-    is_linear = rows.options.form.model == "linear"
-    if not is_linear or any(rows.options.lams.values()):  # else the scale of columns does not matter
+    is_linear = rows.shape.model == "linear"
+    if not is_linear or any(rows.lams.values()):  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         features = rows.basis.features
@@ -392,34 +405,43 @@ def _fit(
         is_direct = not is_linear or features.n_features <= _MOST_DIRECT
         A = loss.matrix() if is_direct else np.zeros((0, 0))
         models = []
-        for lam in rows.options.lams.values():
+        for lam in rows.lams.values():
             _check_finite(rows, lam, loss.sizes + lam, loss.right, A)
             if is_direct:
                 # Basis functions are in [0, 1], and their matrix has all digits that they have.
                 solution = solve_directly(loss, A, lam, on_rows=is_linear)
             else:
-                solution = solve_by_steps(loss, lam, rows.options.tol, rows.options.max_iter)
+                solution = solve_by_steps(loss, lam, rows.tol, rows.max_iter)
             _check_finite(rows, lam, solution.coef, np.array([*solution.residuals, *solution.objective]))
-            limits = {"tol": rows.options.tol, "max_iter": rows.options.max_iter}
-            known = {"method": rows.options.function, **params, "lam": lam, **rows.options.form.params(), **limits}
+            limits = {"tol": rows.tol, "max_iter": rows.max_iter}
+            known = {"method": rows.function, **params, "lam": lam, **rows.shape.params(), **limits}
             models.append(_make_model(rows, known, solution, advice))
-    return models[0] if "lam" in rows.options.lams else models
+    return models[0] if "lam" in rows.lams else models
 
 
-def _check_finite(rows: PairRows, lam: float, *arrays: NDArray[np.float64]) -> None:
+def _check_finite(rows: _PairRows, lam: float, *arrays: NDArray[np.float64]) -> None:
     if all(np.isfinite(array).all() for array in arrays):
         return
     values = rows.matrix.entries
     at = max(int(values.argmax()), int(values.argmin()), key=lambda k: abs(float(values[k])))
     column = int(rows.matrix.indices[at]) if rows.matrix.is_sparse else at % rows.matrix.n_features
     raise ValueError(
-        f"X must hold numbers whose squares can be added up for {rows.options.function}, with lam = {lam:g} beside "
-        f"them, got the largest {values[at]:g} in {where_column(column, rows.matrix.feature_names)}; scale the "
-        f"features, or lower lam"
+        f"X must hold numbers whose squares can be added up for {rows.function}, with lam = {lam:g} beside them, got "
+        f"the largest {values[at]:g} in {where_column(column, rows.matrix.feature_names)}; scale the features, or "
+        f"lower lam"
     )
 
 
-def _make_model(rows: PairRows, params: dict[str, object], solution: Solution, advice: str) -> RankMachine:
+def _check_room(size: int) -> None:
+    try:
+        np.empty(48 * size * size, dtype=np.uint8)  # fails before the work begins
+    except (MemoryError, ValueError):  # the latter from sizes beyond any address
+        raise MemoryError(
+            f"matrices of {size} x {size} numbers need {48 * size * size} bytes, more than there are; use fewer centres"
+        ) from None
+
+
+def _make_model(rows: _PairRows, params: dict[str, object], solution: Solution, advice: str) -> RankMachine:
     history = {"residual": np.array(solution.residuals)}
     if solution.smallest is not None:
         history["smallest_eigenvalue"] = np.array([solution.smallest])
@@ -427,7 +449,6 @@ def _make_model(rows: PairRows, params: dict[str, object], solution: Solution, a
         RankMachine,
         rows.matrix,
         rows.basis.centers,
-        bandwidth=rows.basis.bandwidth,
         n_iter=len(solution.objective) - 1,
         converged=solution.status in ("closed_form", "singular", "tol"),
         status=solution.status,
@@ -436,10 +457,9 @@ def _make_model(rows: PairRows, params: dict[str, object], solution: Solution, a
         params=params,
         coef=solution.coef,
         intercept=0.0,
+        bandwidth=rows.basis.bandwidth,
     )
-    scored = ScoredRows(
-        rows.labels, rows.weights, lambda model: model._decision_function(rows.matrix, rows.options.n_threads)
-    )
+    scored = ScoredRows(rows.labels, rows.weights, lambda model: model._decision_function(rows.matrix, rows.n_threads))
     model = scored.with_threshold(model)
     n_positive = int(np.count_nonzero(scored.scores(model) > model.threshold))
     trouble = ""
@@ -447,23 +467,23 @@ def _make_model(rows: PairRows, params: dict[str, object], solution: Solution, a
         reason = "" if solution.smallest is None else f": the smallest eigenvalue of A + lam is {solution.smallest:.3g}"
         trouble = f"the objective has no minimum{reason}. {advice}"
     elif solution.status in ("max_iter", "precision"):
-        all_steps = f"all max_iter = {rows.options.max_iter} steps were taken"
+        all_steps = f"all max_iter = {rows.max_iter} steps were taken"
         trouble = (
             f"{all_steps if solution.status == 'max_iter' else 'rounding errors ended the solution'} with a relative "
             f"residual of the linear system of {solution.residuals[-1]:.3g}; raise lam, or scale the features of X"
         )
     if trouble:
-        warn(f"{rows.options.function}: {trouble}", ConvergenceWarning)
+        warn(f"{rows.function}: {trouble}", ConvergenceWarning)
     if not solution.coef.any() and not trouble:
         warn(
-            f"{rows.options.function}: the model scores every row 0, as the groups that it compares have the same mean "
+            f"{rows.function}: the model scores every row 0, as the groups that it compares have the same mean "
             f"features; more rows, or model='gauss', may tell them apart",
             DegenerateModelWarning,
         )
     elif solution.coef.any() and n_positive in (0, rows.labels.size):
         warn(
-            f"{rows.options.function}: the model calls {n_positive} of {rows.labels.size} training rows positive, as "
-            f"its scores order the groups that its threshold lies between no better than chance does",
+            f"{rows.function}: the model calls {n_positive} of {rows.labels.size} training rows positive, as its "
+            f"scores order the groups that its threshold lies between no better than chance does",
             DegenerateModelWarning,
         )
     return model
