@@ -37,6 +37,7 @@ set(FASTPU_CORE_SOURCES
     cpp/src/linalg/row_pass.cpp
     cpp/src/linalg/tiled_blas.cpp
     cpp/src/path/elbow.cpp
+    cpp/src/path/linear_path.cpp
     cpp/src/path/path_polish.cpp
     cpp/src/path/path_rows.cpp
     cpp/src/path/path_start.cpp
@@ -45,6 +46,7 @@ set(FASTPU_CORE_SOURCES
     cpp/src/pual/box_gram.cpp
     cpp/src/pual/box_interior_point.cpp
     cpp/src/pual/pual.cpp
+    cpp/src/pual/pual_system.cpp
     cpp/src/risk/nnpu.cpp
     cpp/src/risk/upu.cpp
     cpp/src/svm/active_set.cpp
