@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_float
+from fastpu.common._params import check_float, is_sequence
+from fastpu.common._progress import make_report
 from fastpu.common._sharing import marked
+from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.model._profile import keeps_profile
-from fastpu.svm._arguments import MOST_COST, cost_per_row
-from fastpu.svm._margin_engine import MarginRound, MarginRows, Steps, check_margin_options
-from fastpu.svm._margin_fit import fit_each_cost
-from fastpu.svm._margin_loops import Run, biased_psi
+from fastpu.svm._cost_sequence import check_costs, fit_each_cost
+from fastpu.svm._margin_rows import MarginOptions, MarginRows, open_margin_rows
+from fastpu.svm._margin_warnings import warn_of_flaws
+from fastpu.svm._psi_descent import descend_with_costs
+from fastpu.svm._row_costs import MOST_COST, cost_per_row
 from fastpu.svm.linear_machine import LinearMachine
+from fastpu.svm.margin_round import MarginRound
 
 
 @answers_unknown_keywords
 @keeps_profile
 @marked(shares=("C",))
 def fit_bpsi(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     C_pos: float,
     C_unl: float,
@@ -33,9 +37,9 @@ def fit_bpsi(
     solver_tol: float = 1e-9,
     solver_max_iter: int | None = None,
     solver: str = "auto",
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
-    callback: Callable[[MarginRound], bool | None] | None = None,
+    callback: RoundCallback[MarginRound] | None = None,
     progress: bool = False,
 ) -> LinearMachine | list[LinearMachine]:
     """BPSI, biased psi-learning: positive against unlabelled rows with two costs, and a loss of at most 1.
@@ -97,18 +101,43 @@ def fit_bpsi(
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
-    arguments = locals()
-    given = {name: check_float(name, arguments[name], low=0, open_low=True) for name in ("C_pos", "C_unl")}
-    options = check_margin_options("fit_bpsi", "BPSI", arguments, given, is_relative=False)
+    cost_pos = check_float("C_pos", C_pos, low=0, open_low=True)
+    cost_unl = check_float("C_unl", C_unl, low=0, open_low=True)
+    options = MarginOptions.checked(
+        max_iter=max_iter,
+        solver_tol=solver_tol,
+        solver_max_iter=solver_max_iter,
+        solver=solver,
+        n_threads=n_threads,
+    )
+    costs = check_costs(C)
+    params = {"C_pos": cost_pos, "C_unl": cost_unl, **options.params()}
+    with make_report(callback, progress, total=None, description="BPSI") as on_round:
+        rows = open_margin_rows(X, y, sample_weight, "fit_bpsi", options.n_threads, is_relative=False)
+        for extreme in (min(costs), max(costs)):  # if these are possible, so are all between them
+            _costs_of_rows(rows, extreme, cost_pos, cost_unl)
+        fits = fit_each_cost(
+            costs,
+            lambda solver, cost: descend_with_costs(
+                solver, cost, _costs_of_rows(rows, cost, cost_pos, cost_unl), options.max_iter, on_round
+            ),
+            rows,
+            options,
+            "fit_bpsi",
+            params,
+            is_heard=on_round is not None,
+        )
+    warn_of_flaws([fit.flaws for fit in fits], "fit_bpsi")
+    models = [fit.model for fit in fits]
+    return models if is_sequence(C) else models[0]
 
-    def loop(rows: MarginRows, C: float) -> Steps[Run]:
-        by_group = np.where(rows.is_labelled, given["C_pos"], given["C_unl"])
-        costs = cost_per_row(by_group.size, {"C": C}, {"C_pos or C_unl": by_group, "sample_weight": rows.weights})
-        if costs.max() > MOST_COST:
-            raise ValueError(
-                f"C * C_pos * sample_weight and C * C_unl * sample_weight must be at most {MOST_COST:g} in every row, "
-                f"got {costs.max():g}"
-            )
-        return biased_psi(rows, C, costs)
 
-    return fit_each_cost(options, arguments, loop)
+def _costs_of_rows(rows: MarginRows, C: float, C_pos: float, C_unl: float) -> NDArray[np.float64]:
+    by_group = np.where(rows.is_labelled, C_pos, C_unl)
+    costs = cost_per_row(by_group.size, {"C": C}, {"C_pos or C_unl": by_group, "sample_weight": rows.weights})
+    if costs.max() > MOST_COST:
+        raise ValueError(
+            f"C * C_pos * sample_weight and C * C_unl * sample_weight must be at most {MOST_COST:g} in every row, "
+            f"got {costs.max():g}"
+        )
+    return costs

@@ -2,45 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_float
+from fastpu.common._params import is_sequence
 from fastpu.common._sharing import marked
-from fastpu.data._training_rows import require_both
-from fastpu.data._validate import check_sample_weight
+from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.model._profile import keeps_profile
-from fastpu.svm._arguments import check_supervised, cost_per_row
-from fastpu.svm._fit import Posed
-from fastpu.svm._grid import fit_posed
-from fastpu.svm._solver import SvmRound, Task
+from fastpu.svm._fit_points import fit_points
+from fastpu.svm._svm_methods import CSvm, NuSvm, OneClassSvm
+from fastpu.svm._svm_options import SvmOptions
+from fastpu.svm._svm_point import SvmPoint, entries_together
 from fastpu.svm.kernel_machine import KernelMachine
-
-_BOTH = ("positive", "negative")
-_ROUNDING = 1e-12  # relative error that rounding may leave in sums of weights
-
-
-def _pose_svm(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
-    C = check_float("C", given["C"], low=0, open_low=True)
-    labels = check_supervised(y, n_rows, "fit_svm")
-    weights = check_sample_weight(given["sample_weight"], n_rows)
-    cost = cost_per_row(n_rows, {"C": C}, {"sample_cost": given["sample_cost"], "sample_weight": weights})
-    require_both(labels, cost, "fit_svm", _BOTH)
-    return Posed(Task("fit_svm", "C-SVM", "c_svm", {"C": C}), labels, cost, weights)
+from fastpu.svm.svm_round import SvmRound
 
 
 @answers_unknown_keywords
 @keeps_profile
-@marked(poses_svm=_pose_svm, takes_many=("C", "gamma"))
+@marked(svm_method=CSvm, takes_many=("C", "gamma"))
 def fit_svm(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     C: float | Sequence[float] | NDArray[Any] = 1.0,
-    sample_cost: object = None,
+    sample_cost: VectorLike | None = None,
     kernel: str | Callable[..., object] = "rbf",
     gamma: float | str | Sequence[float | str] | NDArray[Any] = "scale",
     degree: int = 3,
@@ -48,9 +36,9 @@ def fit_svm(
     cache_mb: float = 200,
     tol: float = 1e-3,
     max_iter: int | None = None,
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
-    callback: Callable[[SvmRound], bool | None] | None = None,
+    callback: RoundCallback[SvmRound] | None = None,
     progress: bool = False,
 ) -> KernelMachine | list[KernelMachine]:
     """C-SVM, supervised, with a cost for each row.
@@ -159,32 +147,32 @@ def fit_svm(
     >>> [m.support.size for m in fastpu.baselines.fit_svm(X, [1, 1, -1, -1], C=[0.1, 10], gamma=2.0)]
     [4, 4]
     """
-    return fit_posed(fit_svm, locals())
-
-
-def _pose_nu_svm(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
-    nu = check_float("nu", given["nu"], low=0, high=1, open_low=True)
-    labels = check_supervised(y, n_rows, "fit_nu_svm")
-    weights = check_sample_weight(given["sample_weight"], n_rows)
-    cost = cost_per_row(n_rows, {}, {"sample_weight": weights})
-    require_both(labels, cost, "fit_nu_svm", _BOTH)
-    positive, negative = (float(cost[labels == sign].sum()) for sign in (1, -1))
-    bound = 2 * min(positive, negative) / (positive + negative)
-    if nu > bound * (1 + _ROUNDING):
-        raise ValueError(
-            f"nu must be at most 2 min(W+, W-) / (W+ + W-) = {bound:.6g} for classes of weight W+ = {positive:g} and "
-            f"W- = {negative:g}, got {nu!r}"
+    points = [
+        SvmPoint(
+            CSvm.checked(C=cost, sample_cost=sample_cost, sample_weight=sample_weight),
+            SvmOptions.checked(
+                kernel=kernel,
+                gamma=width,
+                degree=degree,
+                coef0=coef0,
+                cache_mb=cache_mb,
+                tol=tol,
+                max_iter=max_iter,
+                n_threads=n_threads,
+            ),
         )
-    task = Task("fit_nu_svm", "nu-SVM", "nu_svm", {"nu": nu}, min(nu, bound))
-    return Posed(task, labels, cost, weights)
+        for cost, width in entries_together(C=C, gamma=gamma)
+    ]
+    models = fit_points(X, y, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    return models if is_sequence(C) or is_sequence(gamma) else models[0]
 
 
 @answers_unknown_keywords
 @keeps_profile
-@marked(poses_svm=_pose_nu_svm, takes_many=("nu", "gamma"))
+@marked(svm_method=NuSvm, takes_many=("nu", "gamma"))
 def fit_nu_svm(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     nu: float | Sequence[float] | NDArray[Any] = 0.5,
     kernel: str | Callable[..., object] = "rbf",
@@ -194,9 +182,9 @@ def fit_nu_svm(
     cache_mb: float = 200,
     tol: float = 1e-3,
     max_iter: int | None = None,
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
-    callback: Callable[[SvmRound], bool | None] | None = None,
+    callback: RoundCallback[SvmRound] | None = None,
     progress: bool = False,
 ) -> KernelMachine | list[KernelMachine]:
     """nu-SVM, supervised: the C-SVM whose share of support vectors is chosen in place of C.
@@ -245,21 +233,31 @@ def fit_nu_svm(
     >>> model.predict([[1.4], [1.6]])
     array([-1,  1])
     """
-    return fit_posed(fit_nu_svm, locals())
-
-
-def _pose_one_class_svm(n_rows: int, _: object, given: Mapping[str, Any]) -> Posed:
-    nu = check_float("nu", given["nu"], low=0, high=1, open_low=True)
-    weights = check_sample_weight(given["sample_weight"], n_rows)
-    task = Task("fit_one_class_svm", "one-class SVM", "one_class", {"nu": nu}, nu)
-    return Posed(task, None, cost_per_row(n_rows, {}, {"sample_weight": weights}), weights)
+    points = [
+        SvmPoint(
+            NuSvm.checked(nu=share, sample_weight=sample_weight),
+            SvmOptions.checked(
+                kernel=kernel,
+                gamma=width,
+                degree=degree,
+                coef0=coef0,
+                cache_mb=cache_mb,
+                tol=tol,
+                max_iter=max_iter,
+                n_threads=n_threads,
+            ),
+        )
+        for share, width in entries_together(nu=nu, gamma=gamma)
+    ]
+    models = fit_points(X, y, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    return models if is_sequence(nu) or is_sequence(gamma) else models[0]
 
 
 @answers_unknown_keywords
 @keeps_profile
-@marked(poses_svm=_pose_one_class_svm, takes_many=("nu", "gamma"))
+@marked(svm_method=OneClassSvm, takes_many=("nu", "gamma"))
 def fit_one_class_svm(
-    X: object,
+    X: MatrixLike,
     *,
     nu: float | Sequence[float] | NDArray[Any] = 0.1,
     kernel: str | Callable[..., object] = "rbf",
@@ -269,9 +267,9 @@ def fit_one_class_svm(
     cache_mb: float = 200,
     tol: float = 1e-3,
     max_iter: int | None = None,
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
-    callback: Callable[[SvmRound], bool | None] | None = None,
+    callback: RoundCallback[SvmRound] | None = None,
     progress: bool = False,
 ) -> KernelMachine | list[KernelMachine]:
     """One-class SVM: a region that holds all but a share of the rows, from rows of one kind alone.
@@ -320,4 +318,21 @@ def fit_one_class_svm(
     >>> model.predict([[0.0, 0.0], [5.0, 5.0]])
     array([ 1, -1])
     """
-    return fit_posed(fit_one_class_svm, locals())
+    points = [
+        SvmPoint(
+            OneClassSvm.checked(nu=share, sample_weight=sample_weight),
+            SvmOptions.checked(
+                kernel=kernel,
+                gamma=width,
+                degree=degree,
+                coef0=coef0,
+                cache_mb=cache_mb,
+                tol=tol,
+                max_iter=max_iter,
+                n_threads=n_threads,
+            ),
+        )
+        for share, width in entries_together(nu=nu, gamma=gamma)
+    ]
+    models = fit_points(X, None, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    return models if is_sequence(nu) or is_sequence(gamma) else models[0]

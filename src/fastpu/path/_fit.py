@@ -21,7 +21,7 @@ from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_vector
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._kernels import Kernel, check_kernel, for_core
-from fastpu.svm._arguments import check_cache
+from fastpu.svm._svm_options import check_cache
 
 _forgives_precision: ContextVar[bool] = ContextVar("fastpu_forgives_precision", default=False)
 # With at most so many features a linear path is computed from the rows, not from a kernel: kMostFeatures of the core.

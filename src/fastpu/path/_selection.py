@@ -19,7 +19,7 @@ from fastpu.metrics._decisions import Called, require_pu
 from fastpu.model._prior import check_scenario, prior_among_unlabeled, take_prior_in
 from fastpu.path._fit import PathOptions, follow_path
 from fastpu.path._points import PathPoints, path_fields
-from fastpu.svm._arguments import check_cache
+from fastpu.svm._svm_options import check_cache
 
 _USUAL_CACHE = 200.0  # MiB: of models that were saved without their cache_mb
 _SCORINGS = ("puf", "err_star", "f1", "error", "end")

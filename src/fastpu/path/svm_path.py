@@ -25,7 +25,7 @@ from fastpu.model._prior import PriorEstimate
 from fastpu.path._fit import PathOptions, PathRound, check_costs, check_path_options, follow_path, warn_of_path
 from fastpu.path._points import PathPoints, path_fields
 from fastpu.path._selection import best_machine, curve_on_path
-from fastpu.svm._arguments import check_supervised
+from fastpu.svm._svm_problem import check_supervised
 from fastpu.svm.kernel_machine import KernelMachine
 
 

@@ -198,7 +198,7 @@ def _as_one(
         for i, fit in enumerate(of_fold):
             with recorded() as caught:
                 fit.warn()
-            threshold = fit.training.border(fit.solved)["threshold"]
+            threshold = fit.threshold
             known = SimpleNamespace(decision_function=lambda _, held=fit.held: held, threshold=threshold)
             # A criterion of the user's wants a model, the others its scores alone.
             model = known if work.criterion.function is None else fit.model()

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_float
+from fastpu.common._params import is_sequence
 from fastpu.common._sharing import marked
-from fastpu.data._training_rows import require_both
-from fastpu.data._validate import check_labels, check_sample_weight
+from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.model._profile import keeps_profile
-from fastpu.svm._arguments import cost_per_row
-from fastpu.svm._fit import Posed
-from fastpu.svm._grid import fit_posed
-from fastpu.svm._solver import SvmRound, Task
+from fastpu.svm._fit_points import fit_points
+from fastpu.svm._svm_methods import BiasedSvm
+from fastpu.svm._svm_options import SvmOptions
+from fastpu.svm._svm_point import SvmPoint, entries_together
 from fastpu.svm.kernel_machine import KernelMachine
-
-
-def _pose(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
-    costs = {name: check_float(name, given[name], low=0, open_low=True) for name in ("C", "C_pos", "C_unl")}
-    labels = check_labels(y, n_rows, pu_only="fit_bsvm")
-    weights = check_sample_weight(given["sample_weight"], n_rows)
-    by_group = np.where(labels == 1, costs["C_pos"], costs["C_unl"])
-    cost = cost_per_row(n_rows, {"C": costs["C"]}, {"C_pos or C_unl": by_group, "sample_weight": weights})
-    signs = np.where(labels == 1, np.int8(1), np.int8(-1))
-    require_both(signs, cost, "fit_bsvm", ("positive", "unlabelled"))
-    return Posed(Task("fit_bsvm", "biased SVM", "c_svm", costs), signs, cost, weights)
+from fastpu.svm.svm_round import SvmRound
 
 
 @answers_unknown_keywords
 @keeps_profile
-@marked(poses_svm=_pose, takes_many=("C_pos", "C_unl", "C", "gamma"))
+@marked(svm_method=BiasedSvm, takes_many=("C_pos", "C_unl", "C", "gamma"))
 def fit_bsvm(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     C_pos: float | Sequence[float] | NDArray[Any],
     C_unl: float | Sequence[float] | NDArray[Any],
@@ -49,9 +37,9 @@ def fit_bsvm(
     cache_mb: float = 200,
     tol: float = 1e-3,
     max_iter: int | None = None,
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
-    callback: Callable[[SvmRound], bool | None] | None = None,
+    callback: RoundCallback[SvmRound] | None = None,
     progress: bool = False,
 ) -> KernelMachine | list[KernelMachine]:
     """Biased SVM (BSVM): a C-SVM of positive against unlabelled rows, with a cost for each of the two.
@@ -101,4 +89,21 @@ def fit_bsvm(
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
-    return fit_posed(fit_bsvm, locals())
+    points = [
+        SvmPoint(
+            BiasedSvm.checked(C=cost, C_pos=cost_pos, C_unl=cost_unl, sample_weight=sample_weight),
+            SvmOptions.checked(
+                kernel=kernel,
+                gamma=width,
+                degree=degree,
+                coef0=coef0,
+                cache_mb=cache_mb,
+                tol=tol,
+                max_iter=max_iter,
+                n_threads=n_threads,
+            ),
+        )
+        for cost, cost_pos, cost_unl, width in entries_together(C=C, C_pos=C_pos, C_unl=C_unl, gamma=gamma)
+    ]
+    models = fit_points(X, y, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    return models if is_sequence(C) or is_sequence(C_pos) or is_sequence(C_unl) or is_sequence(gamma) else models[0]

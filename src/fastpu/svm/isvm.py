@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_bool, check_choice, check_float
+from fastpu.common._params import is_sequence
+from fastpu.common._progress import make_report
 from fastpu.common._sharing import marked
+from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.model._profile import keeps_profile
-from fastpu.svm._arguments import MOST_COST
-from fastpu.svm._margin_engine import MarginRound, MarginRows, Steps, check_margin_options
-from fastpu.svm._margin_fit import fit_each_cost
-from fastpu.svm._margin_loops import Loss, Rule, Run, algorithm_1
+from fastpu.svm._cost_sequence import check_costs, fit_each_cost
+from fastpu.svm._default_cost import default_cost
+from fastpu.svm._label_iteration import LabelIteration, iterate_labels
+from fastpu.svm._margin_rows import MarginOptions, MarginRows, open_margin_rows
+from fastpu.svm._margin_warnings import warn_of_flaws
+from fastpu.svm._row_costs import MOST_COST
 from fastpu.svm.linear_machine import LinearMachine
-
-_STARTS = ("hinge", "psi", "isvm")
+from fastpu.svm.margin_round import MarginRound
 
 
 @answers_unknown_keywords
 @keeps_profile
 @marked(shares=("C",))
 def fit_isvm(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     C: float | Sequence[float] | NDArray[Any] | None = None,
     tol: float = 1e-3,
@@ -34,9 +37,9 @@ def fit_isvm(
     solver_max_iter: int | None = None,
     check_increase: bool = True,
     solver: str = "auto",
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
-    callback: Callable[[MarginRound], bool | None] | None = None,
+    callback: RoundCallback[MarginRound] | None = None,
     progress: bool = False,
 ) -> LinearMachine | list[LinearMachine]:
     """ISVM, the iterative SVM: a linear SVM, and the labels that it gives to unlabelled rows, by turns.
@@ -139,15 +142,40 @@ def fit_isvm(
     >>> [m.coef.shape for m in fastpu.fit_isvm(rows, y, C=[0.1, 1.0, 10.0])]
     [(2,), (2,), (2,)]
     """
-    return _fit("fit_isvm", "ISVM", "hinge", "hinge", locals())
+    options = MarginOptions.checked(
+        max_iter=max_iter,
+        solver_tol=solver_tol,
+        solver_max_iter=solver_max_iter,
+        solver=solver,
+        n_threads=n_threads,
+    )
+    iteration = LabelIteration.checked(
+        loss="hinge", init="hinge", tol=tol, check_increase=check_increase, max_iter=options.max_iter
+    )
+    params = {**iteration.params(), **options.params()}
+    with make_report(callback, progress, total=None, description="ISVM") as on_round:
+        rows = open_margin_rows(X, y, sample_weight, "fit_isvm", options.n_threads, is_relative=True)
+        costs = _costs_for(rows, C)
+        fits = fit_each_cost(
+            costs,
+            lambda solver, cost: iterate_labels(solver, cost, iteration, on_round),
+            rows,
+            options,
+            "fit_isvm",
+            params,
+            is_heard=on_round is not None,
+        )
+    warn_of_flaws([fit.flaws for fit in fits], "fit_isvm")
+    models = [fit.model for fit in fits]
+    return models if is_sequence(C) else models[0]
 
 
 @answers_unknown_keywords
 @keeps_profile
 @marked(shares=("C",))
 def fit_ipsi(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     C: float | Sequence[float] | NDArray[Any] | None = None,
     init: str = "hinge",
@@ -157,9 +185,9 @@ def fit_ipsi(
     solver_max_iter: int | None = None,
     check_increase: bool = True,
     solver: str = "auto",
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
-    callback: Callable[[MarginRound], bool | None] | None = None,
+    callback: RoundCallback[MarginRound] | None = None,
     progress: bool = False,
 ) -> LinearMachine | list[LinearMachine]:
     """IPSI, iterative psi-learning: `fit_isvm` with the psi loss, which no outlier can outweigh.
@@ -210,24 +238,42 @@ progress
     >>> model.status, model.pseudo_labels.shape
     ('labels', (146,))
     """
-    return _fit("fit_ipsi", "IPSI", "psi", check_choice("init", init, _STARTS), locals())
+    options = MarginOptions.checked(
+        max_iter=max_iter,
+        solver_tol=solver_tol,
+        solver_max_iter=solver_max_iter,
+        solver=solver,
+        n_threads=n_threads,
+    )
+    iteration = LabelIteration.checked(
+        loss="psi", init=init, tol=tol, check_increase=check_increase, max_iter=options.max_iter
+    )
+    params = {"init": iteration.init, **iteration.params(), **options.params()}
+    with make_report(callback, progress, total=None, description="IPSI") as on_round:
+        rows = open_margin_rows(X, y, sample_weight, "fit_ipsi", options.n_threads, is_relative=True)
+        costs = _costs_for(rows, C)
+        fits = fit_each_cost(
+            costs,
+            lambda solver, cost: iterate_labels(solver, cost, iteration, on_round),
+            rows,
+            options,
+            "fit_ipsi",
+            params,
+            is_heard=on_round is not None,
+        )
+    warn_of_flaws([fit.flaws for fit in fits], "fit_ipsi")
+    models = [fit.model for fit in fits]
+    return models if is_sequence(C) else models[0]
 
 
-def _fit(
-    function: str, title: str, loss: Loss, init: str, given: Mapping[str, Any]
-) -> LinearMachine | list[LinearMachine]:
-    increase = check_bool("check_increase", given["check_increase"])
-    rule = Rule(loss, init, check_float("tol", given["tol"], low=0), increase)
-    own = {name: getattr(rule, name) for name in ("init", "tol", "check_increase") if name in given}
-    options = check_margin_options(function, title, given, own)
-
-    def loop(rows: MarginRows, C: float) -> Steps[Run]:
-        weights = rows.weights
-        least = 1 / rows.is_labelled.size if weights is None else float(weights.min()) / float(weights.sum())
-        if not (C * least > 0 and C <= MOST_COST):
+def _costs_for(rows: MarginRows, C: float | Sequence[float] | NDArray[Any] | None) -> list[float]:
+    """Return the values of C, or its default; raise ValueError for one that leaves a row no cost, or overflows."""
+    costs = [default_cost(rows.matrix, rows.is_labelled, rows.weights)] if C is None else check_costs(C)
+    weights = rows.weights
+    least = 1 / rows.is_labelled.size if weights is None else float(weights.min()) / float(weights.sum())
+    for cost in costs:
+        if not (cost * least > 0 and cost <= MOST_COST):
             raise ValueError(
-                f"C must be at most {MOST_COST:g}, and so large that no row's share of it is 0 in float64, got {C!r}"
+                f"C must be at most {MOST_COST:g}, and so large that no row's share of it is 0 in float64, got {cost!r}"
             )
-        return algorithm_1(rows, C, rule)
-
-    return fit_each_cost(options, given, loop)
+    return costs
