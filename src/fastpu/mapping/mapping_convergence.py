@@ -56,82 +56,101 @@ def fit_smc(
 
     Rows with h < 0 are negative, rows with h >= 0 positive:
 
-        h_0 = psi1(P, U),  N = {x in U: h_0(x) < 0},  P_0 = U without N                  (mapping)
+        h_0 = psi1(P),     N = {x in U: h_0(x) < 0},  P_0 = U without N                  (mapping)
         h_i = psi2(P, N),  N_i = {x in P_(i-1): h_i(x) < 0},  P_i = P_(i-1) without N_i,
         N = N and N_i,     i = 1, 2, ... until N_i is empty                               (convergence)
 
-    and the last h_i is the result: the SVM of P against all rejected rows of U. psi1 is the one-class SVM of P with
-    its threshold lowered until all of P is inside. psi2 is the C-SVM of P against N, which minimises
-    |w|^2 / 2 + C sum max(0, 1 - y f(x)), or the nu-SVM if `nu` is given. Errors are those of `fit_svm`, also if `y` has
-    labelled negatives, no positive or no unlabelled row, or if a stage of yours returns something else.
+    The last h_i is the result: the SVM of P against all rejected rows of U. psi1 is the one-class SVM of P, with its
+    threshold lowered until all of P is inside. psi2 is the C-SVM of P against N, which minimises
+    |w|^2 / 2 + C sum max(0, 1 - y f(x)), or the nu-SVM if `nu` is given.
 
     Parameters
     ----------
-    X, n_threads, progress
-        As in `fit_svm`.
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Kernel values have the
+        type of `X`, but float64 for "poly". With ``kernel="precomputed"``: the symmetric matrix of kernel values
+        between every two rows, of shape (n, n), dense.
     y : array-like of shape (n,)
-        +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+        +1 for labelled positives and 0 for unlabelled rows. Also taken: {1, 0}, bool and {1, nan}; `fastpu.as_labels`
+        converts other codings.
     nu_map : float, default 0.01
-        nu of the one-class SVM, in (0, 1]; raised to 1 / (number of positives).
+        nu of the one-class SVM, in (0, 1]. It is raised to 1 / (number of positives).
     C : float, default 1.0
-        > 0, cost of every row of the C-SVM. With too small a C the boundary rejects labelled positives, and hidden
+        > 0, the cost of every row of the C-SVM. With too small a C the boundary rejects labelled positives, and hidden
         positives of U with them. These then count as negatives and push the next boundary further into P. So scale
         `X`, and prefer a large C.
     nu : float, optional
-        In (0, 1]: psi2 is the nu-SVM. At most 0.999 of the largest nu that has a solution,
-        2 min(|P|, |N|) / (|P| + |N|), is used.
-    psi1 : function or estimator, optional
-        In place of the one-class SVM. A function ``psi1(P, U)`` of two matrices of rows returns a score function (or
-        something with a `decision_function`), which gives the scores of the rows of a matrix and should leave all of
-        P positive. An estimator with `fit` and `decision_function` is copied and fitted on P alone; where its
-        threshold leaves rows of P outside, it is lowered to the least score of P.
-    psi2 : function or estimator, optional
-        In place of the SVM; `C` and `nu` are then not used. A function ``psi2(P, N)`` as above; an estimator is copied
-        and fitted on the rows of P followed by those of N with labels +1 and -1. Rows are passed dense or as CSR,
-        like `X`, and never made dense.
+        In (0, 1]. The SVMs of P against N are then nu-SVMs, and `C` is not used. At most 0.999 of the largest nu that
+        has a solution, 2 min(|P|, |N|) / (|P| + |N|), is used.
     max_iter : int, default 100
-        Most fits of psi2.
+        Most SVMs of P against N.
     max_pos_reject : float, optional
-        In [0, 1): stop when a boundary rejects a larger share of the held-out positives, and keep the one before it.
+        In [0, 1). Stop when a boundary rejects a larger share of the held-out positives, and keep the one before it.
     hold_out : float, optional
-        Share, in (0, 1), of the labelled positives that are not trained on, and by which each boundary is judged. By
-        default 0.2 if `max_pos_reject` is given. Otherwise none are held out, and boundaries are judged by the
+        Share, in (0, 1), of the labelled positives that are not trained on, and by which each boundary is judged. It is
+        0.2 by default if `max_pos_reject` is given. Otherwise none are held out, and boundaries are judged by the
         positives that they were trained on.
-    kernel, gamma, degree, coef0
-        As in `fit_svm`, for both stages; "scale" takes the variance of all of `X`.
+    kernel : str or callable, default "rbf"
+        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
+        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
+        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
+        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
+        the dual problem is not convex: the fit then ends at one of several stationary points.
+    gamma : float, "scale" or "auto", default "scale"
+        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
+        of `X`; all SVMs have the same width. "auto" is 1 / d.
+    degree : int, default 3
+        Degree of the kernel "poly".
+    coef0 : float, default 0.0
+        Constant of the kernels "poly" and "sigmoid".
     cache_mb : float, default 200
-        Most memory for kernel rows, in MiB, which all fits share.
+        Most memory for kernel rows, in MiB, which all SVMs share. It changes the time, not the model. The linear kernel
+        needs none.
     tol : float, default 1e-3
-        Each SVM is fitted until no KKT condition is violated by more.
+        Each SVM is solved when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
     solver_max_iter : int, optional
         Most updates of a pair of dual variables in each SVM; by default 10^7, or 100 n if that is more.
     random_state : int >= 0, numpy.random.Generator or None
-        Draws the held-out positives; nothing else is random.
+        Seed or generator that draws the held-out positives. Nothing else is random.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
     callback : callable, optional
-        ``callback(info: MappingRound) -> bool``, called after each fit of psi2; True stops with its boundary.
+        ``callback(info: MappingRound) -> bool`` is called after each SVM of P against N. If it returns True, the fit
+        ends with its boundary.
+    progress : bool, default False
+        Show a progress bar that counts these SVMs (with tqdm if it is installed).
 
     Returns
     -------
-    MappingMachine, or MappingScorer where the boundary is one of a user's stage
+    MappingMachine
         With the log (`history`), the boundary of every iteration (`staged_decision_function`, `at`), and the labels
         of U by membership (`unlabeled_set`). `predict` says +1 where the last h is > 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or if `y` has labelled negatives, no positive or no unlabelled row. The
+        message names the argument, what is expected and what came.
+    MemoryError
+        If there is no memory for the work. The message says how much was wanted.
 
     Warns
     -----
     ConvergenceWarning
         If `max_iter` is reached, or an SVM does not meet `tol`.
     DegenerateModelWarning
-        If the mapping rejects nothing of U or all of it, in which case the 5 % of U with the lowest scores are taken as
-        strong negatives. If the boundary that is kept rejects more than 20 % of the labelled positives, if all
-        unlabelled rows were rejected, or if only the mapping is kept because of `max_pos_reject`.
+        If the mapping rejects nothing of U, or all of it: the 5 % of U with the lowest scores are then taken as strong
+        negatives. If the boundary that is kept rejects more than 20 % of the labelled positives, or calls all rows
+        positive. If all unlabelled rows were rejected. If only the mapping is kept because of `max_pos_reject`.
 
     Notes
     -----
-    Every fit is an SVM on P and N, and N grows up to |U| (see `fit_svm` for the cost). It uses the cached kernel rows,
-    and a C-SVM starts from the alpha of the one before. Scoring the rest of U then takes |P_i| n_support kernel values.
-    P_i shrinks with every fit, so there are at most |P_0| + 1 fits. Memory: `cache_mb`, about 100 bytes a row, and the
-    support vectors of all boundaries, each once. There is no `sample_weight`, because nu, the fallback of 5 % and the
-    shares above depend on numbers of rows, which weights do not change.
+    Every fit is an SVM on P and N, and N grows up to |U|. An update of a pair of its dual variables costs O(n) and,
+    unless they are cached, two kernel rows of O(n d). A C-SVM starts from the alpha of the one before. Scoring the rest
+    of U then takes |P_i| n_support kernel values. P_i shrinks with every fit, so there are at most |P_0| + 1 fits.
+    Memory: `cache_mb`, about 100 bytes a row, and the support vectors of all boundaries, each once. There is no
+    `sample_weight`, because nu, the fallback of 5 % and the shares above depend on numbers of rows, which weights do
+    not change.
 
     References
     ----------
@@ -212,41 +231,115 @@ def fit_svmc(
 ) -> MappingMachine:
     """SVMC: mapping convergence in which only the support vectors of the last boundary stay in N.
 
-    It is for data that suit `fit_smc` and have many unlabelled rows.
+    It is for positives that are a class of their own among many, with a gap around it, as one letter of 26, and for
+    many unlabelled rows. Where classes overlap it rejects nearly all rows in the end: take another method there.
 
-    As `fit_smc`, with one more step in the loop: after each fit N is reset to its negative support vectors (alpha >
-    0), so that h_(i+1) is fitted to P, SV(h_i) and N_i alone. That is much faster if U is large, but a later boundary
-    may call rows positive that were dropped, because it was not fitted to them. When no new rows are rejected, `repair`
-    puts such rows back into N, and goes on without dropping rows until there are none. Errors and warnings are those of
-    `fit_smc`.
+    Rows with h < 0 are negative, rows with h >= 0 positive:
+
+        h_0 = psi1(P),     N = {x in U: h_0(x) < 0},  P_0 = U without N                  (mapping)
+        h_i = psi2(P, N),  N_i = {x in P_(i-1): h_i(x) < 0},  P_i = P_(i-1) without N_i,
+        N = SV(h_i) and N_i,  i = 1, 2, ... until N_i is empty                            (convergence)
+
+    The last h_i is the result. psi1 is the one-class SVM of P, with its threshold lowered until all of P is inside.
+    psi2 is the C-SVM of P against N, or the nu-SVM if `nu` is given. SV(h_i) are the support vectors of h_i among N
+    (alpha > 0). So N stays small, which is much faster than `fit_smc` if U is large. But a later boundary may call rows
+    positive that were dropped, because it was not fitted to them. When no new rows are rejected, `repair` puts such
+    rows back into N, and goes on without dropping rows until there are none.
 
     Parameters
     ----------
-    X, y, nu_map, C, psi1, max_iter, max_pos_reject, hold_out, kernel, gamma, degree, coef0, cache_mb, tol, \
-solver_max_iter, random_state, n_threads, callback, progress
-        As in `fit_smc`.
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Kernel values have the
+        type of `X`, but float64 for "poly". With ``kernel="precomputed"``: the symmetric matrix of kernel values
+        between every two rows, of shape (n, n), dense.
+    y : array-like of shape (n,)
+        +1 for labelled positives and 0 for unlabelled rows. Also taken: {1, 0}, bool and {1, nan}; `fastpu.as_labels`
+        converts other codings.
+    nu_map : float, default 0.01
+        nu of the one-class SVM, in (0, 1]. It is raised to 1 / (number of positives).
+    C : float, default 1.0
+        > 0, the cost of every row of the C-SVM. With too small a C the boundary rejects labelled positives, and hidden
+        positives of U with them. These then count as negatives and push the next boundary further into P. So scale
+        `X`, and prefer a large C.
     nu : float, optional
-        As in `fit_smc`. nu is a share of |P| + |N| rows, so that its meaning changes as N shrinks: prefer `C`.
+        In (0, 1]. The SVMs of P against N are then nu-SVMs, and `C` is not used. At most 0.999 of the largest nu that
+        has a solution, 2 min(|P|, |N|) / (|P| + |N|), is used. nu is a share of
+        |P| + |N| rows, so that its meaning changes as N shrinks: prefer `C`.
     repair : bool, default True
-        False is the algorithm of the paper, which does not put rows back.
-    psi2 : function or estimator, optional
-        As in `fit_smc`. The rows of N that are kept are those in `support_` of the estimator that was fitted, or
-        that the function returned: an integer array of numbers of the rows of P followed by those of N. Without one,
-        all of N is kept, and SVMC is SMC.
+        Whether dropped rows that the last boundary calls positive are put back into N. The paper's algorithm does not
+        do so (False).
+    max_iter : int, default 100
+        Most SVMs of P against N.
+    max_pos_reject : float, optional
+        In [0, 1). Stop when a boundary rejects a larger share of the held-out positives, and keep the one before it.
+    hold_out : float, optional
+        Share, in (0, 1), of the labelled positives that are not trained on, and by which each boundary is judged. It is
+        0.2 by default if `max_pos_reject` is given. Otherwise none are held out, and boundaries are judged by the
+        positives that they were trained on.
+    kernel : str or callable, default "rbf"
+        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
+        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
+        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
+        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
+        the dual problem is not convex: the fit then ends at one of several stationary points.
+    gamma : float, "scale" or "auto", default "scale"
+        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
+        of `X`; all SVMs have the same width. "auto" is 1 / d.
+    degree : int, default 3
+        Degree of the kernel "poly".
+    coef0 : float, default 0.0
+        Constant of the kernels "poly" and "sigmoid".
+    cache_mb : float, default 200
+        Most memory for kernel rows, in MiB, which all SVMs share. It changes the time, not the model. The linear kernel
+        needs none.
+    tol : float, default 1e-3
+        Each SVM is solved when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
+    solver_max_iter : int, optional
+        Most updates of a pair of dual variables in each SVM; by default 10^7, or 100 n if that is more.
+    random_state : int >= 0, numpy.random.Generator or None
+        Seed or generator that draws the held-out positives. Nothing else is random.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+    callback : callable, optional
+        ``callback(info: MappingRound) -> bool`` is called after each SVM of P against N. If it returns True, the fit
+        ends with its boundary.
+    progress : bool, default False
+        Show a progress bar that counts these SVMs (with tqdm if it is installed).
 
     Returns
     -------
-    MappingMachine, or MappingScorer where the boundary is one of a user's stage
-        As in `fit_smc`; with `repair` no rejected row outside the last N has a score >= 0.
+    MappingMachine
+        With the log (`history`), the boundary of every iteration (`staged_decision_function`, `at`), and the labels
+        of U by membership (`unlabeled_set`). `predict` says +1 where the last h is > 0. With `repair` no rejected row
+        outside the last N has a score >= 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or if `y` has labelled negatives, no positive or no unlabelled row. The
+        message names the argument, what is expected and what came.
+    MemoryError
+        If there is no memory for the work. The message says how much was wanted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If `max_iter` is reached, or an SVM does not meet `tol`.
+    DegenerateModelWarning
+        If the mapping rejects nothing of U, or all of it: the 5 % of U with the lowest scores are then taken as strong
+        negatives. If the boundary that is kept rejects more than 20 % of the labelled positives, or calls all rows
+        positive. If all unlabelled rows were rejected. If only the mapping is kept because of `max_pos_reject`.
 
     Notes
     -----
-    A fit costs an SVM on |P| + |SV(h_i)| + |N_i| rows, the first one on |P| + |N_0|, and |P_i| n_support kernel values;
-    repair adds those of the rejected rows and a few small fits. `sample_weight` is left out as in `fit_smc`.
+    The first fit is an SVM on |P| + |N_0| rows, later ones on |P| + |SV(h_i)| + |N_i| rows, and each takes |P_i|
+    n_support kernel values for scores. The repair adds those of the rejected rows and a few small fits. There is no
+    `sample_weight`, because nu, the fallback of 5 % and the shares above depend on numbers of rows, which weights do
+    not change.
 
-    The claim of the paper that the support vectors and N_i are all that h_(i+1) needs does not hold in general. With
-    a very local kernel (Letter recognition, gamma = 1 on [0, 1]) ``repair=False`` loses a third of the F1 of SMC or
-    more, and ``repair=True`` gets it back.
+    The paper claims that the support vectors and N_i are all that h_(i+1) needs. That does not hold in general. With a
+    very local kernel (Letter recognition, gamma = 1 on [0, 1]) ``repair=False`` loses a third of the F1 of SMC or more,
+    and ``repair=True`` gets it back.
 
     References
     ----------

@@ -18,7 +18,7 @@ from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._scales import warn_of_scales
 
-_SOLVERS = ("auto", "exact", "iadmm")
+_SOLVERS = ("exact", "iadmm")
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class MarginOptions:
     @property
     def core_options(self) -> _core.MarginOptions:
         return _core.MarginOptions(
-            solver="iadmm" if self.solver == "iadmm" else "exact",
+            solver=self.solver,
             tol=self.solver_tol,
             max_iter=self.solver_max_iter or 0,
         )

@@ -50,8 +50,16 @@ class BaggingSVM(KernelMachine):
     oob_predict_proba : ndarray of float64, shape (n, 2)
         Probabilities by these scores, after `with_probabilities`.
     bag_intercepts : ndarray of float64, shape (n_bags,)
-    support, dual_coef, alpha, intercept, coef : ndarray and float
-        As in `KernelMachine`, dual_coef and intercept the means over the bags, alpha the absolute value of the former.
+    support : ndarray of int64, shape (n_support,)
+        Numbers of the rows of the training `X`, ascending, that are support vectors of any bag.
+    dual_coef : ndarray of float64, shape (n_support,)
+        The mean over the bags of alpha times the label.
+    alpha : ndarray of float64, shape (n_support,)
+        The absolute values of `dual_coef`.
+    intercept : float
+        The mean over the bags.
+    coef : ndarray of float64, shape (n_features,), or None
+        For the linear kernel: the mean of the coefficients of all bags.
     gap, violation : float
         The largest of any bag.
     n_iter : int

@@ -60,46 +60,74 @@ def fit_bagging_svm(
         |w|^2 / 2 + C sum_P max(0, 1 - f_t(x_i)) + C n_pos / K sum_(bag t) max(0, 1 + f_t(x_i)),
 
     so that both sides weigh the same, and f = (f_1 + ... + f_T) / T. Few of the hidden positives are in any one bag,
-    and the mean evens out the harm that they do. Errors are those of `fit_svm`, and a ValueError if `y` has labelled
-    negatives, no positive or no unlabelled row.
+    and the mean evens out the harm that they do.
 
     Parameters
     ----------
-    X, degree, coef0, tol, n_threads, progress
-        As in `fit_svm`.
-    y, kernel
-        As in `fit_bsvm`.
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Kernel values have the
+        type of `X`, but float64 for "poly". With ``kernel="precomputed"``: the symmetric matrix of kernel values
+        between every two rows, of shape (n, n), dense.
+    y : array-like of shape (n,)
+        +1 for labelled positives and 0 for unlabelled rows. Also taken: {1, 0}, bool and {1, nan}; `fastpu.as_labels`
+        converts other codings.
     C : float, default 1.0
         > 0, the cost of a positive row.
     n_bags : int, optional
         T, the number of bags; by default 35 if they have up to 20 unlabelled rows, else 11.
     bag_ratio : float or None, default 1.0
-        > 0; K = `bag_ratio` n_pos, rounded, at least 1. With None as many rows are drawn as are unlabelled (a
-        bootstrap).
+        > 0. A bag has K = `bag_ratio` n_pos unlabelled rows, rounded, at least 1. None draws as many rows as are
+        unlabelled (a bootstrap).
+    kernel : str or callable, default "linear"
+        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
+        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
+        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
+        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
+        the dual problem is not convex: the fit then ends at one of several stationary points.
     gamma : float, "scale" or "auto", default "scale"
-        One for all bags: "scale" takes the variance of all of `X`.
+        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
+        of `X`; all bags have the same width. "auto" is 1 / d.
+    degree : int, default 3
+        Degree of the kernel "poly".
+    coef0 : float, default 0.0
+        Constant of the kernels "poly" and "sigmoid".
     cache_mb : float, default 200
-        Most memory for kernel rows, in MiB, which all bags share.
+        Most memory for kernel rows, in MiB, which all bags share. It changes the time, not the model. The linear kernel
+        needs none.
+    tol : float, default 1e-3
+        The SVM of a bag is solved when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
     max_iter : int, optional
-        Most pair updates in a bag.
+        Most updates of a pair of dual variables in a bag; by default 10^7, or 100 n if that is more.
     sample_weight : None
-        Refused with a TypeError if given: a row that is there twice is drawn twice as often, which no weight in the
-        loss makes up for. Repeat rows, or use `fit_bsvm`.
+        Anything else is refused with a TypeError. A row that is there twice is drawn twice as often, which no weight in
+        the loss makes up for. Repeat rows, or use `fit_bsvm`.
     groups : array-like of shape (n,), optional
         Which rows belong together, such as those of one customer: a label of any kind for each row. Each bag then
         leaves some 37 % of the groups of the unlabelled rows out, and an unlabelled row is scored out of bag by the
         bags that hold no row of its group. Positive rows are in every bag, so unlabelled rows of their groups get no
         out-of-bag score.
     random_state : int >= 0, numpy.random.Generator or None
-        Draws the bags; the model is the same for every `n_threads`.
+        Seed or generator that draws the bags.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
     callback : callable, optional
-        ``callback(info: BagRound) -> bool``, called after every bag in their order; True ends the fit with the bags so
-        far.
+        ``callback(info: BagRound) -> bool`` is called after every bag, in their order. If it returns True, the fit ends
+        with the bags so far.
+    progress : bool, default False
+        Show a progress bar that counts bags (with tqdm if it is installed).
 
     Returns
     -------
     BaggingSVM
         With `oob_decision_function`, which scores the unlabelled training rows by the bags that they are not in.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or if `y` has labelled negatives, no positive or no unlabelled row. The
+        message names the argument, what is expected and what came.
+    MemoryError
+        If there is no memory for the work. The message says how much was wanted.
 
     Warns
     -----
@@ -110,10 +138,10 @@ def fit_bagging_svm(
 
     Notes
     -----
-    T fits as in `fit_svm` on n_pos + K rows, several at a time with a kernel; then the scores of the training rows,
-    O(n n_support d), or O(n d T) with the linear kernel. With another kernel, bags of at least half as many rows as are
-    unlabelled start from the SVM of all rows, in which each unlabelled row counts as often as it is in a bag on
-    average.
+    A fit makes T SVMs of n_pos + K rows, several at a time unless the kernel is linear. Then it scores the training
+    rows, in O(n n_support d), or O(n d T) with the linear kernel. If the kernel is not linear, bags of at least half as
+    many rows as are unlabelled start from the SVM of all rows, in which each unlabelled row counts as often as it is in
+    a bag on average.
 
     References
     ----------
