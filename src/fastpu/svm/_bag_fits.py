@@ -58,7 +58,7 @@ class BagCosts:
 
     @classmethod
     def of(cls, C: float, bags: Bags) -> BagCosts:
-        of_draw = C * np.count_nonzero(bags.is_positive) / bags.draws.shape[1]
+        of_draw = C * int(np.count_nonzero(bags.is_positive)) / bags.draws.shape[1]
         if not 0 < of_draw * bags.draws.size < np.inf:
             raise ValueError(f"C / bag_ratio must be a positive number, got {of_draw}")
         if not min(C, of_draw) / bags.draws.size >= np.finfo(np.float64).tiny:
