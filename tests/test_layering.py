@@ -434,7 +434,7 @@ def test_innocent_cpp_is_left_alone(text):
         ("svm/bsvm.py", "from fastpu.path.svm_path import f"),
         ("svm/bsvm.py", "def f():\n    from fastpu.path.svm_path import f"),
         ("risk/upu.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from fastpu.knn.knn_graph import f"),
-        ("path/svm_path.py", "from fastpu.estimators._defaults import X"),
+        ("path/svm_path.py", "from fastpu.estimators._svm import X"),
         ("__init__.py", "from fastpu import estimators"),
         ("path/svm_path.py", "import fastpu"),
         ("path/svm_path.py", "if True:\n    import torch"),
@@ -451,7 +451,7 @@ def test_planted_python_violation_is_caught(file, text):
         ("path/svm_path.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas"),
         ("path/svm_path.py", "from fastpu.baselines.svm import fit_svm"),
         ("common/_progress.py", "def f():\n    from tqdm.auto import tqdm"),
-        ("estimators/_defaults.py", "from sklearn.base import BaseEstimator\nfrom fastpu.baselines.svm import fit_svm"),
+        ("estimators/_svm.py", "from sklearn.base import BaseEstimator\nfrom fastpu.baselines.svm import fit_svm"),
     ],
 )
 def test_innocent_python_is_left_alone(file, text):

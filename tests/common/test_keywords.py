@@ -15,6 +15,7 @@ import pytest
 import fastpu
 from fastpu import baselines, datasets, estimators, metrics, objectives, priors
 from fastpu.common._keywords import _OTHER_NAMES, answers_unknown_keywords
+from fastpu.common._methods import DECLARED
 
 FUNCTIONS = {
     f"{module.__name__}.{name}": getattr(module, name)
@@ -23,7 +24,9 @@ FUNCTIONS = {
     if isinstance(getattr(module, name), types.FunctionType)
     and name not in {"load", "select"}  # a path, and all keywords of the fit
 }
-CLASSIFIERS = estimators._classes.CLASSIFIERS
+CLASSIFIERS = {
+    method.classifier: getattr(estimators, method.classifier) for method in DECLARED.values() if not method.baseline
+}
 #: What people write who come from scikit-learn, LightGBM, XGBoost and CatBoost.
 HABITS = [
     *("n_jobs", "n_estimators", "class_weight", "verbose", "learning_rate", "C", "num_rounds", "num_boost_round"),

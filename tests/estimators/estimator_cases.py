@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fastpu import estimators
 from fastpu.common._methods import DECLARED
 from fastpu.common._methods import function_of as public_function
-from fastpu.estimators._classes import CLASSIFIERS as MADE
 
-CLASSIFIERS = list(MADE.values())
+CLASSIFIERS = [getattr(estimators, method.classifier) for method in DECLARED.values() if not method.baseline]
 every_class = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=[c.__name__ for c in CLASSIFIERS])
 # What a class needs for small data and a short fit, beside its defaults.
 OPTIONS: dict[str, dict[str, object]] = {

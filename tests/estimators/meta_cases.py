@@ -9,7 +9,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 from fastpu import estimators
-from fastpu.estimators._classes import CLASSIFIERS
+from fastpu.common._methods import DECLARED
 
 #: What each class needs beside its estimator.
 OPTIONS = {
@@ -19,7 +19,8 @@ OPTIONS = {
     "TwoStepClassifier": {"random_state": 0},
     "WeightedUnlabeledClassifier": {"prior": 0.4},
 }
-NAMES = [name for name in estimators.__all__ if name.endswith("Classifier") and name not in CLASSIFIERS]
+OF_FUNCTIONS = {method.classifier for method in DECLARED.values()}
+NAMES = [name for name in estimators.__all__ if name.endswith("Classifier") and name not in OF_FUNCTIONS]
 every_meta = pytest.mark.parametrize("name", NAMES)
 
 

@@ -13,11 +13,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import estimator_checks
 from sklearn.utils.fixes import parse_version
 
+from estimator_cases import CLASSIFIERS as OF_FUNCTIONS
 from fastpu import estimators
 from fastpu.estimators import EXPECTED_FAILED_CHECKS
-from fastpu.estimators._classes import CLASSIFIERS
 from meta_cases import NAMES
 
+CLASSIFIERS = [kind.__name__ for kind in OF_FUNCTIONS]
 WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 # scikit-learn 1.6 makes two classes of three by the first label of each of the two targets, which are ordered unlike.
 BROKEN = WEIGHTS if parse_version(sklearn.__version__) < parse_version("1.7") else ()

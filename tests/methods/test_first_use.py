@@ -33,7 +33,7 @@ def test_numbers_that_are_coded_upside_down_are_warned_of(codes):
 @pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")  # noise has no boundary
 def test_row_labels_in_another_order_are_warned_of():
     turned = Y[::-1]
-    with pytest.warns(LabelWarning, match="y has the row labels of X in another order"):
+    with pytest.warns(LabelWarning, match=r"y has the row labels of X in another order, .* row \d+ of y is taken for"):
         fastpu.fit_forest(X, turned, n_trees=40, random_state=0)
     with pytest.warns(LabelWarning, match="y has the row labels of X in another order"):
         fastpu.fit_upu(X, turned, prior=0.4)
@@ -56,6 +56,24 @@ def test_places_of_categories_are_found_once_and_not_pickled():
     known = FrozenMapping({"0": ("a", "b")})
     assert known.places("0") is known.places("0")
     assert len(pickle.dumps(known)) == len(pickle.dumps(FrozenMapping({"0": ("a", "b")})))
+
+
+CATEGORIES = {
+    "intervals": pd.cut(np.arange(6.0), 3),  # ordered
+    "intervals without order": pd.Categorical(pd.cut(np.arange(6.0), 3), ordered=False),
+    "periods": pd.Categorical(pd.period_range("2020-01", periods=6, freq="M")),
+    "times": pd.Categorical(pd.date_range("2020-01-01", periods=6), ordered=True),
+    "tuples": pd.Categorical([(0, 1), (1, 2)] * 3),
+}
+
+
+@pytest.mark.parametrize("column", CATEGORIES)
+def test_the_line_mends_categories_that_are_neither_strings_nor_numbers(column):
+    frame = pd.DataFrame({"one": CATEGORIES[column]})
+    text = refused(TypeError, "in column 'one', must have categories that are", fastpu.fit_forest, frame, Y[:6])
+    names = {"X": frame}
+    exec(re.findall(r"X(?:\[.*?\])? = .*", text)[0], names)  # noqa: S102
+    assert check_matrix(names["X"], finite=False, categories="learn").n_rows == 6
 
 
 COLUMNS = {

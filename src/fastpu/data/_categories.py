@@ -112,6 +112,12 @@ def _mend_values(where: str, kind: str) -> str:
     return f"; make strings of them: {column} = {column}.astype(str).where({column}.notna())"
 
 
+def mend_levels(where: str) -> str:
+    """Return the line that makes numbers of the levels of an ordered column of pandas, in their order."""
+    column = f"X[{where.partition(', in column ')[2].removesuffix(',')}]"
+    return f"; make numbers of them, in their order: {column} = {column}.cat.codes.where({column}.notna())"
+
+
 @dataclass(frozen=True)
 class _Coding:
     """What stands for the categories of a model: their places, and one for all others."""

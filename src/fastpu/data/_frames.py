@@ -17,6 +17,7 @@ from fastpu.data._categories import (
     check_values,
     has_levels,
     is_categorical,
+    mend_levels,
     places_in,
     read_categories,
     take_numbers,
@@ -63,7 +64,7 @@ def read_frame(X: Any, kind: str, name: str, kinds: list[str], categories: Categ
             unseen = unseen_place(known, key) if key in known else np.nan
             entries[:, column], kept[key] = read_categories(series, kind, where, of_model, places, unseen)
             if key not in known and levels is not None:
-                check_values(levels, where)
+                check_values(levels, where, mend_levels(where))
                 kept[LEVELS] = (*kept.get(LEVELS, ()), key)
             if levels is not None and has_levels(known, column):
                 entries[:, column] = places_of_levels(series, known[key])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fastpu.common._text import short
 from fastpu.common._warn import warn
 from fastpu.exceptions import LabelWarning
 
@@ -33,7 +34,8 @@ def warn_of_other_order(X: object, /, *, other: str = "X", index: Any = None, **
             continue
         if index.is_unique and own.is_unique and bool(np.all(index.get_indexer(own) >= 0)):
             warn(
-                f"{name} has the row labels of {other} in another order, and is taken by place: row {own[0]!r} of "
-                f"{name} is taken for row {index[0]!r} of {other}; use {name}.loc[{other}.index] if the labels count",
+                f"{name} has the row labels of {other} in another order, and is taken by place: row {short(own[0])} of "
+                f"{name} is taken for row {short(index[0])} of {other}; use {name}.loc[{other}.index] if the labels "
+                "count",
                 LabelWarning,
             )

@@ -7,8 +7,8 @@ for `fit_bsvm`, and `PNUAUCBoostClassifier` for `fit_pnu_auc_boost`. The functio
 **Parameters** are the keywords of the function, with their defaults. Where a function has none: `prior` is estimated
 from the data (`fastpu.priors.bbe`), and `C_pos` and `C_unl` make both groups weigh the same. What belongs to the rows
 is passed to `fit`: `sample_weight` (by the methods that honour weights; others have no such argument), `sample_cost`,
-`eval_set`, `graph` and `init_model`. A parameter takes one value: sequences, for which the functions return lists of
-models, are refused. `random_state` may also be a RandomState.
+`eval_set`, `graph`, `groups` and `init_model`. A parameter takes one value: sequences, for which the functions return
+lists of models, are refused. `random_state` may also be a RandomState.
 
 **Labels.** Of two labels, whatever they are, the larger is positive, as in all of scikit-learn, and the other
 unlabelled; for `SVMPathClassifier`, which learns from labelled negatives instead, it is negative. The three labels -1,
@@ -55,7 +55,8 @@ kernel matrix, which scikit-learn's searches then cut on both sides.
 which the label 0 is negative; to those here it is unlabelled. All read labels as said above, of two labels the smaller
 as unlabelled, and have `classes_`, `threshold_`, `decision_function`, `predict`, `score` and `with_threshold` as above;
 `response_method_` is the method of `estimator` whose values are the scores.
-Weights and other arguments of `fit` are passed on, by scikit-learn's metadata routing where that is enabled.
+Weights and other arguments of `fit` are passed on, by scikit-learn's metadata routing where that is enabled. With
+`groups` their bags, folds and spies hold whole groups of rows.
 
 **Files.** ``clf.save(path)`` writes `model_` as `Model.save` does, and `fastpu.load` returns that model.
 
@@ -72,15 +73,17 @@ weights in scikit-learn 1.6 compares two different targets where a classifier ta
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 try:
-    from fastpu.estimators._classes import CLASSIFIERS, EXPECTED_FAILED_CHECKS
+    from fastpu.estimators._elkan_noto import ElkanNotoClassifier
 except ImportError as error:
     raise ImportError("fastpu.estimators needs scikit-learn >= 1.6: pip install scikit-learn") from error
 
-from fastpu.estimators._elkan_noto import ElkanNotoClassifier
+from fastpu.estimators._failed_checks import EXPECTED_FAILED_CHECKS
+from fastpu.estimators._iterative_svm import IPSIClassifier, ISVMClassifier
+from fastpu.estimators._mapping import SMCClassifier, SVMCClassifier
 from fastpu.estimators._pu_bagging import PUBaggingClassifier
+from fastpu.estimators._pual import GLLCClassifier, PUALClassifier
+from fastpu.estimators._risk import NNPUClassifier, UPUClassifier
 from fastpu.estimators._sar import SARClassifier
 from fastpu.estimators._scorers import (
     LabeledScorer,
@@ -93,39 +96,36 @@ from fastpu.estimators._scorers import (
     pu_auc_scorer,
     puf_scorer,
 )
+from fastpu.estimators._stumps import PNUAUCBoostClassifier
+from fastpu.estimators._svm import BaggingSVMClassifier, BSVMClassifier
+from fastpu.estimators._svm_path import PUSVMPathClassifier, SVMPathClassifier
+from fastpu.estimators._trees import BoostedTreesClassifier, ForestClassifier
 from fastpu.estimators._two_step import TwoStepClassifier
 from fastpu.estimators._weighted_unlabeled import WeightedUnlabeledClassifier
 
-globals().update(CLASSIFIERS)
-
-if TYPE_CHECKING:  # what type checkers and editors know of the classes that are made
-    from fastpu.estimators._base import FastpuClassifier
-    from fastpu.estimators._defaults import Boosting, Forest, OnPath, OnPUPath, WithCosts, WithLandmarks, WithPrior
-
-    PNUAUCBoostClassifier = Boosting
-    ForestClassifier = Forest
-    BoostedTreesClassifier = Forest
-    BSVMClassifier = WithCosts
-    BaggingSVMClassifier = FastpuClassifier
-    SMCClassifier = FastpuClassifier
-    SVMCClassifier = FastpuClassifier
-    ISVMClassifier = FastpuClassifier
-    IPSIClassifier = FastpuClassifier
-    PUALClassifier = WithLandmarks
-    GLLCClassifier = WithLandmarks
-    UPUClassifier = WithPrior
-    NNPUClassifier = WithPrior
-    PUSVMPathClassifier = OnPUPath
-    SVMPathClassifier = OnPath
-
 __all__ = [
     "EXPECTED_FAILED_CHECKS",
+    "BSVMClassifier",
+    "BaggingSVMClassifier",
+    "BoostedTreesClassifier",
     "ElkanNotoClassifier",
+    "ForestClassifier",
+    "GLLCClassifier",
+    "IPSIClassifier",
+    "ISVMClassifier",
     "LabeledScorer",
+    "NNPUClassifier",
+    "PNUAUCBoostClassifier",
+    "PUALClassifier",
     "PUBaggingClassifier",
+    "PUSVMPathClassifier",
     "PUScorer",
     "SARClassifier",
+    "SMCClassifier",
+    "SVMCClassifier",
+    "SVMPathClassifier",
     "TwoStepClassifier",
+    "UPUClassifier",
     "WeightedUnlabeledClassifier",
     "average_precision_scorer",
     "err_star_scorer",
@@ -135,7 +135,6 @@ __all__ = [
     "pu_auc_scorer",
     "puf_scorer",
 ]
-__all__ += list(CLASSIFIERS)
 
 
 def __dir__() -> list[str]:

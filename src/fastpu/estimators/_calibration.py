@@ -2,105 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_int
-from fastpu.common._warn import silenced, warn
+from fastpu.common._warn import warn
 from fastpu.data._folds import Fold, fold_sizes, stratified_folds
-from fastpu.data._table_rows import TableRows
-from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
+from fastpu.estimators._fit_input import FitInput
+from fastpu.exceptions import EstimateWarning
 from fastpu.model._calibration import METHODS
 from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior, take_prior_in
 from fastpu.model._scored import Scored
 from fastpu.priors._likelihood import score_share
 from fastpu.priors._rows import doubts
-from fastpu.selection._parts import FoldParts
 
-_OF_ROWS = ("sample_weight", "sample_cost", "groups")
+
+@dataclass(frozen=True)
+class CalibrationOptions:
+    """What a classifier was told of its probabilities; ValueError or TypeError if it cannot be.
+
+    `method` is the shape of the curve from scores to probabilities, `prior` the share of positives among the unlabelled
+    rows, if it was passed, and `n_folds` the most folds that rows are scored in.
+    """
+
+    method: str
+    prior: float | PriorEstimate | None
+    n_folds: int
+
+    def __post_init__(self) -> None:
+        check_choice("calibration", self.method, METHODS)
+        check_int("calibration_cv", self.n_folds, low=2)
+        if self.prior is not None:
+            check_prior(self.prior, "calibration_prior")
+
+    def check_input(self, data: FitInput) -> None:
+        """Raise ValueError for rows or labels that probabilities cannot be had of."""
+        for name, value in (("graph", data.graph), ("init_model", data.init_model)):
+            if value is not None:
+                raise ValueError(f"{name} must be left out with a calibration, which fits to parts of the rows, got it")
+        if not (data.y != 1).any():
+            raise ValueError("calibration needs rows of another class than the positive one, got none")
+        if self.prior is not None and not (data.y == 0).any():
+            raise ValueError(
+                f"calibration_prior must be None where no row is unlabelled and the share of positive rows is known, "
+                f"got {self.prior!r}"
+            )
 
 
 def calibrated(
-    estimator: Any,
+    options: CalibrationOptions,
     model: Model,
-    rows: Any,
-    codes: NDArray[np.int8],
-    arguments: Mapping[str, Any],
-    clusters: NDArray[np.int32] | None,
+    scores: NDArray[np.float64],
+    data: FitInput,
+    prior_of_fit: float | PriorEstimate | None,
+    scenario: str,
 ) -> tuple[Model, PriorEstimate | None]:
-    """Return the model of a fit with probabilities, and the estimate of the prior, or None where none was made.
+    """Return the model with probabilities, and the estimate of the prior, or None where none was made.
 
-    Rows of a cluster are in the same fold.
-    The threshold of each model is subtracted from its scores, so that scores of different models can be compared.
+    `scores` are those of the rows by fits that have not seen them, NaN where there are none. `prior_of_fit` is that of
+    the method itself, in its `scenario`.
     """
-    for name in ("graph", "init_model"):
-        if arguments.get(name) is not None:
-            raise ValueError(f"{name} must be left out with a calibration, which fits to parts of the rows, got it")
-    method = check_choice("calibration", estimator.calibration, METHODS)
-    weights = arguments.get("sample_weight")
-    if not (codes != 1).any():
-        raise ValueError("calibration needs rows of another class than the positive one, got none")
-    if estimator.calibration_prior is not None:
-        check_prior(estimator.calibration_prior, "calibration_prior")
-        if not (codes == 0).any():
-            raise ValueError(
-                f"calibration_prior must be None where no row is unlabelled and the share of positive rows is known, "
-                f"got {estimator.calibration_prior!r}"
-            )
-    n_folds = check_int("calibration_cv", estimator.calibration_cv, low=2)
-    scores = _out_of_bag(model, codes, weights)
-    if scores is None:
-        folds = _folds(n_folds, codes, weights, clusters)
-        scores = _scores_of_folds(estimator, model, rows, codes, arguments, folds)
-    if not (codes == 0).any():
-        return model._with_calibration(method, *_against_all(scores, codes, weights), caller="calibration"), None
-    scored = Scored(scores, codes, weights, ~np.isnan(scores))
-    prior, estimate = _prior_among_unlabeled(estimator, arguments, scored)
-    return model._with_calibration(method, scored, prior, caller="calibration"), estimate
+    if not (data.y == 0).any():
+        against_all, share = _against_all(scores, data.y, data.sample_weight)
+        return model._with_calibration(options.method, against_all, share, caller="calibration"), None
+    scored = Scored(scores, data.y, data.sample_weight, ~np.isnan(scores))
+    estimate = None
+    if options.prior is not None:
+        prior, _ = take_prior_in("case_control", options.prior)
+    elif prior_of_fit is not None:
+        share, drawn_as = check_prior_in(scenario, prior_of_fit)
+        prior = proper_prior(share, drawn_as, **scored.masses)
+    else:
+        estimate = _estimated_prior(scored)
+        prior = estimate.value
+    return model._with_calibration(options.method, scored, prior, caller="calibration"), estimate
 
 
-def _out_of_bag(
-    model: Model, codes: NDArray[np.int8], weights: NDArray[np.float64] | None
-) -> NDArray[np.float64] | None:
+def out_of_bag_scores(model: Model, data: FitInput) -> NDArray[np.float64] | None:
     """Return the out-of-bag scores of the model, or None if it has none for some class."""
-    scores = model._out_of_bag()
+    scores, codes = model._out_of_bag(), data.y
     if scores is None or not (codes == 0).any():
         return None
-    is_scored = ~np.isnan(scores) if weights is None else ~np.isnan(scores) & (weights > 0)
+    is_scored = ~np.isnan(scores) if data.sample_weight is None else ~np.isnan(scores) & (data.sample_weight > 0)
     return scores if np.isin(codes, codes[is_scored]).all() else None
 
 
-def _scores_of_folds(
-    estimator: Any, model: Model, rows: Any, codes: NDArray[np.int8], arguments: Mapping[str, Any], folds: list[Fold]
-) -> NDArray[np.float64]:
-    """Return the scores of each fold by a model of the others, NaN for rows without weight."""
-    is_kernel_matrix = getattr(estimator, "kernel", None) == "precomputed"
-    by_row = {name: np.asarray(arguments[name]) for name in _OF_ROWS if arguments.get(name) is not None}
-    quiet = {name: off for name, off in (("callback", None), ("progress", False)) if name in arguments}
-    scores = np.full(codes.size, np.nan)
-    parts = FoldParts(TableRows(rows), codes, by_row, folds, is_square=is_kernel_matrix)
-    for (_, held), part in zip(folds, parts, strict=True):
-        # The thresholds of these models do not matter, and the user has been warned about the whole model.
-        with silenced(DegenerateModelWarning, EstimateWarning):
-            machine = estimator._call(part.X, part.y, {**arguments, **quiet, **part.by_row})["model_"]
-        held_scores = machine.decision_function(part.X_held, n_threads=arguments["n_threads"])
-        scores[held] = held_scores - machine.threshold + model.threshold
-    return scores
-
-
-def _folds(
-    n_folds: int,
-    codes: NDArray[np.int8],
-    weights: NDArray[np.float64] | None,
-    clusters: NDArray[np.int32] | None,
-) -> list[Fold]:
-    """Return (rows to fit to, rows to score) of at most `n_folds` folds of the rows that have a weight."""
-    rows = np.arange(codes.size) if weights is None else np.flatnonzero(weights)
-    own = None if clusters is None else clusters[rows]
+def folds_to_score(options: CalibrationOptions, data: FitInput) -> list[Fold]:
+    """Return (rows to fit to, rows to score) of each fold of the rows that have a weight; groups stay together."""
+    codes = data.y
+    rows = np.arange(codes.size) if data.sample_weight is None else np.flatnonzero(data.sample_weight)
+    own = None if data.groups is None else data.groups[rows]
     fewest = min(size for size in fold_sizes(codes[rows], own).values() if size)
     if fewest < 2:
         raise ValueError(
@@ -108,29 +102,20 @@ def _folds(
             f"models that have not seen them, got {fewest} of one class"
         )
     # Always the same folds: the random state belongs to the fits.
-    folds = stratified_folds(codes[rows], min(n_folds, fewest), np.random.default_rng(0), own)
+    folds = stratified_folds(codes[rows], min(options.n_folds, fewest), np.random.default_rng(0), own)
     return [(rows[kept], rows[held]) for kept, held in folds]
 
 
-def _prior_among_unlabeled(
-    estimator: Any, arguments: Mapping[str, Any], scored: Scored
-) -> tuple[float, PriorEstimate | None]:
-    """Return the prior, given for the probabilities, of the fit, or estimated from the scores with its estimate."""
-    if estimator.calibration_prior is not None:
-        return take_prior_in("case_control", estimator.calibration_prior)[0], None
-    of_fit = arguments.get("prior", getattr(estimator, "prior", None))
-    if of_fit is None:
-        pos, unl = scored.pos[in_proportion(scored.share_pos, 0.5)], scored.unl[in_proportion(scored.share_unl, 0.5)]
-        share = score_share(pos, unl)
-        edge = 1 / (unl.size + 1)  # the share of one more row keeps the estimate away from 0 and 1
-        value = min(1 - edge, max(edge, share.value))
-        estimate = PriorEstimate(value, None, np.zeros(0), (share.low, share.high))
-        if trouble := doubts(estimate, "pass calibration_prior, to which the probabilities are in proportion"):
-            warn(f"calibration: calibration_prior is not given: {trouble}", EstimateWarning)
-        return value, estimate
-    drawn_as = arguments.get("scenario", getattr(estimator, "scenario", "case_control"))
-    prior, scenario = check_prior_in(drawn_as, of_fit)
-    return proper_prior(prior, scenario, **scored.masses), None
+def _estimated_prior(scored: Scored) -> PriorEstimate:
+    """Return the share of positives among the unlabelled rows by their scores, with a warning if it is doubtful."""
+    pos, unl = scored.pos[in_proportion(scored.share_pos, 0.5)], scored.unl[in_proportion(scored.share_unl, 0.5)]
+    share = score_share(pos, unl)
+    edge = 1 / (unl.size + 1)  # the share of one more row keeps the estimate away from 0 and 1
+    value = min(1 - edge, max(edge, share.value))
+    estimate = PriorEstimate(value, None, np.zeros(0), (share.low, share.high))
+    if trouble := doubts(estimate, "pass calibration_prior, to which the probabilities are in proportion"):
+        warn(f"calibration: calibration_prior is not given: {trouble}", EstimateWarning)
+    return estimate
 
 
 def _against_all(

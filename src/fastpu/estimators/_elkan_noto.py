@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._warn import warn
-from fastpu.estimators._meta import CloneRows, WithProbabilities, folds_of
+from fastpu.estimators._clone_rows import CloneRows, folds_of
+from fastpu.estimators._meta_classifier import WithProbabilities
 from fastpu.exceptions import EstimateWarning
 
 

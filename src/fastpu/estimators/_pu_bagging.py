@@ -13,8 +13,10 @@ from fastpu.common._bags import AutoBags, bag_sizes, check_bag_ratio
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._text import short
-from fastpu.estimators._base import seed_of
-from fastpu.estimators._meta import CloneRows, MetaClassifier, scores_of
+from fastpu.estimators._clone_rows import CloneRows
+from fastpu.estimators._fastpu_classifier import seed_of
+from fastpu.estimators._inner_estimator import scores_of
+from fastpu.estimators._meta_classifier import MetaClassifier
 from fastpu.model._cut import CutRows
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
@@ -65,7 +67,8 @@ class PUBaggingClassifier(MetaClassifier):
         Numbers of the unlabelled rows in each bag, repeats included.
     oob_decision_function_ : ndarray of shape (n,)
         Mean score over the bags that an unlabelled row is not in, minus `threshold_`. NaN for labelled rows, which are
-        in every bag, and for unlabelled ones that are in every bag too.
+        in every bag, and for unlabelled ones that are in every bag too. With `groups` a bag leaves whole groups out:
+        a row is scored by the bags that have no row of its group, and so none of a labelled row's group is.
     response_method_ : str
         What was taken as the score.
     threshold_ : float
@@ -122,7 +125,7 @@ class PUBaggingClassifier(MetaClassifier):
             )
         size, repeats = _bag_size(ratio, positive.size, unlabelled.size)
         labelled = np.concatenate([np.tile(positive, repeats), training.rows(-1)])
-        bags = unlabelled[rng.integers(unlabelled.size, size=(n_bags, size))]
+        bags = _draw_bags(training, unlabelled, n_bags, size, rng)
         seeds = rng.integers(2**31 - 1, size=n_bags)
         sums, counts = np.zeros(training.codes.size), np.zeros(training.codes.size)
         machines = []
@@ -173,12 +176,35 @@ def _bag_size(ratio: float | Literal["auto"], n_pos: int, n_unl: int) -> tuple[i
     return size, max(1, round(size / n_pos))
 
 
+def _draw_bags(
+    training: CloneRows, unlabelled: NDArray[np.intp], n_bags: int, size: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Draw the unlabelled rows of each bag; with groups from as many draws of a group as there are groups."""
+    if training.clusters is None:
+        return unlabelled[rng.integers(unlabelled.size, size=(n_bags, size))]
+    clusters = training.clusters[unlabelled]
+    names = np.unique(clusters)
+    bags = np.empty((n_bags, size), dtype=np.intp)
+    for bag in bags:
+        drawn = names[rng.integers(names.size, size=names.size)]
+        rows = unlabelled[np.isin(clusters, drawn)]
+        bag[:] = rows[rng.integers(rows.size, size=size)]
+    return bags
+
+
 def _fit_bag(
     training: CloneRows, labelled: NDArray[np.intp], unlabelled: NDArray[np.intp], bag: NDArray[np.intp], seed: int
 ) -> tuple[Any, NDArray[np.intp], NDArray[np.float64]]:
-    """Return the classifier of a bag, the unlabelled rows that are not in it, and their scores."""
+    """Return the classifier of a bag, the unlabelled rows that are not in it, and their scores.
+
+    With groups a row is in the bag if any row of its group is.
+    """
     rows = np.concatenate([labelled, bag])
     machine = training.fit(rows, training.codes[rows] == 1, seed=seed)
-    outside = np.setdiff1d(unlabelled, bag)
+    clusters = training.clusters
+    if clusters is None:
+        outside = np.setdiff1d(unlabelled, bag)
+    else:
+        outside = unlabelled[~np.isin(clusters[unlabelled], clusters[rows])]
     scores = training.scores(machine, outside) if outside.size else np.zeros(0)
     return machine, outside, scores

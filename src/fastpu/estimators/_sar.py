@@ -19,14 +19,14 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int
 from fastpu.common._warn import warn
 from fastpu.data._columns import chosen_columns
-from fastpu.estimators._meta import (
-    CloneRows,
-    WithProbabilities,
+from fastpu.estimators._clone_rows import CloneRows
+from fastpu.estimators._inner_estimator import (
     check_estimator_of,
     check_takes_weights,
     refuse_pu_classifier,
     response_of,
 )
+from fastpu.estimators._meta_classifier import WithProbabilities
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning, EstimateWarning
 
 _EDGE = 1e-12  # probabilities are kept this far from 0 and 1, where their logarithms are infinite

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._warn import warn
-from fastpu.estimators._base import seed_of
-from fastpu.estimators._meta import THRESHOLDS, CloneRows, MetaClassifier
+from fastpu.estimators._clone_rows import CloneRows
+from fastpu.estimators._fastpu_classifier import seed_of
+from fastpu.estimators._inner_estimator import THRESHOLDS
+from fastpu.estimators._meta_classifier import MetaClassifier
 from fastpu.exceptions import ConvergenceWarning, EstimateWarning
 
 
@@ -41,7 +43,8 @@ class TwoStepClassifier(MetaClassifier):
         without error, as a tree of full depth does, gives spies and unlabelled rows the same score, and step 1 tells
         nothing: limit its depth, or take a forest.
     spy_share : float, default 0.15
-        In (0, 1), the share of the labelled positives that are spies; one at least, and all but one at most.
+        In (0, 1), the share of the labelled positives that are spies; one at least, and all but one at most. With
+        `groups` whole groups are spies, as few as have that share of the positives.
     spy_quantile : float, default 0.05
         In [0, 1), the share of the spies that may score less than t. If k of m spies do, a share of (k + 1) / (m + 1)
         of the hidden positives does in the mean, and is lost to the negatives. With fewer than ``1 / spy_quantile``
@@ -119,8 +122,7 @@ class TwoStepClassifier(MetaClassifier):
         if positive.size < 2:
             raise ValueError(f"y must have at least 2 labelled positives, of which one is the spy, got {positive.size}")
         training.require_groups(self)
-        n_spies = min(max(1, round(share * positive.size)), positive.size - 1)
-        spies = np.sort(rng.choice(positive, n_spies, replace=False))
+        spies = _draw_spies(positive, share, training.clusters, rng)
 
         machine = _against(training, np.setdiff1d(positive, spies), np.concatenate([unlabelled, spies, negative]))
         spy_scores = training.scores(machine, spies)
@@ -155,6 +157,24 @@ class TwoStepClassifier(MetaClassifier):
         self.reliable_negatives_[unlabelled[reliable]] = True
         self.spies_, self.spy_threshold_ = spies, limit
         self.estimator_, self.n_iter_ = machine, n_iter
+
+
+def _draw_spies(
+    positive: NDArray[np.intp], share: float, clusters: NDArray[np.int32] | None, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Return the numbers of the spies, ascending; with groups of whole ones, but never of all."""
+    n_spies = min(max(1, round(share * positive.size)), positive.size - 1)
+    if clusters is None:
+        return np.sort(rng.choice(positive, n_spies, replace=False))
+    names, sizes = np.unique(clusters[positive], return_counts=True)
+    if names.size < 2:
+        raise ValueError(
+            "groups must have at least 2 groups with labelled positives, of which one is the spies, got 1 group"
+        )
+    order = rng.permutation(names.size)
+    n_groups = 1 + int(np.searchsorted(np.cumsum(sizes[order]), n_spies))
+    drawn = names[order[: min(n_groups, names.size - 1)]]
+    return positive[np.isin(clusters[positive], drawn)]
 
 
 def spy_limit(scores: NDArray[np.float64], weights: NDArray[np.float64], quantile: float) -> float:

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
-from fastpu.estimators._meta import CloneRows, WithProbabilities, check_takes_weights, folds_of
+from fastpu.estimators._clone_rows import CloneRows, folds_of
+from fastpu.estimators._inner_estimator import check_takes_weights
+from fastpu.estimators._meta_classifier import WithProbabilities
 from fastpu.model._prior import proper_prior, take_prior_in
 
 _MASSES = {"n_pos": 1, "n_unl": 0, "n_neg": -1}
