@@ -33,9 +33,8 @@ class MappingOptions:
     hold_out: float | None
     repair: bool | None
 
-    @classmethod
+    @staticmethod
     def checked(
-        cls,
         *,
         keeps_all: bool,
         nu_map: float,
@@ -52,7 +51,7 @@ class MappingOptions:
         share = None if most is None else _HELD_OUT
         if hold_out is not None:
             share = check_float("hold_out", hold_out, low=0, high=1, open_low=True, open_high=True)
-        return cls(
+        return MappingOptions(
             keeps_all=keeps_all,
             nu_map=check_float("nu_map", nu_map, low=0, high=1, open_low=True),
             C=check_float("C", C, low=0, open_low=True),

@@ -25,9 +25,9 @@ class BagOptions:
     n_bags: int | None
     bag_ratio: float | None
 
-    @classmethod
-    def checked(cls, *, C: float, n_bags: int | None, bag_ratio: float | None) -> BagOptions:
-        return cls(
+    @staticmethod
+    def checked(*, C: float, n_bags: int | None, bag_ratio: float | None) -> BagOptions:
+        return BagOptions(
             C=check_float("C", C, low=0, open_low=True),
             n_bags=None if n_bags is None else check_int("n_bags", n_bags, low=1),
             bag_ratio=None if bag_ratio is None else check_float("bag_ratio", bag_ratio, low=0, open_low=True),

@@ -56,14 +56,14 @@ class BagCosts:
     positive: float
     unlabelled: float
 
-    @classmethod
-    def of(cls, C: float, bags: Bags) -> BagCosts:
+    @staticmethod
+    def of(C: float, bags: Bags) -> BagCosts:
         of_draw = C * int(np.count_nonzero(bags.is_positive)) / bags.draws.shape[1]
         if not 0 < of_draw * bags.draws.size < np.inf:
             raise ValueError(f"C / bag_ratio must be a positive number, got {of_draw}")
         if not min(C, of_draw) / bags.draws.size >= np.finfo(np.float64).tiny:
             raise ValueError(f"C must be so large that the cost of a row does not underflow in a mean of bags, got {C}")
-        return cls(C, of_draw)
+        return BagCosts(C, of_draw)
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,10 @@ class LabelIteration:
     check_increase: bool
     max_iter: int
 
-    @classmethod
-    def checked(cls, *, loss: Loss, init: str, tol: float, check_increase: bool, max_iter: int) -> LabelIteration:
+    @staticmethod
+    def checked(*, loss: Loss, init: str, tol: float, check_increase: bool, max_iter: int) -> LabelIteration:
         """Check what comes from the caller; `max_iter` is checked already."""
-        return cls(
+        return LabelIteration(
             loss=loss,
             init=check_choice("init", init, _FIRST_CLASSIFIERS),
             check_increase=check_bool("check_increase", check_increase),

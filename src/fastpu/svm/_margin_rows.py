@@ -31,11 +31,11 @@ class MarginOptions:
     solver: str
     n_threads: int
 
-    @classmethod
+    @staticmethod
     def checked(
-        cls, *, max_iter: int, solver_tol: float, solver_max_iter: int | None, solver: str, n_threads: int | None
+        *, max_iter: int, solver_tol: float, solver_max_iter: int | None, solver: str, n_threads: int | None
     ) -> MarginOptions:
-        return cls(
+        return MarginOptions(
             max_iter=check_int("max_iter", max_iter, low=1),
             solver=check_choice("solver", solver, _SOLVERS),
             solver_tol=check_float("solver_tol", solver_tol, low=0, high=1, open_low=True, open_high=True),

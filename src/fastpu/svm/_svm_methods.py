@@ -31,9 +31,9 @@ class BiasedSvm(SvmMethod):
     title: ClassVar[str] = "biased SVM"
     kind: ClassVar[ProblemKind] = "c_svm"
 
-    @classmethod
-    def checked(cls, *, C: float, C_pos: float, C_unl: float, sample_weight: VectorLike | None) -> BiasedSvm:
-        return cls(
+    @staticmethod
+    def checked(*, C: float, C_pos: float, C_unl: float, sample_weight: VectorLike | None) -> BiasedSvm:
+        return BiasedSvm(
             C=check_float("C", C, low=0, open_low=True),
             C_pos=check_float("C_pos", C_pos, low=0, open_low=True),
             C_unl=check_float("C_unl", C_unl, low=0, open_low=True),
@@ -65,9 +65,9 @@ class CSvm(SvmMethod):
     title: ClassVar[str] = "C-SVM"
     kind: ClassVar[ProblemKind] = "c_svm"
 
-    @classmethod
-    def checked(cls, *, C: float, sample_cost: VectorLike | None, sample_weight: VectorLike | None) -> CSvm:
-        return cls(check_float("C", C, low=0, open_low=True), sample_cost, sample_weight)
+    @staticmethod
+    def checked(*, C: float, sample_cost: VectorLike | None, sample_weight: VectorLike | None) -> CSvm:
+        return CSvm(check_float("C", C, low=0, open_low=True), sample_cost, sample_weight)
 
     def problem(self, y: LabelsLike | None, n_rows: int) -> SvmProblem:
         labels = check_supervised(y, n_rows, self.function)
@@ -91,9 +91,9 @@ class NuSvm(SvmMethod):
     title: ClassVar[str] = "nu-SVM"
     kind: ClassVar[ProblemKind] = "nu_svm"
 
-    @classmethod
-    def checked(cls, *, nu: float, sample_weight: VectorLike | None) -> NuSvm:
-        return cls(check_float("nu", nu, low=0, high=1, open_low=True), sample_weight)
+    @staticmethod
+    def checked(*, nu: float, sample_weight: VectorLike | None) -> NuSvm:
+        return NuSvm(check_float("nu", nu, low=0, high=1, open_low=True), sample_weight)
 
     def problem(self, y: LabelsLike | None, n_rows: int) -> SvmProblem:
         labels = check_supervised(y, n_rows, self.function)
@@ -124,9 +124,9 @@ class OneClassSvm(SvmMethod):
     title: ClassVar[str] = "one-class SVM"
     kind: ClassVar[ProblemKind] = "one_class"
 
-    @classmethod
-    def checked(cls, *, nu: float, sample_weight: VectorLike | None) -> OneClassSvm:
-        return cls(check_float("nu", nu, low=0, high=1, open_low=True), sample_weight)
+    @staticmethod
+    def checked(*, nu: float, sample_weight: VectorLike | None) -> OneClassSvm:
+        return OneClassSvm(check_float("nu", nu, low=0, high=1, open_low=True), sample_weight)
 
     def problem(self, y: LabelsLike | None, n_rows: int) -> SvmProblem:
         del y

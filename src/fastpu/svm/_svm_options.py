@@ -28,9 +28,8 @@ class SvmOptions:
     max_steps_name: str
     n_threads: int
 
-    @classmethod
+    @staticmethod
     def checked(
-        cls,
         *,
         kernel: str | Callable[..., object],
         gamma: float | str,
@@ -42,7 +41,7 @@ class SvmOptions:
         n_threads: int | None,
         max_iter_name: str = "max_iter",
     ) -> SvmOptions:
-        return cls(
+        return SvmOptions(
             kernel=check_kernel(kernel, gamma, degree, coef0),
             cache_bytes=check_cache(cache_mb),
             tol=check_float("tol", tol, low=0, open_low=True),
