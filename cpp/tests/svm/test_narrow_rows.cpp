@@ -6,6 +6,7 @@
 
 namespace {
 
+using fastpu::AlignedBuffer;
 using fastpu::index_t;
 using fastpu::detail::NarrowRows;
 
@@ -29,8 +30,9 @@ void check_copy(const double* copy, index_t row, const std::vector<index_t>& col
 
 CASE("a copy has the chosen columns of its row, and zeros up to a whole panel") {
   const std::vector<index_t> columns{1, 4, 5, 39};
+  AlignedBuffer<double> memory;
   NarrowRows<double> rows;
-  rows.set_columns(columns, 3);
+  rows.set_columns(columns, 3, memory);
   CHECK(rows.columns() == columns);
   const std::vector<double> whole = whole_row(2);
   const double* const copy = rows.add(2, whole.data());
@@ -44,8 +46,9 @@ CASE("a copy has the chosen columns of its row, and zeros up to a whole panel") 
 
 CASE("the oldest copy gives way, but never the one that was asked for last") {
   const std::vector<index_t> columns{0, 2, 3, 7, 9, 11};
+  AlignedBuffer<double> memory;
   NarrowRows<double> rows;
-  rows.set_columns(columns, 2);
+  rows.set_columns(columns, 2, memory);
   const auto add = [&](index_t row) {
     const std::vector<double> whole = whole_row(row);
     return rows.add(row, whole.data());
@@ -65,11 +68,14 @@ CASE("the oldest copy gives way, but never the one that was asked for last") {
 }
 
 CASE("other columns make all copies go") {
+  AlignedBuffer<double> memory;
   NarrowRows<double> rows;
-  rows.set_columns({0, 1, 2, 3}, 4);
+  rows.set_columns({0, 1, 2, 3}, 4, memory);
   const std::vector<double> whole = whole_row(3);
   rows.add(3, whole.data());
-  rows.set_columns({5, 6, 8, 30, 31}, 4);
+  CHECK(rows.has_room_for_all());
+  rows.set_columns({5, 6, 8, 30, 31}, 4, memory);
+  CHECK(!rows.has_room_for_all());
   for (index_t row = 0; row < 5; ++row) CHECK(!rows.holds(row));
   check_copy(rows.add(3, whole.data()), 3, {5, 6, 8, 30, 31});
 }
@@ -77,8 +83,9 @@ CASE("other columns make all copies go") {
 CASE("a long run of copies holds the last ones, each with its own values") {
   const std::vector<index_t> columns{3, 8, 13, 21, 34};
   constexpr index_t kRoom = 4;
+  AlignedBuffer<double> memory;
   NarrowRows<double> rows;
-  rows.set_columns(columns, kRoom);
+  rows.set_columns(columns, kRoom, memory);
   for (index_t step = 0; step < 200; ++step) {
     const index_t row = (step * step + 3 * step) % 5;
     const double* copy = rows.find(row);
@@ -94,4 +101,18 @@ CASE("a long run of copies holds the last ones, each with its own values") {
     CHECK(n_held <= kRoom);
     CHECK(rows.holds(row));
   }
+}
+
+CASE("memory is taken once, and again only where more is needed") {
+  AlignedBuffer<double> memory;
+  NarrowRows<double> rows;
+  rows.set_columns({0, 1, 2, 3}, 20, memory);
+  const double* const first = memory.data();
+  rows.set_columns({4, 5}, 20, memory);
+  CHECK(memory.data() == first);
+  const std::vector<double> whole = whole_row(1);
+  check_copy(rows.add(1, whole.data()), 1, {4, 5});
+  const index_t size = memory.size();
+  rows.set_columns({0, 1, 2, 3}, 2000, memory);
+  CHECK(memory.size() > size);
 }
