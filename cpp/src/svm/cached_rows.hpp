@@ -16,8 +16,8 @@
 
 namespace fastpu::detail {
 
-// Changes of variables, as (variable, difference).
-struct Changes {
+// VariableChanges of variables, as (variable, difference).
+struct VariableChanges {
   std::vector<index_t> variables;
   std::vector<double> differences;
   void add(index_t variable, double difference) {
@@ -185,7 +185,7 @@ class CachedRows {
   }
 
   // Adds K times the changes to the gradients of the active variables (by position).
-  void update(const Changes& changes, double* gradient) {
+  void update(const VariableChanges& changes, double* gradient) {
     if (!is_narrow_) {
       add_products(changes, gradient);
       return;
@@ -198,7 +198,7 @@ class CachedRows {
   // Adds K times the changes, if there are any, to the gradients of the given variables. The kernel may be another one
   // over the same rows.
   template <class U>
-  void update_others(const Kernel<U>& kernel, const Changes& changes, const std::vector<index_t>& variables,
+  void update_others(const Kernel<U>& kernel, const VariableChanges& changes, const std::vector<index_t>& variables,
                      double* gradient) {
     if (changes.size() == 0) return;
     const std::vector<index_t> support = rows_of(changes.variables);
@@ -210,7 +210,7 @@ class CachedRows {
                   n_x, team_, sums.data());
     for (std::size_t k = 0; k < variables.size(); ++k) gradient[variables[k]] += sums[k];
   }
-  void update_others(const Changes& changes, const std::vector<index_t>& variables, double* gradient) {
+  void update_others(const VariableChanges& changes, const std::vector<index_t>& variables, double* gradient) {
     if (!keeps_rows_) {
       update_others(cache_.kernel(), changes, variables, gradient);
     } else if (changes.size() > 0) {
@@ -219,7 +219,7 @@ class CachedRows {
     }
   }
   // The same for the variables that change themselves, where every kernel value counts for both of its variables.
-  void update_own(const Kernel<double>& kernel, const Changes& changes, double* gradient) {
+  void update_own(const Kernel<double>& kernel, const VariableChanges& changes, double* gradient) {
     auto sums = make_vector<double>(changes.size(), "gradients");
     kernel_scores_of_support(kernel, rows_of(changes.variables).data(), changes.differences.data(), changes.size(),
                              team_, sums.data());
@@ -259,7 +259,7 @@ class CachedRows {
 
   // Adds the products by copies of kernel rows, which have the active columns alone; returns false if a variable that
   // changes is not active. Every sum has the bits that it has among those of all columns.
-  bool add_narrow_products(const Changes& changes, double* gradient) {
+  bool add_narrow_products(const VariableChanges& changes, double* gradient) {
     std::vector<index_t> positions;
     positions.reserve(changes.variables.size());
     for (const index_t i : changes.variables) {
@@ -292,13 +292,13 @@ class CachedRows {
     return true;
   }
 
-  std::vector<double> products_of(const Changes& changes) {
+  std::vector<double> products_of(const VariableChanges& changes) {
     auto sums = make_vector<double>(problem_.n, "gradients");
     add_products(changes, sums.data());
     return sums;
   }
   // Adds K times the changes to numbers by the columns of the cache.
-  void add_products(const Changes& changes, double* sums) {
+  void add_products(const VariableChanges& changes, double* sums) {
     const index_t n_columns = static_cast<index_t>(cache_.columns().size());
     const std::vector<index_t> rows = rows_of(changes.variables);
     const auto& loops = svm_kernels(team_.isa()).of<T>();

@@ -113,9 +113,9 @@ class SvmGrid:
         """Tell whether fits with these arguments, which differ in the parameters `names` alone, share work."""
         if not hasattr(unwrapped(fit), "svm_method") or not names <= set(unwrapped(fit).takes_many):
             return False
-        given = {**defaults_of(fit), **arguments}
-        kernel = given["kernel"]
-        return isinstance(kernel, str) and kernel in _KERNELS and given["callback"] is None and not given["progress"]
+        values = {**defaults_of(fit), **arguments}
+        kernel = values["kernel"]
+        return isinstance(kernel, str) and kernel in _KERNELS and values["callback"] is None and not values["progress"]
 
     def solve(self, points: Sequence[Mapping[str, Any]], folds: Sequence[FoldData]) -> list[list[GridFit]]:
         """Return, for each fold, the fit of each point; raise ValueError if one is not as the function wants it."""
