@@ -84,6 +84,25 @@ def test_many_costs_in_threads_give_the_models_that_each_gives_alone(fit, larger
         assert [model_bits(model) for model in fit(X, y, C=costs, n_threads=n_threads)] == alone
 
 
+@quiet
+@pytest.mark.parametrize("n_given", [0, 1])
+def test_fewer_threads_than_were_asked_for_give_the_same_models(n_given, larger, monkeypatch):
+    X, y = larger
+    costs = np.geomspace(0.01, 100, 12)
+    expected = [model_bits(model) for model in fastpu.fit_isvm(X, y, C=costs, n_threads=1)]
+    start, started = threading.Thread.start, []
+
+    def refusing(self):
+        if len(started) == n_given:
+            raise RuntimeError("can't start new thread")
+        started.append(self)
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", refusing)
+    assert [model_bits(model) for model in fastpu.fit_isvm(X, y, C=costs, n_threads=3)] == expected
+    assert len(started) == n_given
+
+
 @each_fit
 def test_an_error_in_one_of_the_threads_ends_the_others(fit, larger, monkeypatch):
     X, y = larger

@@ -74,8 +74,13 @@ def _in_threads(
             for C in costs:
                 if len(running) == _MOST_AHEAD * n_workers:
                     fits.append(running.popleft().result())
-                # A copy of the context has what this thread has told NumPy and this package about warnings.
-                running.append(pool.submit(contextvars.copy_context().run, fit_cost, C))
+                try:
+                    # A copy of the context has what this thread has told NumPy and this package about warnings.
+                    running.append(pool.submit(contextvars.copy_context().run, fit_cost, C))
+                except RuntimeError:  # the system refuses another thread: this one goes on alone
+                    fits += [future.result() for future in running]
+                    running.clear()
+                    fits.append(fit_cost(C))
             return fits + [future.result() for future in running]
         except BaseException:  # Ctrl-C as well: the other fits end soon, as their solver looks for this now and then
             rows.engine.stop()
