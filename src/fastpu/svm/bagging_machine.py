@@ -65,8 +65,8 @@ class BaggingSVM(KernelMachine):
     n_iter : int
         Number of bags.
     status : str
-        "tol" if every bag met it, "gap" if the others met the duality gap of `fit_svm`, else "max_iter" or "precision"
-        if some did neither, or "callback".
+        "tol" if the SVM of every bag met `tol`. "gap" if those that did not are within a duality gap of 1e-9 of the
+        objective (linear kernel). Otherwise "max_iter" or "precision", as the first SVM that did neither, or "callback".
     objective : ndarray of float64, shape (n_bags,)
     history : mapping
         "n_steps", "objective", "gap" and "violation" of each bag.
