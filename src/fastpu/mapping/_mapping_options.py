@@ -20,8 +20,8 @@ _HELD_OUT = 0.2  # share of the labelled positives that is held out by default w
 class MappingOptions:
     """The checked arguments of `fit_smc` and `fit_svmc` that belong neither to the kernel nor to the solver.
 
-    `keeps_all` says whether all rejected rows stay in N (SMC), or only the support vectors among them (SVMC). `repair`
-    is None for SMC, which has nothing to repair.
+    `keeps_all` says whether all rejected rows stay in N (SMC, which has nothing to repair), or only the support vectors
+    among them (SVMC).
     """
 
     keeps_all: bool
@@ -31,7 +31,7 @@ class MappingOptions:
     max_iter: int
     max_pos_reject: float | None
     hold_out: float | None
-    repair: bool | None
+    repair: bool
 
     @staticmethod
     def checked(
@@ -43,7 +43,7 @@ class MappingOptions:
         max_iter: int,
         max_pos_reject: float | None,
         hold_out: float | None,
-        repair: bool | None,
+        repair: bool,
     ) -> MappingOptions:
         most = None
         if max_pos_reject is not None:
@@ -59,7 +59,7 @@ class MappingOptions:
             max_iter=check_int("max_iter", max_iter, low=1),
             max_pos_reject=most,
             hold_out=share,
-            repair=None if repair is None else check_bool("repair", repair),
+            repair=check_bool("repair", repair),
         )
 
     def params(self) -> dict[str, object]:
@@ -71,7 +71,7 @@ class MappingOptions:
             "max_pos_reject": self.max_pos_reject,
             "hold_out": self.hold_out,
         }
-        return params if self.repair is None else {**params, "repair": self.repair}
+        return params if self.keeps_all else {**params, "repair": self.repair}
 
 
 @dataclass(frozen=True)

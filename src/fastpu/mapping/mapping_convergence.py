@@ -177,7 +177,7 @@ def fit_smc(
         max_iter=max_iter,
         max_pos_reject=max_pos_reject,
         hold_out=hold_out,
-        repair=None,
+        repair=False,
     )
     svm_options = SvmOptions.checked(
         kernel=kernel,

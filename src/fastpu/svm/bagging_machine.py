@@ -66,7 +66,8 @@ class BaggingSVM(KernelMachine):
         Number of bags.
     status : str
         "tol" if the SVM of every bag met `tol`. "gap" if those that did not are within a duality gap of 1e-9 of the
-        objective (linear kernel). Otherwise "max_iter" or "precision", as the first SVM that did neither, or "callback".
+        objective (linear kernel). Otherwise "max_iter" or "precision", as the first SVM that did neither, or
+        "callback".
     objective : ndarray of float64, shape (n_bags,)
     history : mapping
         "n_steps", "objective", "gap" and "violation" of each bag.
