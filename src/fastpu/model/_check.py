@@ -129,7 +129,7 @@ class BatchCheck:
         if not self.n_before:
             return (
                 f"{self.n_rows} rows: {called}. The model has no profile of its training rows, so nothing can be said "
-                f"of how alike they are; models of fits on one machine have one, from this version on"
+                f"of how alike they are; models that this version fits have one, save regularisation paths"
             )
         parts = [f"{self.n_rows} rows beside {self.n_before} training rows: {called}, {self.positive_before:.2%} there"]
         if self.columns:
