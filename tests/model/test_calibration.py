@@ -278,7 +278,7 @@ def test_bad_arguments(changes, error, text):
 
 
 def test_a_model_without_probabilities_says_how_to_get_them():
-    text = "the model has scores only: call with_probabilities(prior=..., X=..., y=...) first"
+    text = "the model has scores but no probabilities: call with_probabilities(prior=..., X=..., y=...)"
     refused(ValueError, text, ranker().predict_proba, [[1.0]])
 
 

@@ -17,7 +17,7 @@ from fastpu.common._params import check_int
 from fastpu.common._text import describe
 from fastpu.data._folds import Fold, fold_sizes, stratified_folds
 from fastpu.estimators._inner_estimator import scores_of, weight_name
-from fastpu.selection._parts import check_folds
+from fastpu.selection._splits import check_folds
 
 
 @dataclasses.dataclass(frozen=True)

@@ -138,8 +138,8 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
     def _unlabelled(self) -> CutRows:
         """Return the unlabelled training rows by scores of parts that were not fitted to them, or raise ValueError."""
         raise ValueError(
-            f"X_unl must be given for with_threshold, got None: {type(self).__name__} has no out-of-bag scores, and it "
-            f"scores the rows that it was fitted to as it scores no other; pass unlabelled rows that it has not seen"
+            f"X_unl must be given for with_threshold, got None: {type(self).__name__} has no out-of-bag scores, and "
+            f"its training rows have other scores than new rows have; pass unlabelled rows that it was not fitted to"
         )
 
     def _move_threshold(self, prior: Any, k: Any, value: Any, X_unl: Any) -> None:

@@ -1,17 +1,17 @@
-"""What is told of a batch of rows beside the rows that a model was fitted to."""
+"""A batch of rows compared with the rows that a model was fitted to."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, kolmogorov
 
+from fastpu.common._frame import frame_of
 from fastpu.data._matrix import DenseMatrix
 from fastpu.model._profile import Profile, Profiled, as_dense, is_missing, is_unseen, totals
 
@@ -68,8 +68,8 @@ class ColumnCheck:
     unseen: float
     shift: Shift
 
-    def _told(self, n_columns: int) -> str:
-        """Return what is unlike the training rows, or "", where so many columns are compared."""
+    def _differences(self, n_columns: int) -> str:
+        """Return in words how the column differs from the training rows, or ""; the test allows for `n_columns`."""
         parts = []
         if self.missing - self.missing_before > _LARGE_SHARE:
             parts.append(f"{self.missing:.0%} missing, {self.missing_before:.0%} before")
@@ -87,7 +87,7 @@ def is_large(shift: Shift, n_columns: int = 1) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class BatchCheck:
-    """What `model.check` tells of a batch; printed it is a few sentences.
+    """A batch of rows compared with the training rows, from `model.check`. Printed, it is a few sentences.
 
     Attributes
     ----------
@@ -96,15 +96,16 @@ class BatchCheck:
     n_before : int
         Training rows that they are compared with; 0 if the model has no profile of these.
     columns : tuple of ColumnCheck
-        Empty of sparse rows, and of more than 2,000 columns.
+        One entry for each column. Empty for sparse rows, and for more than 2,000 columns.
     scores : Shift
-        Of the scores, beside those of the training rows without a label (of all, if all have one).
+        How far the scores are from those of the training rows without a label (of all training rows, if all have one).
     positive, positive_before : float
-        The share of rows that `predict` calls positive, and that of the training rows. NaN where it is not known.
+        The share of rows that `predict` calls positive, in the batch and among the training rows. NaN if it is unknown.
     missing, missing_before, nonzero, nonzero_before : float
-        Shares of all entries that are missing, and that are not zero.
+        The shares of all entries that are missing, and that are not zero, in the batch and among the training rows.
     is_out_of_bag : bool
-        Whether scores of the training rows are out-of-bag ones. Others may be higher than those of new rows, or lower.
+        Whether the training rows have out-of-bag scores. If not, their scores may be higher or lower than those of new
+        rows for no other reason than that the model was fitted to them.
     """
 
     n_rows: int
@@ -122,19 +123,23 @@ class BatchCheck:
     @property
     def unlike(self) -> tuple[Hashable, ...]:
         """The titles of columns that are unlike those of the training rows."""
-        return tuple(column.title for column in self.columns if column._told(len(self.columns)))
+        return tuple(column.title for column in self.columns if column._differences(len(self.columns)))
 
     def __str__(self) -> str:
         called = f"{round(self.positive * self.n_rows)} ({self.positive:.2%}) are called positive"
         if not self.n_before:
             return (
-                f"{self.n_rows} rows: {called}. The model has no profile of its training rows, so nothing can be said "
-                f"of how alike they are; models of fits on one machine have one, from this version on"
+                f"{self.n_rows} rows: {called}. The model has no profile of its training rows, so these rows cannot be "
+                f"compared with them; models that were fitted on Dask, or by an older version, have none"
             )
         parts = [f"{self.n_rows} rows beside {self.n_before} training rows: {called}, {self.positive_before:.2%} there"]
         if self.columns:
-            found = [(column.title, told) for column in self.columns if (told := column._told(len(self.columns)))]
-            listed = "; ".join(f"{title!r} ({told})" for title, told in found[:_LISTED])
+            found = [
+                (column.title, differences)
+                for column in self.columns
+                if (differences := column._differences(len(self.columns)))
+            ]
+            listed = "; ".join(f"{title!r} ({differences})" for title, differences in found[:_LISTED])
             more = f"; and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
             verb = "is" if len(found) == 1 else "are"
             of = f"{len(found)} of {len(self.columns)} columns"
@@ -155,25 +160,19 @@ class BatchCheck:
         ImportError
             If pandas is not installed.
         """
-        try:
-            pandas = import_module("pandas")
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install pandas") from error
         scores = ColumnCheck("score", 0.0, 0.0, 0.0, self.scores)
         rows = [*self.columns, scores]
         titles = [column.title if isinstance(column.title, str) else repr(column.title) for column in rows]
-        return pandas.DataFrame(
-            {
-                "missing": [column.missing for column in rows],
-                "missing_before": [column.missing_before for column in rows],
-                "unseen": [column.unseen for column in rows],
-                "psi": [column.shift.psi for column in rows],
-                "ks_distance": [column.shift.distance for column in rows],
-                "p_value": [column.shift.p_value for column in rows],
-                "unlike": [*(column._told(len(self.columns)) for column in self.columns), ""],
-            },
-            index=pandas.Index(titles, name="column"),
-        )
+        columns = {
+            "missing": [column.missing for column in rows],
+            "missing_before": [column.missing_before for column in rows],
+            "unseen": [column.unseen for column in rows],
+            "psi": [column.shift.psi for column in rows],
+            "ks_distance": [column.shift.distance for column in rows],
+            "p_value": [column.shift.p_value for column in rows],
+            "unlike": [*(column._differences(len(self.columns)) for column in self.columns), ""],
+        }
+        return frame_of(columns, index=titles, index_name="column")
 
 
 def batch_check(model: Profiled, matrix: Any, scores: NDArray[np.float64]) -> BatchCheck:

@@ -162,29 +162,40 @@ def totals(matrix: Matrix | BinnedFeatures) -> dict[str, NDArray[Any]]:
 def _of_columns(matrix: DenseMatrix | None) -> dict[str, NDArray[Any]]:
     if matrix is None:
         return {}
-    in_sets = set(columns_in_sets(matrix.categories))
+    in_sets = columns_in_sets(matrix.categories)
     columns = np.array(matrix.values.T, dtype=np.float64)
     columns[is_missing(columns)] = np.nan  # which come last
     columns.sort(axis=1)
     n_present = columns.shape[1] - np.count_nonzero(np.isnan(columns), axis=1)
+    # Most columns of numbers have more values than quantiles, and no value twice: these need no pass of their own.
+    is_plain = (n_present > _QUANTILES) & ~(columns[:, 1:] == columns[:, :-1]).any(axis=1)
+    is_plain[in_sets] = False
+    at = np.ceil(np.arange(1, _QUANTILES + 1) / _QUANTILES * n_present[:, None]).astype(np.int64) - 1
+    quantiles = np.take_along_axis(columns, np.maximum(at, 0), axis=1)
+    up_to_quantiles = (at + 1) / np.maximum(n_present, 1)[:, None]
     values, up_to = [], []
-    for column, (n, entries) in enumerate(zip(n_present.tolist(), columns, strict=True)):
-        present = entries[:n]
+    for column, n in enumerate(n_present.tolist()):
+        if is_plain[column]:
+            values.append(quantiles[column])
+            up_to.append(up_to_quantiles[column])
+            continue
+        present = columns[column, :n]
         if column in in_sets:
             n_kept = len(matrix.categories[str(column)])
-            shares = np.bincount(present.astype(np.int64), minlength=n_kept + 1)[:n_kept] / max(1, present.size)
+            shares = np.bincount(present.astype(np.int64), minlength=n_kept + 1)[:n_kept] / max(1, n)
             values.append(np.arange(float(n_kept)))
             up_to.append(shares)
             continue
         points = _distinct(present)
         if points.size > _QUANTILES:
-            at = np.ceil(np.arange(1, _QUANTILES + 1) / _QUANTILES * present.size).astype(np.int64) - 1
-            points = _distinct(present[at])
+            points = _distinct(quantiles[column])
         values.append(points)
-        up_to.append(np.searchsorted(present, points, side="right") / max(1, present.size))
+        up_to.append(np.searchsorted(present, points, side="right") / max(1, n))
+    is_set = np.zeros(matrix.n_features, dtype=np.bool_)
+    is_set[in_sets] = True
     return {
         "missing": 1.0 - n_present / max(1, columns.shape[1]),
-        "is_set": np.array([column in in_sets for column in range(matrix.n_features)]),
+        "is_set": is_set,
         "starts": np.cumsum([0, *(of.size for of in values)]),
         "values": np.concatenate(values),
         "up_to": np.concatenate(up_to),

@@ -22,8 +22,9 @@ from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._gauss_basis import check_bandwidth, default_bandwidth, gauss_features, open_centers
-from fastpu.model._model import Model, refuse_nan_scores
+from fastpu.model._model import Model
 from fastpu.model._prior import prior_among_unlabeled, take_prior_in
+from fastpu.model._scoring import refuse_nan_scores
 from fastpu.risk.risk_machine import RiskMachine
 
 _MOST_HIDDEN = 10**6

@@ -20,7 +20,7 @@ from fastpu.metrics._ranking import average_precision, lift_at_k
 from fastpu.model._model import Model
 from fastpu.model._prior import check_scenario, needs_prior, prior_among_unlabeled, take_prior_in
 from fastpu.selection._grid import Arguments, Grid
-from fastpu.selection._parts import Part
+from fastpu.selection._splits import Split
 
 _SIGNS = {"puf": 1, "err_star": -1, "error": -1, "auc": 1, "lift": 1, "average_precision": 1}
 _WANT_PRIOR = ("err_star", "average_precision")
@@ -97,19 +97,21 @@ class Criterion:
         self.check_held(labels, where)
         return labels
 
-    def __call__(self, model: Any, part: Part, n_threads: int | None) -> float:
-        """Return the value for a model on the held-out rows of a part."""
-        y, weight = part.y_held, part.weight_held
+    def __call__(self, model: Any, split: Split, n_threads: int | None) -> float:
+        """Return the value for a model on the held-out rows of a split."""
+        y, weight = split.y_held, split.weight_held
         if self.function is not None:
-            value = self.function(model, part.X_held, y)
+            value = self.function(model, split.X_held, y)
             if isinstance(value, bool) or not isinstance(value, numbers.Real):
                 raise TypeError(f"scoring must return a number, got {describe(value)}")
             return float(value)
         check_scores_rows(model)
         if isinstance(model, Model):
-            scores = model.decision_function(part.X_held, n_threads=n_threads)
+            scores = model.decision_function(split.X_held, n_threads=n_threads)
         else:
-            scores = check_vector("scores of the model", model.decision_function(part.X_held), n=y.size, allow_inf=True)
+            scores = check_vector(
+                "scores of the model", model.decision_function(split.X_held), n=y.size, allow_inf=True
+            )
         threshold = float(getattr(model, "threshold", 0.0))
         if self.name == "error":
             return float(np.average((scores > threshold) != (y == 1), weights=weight))
