@@ -1,8 +1,8 @@
 """Losses for positive and unlabelled rows as custom objectives of LightGBM, XGBoost and CatBoost.
 
-Each function returns an `Objective`, which goes where these libraries take a function of the user's; F are their raw
-scores. They are handed the derivatives of the loss times the number of rows (times the sum of the weights, if rows have
-weights), so that their own parameters, such as the least sum of Hessians of a leaf, mean what they do for other losses.
+Each function returns an `Objective`, which these libraries take as a custom objective. F are their raw scores. They get
+the derivatives of the loss times the number of rows (or the sum of the weights), so that their own parameters, such as
+the least sum of Hessians of a leaf, mean the same as for other losses.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import LabelsLike
 from fastpu.data._coding import apply_codes, read_labels
 from fastpu.data._validate import check_sample_weight
 from fastpu.metrics import auc
@@ -48,14 +49,14 @@ class Objective:
     ``CatBoost``, ``CatBoostRegressor``          ``loss_function``; `logistic` and `upu` alone
     ===========================================  ==================================================================
 
-    Weights are those of the library's data set. It pickles; a deep copy is the object itself.
+    Weights are taken from the library's data set. An objective can be pickled, and its deep copy is the object itself.
 
     Attributes
     ----------
     name : str
         The function that made it.
     y : ndarray of int8, or None
-        The labels of the rows that it belongs to: +1, 0, -1.
+        The labels of the rows that it can be used for, +1, 0 and -1; None if it takes those of each data set.
     params : dict
         `gamma`, or `prior` and `scenario`, where the loss has it.
     """
@@ -84,7 +85,7 @@ class Objective:
     def __call__(
         self, first: Any, second: Any, sample_weight: object = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the gradient and the Hessian of every row: of (scores, data set) or (labels, scores, weights).
+        """Return the gradient and the Hessian of every row, for (scores, data set) or (labels, scores, weights).
 
         Raises
         ------
@@ -117,9 +118,10 @@ class Objective:
     def metric(
         self, first: Any, second: Any, sample_weight: object = None
     ) -> tuple[str, float] | tuple[str, float, bool]:
-        """Return the AUC of the positive rows of any data set, against labelled negatives if any, else unlabelled rows.
+        """Return the AUC of the positive rows of any data set against its labelled negatives, or its unlabelled rows.
 
-        As the library wants it: ("auc", value) for XGBoost, ("auc", value, True) for LightGBM.
+        Unlabelled rows count if no row is labelled negative. The form is that of the library: ("auc", value) for
+        XGBoost, ("auc", value, True) for LightGBM.
         """
         labels, scores, weights = _read_call(first, second, sample_weight)
         if labels is None:
@@ -141,13 +143,15 @@ class Objective:
         """
         if self.name not in _BY_ROW:
             raise ValueError(
-                f"CatBoost shows an objective some rows at a time, and {self.name} needs the scores of all; use "
+                f"CatBoost calls an objective with some rows at a time, and {self.name} needs the scores of all; use "
                 f"{' or '.join(_BY_ROW)}, or another library"
             )
         if self.y is None:
-            raise ValueError(f"{self.name} must be given y for CatBoost, which shows an objective some rows at a time")
+            raise ValueError(f"{self.name} must be given y for CatBoost, which calls it with some rows at a time")
         if weights is not None:
-            raise ValueError(f"CatBoost must have no weights for {self.name}, which would need all of them at once")
+            raise ValueError(
+                f"{self.name} takes no weights in CatBoost, because it would need those of all rows at once"
+            )
         tops, sums = self._rows(None, self.y.size, None).of_zeros
         core = self._core((np.asarray(targets) > 0).astype(np.int8), None, self._share(self.y, None), n_threads=1)
         return -np.column_stack(core.derive(np.array(approxes, dtype=np.float64), tops, sums, 1))
@@ -286,7 +290,7 @@ def _check_same_order(codes: NDArray[np.int8], labels: NDArray[Any]) -> None:
 
 
 @answers_unknown_keywords
-def pnu_auc(y: object = None, *, gamma: float = 0.5, n_threads: int | None = None) -> Objective:
+def pnu_auc(y: LabelsLike | None = None, *, gamma: float = 0.5, n_threads: int | None = None) -> Objective:
     r"""Return the AUC's exponential loss from positive, unlabelled and, if any, labelled negative rows.
 
     The loss is log R, R = gamma A_P B_N + (1 - gamma)/2 (A_P B_U + A_U B_N), with the means A_G of e^-F and B_G of e^F
@@ -295,14 +299,14 @@ def pnu_auc(y: object = None, *, gamma: float = 0.5, n_threads: int | None = Non
     Parameters
     ----------
     y : array-like of shape (n,), optional
-        +1 positive, 0 unlabelled, -1 labelled negative; booleans and 0/1 are positive and unlabelled rows. The
-        objective then belongs to these rows. Without `y` the labels are those of the data set that the library
-        trains on, as cross-validation needs it.
+        +1 positive, 0 unlabelled, -1 labelled negative; with booleans and 0/1 the rows are positive and unlabelled. The
+        objective can then be used for these rows only. By default the labels are those of the data set that the
+        library trains on, which cross-validation needs.
     gamma : float, default 0.5
-        In [0, 1]: the weight of positive against labelled negative rows, where there are unlabelled rows as well.
+        In [0, 1]: the weight of the pairs of positive and labelled negative rows, if there are unlabelled rows too.
     n_threads : int, optional
-        By default one, and one more for every four million rows: LightGBM's and XGBoost's own threads hold the CPUs
-        for some milliseconds after each tree.
+        Most threads to use. By default one, and one more for every four million rows: LightGBM's and XGBoost's own
+        threads occupy the CPUs for some milliseconds after each tree.
 
     Returns
     -------
@@ -338,22 +342,33 @@ def pnu_auc(y: object = None, *, gamma: float = 0.5, n_threads: int | None = Non
 
 
 @answers_unknown_keywords
-def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
+def logistic(y: LabelsLike | None = None, *, n_threads: int | None = None) -> Objective:
     """Return the logistic loss of positive against unlabelled rows, each group of the same total weight.
 
-    The loss is mean_P log(1 + e^-F) + mean_U log(1 + e^F), whose minimiser over all functions is the logarithm of the
-    ratio of the two densities. Errors and time are those of `pnu_auc`.
+    The loss is mean_P log(1 + e^-F) + mean_U log(1 + e^F). Its minimiser over all functions is the logarithm of the
+    ratio of the two densities.
 
     Parameters
     ----------
     y : array-like of shape (n,), optional
-        +1 positive, 0 unlabelled. Without `y` the labels are those of the data set that the library trains on.
-    n_threads
-        As in `pnu_auc`.
+        +1 positive, 0 unlabelled. The objective can then be used for these rows only. By default the labels are those
+        of the data set that the library trains on.
+    n_threads : int, optional
+        Most threads to use. By default one, and one more for every four million rows: LightGBM's and XGBoost's own
+        threads occupy the CPUs for some milliseconds after each tree.
 
     Returns
     -------
     Objective
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described. The message names it.
+
+    Notes
+    -----
+    O(n) for each tree.
 
     Examples
     --------
@@ -366,30 +381,42 @@ def logistic(y: object = None, *, n_threads: int | None = None) -> Objective:
 
 
 @answers_unknown_keywords
-def upu(y: object = None, *, prior: float, scenario: str = "case_control", n_threads: int | None = None) -> Objective:
+def upu(
+    y: LabelsLike | None = None, *, prior: float, scenario: str = "case_control", n_threads: int | None = None
+) -> Objective:
     """Return the logistic loss of uPU, an unbiased estimate of the risk of a classifier.
 
-    The loss is prior mean_P (-F) + mean_U log(1 + e^F). Errors and time are those of `pnu_auc`.
+    The loss is prior mean_P (-F) + mean_U log(1 + e^F).
 
     Parameters
     ----------
-    y, n_threads
-        As in `logistic`.
+    y : array-like of shape (n,), optional
+        +1 positive, 0 unlabelled. The objective can then be used for these rows only. By default the labels are those
+        of the data set that the library trains on.
     prior : float
         P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows in ``"single_set"``.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were then
-        labelled. `prior` is then converted, by the weights of the rows of each call if they have weights. In XGBoost's
-        distributed training ``"single_set"`` is refused, as a worker does not know how many rows the others have.
+        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were labelled
+        later. With ``"single_set"`` `prior` is converted to the share among the unlabelled rows of each call, by their
+        weights if they have some. XGBoost's distributed training refuses ``"single_set"``, because a worker does not
+        know how many rows the others have.
+    n_threads : int, optional
+        Most threads to use. By default one, and one more for every four million rows: LightGBM's and XGBoost's own
+        threads occupy the CPUs for some milliseconds after each tree.
 
     Returns
     -------
     Objective
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described. The message names it.
+
     Notes
     -----
-    Positive rows have no Hessian, so that a leaf of positive rows alone goes as far as the ridge of the library lets
-    it: keep its least sum of Hessians above 0.
+    O(n) for each tree. The Hessian of positive rows is 0. So a leaf that holds only positive rows takes as large a step
+    as the library's L2 penalty allows: keep its least sum of Hessians in a leaf above 0.
 
     References
     ----------
