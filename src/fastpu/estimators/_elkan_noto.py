@@ -92,8 +92,8 @@ class ElkanNotoClassifier(WithProbabilities):
         rows = np.flatnonzero(training.mass > 0)
         is_positive = training.codes == 1
         total = 0.0
-        for kept, held in folds_of(training, rows, self.cv):
-            labelled = held[is_positive[held]]
+        for kept, held_out in folds_of(training, rows, self.cv):
+            labelled = held_out[is_positive[held_out]]
             if labelled.size:
                 machine = training.fit(kept, is_positive[kept])
                 total += float(training.mass[labelled] @ training.scores(machine, labelled))

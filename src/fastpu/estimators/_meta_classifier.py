@@ -114,21 +114,21 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         clusters = cluster_numbers(groups, n_rows)
         weights = check_sample_weight(sample_weight, n_rows)
         require_classes(labels, codes, weights)
-        given, estimator_weights = dict(params), weights
+        fit_arguments, estimator_weights = dict(params), weights
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", sample_weight=weights, groups=groups, **params)
-            given = dict(routed.estimator.fit)
-            estimator_weights = given.pop("sample_weight", None)
+            fit_arguments = dict(routed.estimator.fit)
+            estimator_weights = fit_arguments.pop("sample_weight", None)
         elif groups is not None and takes_groups(self.estimator):
-            given["groups"] = groups
+            fit_arguments["groups"] = groups
         name = weight_name(self.estimator)
-        if name in given:
+        if name in fit_arguments:
             raise TypeError(f"{name} must be passed as sample_weight, which becomes it")
         if estimator_weights is not None:
             check_takes_weights(self, self.estimator)
         response = response_of(self, self.estimator, self.response_method)
         return CloneRows(
-            X, labels.classes, codes, weights, self.estimator, response, given, estimator_weights, clusters
+            X, labels.classes, codes, weights, self.estimator, response, fit_arguments, estimator_weights, clusters
         )
 
     def _scores(self, X: Any) -> NDArray[np.float64]:

@@ -63,7 +63,7 @@ class SARClassifier(WithProbabilities):
         e, as `estimator`; by default LogisticRegression on columns that are divided by their standard deviation, which
         must hold finite numbers.
     propensity_columns : str, int, slice, list of str or of int, or mask, optional
-        The columns that say how likely a positive row is to be labelled; by default all, of which is told.
+        The columns that decide how likely a positive row is to be labelled. By default all, with an `EstimateWarning`.
     max_iter : int, default 200
         >= 1.
     tol : float, default 1e-4
@@ -145,9 +145,9 @@ class SARClassifier(WithProbabilities):
         trail = [fitted.posterior]
         history: dict[str, list[float]] = {"log_likelihood": [], "change": [], "prior": []}
         while len(history["change"]) < max_iter:
-            before, fitted, trail = steps.next(fitted, trail)
+            start, fitted, trail = steps.next(fitted, trail)
             history["log_likelihood"].append(steps.log_likelihood(fitted))
-            history["change"].append(steps.mean_of_unlabeled(np.abs(fitted.posterior - before)))
+            history["change"].append(steps.mean_of_unlabeled(np.abs(fitted.posterior - start)))
             history["prior"].append(steps.mean_of_unlabeled(fitted.posterior))
             if history["change"][-1] <= tol:
                 break

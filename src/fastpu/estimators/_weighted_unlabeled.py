@@ -124,15 +124,15 @@ class WeightedUnlabeledClassifier(WithProbabilities):
         rows = np.sort(np.concatenate([training.rows(1), unlabelled]))
         folds = folds_of(training, rows, self.cv)
         values, shares = np.zeros(training.codes.size), np.full(training.codes.size, np.nan)
-        for kept, held in folds:
+        for kept, held_out in folds:
             machine = training.fit(kept, training.codes[kept] == 1)
-            g = np.clip(training.scores(machine, held), _SMALLEST, 1 - _SMALLEST)
-            values[held] = g / (1 - g)
+            g = np.clip(training.scores(machine, held_out), _SMALLEST, 1 - _SMALLEST)
+            values[held_out] = g / (1 - g)
         shares[unlabelled] = shares_of(values[unlabelled], training.mass[unlabelled], prior)
         for _ in range(n_rounds - 1):
-            for kept, held in folds:
+            for kept, held_out in folds:
                 machine = _weighted_fit(training, np.concatenate([kept, negative]), shares, prior)
-                values[held] = np.maximum(training.scores(machine, held), _SMALLEST)
+                values[held_out] = np.maximum(training.scores(machine, held_out), _SMALLEST)
             shares[unlabelled] = shares_of(values[unlabelled], training.mass[unlabelled], prior)
         self.estimator_ = _weighted_fit(training, np.concatenate([rows, negative]), shares, prior)
         self.unlabeled_shares_ = shares

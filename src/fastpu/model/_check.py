@@ -178,7 +178,7 @@ class BatchCheck:
 def batch_check(model: Profiled, matrix: Any, scores: NDArray[np.float64]) -> BatchCheck:
     """Return what is told of checked rows and their scores."""
     profile: Profile = model.profile or {}
-    before = profile.get("scores", np.empty(0))
+    training_scores = profile.get("scores", np.empty(0))
     dense = as_dense(matrix)
     has_columns = "missing" in profile and dense is not None
     now = {name: float(share[0]) for name, share in totals(matrix).items()}
@@ -187,9 +187,9 @@ def batch_check(model: Profiled, matrix: Any, scores: NDArray[np.float64]) -> Ba
         n_rows=scores.size,
         n_before=int(profile["rows"][0]) if profile else 0,
         columns=_columns(model, profile, dense) if has_columns and dense is not None else (),
-        scores=_shift_of_scores(scores, before),
+        scores=_shift_of_scores(scores, training_scores),
         positive=float(np.mean(scores > model.threshold)),
-        positive_before=float(np.mean(before > model.threshold)) if before.size else math.nan,
+        positive_before=float(np.mean(training_scores > model.threshold)) if training_scores.size else math.nan,
         missing=now.get("missing_total", math.nan),
         missing_before=then.get("missing_total", math.nan),
         nonzero=now.get("nonzero_total", math.nan),
@@ -218,16 +218,16 @@ def _columns(model: Profiled, profile: Profile, matrix: DenseMatrix) -> tuple[Co
     return tuple(found)
 
 
-def _shift_of_scores(scores: NDArray[np.float64], before: NDArray[np.float64]) -> Shift:
-    if not before.size or not scores.size:
+def _shift_of_scores(scores: NDArray[np.float64], training_scores: NDArray[np.float64]) -> Shift:
+    if not training_scores.size or not scores.size:
         return NO_SHIFT
-    points = np.unique(before)
-    up_to = np.searchsorted(before, points, side="right") / before.size
-    shift = _shift_of_numbers(scores, points, up_to, before.size)
+    points = np.unique(training_scores)
+    up_to = np.searchsorted(training_scores, points, side="right") / training_scores.size
+    shift = _shift_of_numbers(scores, points, up_to, training_scores.size)
     # No score of before lies between two points, so that the shares just below these are known as well.
     below = np.searchsorted(np.sort(scores), points, side="left") / scores.size
     distance = max(shift.distance, float(np.abs(below - np.append(0.0, up_to[:-1])).max()))
-    return replace(shift, distance=distance, p_value=_chance_of(distance, scores.size, before.size))
+    return replace(shift, distance=distance, p_value=_chance_of(distance, scores.size, training_scores.size))
 
 
 def _shift_of_numbers(
@@ -248,11 +248,11 @@ def _chance_of(distance: float, n_now: int, n_before: int) -> float:
 
 
 def _shift_of_shares(
-    now: NDArray[np.float64], places: NDArray[np.float64], before: NDArray[np.float64], n_before: int
+    now: NDArray[np.float64], places: NDArray[np.float64], shares_before: NDArray[np.float64], n_before: int
 ) -> Shift:
     """Return the shift of the shares of categories."""
     count_now = np.bincount(now.astype(np.int64), minlength=places.size)[: places.size].astype(np.float64)
-    counts = np.array([count_now, before * n_before])
+    counts = np.array([count_now, shares_before * n_before])
     expected = counts.sum(axis=0) * counts.sum(axis=1, keepdims=True) / max(1.0, counts.sum())
     is_rare = expected.min(axis=0) < _FEWEST_EXPECTED
     if is_rare.any():
@@ -264,8 +264,8 @@ def _shift_of_shares(
     return Shift(_psi(shares[0], shares[1], now.size, n_before), math.nan, p_value)
 
 
-def _psi(now: NDArray[np.float64], before: NDArray[np.float64], n_now: int, n_before: int) -> float:
+def _psi(shares_now: NDArray[np.float64], shares_before: NDArray[np.float64], n_now: int, n_before: int) -> float:
     """Return the population stability index; half a row more in each bin keeps it finite."""
-    a = (now * n_now + 0.5) / (n_now + 0.5 * now.size)
-    b = (before * n_before + 0.5) / (n_before + 0.5 * before.size)
+    a = (shares_now * n_now + 0.5) / (n_now + 0.5 * shares_now.size)
+    b = (shares_before * n_before + 0.5) / (n_before + 0.5 * shares_before.size)
     return float(np.sum((a - b) * np.log(a / b)))

@@ -69,10 +69,10 @@ def keeps_profile(fit: _Fit) -> _Fit:
     @functools.wraps(fit)
     def call(*args: Any, **kwargs: Any) -> Any:
         result = fit(*args, **kwargs)
-        given = dict(zip(("X", "y"), args, strict=False)) | kwargs
+        X, y = args[0] if args else kwargs["X"], args[1] if len(args) > 1 else kwargs["y"]
         for model in result if isinstance(result, list) else [result]:
-            if hasattr(model, "profile") and "X" in given:
-                _keep(model, profile_of(model, given["X"], given.get("y"), given.get("sample_weight")))
+            if hasattr(model, "profile"):
+                _keep(model, profile_of(model, X, y, kwargs.get("sample_weight")))
         return result
 
     return call  # type: ignore[return-value]  # it takes and returns what the fit does
@@ -93,15 +93,16 @@ def profile_of(model: Profiled, X: object, y: object, sample_weight: object) -> 
     try:
         matrix = model._check_input(_taken(table, rows), "X")
         scores = model._out_of_bag()
-        held = None if scores is None else scores[rows]
-        scored = model._decision_function(matrix, 1) if held is None or np.isnan(held).all() else held
+        out_of_bag = None if scores is None else scores[rows]
+        has_none = out_of_bag is None or np.isnan(out_of_bag).all()
+        scored = model._decision_function(matrix, 1) if out_of_bag is None or has_none else out_of_bag
     except (TypeError, ValueError):
         return None  # a few of the rows may not look like the table that they are from; the fit is good all the same
     scored = np.sort(scored[np.isfinite(scored)])
     found = {
         "rows": np.array([rows.size]),
         "scores": scored,
-        "is_out_of_bag": np.array([held is not None and not np.isnan(held).all()]),
+        "is_out_of_bag": np.array([not has_none]),
     }
     return found | totals(matrix) | _of_columns(as_dense(matrix))
 
@@ -267,13 +268,13 @@ def warn_of_unlike(model: Profiled, matrix: Any) -> None:
             unseen = is_unseen(values[:, column], categories, column)
             if 2 * np.count_nonzero(unseen) > np.count_nonzero(~is_missing(values[:, column])):
                 new.append(column)
-    told = []
+    differences = []
     if lost:
-        told.append(f"all entries are missing in {_listed(lost, matrix)}, where the training rows have most")
+        differences.append(f"all entries are missing in {_listed(lost, matrix)}, where the training rows have most")
     if new:
-        told.append(f"most entries in {_listed(new, matrix)} are categories that the training rows do not have")
-    if told:
-        warn(f"decision_function: {'; '.join(told)}; model.check tells more", UnlikeRowsWarning)
+        differences.append(f"most entries in {_listed(new, matrix)} are categories that the training rows do not have")
+    if differences:
+        warn(f"decision_function: {'; '.join(differences)}; see model.check", UnlikeRowsWarning)
 
 
 def _listed(columns: Sequence[int], matrix: DenseMatrix) -> str:

@@ -89,8 +89,12 @@ def path(
         raise ValueError("model must have breakpoints, got a trivial path")
     check_pair(X, y)
     if X is None:
-        given = {"scoring": (name, "puf"), "prior": (prior, None), "scenario": (check_scenario(scenario), SCENARIOS[0])}
-        for idle, (value, default) in given.items():
+        unused = {
+            "scoring": (name, "puf"),
+            "prior": (prior, None),
+            "scenario": (check_scenario(scenario), SCENARIOS[0]),
+        }
+        for idle, (value, default) in unused.items():
             if value != default if isinstance(value, str) else value is not None:
                 raise ValueError(f"{idle} must not be given without X and y, the rows to judge by, got {short(value)}")
     if shown == "coef" and model.kernel != "linear":

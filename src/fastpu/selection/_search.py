@@ -189,9 +189,9 @@ def _fit_kernel_grid(
     threads = {} if n_threads is None else {"n_threads": n_threads}
     start = time.perf_counter()
     folds = []
-    for train, held in source.folds:
+    for train, held_out in source.folds:
         by_row = {name: values[train] for name, values in source.by_row.items()}
-        folds.append(FoldData(train.astype(np.int64), held.astype(np.int64), source.labels[train], by_row))
+        folds.append(FoldData(train.astype(np.int64), held_out.astype(np.int64), source.labels[train], by_row))
     try:
         fits = SvmGrid(options.fit, source.rows.X, {**options.arguments, **threads}).solve(points, folds)
     except (ArithmeticError, ValueError):
@@ -203,7 +203,7 @@ def _fit_kernel_grid(
             with recorded() as caught:
                 fit.warn()
             threshold = fit.training.border(fit.solved)["threshold"]
-            known = SimpleNamespace(decision_function=lambda _, held=fit.held: held, threshold=threshold)
+            known = SimpleNamespace(decision_function=lambda _, scores=fit.held: scores, threshold=threshold)
             # A criterion of the user's wants a model, the others its scores alone.
             model = known if options.criterion.function is None else fit.model()
             outcomes[i].append(judged(options, split, model, flaws_of(caught), seconds, caught))

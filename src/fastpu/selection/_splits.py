@@ -45,9 +45,9 @@ class Split:
     X: Any
     y: NDArray[Any]
     by_row: Mapping[str, Any]
-    X_held: Any
-    y_held: NDArray[Any]
-    weight_held: NDArray[np.float64] | None
+    X_held_out: Any
+    y_held_out: NDArray[Any]
+    weight_held_out: NDArray[np.float64] | None
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,13 @@ class FoldSplits:
 
     def __iter__(self) -> Iterator[Split]:
         weights = self.by_row.get("sample_weight")
-        for train, held in self.folds:
+        for train, held_out in self.folds:
             columns = train if self.is_square else None
             yield Split(
                 self.rows.take(train, columns),
                 self.labels[train],
                 {name: values[train] for name, values in self.by_row.items()},
-                self.rows.take(held, columns),
-                self.labels[held],
-                None if weights is None else weights[held],
+                self.rows.take(held_out, columns),
+                self.labels[held_out],
+                None if weights is None else weights[held_out],
             )

@@ -52,10 +52,10 @@ class Outcome:
 def make_lines(
     candidates: Sequence[Candidate], shares: Sequence[str], *, together: bool = False
 ) -> list[tuple[list[int], tuple[str, ...]]]:
-    """Group candidates, by their positions, into as few lines as the shared parameters allow: what one call fits.
+    """Group candidates, by their positions, into as few lines as possible: one call fits the candidates of a line.
 
-    Those of a line differ in one of these parameters, or, `together`, in any of them: its names are given too. A line
-    of one shares nothing.
+    The candidates of a line differ in one of the shared parameters alone, or, with `together`, in any of them. The
+    names of these parameters are returned with each line; a line of one candidate shares nothing.
     """
     best: dict[Any, list[int]] = {i: [i] for i in range(len(candidates))}
     shared: tuple[str, ...] = ()
@@ -64,8 +64,8 @@ def make_lines(
         for i, candidate in enumerate(candidates):
             rest = tuple((key, _token(value)) for key, value in sorted(candidate.items()) if key not in names)
             # A sequence of values has no place for None, which asks a single fit for its default.
-            given = tuple(name for name in names if candidate.get(name) is not None)
-            groups.setdefault((given, rest) if given else i, []).append(i)
+            set_names = tuple(name for name in names if candidate.get(name) is not None)
+            groups.setdefault((set_names, rest) if set_names else i, []).append(i)
         if len(groups) < len(best):
             best, shared = groups, names
     return [(positions, shared if len(positions) > 1 else ()) for positions in best.values()]

@@ -377,16 +377,16 @@ def _folds(
                     f"cv = {n_folds} folds need at least {n_folds} {of} of each kind, got {count} {kind}; {hint}"
                 )
         folds = stratified_folds(labels, n_folds, generator, clusters)
-    for number, (_, held) in enumerate(folds):
-        criterion.check_held(labels[held], f"fold {number} of {len(folds)}")
+    for number, (_, held_out) in enumerate(folds):
+        criterion.check_held_out(labels[held_out], f"fold {number} of {len(folds)}")
     return folds
 
 
 def _validation_rows(validation: object, criterion: Criterion) -> tuple[Any, Any]:
     if not isinstance(validation, tuple | list) or len(validation) != 2:
         raise TypeError(f"validation must be a pair (X, y), got {describe(validation)}")
-    held = TableRows(validation[0], name="X of validation")
-    return held.X, criterion.check_validation(validation[1], held.n_rows)
+    held_out = TableRows(validation[0], name="X of validation")
+    return held_out.X, criterion.check_validation(validation[1], held_out.n_rows)
 
 
 def _processes(threads: int | None, arguments: Arguments) -> tuple[int, dict[str, int]]:
