@@ -29,7 +29,7 @@ _COLLAPSED = ("no_negative", "collapse")
 
 
 @dataclass(frozen=True)
-class TrialOptions:
+class TrialSetup:
     """What all trials share: the fit and its other arguments, the criterion, the flaws to accept."""
 
     fit: Callable[..., Any]
@@ -80,24 +80,22 @@ def _token(value: Any) -> Any:
     return value_key(value)
 
 
-def _run_line(options: TrialOptions, split: Split, line: Sequence[Candidate], shared: tuple[str, ...]) -> list[Outcome]:
+def _run_line(setup: TrialSetup, split: Split, line: Sequence[Candidate], shared: tuple[str, ...]) -> list[Outcome]:
     if shared:
         try:
-            return _run_shared(options, split, line, shared)
+            return _run_shared(setup, split, line, shared)
         except (ArithmeticError, ValueError):
             pass  # one of the values caused the error: fitted one by one, only that one fails
-    return [_run_single(options, split, candidate) for candidate in line]
+    return [_run_single(setup, split, candidate) for candidate in line]
 
 
-def _run_shared(
-    options: TrialOptions, split: Split, line: Sequence[Candidate], shared: tuple[str, ...]
-) -> list[Outcome]:
+def _run_shared(setup: TrialSetup, split: Split, line: Sequence[Candidate], shared: tuple[str, ...]) -> list[Outcome]:
     first, n = line[0], len(line)
     names = [name for name in shared if name in first]
     values = {name: [candidate[name] for candidate in line] for name in names}
     start = time.perf_counter()
     with recorded() as caught:
-        models = options.fit(split.X, split.y, **options.arguments, **split.by_row, **{**first, **values})
+        models = setup.fit(split.X, split.y, **setup.arguments, **split.by_row, **{**first, **values})
     if not isinstance(models, list | tuple) or len(models) != n:
         listed = " and ".join(map(repr, names))
         raise TypeError(
@@ -106,11 +104,11 @@ def _run_shared(
         )
     seconds = (time.perf_counter() - start) / n
     outcomes = []
-    n_threads = options.arguments.get("n_threads")
+    n_threads = setup.arguments.get("n_threads")
     for i, model in enumerate(models):
         # A warning does not say which of the models it is about, but the status of the models does.
         flaws = {flaw: text for flaw, text in flaws_of(caught).items() if _may_have(flaw, model, split, n_threads)}
-        outcomes.append(judged(options, split, model, flaws, seconds, caught if i == 0 else ()))
+        outcomes.append(judged(setup, split, model, flaws, seconds, caught if i == 0 else ()))
     return outcomes
 
 
@@ -126,19 +124,19 @@ def _may_have(flaw: str, model: Any, split: Split, n_threads: int | None) -> boo
     return bool(positive.all() or not positive.any())
 
 
-def _run_single(options: TrialOptions, split: Split, candidate: Candidate) -> Outcome:
+def _run_single(setup: TrialSetup, split: Split, candidate: Candidate) -> Outcome:
     start = time.perf_counter()
     with recorded() as caught:
         try:
-            model = options.fit(split.X, split.y, **options.arguments, **split.by_row, **candidate)
+            model = setup.fit(split.X, split.y, **setup.arguments, **split.by_row, **candidate)
         except (ArithmeticError, ValueError) as error:
             text = f"{type(error).__name__}: {error}"
-            return Outcome(options.criterion.worst, "failed", text, time.perf_counter() - start)
-    return judged(options, split, model, flaws_of(caught), time.perf_counter() - start, caught)
+            return Outcome(setup.criterion.worst, "failed", text, time.perf_counter() - start)
+    return judged(setup, split, model, flaws_of(caught), time.perf_counter() - start, caught)
 
 
 def judged(
-    options: TrialOptions,
+    setup: TrialSetup,
     split: Split,
     model: Any,
     flaws: Mapping[str, str],
@@ -150,14 +148,14 @@ def judged(
     others = tuple((warning.category, str(warning.message)) for warning in foreign)
     status = max(flaws, key=FLAWS.index, default="ok")
     message = flaws.get(status, "")
-    if not set(flaws) <= set(options.admitted):
-        return Outcome(options.criterion.worst, status, message, seconds, others)
+    if not set(flaws) <= set(setup.admitted):
+        return Outcome(setup.criterion.worst, status, message, seconds, others)
     try:
-        score = options.criterion(model, split, options.arguments.get("n_threads"))
+        score = setup.criterion(model, split, setup.arguments.get("n_threads"))
     except (ArithmeticError, ValueError) as error:
-        return Outcome(options.criterion.worst, "failed", f"{type(error).__name__}: {error}", seconds, others)
+        return Outcome(setup.criterion.worst, "failed", f"{type(error).__name__}: {error}", seconds, others)
     if math.isnan(score):
-        return Outcome(options.criterion.worst, "failed", "the score is NaN", seconds, others)
+        return Outcome(setup.criterion.worst, "failed", "the score is NaN", seconds, others)
     return Outcome(score, status, message, seconds, others)
 
 

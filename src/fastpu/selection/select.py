@@ -28,7 +28,7 @@ from fastpu.selection._criteria import Criterion, check_scoring, with_prior
 from fastpu.selection._grid import Arguments, Grid, check_grid
 from fastpu.selection._search import Search
 from fastpu.selection._splits import FoldSplits, Split, check_folds
-from fastpu.selection._trials import TrialOptions
+from fastpu.selection._trials import TrialSetup
 
 _MAY_PASS = ("not_converged", "degenerate")
 _MOST_SHOWN = 6  # tied points that a printed result names
@@ -286,14 +286,14 @@ def select(
     is_square = _is_square(fit, fixed, checked)
     if prior is not None:
         fit = with_prior(fit, arguments, fixed, checked, labels, criterion)
-    options = TrialOptions(fit, fixed | threads_of_a_fit, criterion, _admitted(admit))
+    setup = TrialSetup(fit, fixed | threads_of_a_fit, criterion, _admitted(admit))
     source: FoldSplits | list[Split]
     if validation is None:
         folds = _folds(cv, labels, clusters, generator, criterion)
         source = FoldSplits(rows, labels, by_row, folds, is_square=is_square)
     else:
         source = [Split(rows.X, labels, by_row, *_validation_rows(validation, criterion), None)]
-    search = Search(options, source, checked, shares, together, jobs=jobs, n_threads=most_threads)
+    search = Search(setup, source, checked, shares, together, jobs=jobs, n_threads=most_threads)
     chosen = search.try_all()
     if refine is not None:
         chosen = search.refine(chosen, arguments)
