@@ -208,7 +208,7 @@ def test_planted_locals_are_found(text):
     [
         "def grow(given: Mapping[str, Any]):\n    return given['max_depth']",
         "def grow(**given):\n    return given.get('max_depth')",
-        "class A:\n    def grow(self):\n        given: dict[str, object] = make()\n        return given.pop('max_depth')",
+        "class A:\n    def grow(self):\n        a: dict[str, object] = make()\n        return a.pop('max_depth')",
     ],
 )
 def test_planted_options_by_string_are_found(text):
