@@ -199,14 +199,14 @@ def test_labelled_rows_below_a_step_get_a_warning(rng):
     scores, labels, _ = normals(rng, 200, 500, 0.3, distance=0.5)
     scores[labels == 1] += 1.0  # as those of rows that the model was fitted to
     with pytest.warns(
-        EstimateWarning, match=r"of the labelled positives have probabilities below 0\.01, more than can"
+        EstimateWarning, match=r"of the labelled positives has probabilities below 0\.01, which is too many"
     ):
         ranker().with_probabilities(prior=0.3, X=scores[:, None], y=labels)
 
 
 def test_isotonic_that_misses_the_prior_gets_a_warning(rng):
     scores, labels, _ = normals(rng, 100, 300, 0.3, distance=9.0)
-    with pytest.warns(EstimateWarning, match=r"over the unlabelled rows is 0\.\d+, not 0\.7: more labelled positives"):
+    with pytest.warns(EstimateWarning, match=r"over the unlabelled rows is 0\.\d+, not the prior 0\.7: too many labelled"):
         ranker().with_probabilities(prior=0.7, X=scores[:, None], y=labels, method="isotonic")
 
 

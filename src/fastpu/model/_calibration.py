@@ -112,8 +112,8 @@ def check_calibration(
 # ------------------------------------------------------------------------------------------------------ beta
 
 _WRONG_WAY = (
-    "the labelled positive rows have lower scores than the unlabelled ones on average, so every row gets the prior as "
-    "its probability; the model ranks them the wrong way round"
+    "the labelled positive rows have lower scores than the unlabelled ones on average: the model ranks them the wrong "
+    "way round, and every row gets the prior as its probability"
 )
 
 
@@ -155,9 +155,9 @@ def _unlikely(p: NDArray[np.float64], share: NDArray[np.float64], prior: float) 
     """Return a warning if more of the labelled rows have tiny probabilities than can be right, else ""."""
     unlikely = mean_of(share, p < _UNLIKELY)
     return "" if unlikely <= _UNLIKELY / prior + _MOST_UNLIKELY else (
-        f"{unlikely:.2g} of the labelled positives have probabilities below {_UNLIKELY:g}, more than can be right: the "
-        f"mean of their scores is so high, by chance or as the model was fitted to them, that the steepest curve is "
-        f"the best; take more rows, other rows, a smaller prior, or method='isotonic'"
+        f"a share of {unlikely:.2g} of the labelled positives has probabilities below {_UNLIKELY:g}, which is too many:"
+        f" their scores are so high on average, by chance or because the model was fitted to them, that the curve is "
+        f"nearly a step; take more rows, rows that the model was not fitted to, a smaller prior, or method='isotonic'"
     )  # fmt: skip
 
 
@@ -218,9 +218,9 @@ def _isotonic(scored: Scored, prior: float) -> Calibration:
     values = np.maximum.accumulate(np.repeat(heights, 2)[keep])  # ratios may differ by rounding
     mean = mean_of(scored.share_unl, interpolate(levels[corners[keep]], values, scored.unl))
     trouble = "" if mean >= (1 - _MOST_MISSED) * prior else (
-        f"the mean of the probabilities over the unlabelled rows is {mean:.4g}, not {prior:.4g}: more labelled "
-        f"positives than that share allows have scores that few unlabelled rows have, as those of rows that the model "
-        f"was fitted to do; take other rows, or a smaller prior"
+        f"the mean of the probabilities over the unlabelled rows is {mean:.4g}, not the prior {prior:.4g}: too many "
+        f"labelled positives have higher scores than nearly all unlabelled rows, as rows that the model was fitted to "
+        f"have; take rows that the model was not fitted to, or a smaller prior"
     )  # fmt: skip
     return levels[corners[keep]], values, trouble
 

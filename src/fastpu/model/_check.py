@@ -72,7 +72,7 @@ class ColumnCheck:
         """Return in words how the column differs from the training rows, or ""; the test allows for `n_columns`."""
         parts = []
         if self.missing - self.missing_before > _LARGE_SHARE:
-            parts.append(f"{self.missing:.0%} missing, {self.missing_before:.0%} before")
+            parts.append(f"{self.missing:.0%} missing, {self.missing_before:.0%} in training")
         if self.unseen > _LARGE_SHARE:
             parts.append(f"{self.unseen:.0%} new categories")
         if is_large(self.shift, n_columns):
@@ -132,7 +132,10 @@ class BatchCheck:
                 f"{self.n_rows} rows: {called}. The model has no profile of its training rows, so these rows cannot be "
                 f"compared with them; models that were fitted on Dask, or by an older version, have none"
             )
-        parts = [f"{self.n_rows} rows beside {self.n_before} training rows: {called}, {self.positive_before:.2%} there"]
+        parts = [
+            f"{self.n_rows} rows compared with {self.n_before} training rows: {called}, {self.positive_before:.2%} of "
+            f"the training rows"
+        ]
         if self.columns:
             found = [
                 (column.title, differences)
@@ -141,11 +144,13 @@ class BatchCheck:
             ]
             listed = "; ".join(f"{title!r} ({differences})" for title, differences in found[:_LISTED])
             more = f"; and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
-            verb = "is" if len(found) == 1 else "are"
-            of = f"{len(found)} of {len(self.columns)} columns"
-            parts.append(f"{of} {verb} unlike these: {listed}{more}" if found else "No column is unlike these")
+            verb = "differs" if len(found) == 1 else "differ"
+            share = f"{len(found)} of {len(self.columns)} columns {verb}"
+            parts.append(f"{share} from these: {listed}{more}" if found else "No column differs from these")
         elif self.missing - self.missing_before > _LARGE_SHARE:
-            parts.append(f"{self.missing:.0%} of all entries are missing, {self.missing_before:.0%} there")
+            parts.append(
+                f"{self.missing:.0%} of all entries are missing, {self.missing_before:.0%} in the training rows"
+            )
         has_shifted = "have shifted" if is_large(self.scores) else "have not shifted much"
         parts.append(f"The scores {has_shifted} (PSI {self.scores.psi:.2g})")
         return ".\n".join(parts) + "."

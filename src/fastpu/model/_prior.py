@@ -106,8 +106,8 @@ def said_of_wide(estimate: PriorEstimate) -> str:
     """Return what a warning says of an estimate whose number is used though the data allow very different ones."""
     low, high = estimate.open_range or (estimate.value, estimate.value)
     return (
-        f"prior is an estimate, and is used as if it were true: {estimate.value:.2g}, where the data allow shares from "
-        f"{low:.2g} to {high:.2g}"
+        f"prior is used as if it were known to be {estimate.value:.2g}, but it is an estimate, and the data allow "
+        f"shares from {low:.2g} to {high:.2g}"
     )
 
 

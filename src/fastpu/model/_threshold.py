@@ -186,8 +186,8 @@ def matched_threshold(
     apart = abs(share * scores.size - positive)
     if positive in (0, scores.size) and apart > 0:
         if apart <= 0.5:  # no number of rows is nearer
-            few = f"{apart:.3g}" if positive == 0 else f"all but {apart:.3g}"
-            reason = f"by that prior {few} of these rows are positive, which is rounded to whole rows; pass more rows"
+            few = f"only {apart:.3g}" if positive == 0 else f"all but {apart:.3g}"
+            reason = f"by that prior {few} of these rows would be positive, rounded to {positive}; pass more rows"
         else:
             reason = "the scores have too few distinct values to come nearer"
         warn(
