@@ -69,7 +69,8 @@ def keeps_profile(fit: _Fit) -> _Fit:
     @functools.wraps(fit)
     def call(*args: Any, **kwargs: Any) -> Any:
         result = fit(*args, **kwargs)
-        X, y = args[0] if args else kwargs["X"], args[1] if len(args) > 1 else kwargs["y"]
+        X = args[0] if args else kwargs["X"]
+        y = args[1] if len(args) > 1 else kwargs.get("y")  # a one-class SVM has none
         for model in result if isinstance(result, list) else [result]:
             if hasattr(model, "profile"):
                 _keep(model, profile_of(model, X, y, kwargs.get("sample_weight")))
