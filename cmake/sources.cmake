@@ -6,6 +6,8 @@ set(FASTPU_CORE_SOURCES
     cpp/src/boosting/boost_state.cpp
     cpp/src/boosting/boosted_trees.cpp
     cpp/src/boosting/eval_auc.cpp
+    cpp/src/boosting/joined_boosted_rows.cpp
+    cpp/src/boosting/joined_stump_rows.cpp
     cpp/src/boosting/local_boosted_rows.cpp
     cpp/src/boosting/local_stump_rows.cpp
     cpp/src/boosting/logistic_losses.cpp
@@ -98,6 +100,7 @@ set(FASTPU_FUSED_SOURCES
 set(FASTPU_BINDING_SOURCES
     cpp/bindings/module.cpp
     cpp/bindings/boosting/bind_boosted_trees.cpp
+    cpp/bindings/boosting/bind_early_stopping.cpp
     cpp/bindings/boosting/bind_stump_boost.cpp
     cpp/bindings/boosting/bind_stump_ensemble.cpp
     cpp/bindings/boosting/bind_tree_loss.cpp

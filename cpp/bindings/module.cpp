@@ -13,6 +13,7 @@ void bind_kernel(py::module_& module);
 void bind_trees(py::module_& module);
 void bind_forest(py::module_& module);
 void bind_boosted_trees(py::module_& module);
+void bind_early_stopping(py::module_& module);
 void bind_stump_boost(py::module_& module);
 void bind_stump_ensemble(py::module_& module);
 void bind_tree_loss(const py::module_& module);
@@ -36,6 +37,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   fastpu::bind_trees(module);
   fastpu::bind_forest(module);
   fastpu::bind_boosted_trees(module);
+  fastpu::bind_early_stopping(module);
   fastpu::bind_stump_boost(module);
   fastpu::bind_stump_ensemble(module);
   fastpu::bind_tree_loss(module);

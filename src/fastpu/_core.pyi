@@ -485,12 +485,20 @@ class TreeLoss:
         self, scores: NDArray[np.floating], tops: NDArray[np.float64], sums: NDArray[np.int64], n_threads: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
-class BoostedRows:
+class EarlyStopping:
+    def __init__(self, patience: int) -> None: ...
+    def add(self, value: float) -> None: ...
+    @property
+    def best_round(self) -> int: ...
+    @property
+    def is_over(self) -> bool: ...
+
+class MemberRows:
     def __init__(
         self, features: BinnedFeatures, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None,
         categorical: NDArray[np.uint8] | None, options: BoostedTreesOptions, *,
         init: tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.uint64]] | None, n_unlabelled: int,
-        numbers: NDArray[np.uint32] | None, bring: Callable[[str, bytes], bytes], n_threads: int,
+        numbers: NDArray[np.uint32] | None, exchange: Callable[[str, bytes], bytes], n_threads: int,
     ) -> None: ...  # fmt: skip
 
 _EvalSet: TypeAlias = tuple[_Matrix | _Binned, NDArray[np.int8], NDArray[np.float64] | None]
@@ -529,12 +537,16 @@ def bin_features(
     cuts: tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]] | None = None,
 ) -> BinnedFeatures: ...  # fmt: skip
 def boost_trees(
-    features: BinnedFeatures, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None,
+    features: BinnedFeatures, labels: NDArray[np.int8], sample_weight: NDArray[np.float64] | None,
     categorical: NDArray[np.uint8] | None, options: BoostedTreesOptions, *, clusters: NDArray[np.int32] | None,
     init: tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.uint64]] | None,
     init_oob_sum: NDArray[np.float64] | None, eval_set: _EvalSet | None,
     callback: Callable[[int, int, int, int, float, float], bool] | None, n_threads: int,
-    rows: BoostedRows | None,
+) -> BoostedTreesResult: ...  # fmt: skip
+def boost_member_trees(
+    rows: MemberRows, options: BoostedTreesOptions, *,
+    init: tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.uint64]] | None, eval_set: _EvalSet | None,
+    callback: Callable[[int, int, int, int, float, float], bool] | None, n_threads: int,
 ) -> BoostedTreesResult: ...  # fmt: skip
 def check_trees(
     nodes: NDArray[np.void], tree_start: NDArray[np.int64], category_sets: NDArray[np.uint64], *, n_features: int
@@ -580,7 +592,7 @@ def stump_boost(
     categorical: NDArray[np.uint8] | None, options: StumpBoostOptions, *, max_bins: int, most_distinct: int,
     eval_set: _EvalSet | None,
     callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None, n_threads: int,
-    bring: Callable[[str, bytes], bytes] | None,
+    exchange: Callable[[str, bytes], bytes] | None,
 ) -> StumpBoostResult: ...  # fmt: skip
 def stump_scores(
     matrix: _Matrix | _Binned, features: NDArray[np.int32], thresholds: NDArray[np.float64],

@@ -184,7 +184,7 @@ def assert_same_numbers(model, oracle) -> None:
 
 
 def run_together(members, lead):
-    """Return what `lead` returns as the driver of a fit, whose other members are functions of `bring` in threads."""
+    """Return what `lead` returns as the driver of a fit, whose other members are functions of `exchange` in threads."""
     from fastpu.dask._members import Holding, Meeting, take_part
 
     key, nobody = b"key", Holding(None)
@@ -200,7 +200,7 @@ def run_together(members, lead):
 
     with ThreadPoolExecutor(len(members)) as pool:
         others = [
-            pool.submit(take_part, nobody, meeting.address(), place, key, lambda _, bring, m=member: m(bring))
+            pool.submit(take_part, nobody, meeting.address(), place, key, lambda _, exchange, m=member: m(exchange))
             for place, member in enumerate(members)
         ]
         try:

@@ -25,10 +25,10 @@ HALVED = 1e-6
 OTHER_TIES = 1e-3
 
 
-def of_many(bring):
+def of_many(exchange):
     """Let the members say that there are a billion rows more."""
     more = np.array([10**9, 0]).tobytes() + np.zeros(2).tobytes()
-    return lambda how, part: bring(how, part) + (more if how == "join" else b"")
+    return lambda how, part: exchange(how, part) + (more if how == "join" else b"")
 
 
 def fit_shards(
@@ -58,11 +58,13 @@ def fit_shards(
         weights = None if sample_weight is None else sample_weight[rows]
         own = Holding(bins[rows], labels[rows], weights)
         make = partial(rounds(1 + k % 2).make, own, numbers[rows][is_unl[rows]])
-        return lambda bring: make(of_many(bring) if are_many else bring)
+        return lambda exchange: make(of_many(exchange) if are_many else exchange)
 
     made = rounds()
     members = [member(k, rows) for k, rows in enumerate(parts)]
-    run_together(members, lambda bring: made.make(Holding(bins[:1]), None, of_many(bring) if are_many else bring))
+    run_together(
+        members, lambda exchange: made.make(Holding(bins[:1]), None, of_many(exchange) if are_many else exchange)
+    )
     return made.trees
 
 
@@ -156,21 +158,20 @@ def test_numbers_must_fit_the_rows():
     n = int(np.sum(labels == 0))
     for numbers, words in ((np.zeros(n + 1), f"1-D array of {n} elements"), (np.full(n, n), "numbers must be below")):
         with pytest.raises(ValueError, match=words):
-            _core.BoostedRows(
+            _core.MemberRows(
                 bins._native, labels, None, None, _core.BoostedTreesOptions(), init=None, n_unlabelled=n,
-                numbers=numbers.astype(np.uint32), bring=lambda _, part: part, n_threads=1,
+                numbers=numbers.astype(np.uint32), exchange=lambda _, part: part, n_threads=1,
             )  # fmt: skip
 
 
 def test_members_that_are_not_at_the_same_call_are_noticed():
     X, y = pnu_rows(50)
     bins = fastpu.bin_features(X)
-    rows = _core.BoostedRows(
+    rows = _core.MemberRows(
         bins._native, np.asarray(y, dtype=np.int8), None, None, _core.BoostedTreesOptions(), init=None, n_unlabelled=0,
-        numbers=None, bring=lambda how, part: part if how == "join" else b"", n_threads=1,
+        numbers=None, exchange=lambda how, part: part if how == "join" else b"", n_threads=1,
     )  # fmt: skip
     with pytest.raises(ValueError, match="not at the same call"):
-        _core.boost_trees(
-            bins._native, None, None, None, _core.BoostedTreesOptions(), clusters=None, init=None, init_oob_sum=None,
-            eval_set=None, callback=None, n_threads=1, rows=rows,
-        )  # fmt: skip
+        _core.boost_member_trees(
+            rows, _core.BoostedTreesOptions(), init=None, eval_set=None, callback=None, n_threads=1
+        )

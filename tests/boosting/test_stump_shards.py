@@ -18,7 +18,9 @@ from fastpu.dask.stump_boost import _make_rounds
 ROUNDS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective", "category_sets")
 
 
-def fit_shards(bins, y, n_parts, *, n_rounds, sample_weight=None, step="jensen", gamma=0.5, loss="auc", bring_as=None):
+def fit_shards(
+    bins, y, n_parts, *, n_rounds, sample_weight=None, step="jensen", gamma=0.5, loss="auc", exchange_as=None
+):
     """Boost the rows, dealt out to so many parts; return the result and how often the members brought what."""
     part_of = np.random.default_rng(n_parts).integers(0, n_parts, len(y))
     parts = [rows for rows in (np.flatnonzero(part_of == k) for k in range(n_parts)) if rows.size]
@@ -30,14 +32,14 @@ def fit_shards(bins, y, n_parts, *, n_rounds, sample_weight=None, step="jensen",
     def member(k, rows):
         weights = None if sample_weight is None else sample_weight[rows]
         holding = Holding(bins[rows], labels[rows], weights)
-        return lambda bring: rounds(holding, bring, 1 + k % 2)
+        return lambda exchange: rounds(holding, exchange, 1 + k % 2)
 
-    def lead(bring):
+    def lead(exchange):
         def noted(how, part):
             brought[how] += 1
-            return bring(how, part)
+            return exchange(how, part)
 
-        return rounds(Holding(bins[:1]), noted if bring_as is None else bring_as(bring), 2)
+        return rounds(Holding(bins[:1]), noted if exchange_as is None else exchange_as(exchange), 2)
 
     return run_together([member(k, rows) for k, rows in enumerate(parts)], lead), brought
 
@@ -70,7 +72,7 @@ def test_same_bits_for_any_partition(weighted, max_bins):
     for n_parts in (1, 5):
         found, brought = fit_shards(bins, y, n_parts, n_rounds=150, sample_weight=weights)
         assert_same_bits(found, model)
-        assert brought["max"] > 1  # weights were set afresh
+        assert brought["largest"] > 1  # weights were set afresh
 
 
 @pytest.mark.parametrize("groups", [(1, 0, 0), (0, 0, -1), (1, -1, -1)], ids=str)
@@ -95,8 +97,8 @@ def test_more_rows_than_sums_have_room_for_are_refused():
     X, y = pnu_rows(50)
     groups = np.array([1, 2**34, 5]).tobytes() + np.ones(3).tobytes()
 
-    def bring_as(bring):
-        return lambda how, part: groups if how == "join" else bring(how, part)
+    def exchange_as(exchange):
+        return lambda how, part: groups if how == "join" else exchange(how, part)
 
     with pytest.raises(ValueError, match="X must have at most 17179869184 rows, got 17179869190"):
-        fit_shards(fastpu.bin_features(X), y, 2, n_rounds=3, bring_as=bring_as)
+        fit_shards(fastpu.bin_features(X), y, 2, n_rounds=3, exchange_as=exchange_as)

@@ -78,7 +78,7 @@ def in_cluster(monkeypatch, security, scheme="tls"):
     return task
 
 
-def bring(address, place):
+def exchange(address, place):
     with closing(_meeting.come(address, place, KEY)) as line:
         line.send(b"a" + np.int64(place + 1).tobytes())
         return int(np.frombuffer(line.receive(), np.int64)[0])
@@ -88,7 +88,7 @@ def assert_goes_on(monkeypatch, meeting, n_members):
     """The meeting takes members with a certificate, whoever came before."""
     in_cluster(monkeypatch, security_of("the cluster"))
     with ThreadPoolExecutor(n_members) as pool:
-        found = [pool.submit(bring, meeting.address(), place) for place in range(n_members)]
+        found = [pool.submit(exchange, meeting.address(), place) for place in range(n_members)]
         total = n_members * (n_members + 1) // 2
         assert [each.result(timeout=HANG_SECONDS) for each in found] == [total] * n_members
 

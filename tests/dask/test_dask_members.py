@@ -23,7 +23,7 @@ KEY = bytes(range(32))
 FIT = {"n_rounds": 6, "random_state": 3}
 
 
-def bring(address, place):
+def exchange(address, place):
     """Bring a number to the meeting, and return the sum of what all have brought."""
     with closing(_meeting.come(address, place, KEY)) as meeting:
         meeting.send(b"a" + np.int64(place + 1).tobytes())
@@ -43,7 +43,7 @@ def test_a_stranger_neither_stops_nor_ends_a_meeting(monkeypatch, sent):
         if sent is None:
             stranger.close()
         try:
-            found = [pool.submit(bring, meeting.address(), place) for place in range(2)]
+            found = [pool.submit(exchange, meeting.address(), place) for place in range(2)]
             assert [each.result(timeout=HANG_SECONDS) for each in found] == [3, 3]
         finally:
             meeting.end()
@@ -54,7 +54,7 @@ def test_who_lacks_the_key_is_sent_away():
     meeting = _meeting.Meeting(1, KEY)
     with pytest.raises((ConnectionError, _meeting.AuthenticationError)):
         _meeting.come(meeting.address(), 0, KEY[::-1])
-    assert bring(meeting.address(), 0) == 1
+    assert exchange(meeting.address(), 0) == 1
     meeting.end()
 
 

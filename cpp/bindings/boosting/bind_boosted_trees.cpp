@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "boosting/bind_eval_set.hpp"
-#include "boosting/joined_boosted_rows.hpp"
+#include "boosting/python_exchange.hpp"
 #include "common/arguments.hpp"
 #include "common/bind_struct.hpp"
 #include "fastpu/boosting/boosted_trees.hpp"
@@ -31,25 +31,27 @@ TreesView view_init(const py::object& init, index_t n_features) {
   return view_trees(trees[0], trees[1], trees[2], n_features);
 }
 
-// The rows of a member of a fit on several machines.
+// The rows of a member of a fit on several machines, joined with those of the others by an exchange.
 class MemberRows {
  public:
   // Without labels the member has no rows, and `features` have the cuts alone. `numbers` are those of the own rows of U
   // among n_unlabelled in all, where rows are drawn. The scores begin at those of the trees `init`.
   MemberRows(const BinnedFeatures& features, const py::object& labels, const py::object& sample_weight,
              const py::object& categorical, const BoostedTreesOptions& options, const py::object& init,
-             index_t n_unlabelled, const py::object& numbers, const py::object& bring, int n_threads)
+             index_t n_unlabelled, const py::object& numbers, const py::object& exchange, int n_threads)
       : team_(team_of_call(n_threads)),
-        train_(view_training_set<BoostedTreesTrainingSet>(features, labels, sample_weight, categorical)) {
+        train_(view_training_set<BoostedTreesTrainingSet>(features, labels, sample_weight, categorical)),
+        exchange_(exchange, train_.labels != nullptr) {
     std::unique_ptr<BoostedRows> own;
     if (train_.labels != nullptr) {
       const TreesView trees = view_init(init, features.n_features);
       own = unlocked([&] { return make_boosted_rows(train_, options, trees, &place_, team_, team_.n_threads()); });
       place_ = {n_unlabelled, checked_numbers(numbers, own->counts().n_unlabelled, n_unlabelled)};
     }
-    rows_ = std::make_unique<JoinedBoostedRows>(std::move(own), features, bring);
+    rows_ = join_boosted_rows(std::move(own), features, exchange_);
   }
 
+  const BoostedTreesTrainingSet& train() const { return train_; }
   BoostedRows& rows() { return *rows_; }
 
  private:
@@ -66,28 +68,36 @@ class MemberRows {
 
   Team team_;
   BoostedTreesTrainingSet train_;
+  PythonExchange exchange_;
   ShardPlace place_;
   std::unique_ptr<BoostedRows> rows_;
 };
 
-// Labels are None where `rows` are those of a member.
-Fields<BoostedTreesResult> fit_trees(const BinnedFeatures& features, const py::object& labels,
-                                     const py::object& sample_weight, const py::object& categorical,
-                                     BoostedTreesOptions options, const py::object& clusters, const py::object& init,
-                                     const py::object& init_oob_sum, const py::object& eval_set,
-                                     const py::object& callback, int n_threads, MemberRows* rows) {
+Fields<BoostedTreesResult> boost_rows(const BinnedFeatures& features, const py::object& labels,
+                                      const py::object& sample_weight, const py::object& categorical,
+                                      BoostedTreesOptions options, const py::object& clusters, const py::object& init,
+                                      const py::object& init_oob_sum, const py::object& eval_set,
+                                      const py::object& callback, int n_threads) {
   options.init = view_init(init, features.n_features);
   options.init_oob_sum = view_or_null<double>(init_oob_sum, "init_oob_sum", features.n_rows);
   const auto train = view_training_set<BoostedTreesTrainingSet>(features, labels, sample_weight, categorical, clusters);
   const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
   const BoostedTreesCallback on_round = callback_of<BoostedTreesRound>(callback);
   Team team = team_of_call(n_threads);
-  if (rows == nullptr && labels.is_none()) throw py::value_error("labels must be given where rows are");
   const py::gil_scoped_release nogil;
-  if (rows != nullptr) {
-    return {boost_trees(features, train.categorical, rows->rows(), eval ? &*eval : nullptr, options, on_round, team)};
-  }
   return {boost_trees(train, eval ? &*eval : nullptr, options, on_round, team)};
+}
+
+Fields<BoostedTreesResult> boost_member(MemberRows& member, BoostedTreesOptions options, const py::object& init,
+                                        const py::object& eval_set, const py::object& callback, int n_threads) {
+  const BoostedTreesTrainingSet& train = member.train();
+  options.init = view_init(init, train.features->n_features);
+  const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
+  const BoostedTreesCallback on_round = callback_of<BoostedTreesRound>(callback);
+  Team team = team_of_call(n_threads);
+  const py::gil_scoped_release nogil;
+  return {boost_member_trees(*train.features, train.categorical, member.rows(), eval ? &*eval : nullptr, options,
+                             on_round, team)};
 }
 
 }  // namespace
@@ -95,17 +105,19 @@ Fields<BoostedTreesResult> fit_trees(const BinnedFeatures& features, const py::o
 void bind_boosted_trees(py::module_& module) {
   bind_options<BoostedTreesOptions>(module, "BoostedTreesOptions");
   bind_tree_result<BoostedTreesResult>(module, "BoostedTreesResult");
-  py::class_<MemberRows>(module, "BoostedRows")
+  py::class_<MemberRows>(module, "MemberRows")
       .def(
           py::init<const BinnedFeatures&, const py::object&, const py::object&, const py::object&,
                    const BoostedTreesOptions&, const py::object&, index_t, const py::object&, const py::object&, int>(),
           py::keep_alive<1, 2>(), py::keep_alive<1, 3>(), py::keep_alive<1, 4>(), py::keep_alive<1, 5>(),
           py::keep_alive<1, 9>(), py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
           py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("init"), py::arg("n_unlabelled"),
-          py::arg("numbers"), py::arg("bring"), py::arg("n_threads"));
-  module.def("boost_trees", &fit_trees, py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
+          py::arg("numbers"), py::arg("exchange"), py::arg("n_threads"));
+  module.def("boost_trees", &boost_rows, py::arg("features"), py::arg("labels").none(false), py::arg("sample_weight"),
              py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("clusters"), py::arg("init"),
-             py::arg("init_oob_sum"), py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("rows"));
+             py::arg("init_oob_sum"), py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"));
+  module.def("boost_member_trees", &boost_member, py::arg("rows"), py::arg("options"), py::kw_only(), py::arg("init"),
+             py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

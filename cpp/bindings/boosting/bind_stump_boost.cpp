@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "boosting/bind_eval_set.hpp"
-#include "boosting/joined_stump_rows.hpp"
+#include "boosting/python_exchange.hpp"
 #include "common/arguments.hpp"
 #include "common/bind_struct.hpp"
 #include "data/bind_binned_features.hpp"
@@ -55,19 +55,12 @@ BinnedFeatures bin_training(const RowsView& view, index_t max_bins, index_t most
       view);
 }
 
-// The rows of a member of a fit on several machines; without labels it has none, and the features have the cuts alone.
-std::unique_ptr<StumpRows> rows_of_member(const BoostTrainingSet& train, const py::object& bring, Team& team) {
-  std::unique_ptr<StumpRows> own;
-  if (train.labels != nullptr) own = unlocked([&] { return make_stump_rows(train, team); });
-  return std::make_unique<JoinedStumpRows>(std::move(own), *train.features, bring);
-}
-
-// `bring` is None, or the function that brings sums together where the rows are those of a member; then labels may be
-// None.
+// `exchange` is None, or where the rows are those of a member of a fit on several machines the function that
+// PythonExchange calls. Such a member may have no rows: then the labels are None, and the features have the cuts alone.
 Fields<StumpBoostResult> boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
                                const py::object& categorical, StumpBoostOptions options, index_t max_bins,
                                index_t most_distinct, const py::object& eval_set, const py::object& callback,
-                               int n_threads, const py::object& bring) {
+                               int n_threads, const py::object& exchange) {
   Training training;
   const BinnedFeatures* const binned = binned_features(features);
   const RowsView raw = binned == nullptr ? view_matrix(features) : RowsView();
@@ -75,7 +68,7 @@ Fields<StumpBoostResult> boost(const py::object& features, const py::object& lab
   training.set.features = binned;
   training.set.categorical =
       view_or_null<std::uint8_t>(categorical, "categorical", binned == nullptr ? n_columns(raw) : binned->n_features);
-  const bool is_whole = bring.is_none();
+  const bool is_whole = exchange.is_none();
   if (is_whole || !labels.is_none()) training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
   training.set.sample_weight = view_or_null<double>(sample_weight, "sample_weight", n_rows);
   const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
@@ -83,9 +76,11 @@ Fields<StumpBoostResult> boost(const py::object& features, const py::object& lab
   Team team = team_of_call(n_threads);
 
   if (!is_whole && binned == nullptr) throw py::value_error("features must be binned where rows are those of a member");
-  const auto rows = is_whole ? nullptr : rows_of_member(training.set, bring, team);
+  PythonExchange members(exchange, training.set.labels != nullptr);
   const py::gil_scoped_release nogil;
   if (!is_whole) {
+    auto own = training.set.labels == nullptr ? nullptr : make_stump_rows(training.set, team);
+    const auto rows = join_stump_rows(std::move(own), *training.set.features, members);
     return {stump_boost(*training.set.features, training.set.categorical, *rows, eval ? &*eval : nullptr, options,
                         on_round, team)};
   }
@@ -104,7 +99,7 @@ void bind_stump_boost(py::module_& module) {
                              [](const Fields<StumpBoostResult>& result) { return sets_to_array(result.sets); });
   module.def("stump_boost", &boost, py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
              py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("max_bins"), py::arg("most_distinct"),
-             py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("bring"));
+             py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("exchange"));
 }
 
 }  // namespace fastpu

@@ -12,6 +12,7 @@
 #include "boosting/local_boosted_rows.hpp"
 #include "boosting/tree_booster.hpp"
 #include "common/check_option.hpp"
+#include "fastpu/boosting/early_stopping.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
 #include "fastpu/tree/tree_scores.hpp"
@@ -72,13 +73,14 @@ void keep_rounds(const std::vector<MadeRound>& rounds, index_t n, const Cuts& cu
 
 // ---- All rows ----
 
-// Follows the AUC of an evaluation set, round after round.
-class Judge {
+// The scores of an evaluation set, and their AUC after each round.
+class EvalScores {
  public:
-  Judge(const BoostEvalSet& eval, const BinnedFeatures& training, const BoostedTreesOptions& options, Team& team)
+  EvalScores(const BoostEvalSet& eval, const BinnedFeatures& training, const BoostedTreesOptions& options, Team& team)
       : eval_(eval),
         training_(training),
-        patience_(options.early_stopping_rounds),
+        stopping_(options.early_stopping_rounds),
+        stops_early_(options.early_stopping_rounds > 0),
         auc_(eval, training, team),
         values_(at(auc_.n_rows())),
         team_(team) {
@@ -95,10 +97,9 @@ class Judge {
   // Ends a round; returns whether it is time to stop.
   bool end_round(BoostedTreesResult& result) {
     result.eval_auc.push_back(auc_.rank());
-    const auto round = static_cast<index_t>(result.eval_auc.size());
-    if (round == 1 || result.eval_auc.back() > result.eval_auc[at(best_ - 1)]) best_ = round;
-    result.best_round = patience_ > 0 ? best_ : round;
-    return patience_ > 0 && round - best_ >= patience_;
+    stopping_.add(result.eval_auc.back());
+    result.best_round = stops_early_ ? stopping_.best_round() : std::ssize(result.eval_auc);
+    return stopping_.is_over();
   }
 
  private:
@@ -109,8 +110,8 @@ class Judge {
 
   const BoostEvalSet& eval_;
   const BinnedFeatures& training_;
-  index_t patience_;
-  index_t best_ = 0;
+  EarlyStopping stopping_;
+  bool stops_early_;
   detail::EvalAuc auc_;
   std::vector<double> values_;
   Team& team_;
@@ -121,8 +122,8 @@ BoostedTreesResult boost_all_rows(const TreeFeatures& features, BoostedRows& row
                                   Team& team) {
   const index_t n_before = options.init.n_trees;
   Booster booster(features, rows, options, Random::derived(options.seed, 0), team, team.n_threads());
-  std::unique_ptr<Judge> judge;
-  if (eval != nullptr) judge = std::make_unique<Judge>(*eval, features.binned(), options, team);
+  std::unique_ptr<EvalScores> eval_scores;
+  if (eval != nullptr) eval_scores = std::make_unique<EvalScores>(*eval, features.binned(), options, team);
   BoostedTreesResult result;
   std::vector<MadeRound> rounds;
   for (index_t round = 1; round <= options.n_rounds && result.status == BoostedTreesStatus::n_rounds; ++round) {
@@ -135,11 +136,11 @@ BoostedTreesResult boost_all_rows(const TreeFeatures& features, BoostedRows& row
     }
     result.risk.push_back(made.risk);
     result.best_round = round;
-    if (judge) {
-      judge->add(made.tree);
-      if (judge->end_round(result)) result.status = BoostedTreesStatus::early_stopping;
+    if (eval_scores) {
+      eval_scores->add(made.tree);
+      if (eval_scores->end_round(result)) result.status = BoostedTreesStatus::early_stopping;
     }
-    const double auc = judge ? result.eval_auc.back() : std::numeric_limits<double>::quiet_NaN();
+    const double auc = eval_scores ? result.eval_auc.back() : std::numeric_limits<double>::quiet_NaN();
     if (callback && callback({0, n_before + round, made.tree.n_leaves(), made.tree.depth, made.risk, auc})) {
       result.status = BoostedTreesStatus::callback;
     }
@@ -313,8 +314,8 @@ BoostedTreesResult boost_bags(const BoostedTreesTrainingSet& train, const BoostE
   const index_t n_before = options.init.n_trees / options.n_bags;
   std::vector<BoostedBag> bags(at(options.n_bags));
   BoostedTreesResult result;
-  std::unique_ptr<Judge> judge;
-  if (eval != nullptr) judge = std::make_unique<Judge>(*eval, *train.features, options, team);
+  std::unique_ptr<EvalScores> eval_scores;
+  if (eval != nullptr) eval_scores = std::make_unique<EvalScores>(*eval, *train.features, options, team);
   bool has_gained = false;
   for (index_t n_done = 0; n_done < options.n_rounds && result.status == BoostedTreesStatus::n_rounds;) {
     const index_t end = end_of_step(n_done, options);
@@ -327,11 +328,11 @@ BoostedTreesResult boost_bags(const BoostedTreesTrainingSet& train, const BoostE
         const MadeRound& made = bag.rounds[at(round)];
         risk += made.risk;
         has_gained = has_gained || made.tree.n_leaves() > 1;
-        if (judge) judge->add(made.tree);
+        if (eval_scores) eval_scores->add(made.tree);
       }
       result.risk.push_back(risk / static_cast<double>(bags.size()));
       result.best_round = round + 1;
-      if (!judge || !judge->end_round(result)) continue;
+      if (!eval_scores || !eval_scores->end_round(result)) continue;
       if (result.status == BoostedTreesStatus::callback) break;
       result.status = BoostedTreesStatus::early_stopping;
     }
@@ -356,11 +357,11 @@ BoostedTreesResult boost_trees(const BoostedTreesTrainingSet& train, const Boost
   return boost_all_rows(rows.features(), rows, eval, options, callback, team);
 }
 
-BoostedTreesResult boost_trees(const BinnedFeatures& features, const std::uint8_t* categorical, BoostedRows& rows,
-                               const BoostEvalSet* eval, const BoostedTreesOptions& options,
-                               const BoostedTreesCallback& callback, Team& team) {
+BoostedTreesResult boost_member_trees(const BinnedFeatures& features, const std::uint8_t* categorical,
+                                      BoostedRows& rows, const BoostEvalSet* eval, const BoostedTreesOptions& options,
+                                      const BoostedTreesCallback& callback, Team& team) {
   check_options(features, eval, options);
-  check_option(options.n_bags == 0, "n_bags", "0 for rows that are elsewhere", static_cast<double>(options.n_bags));
+  check_option(options.n_bags == 0, "n_bags", "0 for a member of a fit", static_cast<double>(options.n_bags));
   const TreeFeatures tree_features(features, categorical);
   return boost_all_rows(tree_features, rows, eval, options, callback, team);
 }

@@ -1,11 +1,11 @@
 #include "boosting/local_boosted_rows.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
+#include "boosting/common_divisor.hpp"
 #include "fastpu/common/random.hpp"
 #include "fastpu/tree/tree_scores.hpp"
 
@@ -199,17 +199,6 @@ void LocalBoostedRows::add(const std::vector<std::uint32_t>& leaves, const std::
 }
 
 }  // namespace detail
-
-double common_divisor(double a, double b) {
-  if (a < b) std::swap(a, b);
-  const double rounding = 0x1p-44 * a;
-  if (b > 0 && b <= rounding) return b;
-  while (b > rounding) {
-    const double rest = std::fmod(a, b);
-    a = std::exchange(b, b - rest > rounding ? rest : 0.0);
-  }
-  return a;
-}
 
 std::unique_ptr<BoostedRows> make_boosted_rows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss,
                                                const TreesView& init, const ShardPlace* place, Team& team,

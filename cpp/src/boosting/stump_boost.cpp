@@ -15,6 +15,7 @@
 #include "boosting/stump_search.hpp"
 #include "common/check_option.hpp"
 #include "data/float_key.hpp"
+#include "fastpu/boosting/early_stopping.hpp"
 
 namespace fastpu {
 
@@ -94,6 +95,7 @@ class StumpBooster {
         loss_(options, rows.groups().weight),
         state_(*train.features, rows, uses_unlabelled(loss_), team),
         search_(state_, train.order, local, train.categorical, loss_.low(), team),
+        stopping_(options.early_stopping_rounds),
         team_(team) {
     if (eval != nullptr) judge_ = std::make_unique<EvalAuc>(*eval, *train.features, team);
     result_.low = loss_.low();
@@ -103,7 +105,7 @@ class StumpBooster {
   StumpBoostResult run(const BoostCallback& callback) {
     while (true) {
       if (n_rounds() > 0 && result_.deltas.back() >= kPerfect) return finished(BoostStatus::perfect);
-      if (is_past_best()) return finished(BoostStatus::early_stopping);
+      if (stopping_.is_over()) return finished(BoostStatus::early_stopping);
       if (n_rounds() >= options_.n_rounds) return finished(BoostStatus::n_rounds);
 
       // The stump of largest |gain|, turned so that its gain is positive.
@@ -168,16 +170,9 @@ class StumpBooster {
     if (judge_ == nullptr) return info;
     info.eval_auc = judge_->add_stump(stump, threshold, fires_above, alpha, loss_.low());
     result_.eval_auc.push_back(info.eval_auc);
-    if (info.eval_auc > best_auc_) {
-      best_auc_ = info.eval_auc;
-      best_auc_round_ = n_rounds();
-    }
-    if (options_.early_stopping_rounds > 0) result_.best_round = best_auc_round_;
+    stopping_.add(info.eval_auc);
+    if (options_.early_stopping_rounds > 0) result_.best_round = stopping_.best_round();
     return info;
-  }
-
-  bool is_past_best() const {
-    return options_.early_stopping_rounds > 0 && n_rounds() - result_.best_round >= options_.early_stopping_rounds;
   }
 
   StumpBoostResult finished(BoostStatus status) {
@@ -190,13 +185,12 @@ class StumpBooster {
   BoostLoss loss_;
   BoostState state_;
   StumpSearch search_;
+  EarlyStopping stopping_;
   Team& team_;
   std::unique_ptr<EvalAuc> judge_;
   StumpBoostResult result_;
   double log_objective_ = 0;
   double alpha_sum_ = 0;
-  double best_auc_ = -1;
-  index_t best_auc_round_ = 0;
 };
 
 }  // namespace

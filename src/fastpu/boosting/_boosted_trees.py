@@ -159,7 +159,7 @@ class BoostingRun:
 
     def run(
         self,
-        rows: LabelledRows | None,
+        rows: LabelledRows,
         n_rounds: int,
         judged: LabelledRows | None,
         *,
@@ -167,16 +167,51 @@ class BoostingRun:
         init: tuple[NDArray[Any], NDArray[np.int64], NDArray[np.uint64]] | None = None,
         init_oob_sum: NDArray[np.float64] | None = None,
         callback: Any = None,
-        elsewhere: _core.BoostedRows | None = None,
-        cuts: BinnedFeatures | None = None,
     ) -> _core.BoostedTreesResult:
-        """Boost rows in memory, or those of all members of a fit `elsewhere`, which have these cuts."""
-        features = cast("BinnedFeatures", rows.features if rows else cuts)
-        settings = self.settings
+        """Boost rows in memory."""
+        features = cast("BinnedFeatures", rows.features)
         bags = {}
-        if rows and settings.n_bags > 1:
-            bags = bag_options(settings.bag_ratio, _AUTO_BAGS, rows.labels, rows.weights)
-        options = _core.BoostedTreesOptions(
+        if self.settings.n_bags > 1:
+            bags = bag_options(self.settings.bag_ratio, _AUTO_BAGS, rows.labels, rows.weights)
+        return _core.boost_trees(
+            features._native,
+            rows.labels,
+            rows.weights,
+            category_flags(features.categories, features.n_features),
+            self._options(n_rounds, features.n_features, patience, bags),
+            clusters=rows.clusters if bags else None,
+            init=init,
+            init_oob_sum=init_oob_sum if bags else None,
+            eval_set=None if judged is None else (judged.features, judged.labels, judged.weights),
+            callback=callback,
+            n_threads=self.n_threads,
+        )
+
+    def run_member(
+        self,
+        member: _core.MemberRows,
+        n_features: int,
+        n_rounds: int,
+        judged: LabelledRows | None,
+        *,
+        init: tuple[NDArray[Any], NDArray[np.int64], NDArray[np.uint64]] | None = None,
+        callback: Any = None,
+    ) -> _core.BoostedTreesResult:
+        """Boost the rows of all members of a fit on several machines, as one of them."""
+        return _core.boost_member_trees(
+            member,
+            self._options(n_rounds, n_features, 0, {}),
+            init=init,
+            eval_set=None if judged is None else (judged.features, judged.labels, judged.weights),
+            callback=callback,
+            n_threads=self.n_threads,
+        )
+
+    def _options(
+        self, n_rounds: int, n_features: int, patience: int, bags: dict[str, Any]
+    ) -> _core.BoostedTreesOptions:
+        settings = self.settings
+        return _core.BoostedTreesOptions(
             loss=settings.loss,
             gamma=settings.gamma,
             prior=self.prior,
@@ -188,25 +223,11 @@ class BoostingRun:
             min_leaf_hessian=settings.min_leaf_hessian,
             lam=settings.lam,
             subsample_unl=settings.subsample_unl,
-            max_features=drawn_features(settings.max_features, features.n_features),
+            max_features=drawn_features(settings.max_features, n_features),
             n_bags=settings.n_bags if bags else 0,
             seed=self.seed,
             early_stopping_rounds=min(patience, MANY),
             **bags,
-        )
-        return _core.boost_trees(
-            features._native,
-            None if rows is None else rows.labels,
-            None if rows is None else rows.weights,
-            category_flags(features.categories, features.n_features),
-            options,
-            clusters=rows.clusters if rows and bags else None,
-            init=init,
-            init_oob_sum=init_oob_sum if bags else None,
-            eval_set=None if judged is None else (judged.features, judged.labels, judged.weights),
-            callback=callback,
-            n_threads=self.n_threads,
-            rows=elsewhere,
         )
 
 

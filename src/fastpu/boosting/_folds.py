@@ -159,10 +159,9 @@ def _judged(held: LabelledRows, *, has_positive: bool) -> LabelledRows:
 
 def _best_round(auc: NDArray[np.float64], patience: int) -> tuple[int, int, bool]:
     """Return the best round (from 1), the round at which the search ended, and whether `patience` ended it."""
-    best = 0
-    for at, value in enumerate(auc.tolist()):
-        if value > auc[best]:
-            best = at
-        if at - best >= patience:
-            return best + 1, at + 1, True
-    return best + 1, auc.size, False
+    stopping = _core.EarlyStopping(patience)
+    for round_, value in enumerate(auc.tolist(), start=1):
+        stopping.add(value)
+        if stopping.is_over:
+            return stopping.best_round, round_, True
+    return stopping.best_round, auc.size, False

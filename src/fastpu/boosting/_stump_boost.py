@@ -128,7 +128,7 @@ def boost(fit: Method, given: Mapping[str, Any]) -> StumpEnsemble:
             eval_set=None if judged is None else (judged.features, judged.labels, judged.weights),
             callback=callback,
             n_threads=threads,
-            bring=None,
+            exchange=None,
         )
 
     chosen = None

@@ -27,7 +27,7 @@ from fastpu.model._load import load
 from fastpu.tree._fit import Start, fingerprint_of_parts, joined
 from fastpu.tree.tree_ensemble import TreeEnsemble, splits_by_categories
 
-Bring: TypeAlias = Callable[[str, bytes], bytes]
+Exchange: TypeAlias = Callable[[str, bytes], bytes]
 
 _ROUNDS_BETWEEN_CHECKPOINTS = 10
 _MOST_LOSSES = 3  # without a round saved in between: short of memory, workers would be lost and replaced for ever
@@ -101,20 +101,20 @@ class _Rounds:
     n_rounds: int
     n_at_once: int
 
-    def of_member(self, holding: Holding, bring: Bring, n_threads: int) -> None:
+    def of_member(self, holding: Holding, exchange: Exchange, n_threads: int) -> None:
         numbers = None
         if self.training.settings.subsample_unl < 1:
             ranges = [np.arange(*self.unlabeled[k : k + 2]) for k in holding.partitions]
             numbers = np.concatenate(ranges).astype(np.uint32)
         trees = deepcopy(self.trees)  # in a message of Dask arrays begin at any byte, but kernels need them aligned
         own = replace(self, training=replace(self.training, n_threads=n_threads), trees=trees)
-        own.make(holding, numbers, bring)
+        own.make(holding, numbers, exchange)
 
     def make(
         self,
         rows: Holding,
         numbers: NDArray[np.uint32] | None,
-        bring: Bring,
+        exchange: Exchange,
         *,
         judged: LabelledRows | None = None,
         callback: Any = None,
@@ -123,7 +123,7 @@ class _Rounds:
         """Make the rounds, as a member with these rows; `after` is called after every few."""
         trees, training, form = self.trees, self.training, rows.features
         settings = training.settings
-        elsewhere = _core.BoostedRows(
+        member = _core.MemberRows(
             form._native,
             rows.labels,
             rows.weights,
@@ -132,12 +132,12 @@ class _Rounds:
             init=trees.arrays,
             n_unlabelled=int(self.unlabeled[-1]),
             numbers=numbers,
-            bring=bring,
+            exchange=exchange,
             n_threads=training.n_threads,
         )
         while trees.status == "n_rounds" and trees.n_trees < self.n_rounds:
             n = min(self.n_rounds - trees.n_trees, self.n_at_once)
-            grown = training.run(None, n, judged, init=trees.arrays, callback=callback, elsewhere=elsewhere, cuts=form)
+            grown = training.run_member(member, form.n_features, n, judged, init=trees.arrays, callback=callback)
             trees.add(grown)
             trees.status = grown.status
             if after is not None:
@@ -180,14 +180,16 @@ class BoostedFit:
             return
         n_at_once = n_rounds if self._path is None else _ROUNDS_BETWEEN_CHECKPOINTS
         rounds = _Rounds(self._training, trees, self._unlabeled, n_rounds, n_at_once)
-        aucs, ending = trees.eval_auc.tolist(), []
+        stopping, ending = _core.EarlyStopping(data.patience), []
+        for value in trees.eval_auc.tolist():
+            stopping.add(value)
 
         def on_round(_: int, round_: int, n_leaves: int, depth: int, risk: float, auc: float) -> bool:
             rows.where = f"after round {round_}"
             eval_auc = None if data.held is None else auc
             if eval_auc is not None:
-                aucs.append(eval_auc)
-                if data.patience and len(aucs) - 1 - aucs.index(max(aucs)) >= data.patience:
+                stopping.add(eval_auc)
+                if stopping.is_over:
                     ending.append("early_stopping")
             info = BoostedTreesRound(round_, n_rounds, 1, 1, n_leaves, depth, risk, eval_auc)
             if report is not None and report(info):
@@ -201,7 +203,7 @@ class BoostedFit:
 
         with closing(Members(rows, rounds.of_member)) as members:
             own = Holding(data.form)
-            rounds.make(own, None, members.bring, judged=data.held, callback=on_round, after=after)
+            rounds.make(own, None, members.exchange, judged=data.held, callback=on_round, after=after)
 
     def _check_rows(self, rows: SpreadRows) -> None:
         """Raise ValueError unless the rows are those of `init_model` and of the checkpoint."""

@@ -159,8 +159,9 @@ class Meeting:
 def _merged(how: bytes, parts: Sequence[bytes]) -> bytes:
     if how == b"j":
         return b"".join(parts)
-    numbers = [np.frombuffer(part, np.int64 if how == b"a" else np.float64) for part in parts]
-    return bytes(reduce(np.add if how == b"a" else np.maximum, numbers).tobytes())
+    if how == b"a":
+        return bytes(reduce(np.add, [np.frombuffer(part, np.int64) for part in parts]).tobytes())
+    return bytes(reduce(np.maximum, [np.frombuffer(part, np.float64) for part in parts]).tobytes())
 
 
 def come(address: Address, place: int, key: bytes) -> Line:

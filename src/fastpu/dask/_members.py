@@ -64,17 +64,17 @@ def _scores(holding: Holding, model: Any, n_threads: int) -> NDArray[np.float64]
 
 
 def take_part(holding: Holding, address: Address, place: int, key: bytes, fit: Callable[..., Any], *more: Any) -> None:
-    """Run ``fit(holding, bring, *more)`` on the own rows, until it or the meeting has ended."""
+    """Run ``fit(holding, exchange, *more)`` on the own rows, until it or the meeting has ended."""
     if holding.weights is not None:
         # Dask leaves arrays in the message that they came in, at any byte; kernels need them aligned.
         holding = replace(holding, weights=np.require(holding.weights, requirements="A"))
     with closing(come(address, place, key)) as meeting, contextlib.suppress(EOFError, ConnectionError):
 
-        def bring(how: str, part: bytes) -> bytes:
+        def exchange(how: str, part: bytes) -> bytes:
             meeting.send(how[:1].encode() + part)
             return meeting.receive()
 
-        fit(holding, bring, *more)
+        fit(holding, exchange, *more)
 
 
 def _take_part_in_task(*arguments: Any) -> None:
@@ -144,9 +144,9 @@ class SpreadRows:
 
 
 class Members:
-    """A fit on all holdings, ``fit(holding, bring, n_threads)`` on each of them, until this is closed.
+    """A fit on all holdings, ``fit(holding, exchange, n_threads)`` on each of them, until this is closed.
 
-    The driver runs the same fit without rows, with the `bring` of this.
+    The driver runs the same fit without rows, with the `exchange` of this.
     """
 
     def __init__(self, rows: SpreadRows, fit: Callable[..., Any]) -> None:
@@ -172,7 +172,7 @@ class Members:
             self.close()
             raise
 
-    def bring(self, how: str, part: bytes) -> bytes:  # noqa: ARG002 - the driver has nothing to bring
+    def exchange(self, how: str, part: bytes) -> bytes:  # noqa: ARG002 - the driver has nothing to bring
         """Return what the members were told, one after the other."""
         if not self._told:
             try:

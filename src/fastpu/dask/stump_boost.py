@@ -114,7 +114,7 @@ def fit_pnu_auc_boost(
             return report is not None and report(info if data.held is not None else replace(info, eval_auc=None))
 
         with closing(Members(rows, make_rounds)) as members:
-            result = make_rounds(Holding(data.form), members.bring, resolve_n_threads(None), data.held, on_round)
+            result = make_rounds(Holding(data.form), members.exchange, resolve_n_threads(None), data.held, on_round)
         model = make_model(method, result, data.form, data.form.max_bins, rounds, data.patience, tolerance)
         return rows.scored().with_threshold(model)
 
@@ -122,7 +122,7 @@ def fit_pnu_auc_boost(
 def _make_rounds(
     options: dict[str, Any],
     rows: Holding,
-    bring: Callable[[str, bytes], bytes],
+    exchange: Callable[[str, bytes], bytes],
     n_threads: int,
     judged: LabelledRows | None = None,
     callback: Any = None,
@@ -140,5 +140,5 @@ def _make_rounds(
         eval_set=None if judged is None else (judged.features, judged.labels, None),
         callback=callback,
         n_threads=n_threads,
-        bring=bring,
+        exchange=exchange,
     )

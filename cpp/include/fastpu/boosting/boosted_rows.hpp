@@ -1,4 +1,4 @@
-// The rows that trees are boosted on, wherever they are. In every round boost_trees calls
+// The rows that trees are boosted on, wherever they are. In every round boosting calls
 //
 //     tops, sums      for the loss at the scores (tree_loss.hpp)
 //     start           to derive g and h, and begin a tree
@@ -6,14 +6,15 @@
 //     leaf_sums, add  for the values of its leaves, which become part of the scores
 //
 // Rows on one machine are held by one object (make_boosted_rows). On several machines each holds a shard, and what
-// these answer is added up, or for tops the largest is taken: then boost_trees makes the same trees, bit by bit, as on
-// one machine.
+// these answer is added up, or for tops the largest is taken (join_boosted_rows). Then the trees are the same, bit by
+// bit, as on one machine.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "fastpu/boosting/member_exchange.hpp"
 #include "fastpu/boosting/tree_inputs.hpp"
 #include "fastpu/boosting/tree_loss.hpp"
 #include "fastpu/common/parallel.hpp"
@@ -25,13 +26,9 @@ namespace fastpu {
 struct BoostedRowCounts {
   index_t n_rows = 0;
   index_t n_unlabelled = 0;
-  double weight = 0;  // sum of the weights: exact where it is not too many common_divisor()s
-  double unit = 0;    // the common_divisor() of the weights
+  double weight = 0;  // the sum of the weights, exact where it is not too many units
+  double unit = 0;    // the largest number that all weights are whole multiples of (src/boosting/common_divisor.hpp)
 };
-
-// The largest number that two numbers >= 0 are whole multiples of, within the rounding of numbers that had a common
-// factor; of 0 and a number it is the number. Numbers that have nothing in common have a tiny one.
-double common_divisor(double a, double b);
 
 // What a tree is begun with.
 struct TreeStart {
@@ -73,5 +70,11 @@ struct ShardPlace {
 std::unique_ptr<BoostedRows> make_boosted_rows(const BoostedTreesTrainingSet& train, const TreeLossOptions& loss,
                                                const TreesView& init, const ShardPlace* place, Team& team,
                                                int n_workers);
+
+// The rows of all members of a fit, which answer with the sums over the members: every member then makes the same
+// trees. `own` are the rows of this member, a shard, or null if it has none. `features`, of which only the cuts are
+// read, and the exchange must outlive the rows.
+std::unique_ptr<BoostedRows> join_boosted_rows(std::unique_ptr<BoostedRows> own, const BinnedFeatures& features,
+                                               MemberExchange& exchange);
 
 }  // namespace fastpu

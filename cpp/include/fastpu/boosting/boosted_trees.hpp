@@ -67,10 +67,10 @@ struct BoostedTreesResult : Trees {
 BoostedTreesResult boost_trees(const BoostedTreesTrainingSet& train, const BoostEvalSet* eval,
                                const BoostedTreesOptions& options, const BoostedTreesCallback& callback, Team& team);
 
-// The same without bags, for rows that are held elsewhere, whose scores begin at those of options.init. Of `features`
-// only the cuts and the width are read.
-BoostedTreesResult boost_trees(const BinnedFeatures& features, const std::uint8_t* categorical, BoostedRows& rows,
-                               const BoostEvalSet* eval, const BoostedTreesOptions& options,
-                               const BoostedTreesCallback& callback, Team& team);
+// The same for a member of a fit on several machines, without bags. `rows` are those of all members
+// (join_boosted_rows), whose scores begin at those of options.init. Of `features` only the cuts and the width are read.
+BoostedTreesResult boost_member_trees(const BinnedFeatures& features, const std::uint8_t* categorical,
+                                      BoostedRows& rows, const BoostEvalSet* eval, const BoostedTreesOptions& options,
+                                      const BoostedTreesCallback& callback, Team& team);
 
 }  // namespace fastpu

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fastpu/boosting/boost_inputs.hpp"
+#include "fastpu/boosting/member_exchange.hpp"
 #include "fastpu/boosting/row_weights.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
@@ -101,5 +102,11 @@ class StumpRows {
 // Rows that are held here: all of them, or a shard. The training set is used, not copied. Throws std::invalid_argument
 // for labels that are not +1, 0 or -1.
 std::unique_ptr<StumpRows> make_stump_rows(const BoostTrainingSet& train, Team& team);
+
+// The rows of all members of a fit, which answer with the sums over the members: every member then makes the same
+// stumps. `own` are the rows of this member, a shard, or null if it has none. `features`, of which only the cuts are
+// read, and the exchange must outlive the rows.
+std::unique_ptr<StumpRows> join_stump_rows(std::unique_ptr<StumpRows> own, const BinnedFeatures& features,
+                                           MemberExchange& exchange);
 
 }  // namespace fastpu

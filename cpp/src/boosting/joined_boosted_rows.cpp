@@ -1,6 +1,4 @@
 // The rows that trees are boosted on, where each member of a fit holds some of them.
-#pragma once
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -10,28 +8,28 @@
 #include <utility>
 #include <vector>
 
-#include "boosting/together.hpp"
+#include "boosting/common_divisor.hpp"
 #include "fastpu/boosting/boosted_rows.hpp"
 
 namespace fastpu {
 
-// Answers with the sums over all members. Each of them calls boost_trees on rows like these, and makes the same trees.
+namespace {
+
+// Answers with the sums over all members.
 class JoinedBoostedRows final : public BoostedRows {
  public:
-  // `own` are the rows of this member, a shard, or null for none; `bring` is that of Together. `features`, of which the
-  // cuts are read, must outlive this.
-  JoinedBoostedRows(std::unique_ptr<BoostedRows> own, const BinnedFeatures& features, const py::object& bring)
-      : own_(std::move(own)), features_(features), all_(bring, own_ != nullptr) {}
+  JoinedBoostedRows(std::unique_ptr<BoostedRows> own, const BinnedFeatures& features, MemberExchange& exchange)
+      : own_(std::move(own)), features_(features), exchange_(exchange) {}
 
   BoostedRowCounts counts() override {
     BoostedRowCounts sum;
     std::vector<BoostedRowCounts> own;
     if (own_) own.push_back(own_->counts());
-    for (const BoostedRowCounts& of_member : all_.join(own)) {
+    for (const BoostedRowCounts& of_member : exchange_.join_records(own)) {
       sum.n_rows += of_member.n_rows;
       sum.n_unlabelled += of_member.n_unlabelled;
       sum.weight += of_member.weight;
-      sum.unit = common_divisor(sum.unit, of_member.unit);
+      sum.unit = detail::common_divisor(sum.unit, of_member.unit);
     }
     return sum;
   }
@@ -43,21 +41,21 @@ class JoinedBoostedRows final : public BoostedRows {
   std::vector<index_t> count_entries(bool of_drawn, const CountUnit& unit) override {
     std::vector<index_t> counts(at(features_.n_features));
     if (own_) counts = own_->count_entries(of_drawn, unit);
-    all_.add(counts);
+    exchange_.add(counts);
     return counts;
   }
 
   TreeLossTops tops(bool of_drawn) override {
     TreeLossTops tops;
     if (own_) tops = own_->tops(of_drawn);
-    all_.take_largest(tops.values);
+    exchange_.take_largest(tops.values);
     return tops;
   }
 
   TreeLossSums sums(bool of_drawn, const TreeLossTops& tops) override {
     TreeLossSums sums;
     if (own_) sums = own_->sums(of_drawn, tops);
-    all_.add(sums.values);
+    exchange_.add(sums.values);
     return sums;
   }
 
@@ -89,14 +87,14 @@ class JoinedBoostedRows final : public BoostedRows {
     SideCounts sides;
     if (own_) sides = own_->count_sides(node, split);
     index_t counts[] = {sides.left, sides.right};
-    all_.add(counts);
+    exchange_.add(counts);
     return {counts[0], counts[1]};
   }
 
   void count_codes(std::uint32_t node, std::uint32_t feature, std::vector<index_t>& counts) override {
     counts.assign(at(features_.n_bins(feature)), 0);
     if (own_) own_->count_codes(node, feature, counts);
-    all_.add(counts);
+    exchange_.add(counts);
   }
 
   std::vector<LeafSums> leaf_sums(const std::vector<std::uint32_t>& leaves) override {
@@ -104,7 +102,7 @@ class JoinedBoostedRows final : public BoostedRows {
     if (own_) sums = own_->leaf_sums(leaves);
     std::vector<std::int64_t> numbers;
     for (const LeafSums& of_leaf : sums) numbers.insert(numbers.end(), {of_leaf.g, of_leaf.h});
-    all_.add(numbers);
+    exchange_.add(numbers);
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] = {numbers[2 * k], numbers[2 * k + 1]};
     return sums;
   }
@@ -125,7 +123,7 @@ class JoinedBoostedRows final : public BoostedRows {
 
   // Adds up counts and words in one call. Where all members together have more rows than a word can sum, the sums of g
   // and of h cross apart, and are halved so many times before they are words again.
-  void add_words(std::span<index_t> counts, std::initializer_list<Words> words) const {
+  void add_words(std::span<index_t> counts, std::initializer_list<Words> words) {
     std::vector<std::int64_t> numbers(counts.begin(), counts.end());
     for (const Words own : words) {
       for (const std::uint64_t word : own) {
@@ -133,7 +131,7 @@ class JoinedBoostedRows final : public BoostedRows {
         if (halvings_ > 0) numbers.push_back(static_cast<std::int64_t>(word & 0xffffffffU));
       }
     }
-    all_.add(numbers);
+    exchange_.add(numbers);
     const std::int64_t* from = numbers.data();
     for (index_t& count : counts) count = *from++;
     for (const Words own : words) {
@@ -146,8 +144,15 @@ class JoinedBoostedRows final : public BoostedRows {
 
   std::unique_ptr<BoostedRows> own_;
   const BinnedFeatures& features_;
-  Together all_;
+  MemberExchange& exchange_;
   int halvings_ = 0;  // of the tree
 };
+
+}  // namespace
+
+std::unique_ptr<BoostedRows> join_boosted_rows(std::unique_ptr<BoostedRows> own, const BinnedFeatures& features,
+                                               MemberExchange& exchange) {
+  return std::make_unique<JoinedBoostedRows>(std::move(own), features, exchange);
+}
 
 }  // namespace fastpu
