@@ -206,7 +206,9 @@ def test_labelled_rows_below_a_step_get_a_warning(rng):
 
 def test_isotonic_that_misses_the_prior_gets_a_warning(rng):
     scores, labels, _ = normals(rng, 100, 300, 0.3, distance=9.0)
-    with pytest.warns(EstimateWarning, match=r"over the unlabelled rows is 0\.\d+, not the prior 0\.7: too many labelled"):
+    with pytest.warns(
+        EstimateWarning, match=r"over the unlabelled rows is 0\.\d+, not the prior 0\.7: too many labelled"
+    ):
         ranker().with_probabilities(prior=0.7, X=scores[:, None], y=labels, method="isotonic")
 
 

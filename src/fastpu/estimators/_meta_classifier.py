@@ -13,7 +13,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from fastpu.common._types import GroupsLike, LabelsLike, VectorLike
+from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, VectorLike
 from fastpu.data._clusters import cluster_numbers
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._tables import known_table
@@ -52,7 +52,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
 
     def fit(
         self,
-        X: Any,
+        X: MatrixLike,
         y: LabelsLike,
         sample_weight: VectorLike | None = None,
         groups: GroupsLike | None = None,
@@ -97,7 +97,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
 
     def _begin(
         self,
-        X: Any,
+        X: MatrixLike,
         y: LabelsLike,
         sample_weight: VectorLike | None,
         groups: GroupsLike | None,
@@ -175,7 +175,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
 class WithProbabilities(MetaClassifier):
     """A classifier around another one whose scores are probabilities of the positive class."""
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for rows as `decision_function` takes them.
 
         Returns

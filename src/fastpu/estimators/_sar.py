@@ -55,13 +55,13 @@ class SARClassifier(WithProbabilities):
     Parameters
     ----------
     estimator : classifier with predict_proba, whose fit takes sample_weight
-        f, of scikit-learn's kind, for positive and negative rows; clones of it are fitted to the labels 1 and 0. A PU
-        classifier, which would take 0 for unlabelled, is refused. One that fits its training rows without error, as a
-        deep tree does, finds no positive among the unlabelled rows, and neither does one whose probabilities stay far
-        from 1. Its random states should be numbers, or the iterations do not settle.
+        f, in scikit-learn's form, for positive and negative rows. Clones of it are fitted to the labels 1 and 0. A PU
+        classifier, which would take 0 for unlabelled, is refused. A classifier that fits its training rows without
+        error, such as a deep tree, finds no positive among the unlabelled rows, and neither does one whose
+        probabilities stay far from 1. Its random states should be fixed numbers, or the iterations do not converge.
     propensity_estimator : classifier, optional
-        e, as `estimator`; by default LogisticRegression on columns that are divided by their standard deviation, which
-        must hold finite numbers.
+        e, with the same requirements as `estimator`. By default LogisticRegression on columns that are divided by their
+        standard deviation; these must hold finite numbers.
     propensity_columns : str, int, slice, list of str or of int, or mask, optional
         The columns that decide how likely a positive row is to be labelled. By default all, with an `EstimateWarning`.
     max_iter : int, default 200
@@ -89,8 +89,10 @@ class SARClassifier(WithProbabilities):
     n_iter_, converged_ : int, bool
     threshold_ : float
         1/2, for `predict_proba`.
-    classes_, n_features_in_, feature_names_in_
-        As `fastpu.estimators` says.
+    classes_ : ndarray of shape (2,)
+        The two labels that `predict` returns; the second one is positive.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of columns, and their names if `X` was a frame with names that are strings.
 
     Notes
     -----

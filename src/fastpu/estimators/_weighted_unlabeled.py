@@ -52,8 +52,8 @@ class WeightedUnlabeledClassifier(WithProbabilities):
     Parameters
     ----------
     estimator : classifier with predict_proba, whose fit takes sample_weight
-        Any of scikit-learn's kind, for positive and negative rows; clones of it are fitted to the labels 1 and 0. A PU
-        classifier, which would take 0 for unlabelled, is refused.
+        A classifier in scikit-learn's form, for positive and negative rows. Clones of it are fitted to the labels 1 and
+        0. A PU classifier, which would take 0 for unlabelled, is refused.
     prior : float
         P(Y = 1), in (0, 1). In ``"case_control"`` it is pi, the share among the unlabelled rows, which `fastpu.priors`
         can estimate. In ``"single_set"`` it is the share among all rows of the fit.
@@ -77,8 +77,10 @@ class WeightedUnlabeledClassifier(WithProbabilities):
         The weighted fit.
     threshold_ : float
         1/2; the score is the probability.
-    classes_, n_features_in_, feature_names_in_
-        As `fastpu.estimators` says.
+    classes_ : ndarray of shape (2,)
+        The two labels that `predict` returns; the second one is positive.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of columns, and their names if `X` was a frame with names that are strings.
 
     Notes
     -----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import Any, cast
 
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from fastpu.model._model import Model
 from fastpu.model._record import MODEL_CLASSES
 
 
-def load(path: object) -> Model:
+def load(path: str | os.PathLike[str]) -> Model:
     """Read a model that `Model.save` has written.
 
     No code in the file is run: it holds numbers and text only, and is checked before use.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from abc import ABC
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -88,7 +89,7 @@ class ModelRecord(ABC):
             f"converged={self.converged}, status={self.status!r}, threshold={self.threshold:.6g})"
         )
 
-    def save(self, path: object) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that `fastpu.load` reads.
 
         The file is an uncompressed .npz: arrays and a JSON header with a format version, no pickle. The name is taken
