@@ -13,7 +13,7 @@ from scipy.special import expit
 import fastpu
 from fastpu.exceptions import EstimateWarning
 from fastpu.model._calibration import METHODS, RIDGE, calibrate, probabilities
-from fastpu.model._scored import Scored
+from fastpu.model._group_scores import GroupScores
 from helpers import outcome, refused
 from oracles import calibration as oracle
 
@@ -22,7 +22,7 @@ LABELS = st.lists(st.integers(0, 1), min_size=2, max_size=12).filter(lambda labe
 
 
 def scored(scores, labels, weights=None):
-    return Scored(np.asarray(scores, dtype=float), np.asarray(labels), weights)
+    return GroupScores(np.asarray(scores, dtype=float), np.asarray(labels), weights)
 
 
 def normals(rng, n_pos, n_unl, prior, distance=1.5):

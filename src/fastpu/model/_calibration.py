@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from fastpu.data._validate import is_rising
 from fastpu.model._beta import log_odds
-from fastpu.model._scored import EPS, MAX_STEPS, Scored, intercept_of, interpolate, mean_of
+from fastpu.model._group_scores import EPS, MAX_STEPS, GroupScores, intercept_of, interpolate, mean_of
 
 METHODS = ("beta", "sigmoid", "isotonic")
 
@@ -37,7 +37,7 @@ _MOST_MISSED = 0.25
 Calibration: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], str]
 
 
-def calibrate(method: str, scored: Scored, prior: float) -> Calibration:
+def calibrate(method: str, scored: GroupScores, prior: float) -> Calibration:
     """Return the calibration of one of METHODS for a prior among the unlabelled rows."""
     return {"beta": _beta, "sigmoid": _sigmoid, "isotonic": _isotonic}[method](scored, prior)
 
@@ -117,7 +117,7 @@ _WRONG_WAY = (
 )
 
 
-def _beta(scored: Scored, prior: float) -> Calibration:
+def _beta(scored: GroupScores, prior: float) -> Calibration:
     """Minimise the risk over log odds that rise with the score and with its place among the unlabelled rows."""
     centre, spread = _standard(scored)
     if spread == 0:  # all scores are equal
@@ -132,7 +132,7 @@ def _beta(scored: Scored, prior: float) -> Calibration:
 # --------------------------------------------------------------------------------------------------- sigmoid
 
 
-def _sigmoid(scored: Scored, prior: float) -> Calibration:
+def _sigmoid(scored: GroupScores, prior: float) -> Calibration:
     """Minimise the risk over a >= 0 and b, for scores of mean 0 and spread 1."""
     centre, spread = _standard(scored)
     start = math.log(prior) - math.log1p(-prior)
@@ -161,7 +161,7 @@ def _unlikely(p: NDArray[np.float64], share: NDArray[np.float64], prior: float) 
     )  # fmt: skip
 
 
-def _standard(scored: Scored) -> tuple[float, float]:
+def _standard(scored: GroupScores) -> tuple[float, float]:
     """Return centre and spread of the scores of both groups, each with half of the weight."""
     largest = max(float(np.abs(scored.pos).max()), float(np.abs(scored.unl).max()))
     exponent = math.frexp(largest)[1]
@@ -204,7 +204,7 @@ def _minimum(
 # -------------------------------------------------------------------------------------------------- isotonic
 
 
-def _isotonic(scored: Scored, prior: float) -> Calibration:
+def _isotonic(scored: GroupScores, prior: float) -> Calibration:
     """Pool adjacent scores while the ratio of the positive to the unlabelled share does not rise."""
     levels, pos, unl = scored.levels()
     starts, sums_pos, sums_unl = _pool(pos.tolist(), unl.tolist())

@@ -13,7 +13,7 @@ from scipy.special import chdtrc, kolmogorov
 
 from fastpu.common._frame import frame_of
 from fastpu.data._matrix import DenseMatrix
-from fastpu.model._profile import Profile, Profiled, as_dense, is_missing, is_unseen, totals
+from fastpu.model._profile import HasProfile, Profile, as_dense, is_missing, is_unseen, totals
 
 _LARGE_SHIFT = 0.2  # the usual rule for the population stability index
 _LARGE_SHARE = 0.05  # by which the share of missing or unseen entries is larger
@@ -180,7 +180,7 @@ class BatchCheck:
         return frame_of(columns, index=titles, index_name="column")
 
 
-def batch_check(model: Profiled, matrix: Any, scores: NDArray[np.float64]) -> BatchCheck:
+def batch_check(model: HasProfile, matrix: Any, scores: NDArray[np.float64]) -> BatchCheck:
     """Return what is told of checked rows and their scores."""
     profile: Profile = model.profile or {}
     training_scores = profile.get("scores", np.empty(0))
@@ -203,7 +203,7 @@ def batch_check(model: Profiled, matrix: Any, scores: NDArray[np.float64]) -> Ba
     )
 
 
-def _columns(model: Profiled, profile: Profile, matrix: DenseMatrix) -> tuple[ColumnCheck, ...]:
+def _columns(model: HasProfile, profile: Profile, matrix: DenseMatrix) -> tuple[ColumnCheck, ...]:
     titles = model.feature_names or range(model.n_features)
     n_before = int(profile["rows"][0])
     found = []

@@ -19,9 +19,9 @@ from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.exceptions import EstimateWarning
 from fastpu.model._calibration import METHODS, calibrate, of_both
 from fastpu.model._cut import CutRows, check_one, threshold_at, threshold_of_first, threshold_of_prior
+from fastpu.model._group_scores import GroupScores
 from fastpu.model._lazy import computed, of_partitions
 from fastpu.model._prior import PriorEstimate, check_prior, proper_prior, take_prior_in
-from fastpu.model._scored import Scored
 from fastpu.model._scoring import ScoringModel
 
 if TYPE_CHECKING:
@@ -263,11 +263,11 @@ class Model(ScoringModel, is_base=True):
         labels = check_labels(computed(y), scores.size)
         weights = check_sample_weight(computed(sample_weight), scores.size)
         warn_of_other_order(X, y=y, sample_weight=sample_weight)
-        scored = Scored(scores, labels, weights, has_score)
+        scored = GroupScores(scores, labels, weights, has_score)
         share = proper_prior(number, drawn_as, **scored.masses)
         return self._with_calibration(method, scored, share, caller="with_probabilities")
 
-    def _with_calibration(self, method: str, scored: Scored, prior: float, *, caller: str) -> Self:
+    def _with_calibration(self, method: str, scored: GroupScores, prior: float, *, caller: str) -> Self:
         """Return this model with probabilities, calibrated for a prior among the unlabelled rows; warn as `caller`."""
         knots, values, trouble = calibrate(method, scored, prior)
         if trouble:

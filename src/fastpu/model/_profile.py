@@ -44,7 +44,7 @@ entries that are at most the value; of a category its own share).
 """
 
 
-class Profiled(Protocol):
+class HasProfile(Protocol):
     """What is used of a `fastpu.Model`, which stands on this file."""
 
     @property
@@ -79,13 +79,13 @@ def keeps_profile(fit: _Fit) -> _Fit:
     return call  # type: ignore[return-value]  # it takes and returns what the fit does
 
 
-def _keep(model: Profiled, profile: Profile | None) -> None:
+def _keep(model: HasProfile, profile: Profile | None) -> None:
     """Give a model its profile before anybody else has it, without the checks of all fields, which may take long."""
     spec = FieldSpec("arrays", optional=True, dtypes=(np.generic,), ndim=None)
     object.__setattr__(model, "profile", freeze("profile", profile, spec))
 
 
-def profile_of(model: Profiled, X: object, y: object, sample_weight: object) -> Profile | None:
+def profile_of(model: HasProfile, X: object, y: object, sample_weight: object) -> Profile | None:
     """Return the profile of rows that a model was fitted to, or None where they cannot be read a second time."""
     table: Any = X if isinstance(X, BinnedFeatures) else known_table(X)
     table = table.tocsr() if sp.issparse(table) else table
@@ -249,7 +249,7 @@ def is_unseen(entries: NDArray[Any], categories: Kept, column: int) -> NDArray[n
     return unseen
 
 
-def warn_of_unlike(model: Profiled, matrix: Any) -> None:
+def warn_of_unlike(model: HasProfile, matrix: Any) -> None:
     """Warn if a column of rows is missing as a whole, or most of its categories are new, unlike in training."""
     profile = model.profile
     if profile is None or "missing" not in profile or not isinstance(matrix, DenseMatrix):

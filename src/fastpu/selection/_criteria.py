@@ -19,7 +19,7 @@ from fastpu.metrics._decisions import call_rows, require_pu
 from fastpu.metrics._ranking import average_precision, lift_at_k
 from fastpu.model._model import Model
 from fastpu.model._prior import check_scenario, needs_prior, prior_among_unlabeled, take_prior_in
-from fastpu.selection._grid import Arguments, Grid
+from fastpu.selection._grid import FitSignature, Grid
 from fastpu.selection._splits import Split
 
 _SIGNS = {"puf": 1, "err_star": -1, "error": -1, "auc": 1, "lift": 1, "average_precision": 1}
@@ -162,7 +162,7 @@ class _WithPrior:
 
 def with_prior(
     fit: Callable[..., Any],
-    arguments: Arguments,
+    arguments: FitSignature,
     fixed: Mapping[str, Any],
     grid: Grid,
     labels: NDArray[np.int8],

@@ -19,7 +19,7 @@ _UP, _DOWN = 1.1, 0.9
 
 
 @dataclass(frozen=True)
-class Arguments:
+class FitSignature:
     """The arguments of a fit function other than X and y: their names and annotations."""
 
     function: str
@@ -27,7 +27,7 @@ class Arguments:
     takes_any: bool
 
     @classmethod
-    def of(cls, fit: Callable[..., Any]) -> Arguments:
+    def of(cls, fit: Callable[..., Any]) -> FitSignature:
         name = getattr(fit, "__name__", type(fit).__name__)
         try:
             parameters = list(inspect.signature(fit).parameters.values())
@@ -82,7 +82,7 @@ class MovedPoint:
     steps: Mapping[str, tuple[int, int] | None]
 
     @classmethod
-    def at(cls, point: Mapping[str, Any], values: Mapping[str, Sequence[Any]], arguments: Arguments) -> MovedPoint:
+    def at(cls, point: Mapping[str, Any], values: Mapping[str, Sequence[Any]], arguments: FitSignature) -> MovedPoint:
         """Return a point of a dict of the grid, whose numeric parameters of at least two values are to move."""
         steps: dict[str, tuple[int, int] | None] = {}
         for name, tried in values.items():
@@ -120,7 +120,7 @@ class MovedPoint:
                     yield MovedPoint(self.point, {**self.steps, name: further})
 
 
-def check_grid(grid: object, arguments: Arguments) -> Grid:
+def check_grid(grid: object, arguments: FitSignature) -> Grid:
     dicts = [grid] if isinstance(grid, Mapping) else grid
     if not isinstance(dicts, list | tuple) or not all(isinstance(part, Mapping) for part in dicts):
         raise TypeError(f"grid must be a dict of lists of values, or a list of such dicts, got {describe(grid)}")
@@ -129,7 +129,7 @@ def check_grid(grid: object, arguments: Arguments) -> Grid:
     return Grid([{name: _values(name, part[name], arguments) for name in part} for part in dicts])
 
 
-def _values(name: Any, values: Any, arguments: Arguments) -> tuple[Any, ...]:
+def _values(name: Any, values: Any, arguments: FitSignature) -> tuple[Any, ...]:
     arguments.check(name, "grid")
     if isinstance(values, np.ndarray) and values.ndim == 1:
         values = values.tolist()

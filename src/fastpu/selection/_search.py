@@ -16,7 +16,7 @@ from fastpu.common._params import value_key
 from fastpu.common._text import short
 from fastpu.common._warn import recorded, warn
 from fastpu.exceptions import ConvergenceWarning, FailedFitWarning
-from fastpu.selection._grid import Arguments, Grid, MovedPoint
+from fastpu.selection._grid import FitSignature, Grid, MovedPoint
 from fastpu.selection._splits import FoldSplits, Split
 from fastpu.selection._trials import FLAWS, Outcome, TrialSetup, flaws_of, judged, make_lines, run_all
 from fastpu.svm._grid import FoldData, SvmGrid
@@ -50,7 +50,7 @@ class Search:
         self._warn_of_failures()
         return best
 
-    def refine(self, best: int, arguments: Arguments) -> int:
+    def refine(self, best: int, arguments: FitSignature) -> int:
         """Move from the best point of the grid by ten per cent as long as that helps; return the last point."""
         here = MovedPoint.at(*list(self.grid.points())[best], arguments)
         known = {here.key: best}

@@ -25,7 +25,7 @@ from fastpu.data._table_rows import TableRows
 from fastpu.data._validate import check_labels, check_sample_weight, check_vector
 from fastpu.model._prior import PriorEstimate
 from fastpu.selection._criteria import Criterion, check_scoring, with_prior
-from fastpu.selection._grid import Arguments, Grid, check_grid
+from fastpu.selection._grid import FitSignature, Grid, check_grid
 from fastpu.selection._search import Search
 from fastpu.selection._splits import FoldSplits, Split, check_folds
 from fastpu.selection._trials import TrialSetup
@@ -265,7 +265,7 @@ def select(
             f"fit must be a function such as fastpu.fit_forest, got {describe(fit)}; for a classifier take "
             f"scikit-learn's GridSearchCV with a scorer of fastpu.estimators"
         )
-    arguments = Arguments.of(fit)
+    arguments = FitSignature.of(fit)
     checked = check_grid(grid, arguments)
     criterion = check_scoring(scoring, prior, scenario, k)
     if refine is not None:
@@ -320,7 +320,7 @@ def _admitted(admit: Sequence[str]) -> tuple[str, ...]:
 
 
 def _fixed_arguments(
-    arguments: Arguments, in_grid: Sequence[str], fit_params: Mapping[str, Any], seed: int
+    arguments: FitSignature, in_grid: Sequence[str], fit_params: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
     """Return the arguments of every fit that are not in the grid: the user's, and what `select` knows."""
     for name in fit_params:
@@ -333,7 +333,7 @@ def _fixed_arguments(
     return fixed
 
 
-def _by_row(arguments: Arguments, fixed: dict[str, Any], sample_weight: object, n_rows: int) -> dict[str, Any]:
+def _by_row(arguments: FitSignature, fixed: dict[str, Any], sample_weight: object, n_rows: int) -> dict[str, Any]:
     """Return the arguments that have an entry for every row, taken out of `fixed`."""
     by_row: dict[str, Any] = {}
     if (weights := check_sample_weight(sample_weight, n_rows)) is not None:
@@ -389,7 +389,7 @@ def _validation_rows(validation: object, criterion: Criterion) -> tuple[Any, Any
     return held_out.X, criterion.check_validation(validation[1], held_out.n_rows)
 
 
-def _processes(threads: int | None, arguments: Arguments) -> tuple[int, dict[str, int]]:
+def _processes(threads: int | None, arguments: FitSignature) -> tuple[int, dict[str, int]]:
     """Return the number of processes, and the `n_threads` of a fit in each of them."""
     if threads is None:
         return 1, {}
