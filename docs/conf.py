@@ -95,6 +95,7 @@ def _named_figure(_block: object, block_vars: dict[str, Any], gallery_conf: dict
         return ""
     _drawn.add(figure)
     path = next(block_vars["image_path_iterator"])
+    figure.set_figwidth(7)  # all pictures have one width
     figure.savefig(path, dpi=150)
     return figure_rst([path], gallery_conf["src_dir"])
 
@@ -109,6 +110,7 @@ sphinx_gallery_conf = {
         "svm_or_forest.py",
         "explain_a_forest.py",
         "labels_not_at_random.py",
+        "presence.py",
         "check_rows.py",
         "plots.py",
     ].index,

@@ -182,7 +182,12 @@ def print_table(methods: Sequence[Method], tasks: Sequence[Task]) -> None:
             )
 
 
+INCHES, DPI = 7.0, 150  # the width of all pictures, and their pixels for an inch
+
+
 def save(figure: Figure, folder: Path, name: str) -> None:
+    """Write a picture, all of one width."""
     folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / name, dpi=120)
+    figure.set_figwidth(INCHES)
+    figure.savefig(folder / name, dpi=DPI)
     print(f"picture: {folder / name}")

@@ -2,14 +2,15 @@
 
 Whoever wants the eights looks at images in the order of a score, the best first. What people do first is to train a
 classifier with all images that nobody looked at as negatives: here logistic regression and a random forest of
-scikit-learn. The eights among them teach it the wrong thing. Who knows this sets extra trees for it, with balanced
-weights and large leaves; on these images they find the most. `fastpu.fit_forest` needs no setting: it draws small bags
-of the other images, and scores every image by the trees whose bags did not hold it. How many of the first hundred are
+scikit-learn. The eights among them teach it the wrong thing. Extra trees with balanced weights and large leaves, which
+an expert may know to set, find the most on these images. `fastpu.fit_forest` needs no setting: it draws small bags of
+the other images, and scores every image by the trees whose bags did not hold it. How many of the first hundred are
 eights is estimated as well, without a single image known to be none: from the scores of the labelled ones, and from the
 knowledge that every tenth digit is an eight.
 
-The images are scikit-learn's, 8 x 8 pixels; nothing is fetched. What each image shows is used to draw the labelled ones
-and, at the end, to count.
+Which 40 images are labelled is drawn ten times, and the table has the means. The pictures show the draw in which the
+forest found as many as on average, and the means of all draws. The images are scikit-learn's, 8 x 8 pixels; nothing is
+fetched. What each image shows is used to draw the labelled ones and, at the end, to count.
 
     python examples/digits.py
 """
@@ -35,14 +36,15 @@ from fastpu.metrics import auc, precision_at_k
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
     from numpy.typing import NDArray
 
 N_LABELLED = 40
 BUDGET = 100  # images that somebody will look at
 N_DRAWS = 10
-NAIVE, FOREST = "logistic regression, the rest as negatives", "fastpu.fit_forest"
+FOREST = "fastpu.fit_forest"
+INCHES, DPI = 7.0, 150  # the width of all pictures, and their pixels for an inch
+KNOWN, UNKNOWN, WRONG = "Blues", "Greys", "Oranges"
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def pu_forest(X: NDArray[np.float64], is_labelled: NDArray[np.bool_], seed: int)
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    NAIVE: logistic_regression,
+    "logistic regression, the rest as negatives": logistic_regression,
     "random forest, the rest as negatives": random_forest,
     "extra trees, leaves of 5, balanced": extra_trees,
     FOREST: pu_forest,
@@ -113,60 +115,60 @@ def expected(ranking: Ranking, is_labelled: NDArray[np.bool_]) -> tuple[float, f
     return BUDGET * estimate.value, BUDGET * estimate.interval[0], BUDGET * estimate.interval[1]
 
 
-# ---- The picture ----
+# ---- The pictures ----
 
 
-def show_images(part: SubFigure, title: str, X: NDArray[np.float64], is_right: NDArray[np.bool_]) -> None:
-    """Draw a hundred images in the order in which they would be looked at; those that are no eight are red."""
-    part.suptitle(title, fontsize=11)
-    for axis, pixels, right in zip(part.subplots(10, 10).ravel(), X, is_right, strict=True):
-        axis.imshow(pixels.reshape(8, 8), cmap="Greys" if right else "Reds", interpolation="nearest")
+def show_images(part: SubFigure, title: str, X: NDArray[np.float64], colours: list[str]) -> None:
+    """Draw a hundred images, ten in a line."""
+    part.suptitle(title, fontsize=9)
+    for axis, pixels, colour in zip(part.subplots(10, 10).ravel(), X, colours, strict=True):
+        axis.imshow(pixels.reshape(8, 8), cmap=colour, interpolation="nearest")
         axis.set_axis_off()
 
 
-def show_counts(axis: Axes, found: dict[str, NDArray[np.intp]], estimate: tuple[float, float, float]) -> None:
-    """Draw how many eights have been found after so many images."""
-    colours = {NAIVE: "#8d99a6", FOREST: "#c0392b"}
-    for name, counts in found.items():
-        axis.plot(np.arange(1, counts.size + 1), counts, color=colours[name], linewidth=2, label=name)
-    value, low, high = estimate
-    axis.errorbar(
-        BUDGET, value, [[value - low], [high - value]], fmt="o", color="black", capsize=4, zorder=3,
-        label="fit_forest, expected before looking (90 % interval)",
-    )  # fmt: skip
-    axis.axvline(BUDGET, color="0.7", linewidth=0.8)
-    axis.set(xlabel="images looked at, the best first", ylabel="eights among them", xlim=(0, 400), ylim=(0, 165))
-    axis.set_title("eights found on the way down each list", fontsize=11)
-    axis.legend(loc="lower right", fontsize=9)
+def story(
+    X: NDArray[np.float64], truth: NDArray[np.bool_], is_labelled: NDArray[np.bool_], ranking: Ranking, digit: int
+) -> Figure:
+    """Draw what goes in, what comes out, and what people then find: rows, a ranked list, checked rows."""
+    figure = Figure(figsize=(INCHES, 2.9), layout="constrained")
+    parts = figure.subfigures(1, 3, wspace=0.06)
+    known, unknown = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
+    rows = np.concatenate([known, np.random.default_rng(0).choice(unknown, 100 - known.size, replace=False)])
+    colours = [KNOWN] * known.size + [UNKNOWN] * (100 - known.size)
+    show_images(
+        parts[0], f"rows: {known.size} known to be {digit} (blue),\n{unknown.size:,} unknown (grey)", X[rows], colours
+    )
+    first = best_first(ranking, is_labelled)[:BUDGET]
+    show_images(parts[1], f"a ranked list of the unknown:\nits first {BUDGET}", X[first], [UNKNOWN] * BUDGET)
+    checked = [UNKNOWN if right else WRONG for right in truth[first]]
+    value, low, high = expected(ranking, is_labelled)
+    title = (
+        f"checked: {truth[first].sum()} are {digit}, others orange\n(expected: {value:.0f}; {low:.0f} to {high:.0f})"
+    )
+    show_images(parts[2], title, X[first], checked)
+    return figure
 
 
-def show_importances(axis: Axes, model: Any) -> None:
-    image = axis.imshow(100 * model.feature_importances.reshape(8, 8), cmap="viridis")
-    axis.set_title("pixels that the forest relies on\n(share of the gain of all splits, %)", fontsize=11)
-    axis.set_axis_off()
-    axis.figure.colorbar(image, ax=axis, shrink=0.8)
-
-
-def picture(
-    X: NDArray[np.float64], truth: NDArray[np.bool_], is_labelled: NDArray[np.bool_], results: dict[str, Ranking],
-    estimate: tuple[float, float, float],
-) -> Figure:  # fmt: skip
-    orders = {name: best_first(results[name], is_labelled) for name in (NAIVE, FOREST)}
-    figure = Figure(figsize=(12, 9.5), layout="constrained")
-    upper, lower = figure.subfigures(2, 1, height_ratios=[1.35, 1])
-    for part, (name, order) in zip(upper.subfigures(1, 2, wspace=0.06), orders.items(), strict=True):
-        first = order[:BUDGET]
-        title = f"{name}:\n{truth[first].sum()} of the first {BUDGET} images are eights (red: others)"
-        show_images(part, title, X[first], truth[first])
-    left, right = lower.subplots(1, 2, width_ratios=[1.7, 1])
-    show_counts(left, {name: np.cumsum(truth[order]) for name, order in orders.items()}, estimate)
-    show_importances(right, results[FOREST].model)
+def found_per_hundred(counts: dict[str, NDArray[np.float64]], share: float) -> Figure:
+    """Draw how many positive images are in each hundred of a list, means over draws; a random list has `share`."""
+    figure = Figure(figsize=(INCHES, 3.0), layout="constrained")
+    axis = figure.subplots()
+    colours = ("#999999", "#56B4E9", "#E69F00", "#0072B2")
+    width = 0.8 / len(counts)
+    for number, (name, found) in enumerate(counts.items()):
+        places = np.arange(found.size) + (number - (len(counts) - 1) / 2) * width
+        bars = axis.bar(places, found, width, color=colours[number], label=name)
+        axis.bar_label(bars, fmt="%.0f", fontsize=8)
+    axis.axhline(100 * share, color="0.4", linestyle="--", linewidth=1, label="a list in random order")
+    axis.set_xticks(range(4), ["1 to 100", "101 to 200", "201 to 300", "301 to 400"])
+    axis.set(xlabel="places of the list", ylabel="found among the 100", ylim=(0, 105))
+    axis.legend(fontsize=8, frameon=False)
     return figure
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--output", type=Path, default=Path("build/demo"), help="folder of the picture (%(default)s)")
+    parser.add_argument("--output", type=Path, default=Path("build/demo"), help="folder of the pictures (%(default)s)")
     parser.add_argument("--digit", type=int, choices=range(10), default=8, help="what to look for (%(default)s)")
     parser.add_argument(
         "--draws", type=int, default=N_DRAWS, help="random choices of the labelled images (%(default)s)"
@@ -181,28 +183,32 @@ def main() -> None:
     print(f"Means over {options.draws} draws of the labelled images:\n")
     print(f"{'':44}{'AUC':>6}{f'found in the first {BUDGET}':>24}{'seconds':>9}")
     draws = [draw_labels(truth, seed) for seed in range(options.draws)]
-    shown: dict[str, Ranking] = {}
-    for name in METHODS:
-        rows = []
-        for seed, is_labelled in enumerate(draws):
-            ranking = rank(name, X, is_labelled, seed)
-            shown.setdefault(name, ranking)
-            order = best_first(ranking, is_labelled)
-            rows.append([auc(truth[order], ranking.scores[order]), truth[order[:BUDGET]].sum(), ranking.seconds])
-        score, count, seconds = np.mean(rows, axis=0)
-        print(f"{name:44}{score:6.3f}{count:24.1f}{seconds:9.2f}")
+    rankings = {name: [rank(name, X, each, seed) for seed, each in enumerate(draws)] for name in METHODS}
+    hundreds: dict[str, NDArray[np.float64]] = {}
+    firsts: dict[str, NDArray[np.int_]] = {}
+    for name, of_draws in rankings.items():
+        orders = [best_first(ranking, is_labelled) for ranking, is_labelled in zip(of_draws, draws, strict=True)]
+        area = np.mean([auc(truth[o], ranking.scores[o]) for o, ranking in zip(orders, of_draws, strict=True)])
+        firsts[name] = np.array([truth[order[:BUDGET]].sum() for order in orders])
+        hundreds[name] = np.mean([truth[order[:400]].reshape(4, 100).sum(axis=1) for order in orders], axis=0)
+        seconds = np.mean([ranking.seconds for ranking in of_draws])
+        print(f"{name:44}{area:6.3f}{firsts[name].mean():24.1f}{seconds:9.2f}")
 
-    is_labelled = draws[0]
-    estimate = expected(shown[FOREST], is_labelled)
-    count = truth[best_first(shown[FOREST], is_labelled)[:BUDGET]].sum()
+    typical = int(np.argmin(np.abs(firsts[FOREST] - firsts[FOREST].mean())))
+    estimate = expected(rankings[FOREST][typical], draws[typical])
     print(
-        f"\nIn the first draw {estimate[0]:.0f} of the first {BUDGET} images of fit_forest were expected to show an "
-        f"{options.digit} (90 % interval: {estimate[1]:.0f} to {estimate[2]:.0f}); in truth {count} do."
+        f"\nIn the draw of the picture {estimate[0]:.0f} of the first {BUDGET} images of fit_forest were expected to "
+        f"show an {options.digit} (90 % interval: {estimate[1]:.0f} to {estimate[2]:.0f}); in truth "
+        f"{firsts[FOREST][typical]} do."
     )
-    path = options.output / "digits.png"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    picture(X, truth, is_labelled, shown, estimate).savefig(path, dpi=110)
-    print(f"picture: {path}")
+    options.output.mkdir(parents=True, exist_ok=True)
+    share = (truth.sum() - N_LABELLED) / (truth.size - N_LABELLED)
+    for name, figure in {
+        "digits.png": story(X, truth, draws[typical], rankings[FOREST][typical], options.digit),
+        "digits_found.png": found_per_hundred(hundreds, share),
+    }.items():
+        figure.savefig(options.output / name, dpi=DPI)
+        print(f"picture: {options.output / name}")
     print("""
 A simpler method is enough where
 - a linear boundary separates the classes and labels are many: logistic regression, the rest as negatives, is as good;

@@ -103,7 +103,6 @@ def main() -> None:
     common.print_table(METHODS, tasks)
     print()
     X, y = tasks[0].X, tasks[0].y
-    common.save(fastpu.plot.path(fastpu.fit_pu_svm_path(X, y), n_lines=30), options.output, "genes_path.png")
     common.save(fastpu.plot.selection(selected(X, y)), options.output, "genes_costs.png")
 
 

@@ -101,13 +101,19 @@ MACHINES = (
 
 def draw(task: common.Task) -> Figure:
     """Draw the scores of labelled and unlabelled training rows, which is what a user can see as well."""
-    figure = Figure(figsize=(11, 4), layout="constrained")
+    figure = Figure(figsize=(common.INCHES, 3.4), layout="constrained")
     axes = figure.subplots(1, 2)
     for ax, method in zip(axes, (BOOSTING, BAGGING), strict=True):
         model = common.cut_at_prior(method.fit(task.X, task.y, task.prior), task)
         fastpu.plot.score_histogram(model, task.X, task.y, ax=ax)
-        ax.set_title(method.name, fontsize=10)
+        above = [np.mean(model.decision_function(task.X[task.y == k]) > model.threshold) for k in (0, 1)]
+        ax.set_title(f"{method.name}\nabove: {above[0]:.1%} of unlabelled, {above[1]:.0%} of labelled", fontsize=8)
         ax.set_yscale("log")  # the positives among the unlabelled rows are few
+        lines, _ = ax.get_legend_handles_labels()
+        ax.get_legend().remove()  # one for both, above the axes
+    axes[1].set_ylabel("")
+    names = [f"unlabelled ({np.sum(task.y == 0):,})", f"labelled ({np.sum(task.y == 1)})", "threshold"]
+    figure.legend(lines, names, loc="outside upper center", ncols=3, fontsize=8, frameon=False)
     return figure
 
 

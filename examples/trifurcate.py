@@ -107,12 +107,12 @@ METHODS = (
 
 def draw(task: common.Task) -> Figure:
     """Draw the borders of the two linear machines of LINEAR, with the rows as these have seen them."""
-    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    figure = Figure(figsize=(common.INCHES, 3.4), layout="constrained")
     for ax, method in zip(figure.subplots(1, 2), LINEAR, strict=True):
         fastpu.plot.decision_regions(method.fit(task.X, task.y, task.prior), task.X, task.y, ax=ax)
-        ax.set_title(method.name, fontsize=10)
+        ax.set_title(method.name, fontsize=9)
         ax.get_legend().remove()  # one for both, beside the axes, where it hides nothing
-    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=8, frameon=False)
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=7, frameon=False)
     return figure
 
 

@@ -7,7 +7,7 @@ marks says that the ranking is perfect. It is not: the eights with the most ink 
 shows how many eights there are, and how many of them the ranking finds.
 """
 
-# sphinx_gallery_thumbnail_number = 1
+# sphinx_gallery_thumbnail_number = 2
 import numpy as np
 from matplotlib.figure import Figure
 from sklearn.datasets import load_digits

@@ -87,7 +87,7 @@ explain(np.flatnonzero(~known)[np.argsort(scores[~known])[-150]])
 # samples with equal values have different parts of the score, because trees combine columns.
 
 first = int(np.argmax(model.feature_importances))
-figure = Figure(figsize=(6, 3.4), layout="constrained")
+figure = Figure(figsize=(7, 3.4), layout="constrained")
 ax = figure.subplots()
 for name, group, color in (("not labelled", ~known, "#5A5A5A"), ("known to be malignant", known, "#D55E00")):
     ax.plot(data.data.iloc[group, first], shares[group, first], ".", color=color, label=name)

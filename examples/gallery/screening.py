@@ -7,6 +7,7 @@ An insurer has 5,000 open claims. An audit of another branch has shown that abou
 ones, and how many of these will be fraud?
 """
 
+# sphinx_gallery_thumbnail_number = 4
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -104,8 +105,27 @@ for budget in (50, 100, 200, 400):
     print(f"{budget} claims: {budget * found.value:.0f} frauds expected, {low:.0f} to {high:.0f}")
 
 # %%
-# In truth
-# --------
+# What is the chance of each claim?
+# ---------------------------------
+#
+# The same prior makes probabilities of the scores. A calibration plot puts claims into bins by their probability, and
+# compares it with the share of frauds that the proven cases speak for: right probabilities lie on the diagonal. No
+# claim known to be honest is needed. The crosses are the truth.
+
+sure = model.with_probabilities(prior=prior, y=known)
+chance = sure.oob_predict_proba[:, 1]
+figure = fastpu.plot.calibration(known, chance, n_bins=6)
+ax = figure.axes[0]
+bins = np.digitize(chance[~known], [0.05, 0.1, 0.2, 0.4, 0.6])
+in_bin = [bins == number for number in range(6)]
+means, shares = ([values[each].mean() for each in in_bin] for values in (chance[~known], is_fraud[~known]))
+ax.plot(means, shares, "x", color="#D55E00", label="in truth")
+ax.legend(loc="upper left", fontsize=8)
+figure
+
+# %%
+# In truth: how many expected, how many found
+# -------------------------------------------
 #
 # The line is what was expected before a single claim was checked. Bands made in this way should hold the truth in nine
 # lists of ten. The dots count the frauds in truth, and the crosses those of the usual way.
@@ -118,12 +138,30 @@ budgets = curve.n_flagged[shown]
 ax.plot(budgets, curve.precision[shown] * budgets, color="#0072B2", label="expected")
 low, high = curve.precision_interval[shown].T * budgets
 ax.fill_between(budgets, low, high, color="#0072B2", alpha=0.2, linewidth=0, label="90 % intervals")
-for name, values, mark in (("fit_forest, in truth", scores, "."), ("the usual way, in truth", usual, "x")):
-    counts = np.cumsum(is_fraud[~known][np.argsort(-values[~known], kind="stable")])
+orders = {name: np.argsort(-values[~known], kind="stable") for name, values in (("forest", scores), ("usual", usual))}
+for name, kind, mark in (("fit_forest, in truth", "forest", "."), ("the usual way, in truth", "usual", "x")):
+    counts = np.cumsum(is_fraud[~known][orders[kind]])
     ax.plot(np.arange(25, 501, 25), counts[24:500:25], mark, color="#D55E00" if mark == "x" else "black", label=name)
 ax.set(xlabel="claims checked, the most suspicious first", ylabel="frauds among them", ylim=(0, None), xlim=(0, 510))
-ax.set_title(f"{is_fraud[ranked.index[:100]].sum()} of the first hundred claims are fraud in truth", fontsize=11)
 ax.legend(fontsize=9)
+figure
+
+# %%
+# Found per hundred looked at
+# ---------------------------
+#
+# Each further hundred costs as much as the first, and finds less. Where a bar is near the dashed line, which is a
+# hundred claims taken at random, it is time to stop.
+
+figure = Figure(figsize=(7, 3), layout="constrained")
+ax = figure.subplots()
+for shift, kind, name, color in ((-0.2, "forest", "fit_forest", "#0072B2"), (0.2, "usual", "the usual way", "#999999")):
+    found = is_fraud[~known][orders[kind]][:600].reshape(6, 100).sum(axis=1)
+    ax.bar_label(ax.bar(np.arange(6) + shift, found, 0.4, color=color, label=name), fontsize=8)
+ax.axhline(100 * is_fraud[~known].mean(), color="0.4", linestyle="--", linewidth=1, label="at random")
+ax.set_xticks(range(6), [f"{100 * k + 1} to {100 * k + 100}" for k in range(6)], fontsize=8)
+ax.set(xlabel="places of the list", ylabel="frauds among the 100", ylim=(0, 72))
+ax.legend(fontsize=8, frameon=False)
 figure
 
 # %%

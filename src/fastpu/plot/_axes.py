@@ -67,19 +67,24 @@ def open_axes(ax: object, n: int, size: tuple[float, float]) -> tuple[list[Any],
 
 
 def with_legends(axes: list[Any], figure: Any, *, is_ours: bool, entry: float = 2.3) -> Any:
-    """Add a legend to all Axes with labelled artists, and return their figure.
+    """Add a legend to all Axes with labelled artists, and return their figure; what one has named, the next does not.
 
     Above Axes of ours it has columns of `entry` inches as far as they fit; those of the user's have a title there.
     """
+    named: set[str] = set()
     for ax in axes:
-        if not ax.get_legend_handles_labels()[0]:
+        handles, labels = ax.get_legend_handles_labels()
+        new = [(handle, label) for handle, label in zip(handles, labels, strict=True) if label not in named]
+        named.update(labels)
+        if not new:
             continue
+        entries = {"handles": [handle for handle, _ in new], "labels": [label for _, label in new]}
         if is_ours:
             columns = int(np.clip(ax.get_window_extent().width / figure.dpi / entry, 1, 4))
             place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": columns, "borderaxespad": 0.2}
-            ax.legend(**place, fontsize=8, frameon=False)
+            ax.legend(**entries, **place, fontsize=8, frameon=False)
         else:
-            ax.legend(loc="best", fontsize=7, framealpha=0.8)
+            ax.legend(**entries, loc="best", fontsize=7, framealpha=0.8)
     return figure
 
 
