@@ -6,12 +6,12 @@ set(FASTPU_CORE_SOURCES
     cpp/src/boosting/boost_state.cpp
     cpp/src/boosting/boosted_trees.cpp
     cpp/src/boosting/eval_auc.cpp
+    cpp/src/boosting/exact_features.cpp
     cpp/src/boosting/joined_boosted_rows.cpp
     cpp/src/boosting/joined_stump_rows.cpp
     cpp/src/boosting/local_boosted_rows.cpp
     cpp/src/boosting/local_stump_rows.cpp
-    cpp/src/boosting/logistic_losses.cpp
-    cpp/src/boosting/pnu_auc_loss.cpp
+    cpp/src/boosting/loss_formula.cpp
     cpp/src/boosting/stump_boost.cpp
     cpp/src/boosting/stump_ensemble.cpp
     cpp/src/boosting/stump_search.cpp
@@ -37,6 +37,7 @@ set(FASTPU_CORE_SOURCES
     cpp/src/linalg/row_pass.cpp
     cpp/src/linalg/tiled_blas.cpp
     cpp/src/path/elbow.cpp
+    cpp/src/path/linear_path.cpp
     cpp/src/path/path_polish.cpp
     cpp/src/path/path_rows.cpp
     cpp/src/path/path_start.cpp
@@ -45,6 +46,7 @@ set(FASTPU_CORE_SOURCES
     cpp/src/pual/box_gram.cpp
     cpp/src/pual/box_interior_point.cpp
     cpp/src/pual/pual.cpp
+    cpp/src/pual/pual_system.cpp
     cpp/src/risk/nnpu.cpp
     cpp/src/risk/upu.cpp
     cpp/src/svm/active_set.cpp

@@ -47,7 +47,14 @@ TESTS_OF = {
     "kernels/_kernels": ["test_kernel_machine.py", "test_svm_errors.py", "test_least_squares_scale.py"],
     "model/_lazy": ["test_model.py", "test_dask_boosted_trees.py", "-k", "lazy or lazily or large_model"],
     "model/_prior": ["test_pu_auc.py", "test_pu_criteria.py", "test_risk_errors.py"],
-    "tree/_fit": ["test_forest.py", "test_boosted_trees.py", "test_forest_categories.py"],
+    "tree/_binning": ["test_forest.py", "test_boosted_trees.py", "test_forest_categories.py"],
+    "tree/_init_model": ["test_forest.py", "test_boosted_trees_continued.py"],
+    "tree/_loss_and_prior": ["test_forest.py", "test_boosted_trees.py"],
+    "tree/_max_features": ["test_forest.py", "test_boosted_trees.py"],
+    "tree/_tree_arrays": ["test_forest.py", "test_boosted_trees_continued.py"],
+    "forest/_forest_options": ["test_forest.py", "test_auto_bags.py"],
+    "boosting/_boosted_trees_options": ["test_boosted_trees.py", "test_boosted_bags.py"],
+    "boosting/_rounds_by_folds": ["test_stump_boost_folds.py", "test_boosted_trees.py"],
     "tree/tree_ensemble": ["test_forest.py", "test_tree_ensemble.py", "test_lightgbm.py"],
 }
 #: What every method promises: what the tests of a module do not notice, these may.

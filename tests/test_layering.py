@@ -399,15 +399,15 @@ def test_planted_arrow_between_rooms_is_caught(path, line):
     ("file", "text"),
     [
         ("svm/bsvm.py", "from fastpu import _core\n_core.svm_path()"),
-        ("svm/bsvm.py", "if TYPE_CHECKING:\n    from fastpu._core import PathSolution"),
-        ("risk/upu.py", "def f():\n    return _core.PualDual"),
+        ("svm/bsvm.py", "if TYPE_CHECKING:\n    from fastpu._core import SvmPathResult"),
+        ("risk/upu.py", "def f():\n    return _core.solve_pual"),
     ],
 )
 def test_planted_use_of_the_core_is_caught(file, text):
     rooms = {
         "svm_path": "path",
-        "PathSolution": "path",
-        "PualDual": "pual",
+        "SvmPathResult": "path",
+        "solve_pual": "pual",
         "fit_upu": "risk",
         "kernel_scores": "kernels",
     }

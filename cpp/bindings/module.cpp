@@ -16,13 +16,13 @@ void bind_boosted_trees(py::module_& module);
 void bind_early_stopping(py::module_& module);
 void bind_stump_boost(py::module_& module);
 void bind_stump_ensemble(py::module_& module);
-void bind_tree_loss(const py::module_& module);
+void bind_tree_loss(py::module_& module);
 void bind_svm(py::module_& module);
 void bind_large_margin(const py::module_& module);
 void bind_upu(py::module_& module);
 void bind_nnpu(py::module_& module);
 void bind_knn_graph(py::module_& module);
-void bind_pual(const py::module_& module);
+void bind_pual(py::module_& module);
 void bind_svm_path(py::module_& module);
 
 }  // namespace fastpu

@@ -23,7 +23,7 @@ using fastpu::TreesView;
 
 BoostedTreesOptions options_of(Input& input) {
   BoostedTreesOptions options;
-  options.loss = input.one_of(fastpu::tree_loss_names());
+  options.loss = input.one_of(fastpu::tree_losses()).name;
   options.gamma = input.wrong(input.share());
   options.prior = input.wrong(input.flag() ? 0.5 : input.share());
   options.n_rounds = input.rarely(64) ? 0 : input.between(1, 4);
@@ -227,7 +227,8 @@ void run(Input& input) {
   const Matrix<T> x(input, n, input.between(1, 4));
   const BoostedTreesOptions options = options_of(input);
   Problem problem;
-  problem.labels = options.loss == "pnu_auc" ? labels_of(input, n, {1, 0, -1}) : labels_of(input, n, {1, 0});
+  problem.labels = fastpu::tree_loss_info(options.loss).takes_negatives ? labels_of(input, n, {1, 0, -1})
+                                                                        : labels_of(input, n, {1, 0});
   const bool are_repetitions = input.flag();
   if (input.flag()) {
     for (index_t i = 0; i < n; ++i) {

@@ -9,19 +9,19 @@ namespace {
 
 using namespace fuzz;
 using fastpu::PualDual;
-using fastpu::PualOptions;
+using fastpu::PualDualOptions;
 using fastpu::PualResult;
 using fastpu::PualStatus;
 using fastpu::Team;
 
-PualOptions options_of(Input& input) {
-  PualOptions options;
+PualDualOptions options_of(Input& input) {
+  PualDualOptions options;
   options.tol = input.wrong(input.one_of<double, 3>({1e-9, 1e-4, 1e-12}));
   options.max_iter = input.one_of<index_t, 4>({1, 30, 200, 300});
   return options;
 }
 
-void check_result(const PualResult& result, const PualOptions& options, double cost) {
+void check_result(const PualResult& result, const PualDualOptions& options, double cost) {
   for (const double alpha : result.alpha) FUZZ_CHECK(alpha >= 0 && alpha <= cost);
   FUZZ_CHECK(std::isfinite(result.objective) && std::isfinite(result.gap));
   if (result.status == PualStatus::gap) FUZZ_CHECK(result.gap <= options.tol * result.objective);
@@ -40,10 +40,10 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   accepted([&] {
     const PualDual dual({h.dense.data(), h.n, h.d}, blas, team);
     const double cost = input.wrong(input.positive());
-    const PualOptions options = options_of(input);
+    const PualDualOptions options = options_of(input);
     const PualResult result = dual.solve({cost}, options, {}, team)[0];
     check_result(result, options, cost);
-    const PualOptions others = options_of(input);
+    const PualDualOptions others = options_of(input);
     const PualResult again = dual.solve({input.positive(), cost}, others, {}, team)[1];
     check_result(again, others, cost);
     // Between each objective and its dual lies the least one, unless rounding of wild numbers is larger than either.

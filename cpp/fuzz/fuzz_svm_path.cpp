@@ -67,13 +67,15 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Team team(n_threads, {}, input.isa());
   const auto dense = x.dense_view();
   fastpu::SvmPathOptions options;
-  options.linear = is_dense && params.kind == KernelKind::linear && input.flag() ? &dense : nullptr;
+  const bool is_by_rows = params.kind == KernelKind::linear && input.flag();
   options.lam_min = input.flag() ? 0 : input.positive();
   options.max_events = input.one_of<index_t, 3>({3000, 1, 100});
   accepted([&] {
+    options.cache_bytes = input.rarely(8) ? input.one_of<index_t, 2>({0, 2000}) : 1 << 20;
     const auto kernel = is_dense ? make_kernel(dense, params, team) : make_kernel(x.csr_view(), params, team);
-    fastpu::KernelCache<double> cache(*kernel, input.rarely(8) ? input.one_of<index_t, 2>({0, 2000}) : 1 << 20);
-    const SvmPathResult result = svm_path(cache, problem, options, {}, team);
+    const fastpu::LinearRows given = is_dense ? fastpu::LinearRows(dense) : fastpu::LinearRows(x.csr_view());
+    const SvmPathResult result =
+        is_by_rows ? linear_svm_path(given, problem, options, {}, team) : svm_path(*kernel, problem, options, {}, team);
     const bool is_positive = params.kind == KernelKind::linear || params.kind == KernelKind::rbf;
     check_result(problem, result, input.is_plain(), is_positive);
   });

@@ -14,11 +14,12 @@ using fastpu::TreeLossTops;
 
 void run(Input& input) {
   TreeLossOptions options;
-  options.loss = input.one_of(fastpu::tree_loss_names());
+  options.loss = input.one_of(fastpu::tree_losses()).name;
   options.gamma = input.wrong(input.share());
   options.prior = input.wrong(input.share());
   const index_t n = input.n_rows(0);
-  const auto labels = options.loss == "pnu_auc" ? labels_of(input, n, {1, 0, -1}) : labels_of(input, n, {1, 0});
+  const auto labels = fastpu::tree_loss_info(options.loss).takes_negatives ? labels_of(input, n, {1, 0, -1})
+                                                                           : labels_of(input, n, {1, 0});
   std::vector<double> scores;
   std::vector<double> weights;
   std::vector<std::uint8_t> takes_part;

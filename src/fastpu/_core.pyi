@@ -56,57 +56,6 @@ class GridFit(_SvmFit):
     lowest_score: float
     highest_score: float
 
-class PathSolution(TypedDict):
-    status: str
-    heavier: int
-    start_alpha: NDArray[np.float64]
-    knots: NDArray[np.float64]
-    offsets: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    objective: NDArray[np.float64]
-    norm: NDArray[np.float64]
-    n_margin: NDArray[np.int64]
-    change_start: NDArray[np.int64]
-    change_row: NDArray[np.int32]
-    change_alpha: NDArray[np.float64]
-    event_knot: NDArray[np.int64]
-    event_kind: NDArray[np.uint8]
-    event_row: NDArray[np.int32]
-    violation: float
-
-class DualSolution(TypedDict):
-    alpha: NDArray[np.float64]
-    objective: float
-    gap: float
-    n_iter: int
-    status: str
-    iterations: NDArray[np.int64]
-    objectives: NDArray[np.float64]
-    gaps: NDArray[np.float64]
-
-class UpuSolution(TypedDict):
-    coef: NDArray[np.float64]
-    intercept: float
-    risks: NDArray[np.float64]
-    decrement: float
-    status: str
-
-class Net(TypedDict):
-    hidden_coef: NDArray[Any]
-    hidden_intercept: NDArray[Any]
-    coef: NDArray[Any]
-    intercept: float
-
-class NetTraining(TypedDict):
-    net: Net
-    risk: NDArray[np.float64]
-    positive: NDArray[np.float64]
-    negative: NDArray[np.float64]
-    n_reversed: NDArray[np.int64]
-    eval_risk: NDArray[np.float64]
-    best_epoch: int
-    status: str
-
 # The classes and functions of the core.
 
 # Structs of options. Each field is given by its name; one that is left out has the default of its C++ header.
@@ -294,6 +243,18 @@ class NnpuOptions:
     @property
     def early_stopping_rounds(self) -> int: ...
 
+class PualDualOptions:
+    def __init__(
+        self,
+        *,
+        tol: float = ...,
+        max_iter: int = ...,
+    ) -> None: ...
+    @property
+    def tol(self) -> float: ...
+    @property
+    def max_iter(self) -> int: ...
+
 class SmoOptions:
     def __init__(
         self,
@@ -333,6 +294,21 @@ class StumpBoostOptions:
     @property
     def early_stopping_rounds(self) -> int: ...
 
+class SvmPathOptions:
+    def __init__(
+        self,
+        *,
+        lam_min: float = ...,
+        max_events: int = ...,
+        cache_bytes: int = ...,
+    ) -> None: ...
+    @property
+    def lam_min(self) -> float: ...
+    @property
+    def max_events(self) -> int: ...
+    @property
+    def cache_bytes(self) -> int: ...
+
 class UpuOptions:
     def __init__(
         self,
@@ -354,6 +330,15 @@ class UpuOptions:
     @property
     def max_iter(self) -> int: ...
 
+class TreeLossOptions:
+    def __init__(self, *, loss: str = ..., gamma: float = ..., prior: float = ...) -> None: ...
+    @property
+    def loss(self) -> str: ...
+    @property
+    def gamma(self) -> float: ...
+    @property
+    def prior(self) -> float: ...
+
 class BinnedFeatures:
     @property
     def n_rows(self) -> int: ...
@@ -374,6 +359,8 @@ class BinnedFeatures:
     def same_cuts(self, other: BinnedFeatures) -> bool: ...
     def __getstate__(self) -> tuple[Any, ...]: ...
     def __setstate__(self, state: tuple[Any, ...]) -> None: ...
+
+class SearchedFeatures: ...
 
 class StumpBoostResult:
     @property
@@ -464,15 +451,25 @@ def solve_svm_grid(
     n_threads: int,
 ) -> list[tuple[list[GridFit], NDArray[np.float64]]]: ...
 
+class TreeLossInfo:
+    @property
+    def name(self) -> str: ...
+    @property
+    def takes_negatives(self) -> bool: ...
+    @property
+    def needs_gamma(self) -> bool: ...
+    @property
+    def needs_prior(self) -> bool: ...
+    @property
+    def is_by_row(self) -> bool: ...
+
 class TreeLoss:
     def __init__(
         self,
         labels: NDArray[np.int8],
         sample_weight: NDArray[np.float64] | None,
+        options: TreeLossOptions,
         *,
-        loss: str,
-        gamma: float,
-        prior: float,
         n_threads: int,
     ) -> None: ...
     def tops(self, scores: NDArray[np.floating], n_threads: int) -> NDArray[np.float64]: ...
@@ -582,18 +579,47 @@ def kernel_scores(
     *,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+def tree_losses() -> list[TreeLossInfo]: ...
 def tree_scores(
     matrix: _Matrix | BinnedFeatures, nodes: NDArray[np.void], tree_start: NDArray[np.int64],
     category_sets: NDArray[np.uint64], *, n_features: int, n_threads: int,
 ) -> NDArray[np.float64]: ...  # fmt: skip
 def stack_binned(parts: list[BinnedFeatures], n_threads: int) -> BinnedFeatures: ...
+def bin_at_every_threshold(
+    matrix: _Matrix,
+    sample_weight: NDArray[np.float64] | None,
+    categorical: NDArray[np.uint8] | None,
+    *,
+    most_distinct: int,
+    n_quantiles: int,
+    n_threads: int,
+) -> SearchedFeatures: ...
+
+_StumpCallback: TypeAlias = Callable[[int, int, float, int, float, float, float, float, float], bool]
+
 def stump_boost(
-    features: _Matrix | _Binned, labels: NDArray[np.int8] | None, sample_weight: NDArray[np.float64] | None,
-    categorical: NDArray[np.uint8] | None, options: StumpBoostOptions, *, max_bins: int, most_distinct: int,
+    features: BinnedFeatures | SearchedFeatures,
+    labels: NDArray[np.int8],
+    sample_weight: NDArray[np.float64] | None,
+    categorical: NDArray[np.uint8] | None,
+    options: StumpBoostOptions,
+    *,
     eval_set: _EvalSet | None,
-    callback: Callable[[int, int, float, int, float, float, float, float, float], bool] | None, n_threads: int,
-    exchange: Callable[[str, bytes], bytes] | None,
-) -> StumpBoostResult: ...  # fmt: skip
+    callback: _StumpCallback | None,
+    n_threads: int,
+) -> StumpBoostResult: ...
+def stump_boost_as_member(
+    features: BinnedFeatures,
+    labels: NDArray[np.int8] | None,
+    sample_weight: NDArray[np.float64] | None,
+    categorical: NDArray[np.uint8] | None,
+    options: StumpBoostOptions,
+    *,
+    exchange: Callable[[str, bytes], bytes],
+    eval_set: _EvalSet | None,
+    callback: _StumpCallback | None,
+    n_threads: int,
+) -> StumpBoostResult: ...
 def stump_scores(
     matrix: _Matrix | _Binned, features: NDArray[np.int32], thresholds: NDArray[np.float64],
     polarity: NDArray[np.int8], alphas: NDArray[np.float64], *, n_features: int, low: float,
@@ -604,17 +630,35 @@ def knn_search(
     x: _Matrix, n_neighbors: int, *, n_threads: int, method: str = ""
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 
-class PualDual:
-    def __init__(self, factor: NDArray[np.float64], *, n_threads: int) -> None: ...
-    def solve(
-        self,
-        costs: Sequence[float],
-        *,
-        tol: float,
-        max_iter: int,
-        callback: Callable[[int, int, float, float], bool] | None,
-    ) -> list[DualSolution]: ...
+class PualSolution:
+    @property
+    def alpha(self) -> NDArray[np.float64]: ...
+    @property
+    def half(self) -> NDArray[np.float64]: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def n_iter(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def iterations(self) -> NDArray[np.int64]: ...
+    @property
+    def objectives(self) -> NDArray[np.float64]: ...
+    @property
+    def gaps(self) -> NDArray[np.float64]: ...
 
+def factor_pual_system(
+    curvature: NDArray[np.float64], more: NDArray[np.float64], factor: NDArray[np.float64], *, C_unl: float, lam: float,
+    n_threads: int,
+) -> None: ...  # fmt: skip
+def solve_pual(
+    curvature: NDArray[np.float64], positives: NDArray[np.float64], factor: NDArray[np.float64],
+    costs: Sequence[float], options: PualDualOptions, *, C_unl: float, lam: float, n_unl: int, n_threads: int,
+    callback: Callable[[int, int, float, float], bool] | None,
+) -> list[PualSolution]: ...  # fmt: skip
 def kernel_matrix(
     x: _Matrix,
     y: _Matrix,
@@ -627,7 +671,48 @@ def tiled_product(a: NDArray[np.float64], b: NDArray[np.float64], *, n_threads: 
 def tiled_symmetric_product(
     a: NDArray[np.float64], b: NDArray[np.float64], *, n_threads: int
 ) -> NDArray[np.float64]: ...
-def tiled_solve(factor: NDArray[np.float64], b: NDArray[np.float64], *, n_threads: int) -> None: ...
+
+class UpuResult:
+    @property
+    def coef(self) -> NDArray[np.float64]: ...
+    @property
+    def intercept(self) -> float: ...
+    @property
+    def risks(self) -> NDArray[np.float64]: ...
+    @property
+    def decrement(self) -> float: ...
+    @property
+    def status(self) -> str: ...
+
+class Net:
+    def __init__(self, *, hidden_coef: Floats, hidden_intercept: Floats, coef: Floats, intercept: float) -> None: ...
+    @property
+    def hidden_coef(self) -> Floats: ...
+    @property
+    def hidden_intercept(self) -> Floats: ...
+    @property
+    def coef(self) -> Floats: ...
+    @property
+    def intercept(self) -> float: ...
+
+class NetTraining:
+    @property
+    def net(self) -> Net: ...
+    @property
+    def risk(self) -> NDArray[np.float64]: ...
+    @property
+    def positive(self) -> NDArray[np.float64]: ...
+    @property
+    def negative(self) -> NDArray[np.float64]: ...
+    @property
+    def n_reversed(self) -> NDArray[np.int64]: ...
+    @property
+    def eval_risk(self) -> NDArray[np.float64]: ...
+    @property
+    def best_epoch(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+
 def fit_nnpu(
     x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, start: Net, options: NnpuOptions, *,
     chosen: NDArray[np.int64] | None,
@@ -637,19 +722,46 @@ def fit_nnpu(
 def fit_upu(
     x: _Matrix, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, options: UpuOptions, *,
     callback: Callable[[int, float], bool] | None, n_threads: int,
-) -> UpuSolution: ...  # fmt: skip
+) -> UpuResult: ...  # fmt: skip
 def nnpu_scores(x: _Matrix, at: Net, *, n_threads: int) -> NDArray[np.float64]: ...
+
+class SvmPathResult:
+    @property
+    def status(self) -> str: ...
+    @property
+    def heavier(self) -> int: ...
+    @property
+    def start_alpha(self) -> NDArray[np.float64]: ...
+    @property
+    def knots(self) -> NDArray[np.float64]: ...
+    @property
+    def offsets(self) -> NDArray[np.float64]: ...
+    @property
+    def weights(self) -> NDArray[np.float64]: ...
+    @property
+    def objective(self) -> NDArray[np.float64]: ...
+    @property
+    def norm(self) -> NDArray[np.float64]: ...
+    @property
+    def n_margin(self) -> NDArray[np.int64]: ...
+    @property
+    def change_start(self) -> NDArray[np.int64]: ...
+    @property
+    def change_row(self) -> NDArray[np.int32]: ...
+    @property
+    def change_alpha(self) -> NDArray[np.float64]: ...
+    @property
+    def event_knot(self) -> NDArray[np.int64]: ...
+    @property
+    def event_kind(self) -> NDArray[np.uint8]: ...
+    @property
+    def event_row(self) -> NDArray[np.int32]: ...
+    @property
+    def violation(self) -> float: ...
+
 def svm_path(
-    data: _Matrix,
-    rows: NDArray[np.int64],
-    labels: NDArray[np.int8],
-    costs: NDArray[np.float64],
-    *,
-    kernel: KernelParams | None,
-    function: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]] | None,
-    lam_min: float,
-    max_events: int,
-    cache_bytes: int,
-    n_threads: int,
+    data: _Matrix, rows: NDArray[np.int64], labels: NDArray[np.int8], costs: NDArray[np.float64],
+    options: SvmPathOptions, *, kernel: KernelParams | None,
+    function: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]] | None, n_threads: int,
     callback: Callable[[int, int, float, int, float], bool] | None,
-) -> PathSolution: ...
+) -> SvmPathResult: ...  # fmt: skip

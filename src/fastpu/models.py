@@ -5,23 +5,21 @@
 
 from __future__ import annotations
 
-from fastpu.baselines.ls_auc import RankMachine
-from fastpu.boosting._boosted_trees import BoostedTreesRound
-from fastpu.boosting._stump_boost import BoostRound
+from fastpu.baselines.rank_machine import RankMachine
+from fastpu.boosting._boosted_trees_rounds import BoostedTreesRound
+from fastpu.boosting._stump_rounds import BoostRound
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.data.binned_features import BinnedFeatures
-from fastpu.forest._fit import ForestRound
+from fastpu.forest._forest_growth import ForestRound
 from fastpu.knn.knn_graph import KNNGraph
 from fastpu.mapping._loop import MappingRound
 from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
 from fastpu.model._check import BatchCheck, ColumnCheck, Shift
 from fastpu.model._model import Model
-from fastpu.path._fit import PathRound
-from fastpu.path.svm_path import SVMPath
-from fastpu.pual._arguments import PualRound
-from fastpu.pual.pual_machine import PualMachine
-from fastpu.risk._fit import RiskRound
-from fastpu.risk.risk_machine import RiskMachine, RiskNetwork
+from fastpu.path._points import PathRound
+from fastpu.path.path_model import SVMPath
+from fastpu.pual.pual_machine import PualMachine, PualRound
+from fastpu.risk.risk_machine import RiskMachine, RiskNetwork, RiskRound
 from fastpu.selection.select import Selection
 from fastpu.svm._margin_engine import MarginRound
 from fastpu.svm._solver import SvmRound

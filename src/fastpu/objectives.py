@@ -1,27 +1,29 @@
 """Losses for positive and unlabelled rows as custom objectives of LightGBM, XGBoost and CatBoost.
 
-Each function returns an `Objective`, which these libraries take as a custom objective. F are their raw scores. They get
-the derivatives of the loss times the number of rows (or the sum of the weights), so that their own parameters, such as
-the least sum of Hessians of a leaf, mean the same as for other losses.
+Each function returns an `Objective`, which is passed where these libraries take a function of the user. F stands for
+their raw scores. An objective gives them the derivatives of its loss times the number of rows, or the sum of the
+weights if rows have weights. So parameters of the libraries, such as the least sum of Hessians of a leaf, mean what
+they mean for other losses.
 """
 
 from __future__ import annotations
 
 import sys
 import weakref
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
+from fastpu.common._frozen import set_fields
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import LabelsLike
+from fastpu.common._types import LabelsLike, VectorLike
 from fastpu.data._coding import apply_codes, read_labels
 from fastpu.data._validate import check_sample_weight
 from fastpu.metrics import auc
@@ -34,8 +36,56 @@ def __dir__() -> list[str]:
     return __all__
 
 
-_BY_ROW = ("logistic", "upu")  # the derivatives of a row do not depend on the scores of other rows
+_INFO = {info.name: info for info in _core.tree_losses()}
 _ROWS_OF_A_THREAD = 4_000_000
+
+
+@dataclass(frozen=True)
+class _PnuAuc:
+    """The loss of `pnu_auc` and its parameter."""
+
+    gamma: float
+    name: ClassVar[str] = "pnu_auc"
+
+    def __post_init__(self) -> None:
+        set_fields(self, gamma=check_float("gamma", self.gamma, low=0, high=1))
+
+    def for_core(
+        self,
+        codes: NDArray[np.int8],  # noqa: ARG002 - the parameters of this loss depend on no rows
+        weights: NDArray[np.float64] | None,  # noqa: ARG002
+    ) -> _core.TreeLossOptions:
+        return _core.TreeLossOptions(loss=self.name, gamma=self.gamma)
+
+
+@dataclass(frozen=True)
+class _Logistic:
+    """The loss of `logistic`, which has no parameter."""
+
+    name: ClassVar[str] = "logistic"
+
+    def for_core(
+        self,
+        codes: NDArray[np.int8],  # noqa: ARG002
+        weights: NDArray[np.float64] | None,  # noqa: ARG002
+    ) -> _core.TreeLossOptions:
+        return _core.TreeLossOptions(loss=self.name)
+
+
+@dataclass(frozen=True)
+class _Upu:
+    """The loss of `upu` and its parameters; `prior` is that of the scenario, and checked."""
+
+    prior: float
+    scenario: str
+    name: ClassVar[str] = "upu"
+
+    def for_core(self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> _core.TreeLossOptions:
+        among_unlabeled = prior_by_labels(self.prior, self.scenario, codes, weights)
+        return _core.TreeLossOptions(loss=self.name, prior=among_unlabeled)
+
+
+_Loss: TypeAlias = _PnuAuc | _Logistic | _Upu
 
 
 class Objective:
@@ -49,23 +99,24 @@ class Objective:
     ``CatBoost``, ``CatBoostRegressor``          ``loss_function``; `logistic` and `upu` alone
     ===========================================  ==================================================================
 
-    Weights are taken from the library's data set. An objective can be pickled, and its deep copy is the object itself.
+    Rows have the weights of the library's data set. An objective pickles. Its deep copy is the object itself.
 
     Attributes
     ----------
     name : str
-        The function that made it.
+        The name of the function that made the objective.
     y : ndarray of int8, or None
-        The labels of the rows that it can be used for, +1, 0 and -1; None if it takes those of each data set.
+        The labels (+1, 0, -1) of the rows that the objective belongs to, or None if it belongs to no rows.
     params : dict
-        `gamma`, or `prior` and `scenario`, where the loss has it.
+        The parameters of the loss: `gamma` of `pnu_auc`, `prior` and `scenario` of `upu`.
     """
 
     no_jit = True  # CatBoost looks for it, and would compile the methods of Python otherwise
 
-    def __init__(self, name: str, y: object, params: dict[str, Any], n_threads: object):
-        self.name = name
-        self.params = params
+    def __init__(self, loss: _Loss, y: LabelsLike | None, n_threads: int | None):
+        self.name = loss.name
+        self.params: dict[str, Any] = asdict(loss)
+        self._loss = loss
         self.y = None if y is None else self._codes(y, "y")
         self._n_threads = None if n_threads is None else resolve_n_threads(n_threads)
         self._last: _BoundRows | None = None
@@ -83,7 +134,7 @@ class Objective:
         return self
 
     def __call__(
-        self, first: Any, second: Any, sample_weight: object = None
+        self, first: Any, second: Any, sample_weight: VectorLike | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the gradient and the Hessian of every row, for (scores, data set) or (labels, scores, weights).
 
@@ -100,7 +151,7 @@ class Objective:
         was_checked = self.y is not None and self._checked is not None and self._checked() is second
         labels, scores, weights = _read_call(first, second, sample_weight, wants_labels=not was_checked)
         collective = _collective_of(second)
-        if collective is not None and self.params.get("scenario") == "single_set":
+        if collective is not None and isinstance(self._loss, _Upu) and self._loss.scenario == "single_set":
             raise ValueError(
                 f"scenario must be 'case_control' for {self.name} in distributed training, where no worker knows how "
                 f"many rows there are, got 'single_set'; pass the share of positives among the unlabelled rows as prior"
@@ -116,7 +167,7 @@ class Objective:
         return core.derive(scores, tops, sums, threads)
 
     def metric(
-        self, first: Any, second: Any, sample_weight: object = None
+        self, first: Any, second: Any, sample_weight: VectorLike | None = None
     ) -> tuple[str, float] | tuple[str, float, bool]:
         """Return the AUC of the positive rows of any data set against its labelled negatives, or its unlabelled rows.
 
@@ -138,27 +189,31 @@ class Objective:
         Raises
         ------
         ValueError
-            For `pnu_auc`, whose derivatives need the scores of all rows: CatBoost calls this for some at a time. For
-            the same reason y must be given, and weights are refused.
+            For `pnu_auc`: its derivatives need the scores of all rows, and CatBoost calls this for some rows at a time.
+            For the same reason the objective must have been given `y`, and rows must have no weights.
         """
-        if self.name not in _BY_ROW:
+        if not _INFO[self.name].is_by_row:
+            by_row = [name for name in __all__ if name in _INFO and _INFO[name].is_by_row]
             raise ValueError(
-                f"CatBoost calls an objective with some rows at a time, and {self.name} needs the scores of all; use "
-                f"{' or '.join(_BY_ROW)}, or another library"
+                f"CatBoost calls an objective for some rows at a time, and {self.name} needs the scores of all rows; "
+                f"use {' or '.join(by_row)}, or another library"
             )
         if self.y is None:
-            raise ValueError(f"{self.name} must be given y for CatBoost, which calls it with some rows at a time")
+            raise ValueError(
+                f"{self.name} must be given y for CatBoost, which calls an objective for some rows at a time"
+            )
         if weights is not None:
             raise ValueError(
                 f"{self.name} takes no weights in CatBoost, because it would need those of all rows at once"
             )
         tops, sums = self._rows(None, self.y.size, None).of_zeros
-        core = self._core((np.asarray(targets) > 0).astype(np.int8), None, self._share(self.y, None), n_threads=1)
+        options = self._loss.for_core(self.y, None)
+        core = _core.TreeLoss((np.asarray(targets) > 0).astype(np.int8), None, options, n_threads=1)
         return -np.column_stack(core.derive(np.array(approxes, dtype=np.float64), tops, sums, 1))
 
     def _codes(self, labels: object, name: str) -> NDArray[np.int8]:
         codes = apply_codes(read_labels(labels, name), name)
-        if self.name != "pnu_auc" and np.any(codes == -1):
+        if not _INFO[self.name].takes_negatives and np.any(codes == -1):
             raise ValueError(
                 f"{name} must hold +1 (positive) and 0 (unlabelled) for {self.name}, got -1; if that means unlabelled, "
                 f"pass fastpu.as_labels(y, unlabeled=-1), and for labelled negatives use pnu_auc"
@@ -184,7 +239,8 @@ class Objective:
             elif labels is not None and np.size(labels) == codes.size == n_scores:
                 _check_same_order(codes, labels)
             checked = check_sample_weight(weights, codes.size) if n_scores == codes.size else None
-            core = self._core(codes, checked, self._share(codes, checked), self._threads_for(codes.size))
+            options = self._loss.for_core(codes, checked)
+            core = _core.TreeLoss(codes, checked, options, n_threads=self._threads_for(codes.size))
             rows = _BoundRows(core, codes.size, labels, weights)
         if n_scores != rows.n:
             hint = "; leave y out to take the labels of every data set" if self.y is not None else ""
@@ -197,22 +253,6 @@ class Objective:
         if self._n_threads is not None:
             return self._n_threads
         return min(resolve_n_threads(None), 1 + n_rows // _ROWS_OF_A_THREAD)
-
-    def _share(self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None) -> float:
-        """Return the prior among the unlabelled rows; any number where the loss has none."""
-        return prior_by_labels(self.params.get("prior"), self.params.get("scenario", "case_control"), codes, weights)
-
-    def _core(
-        self, codes: NDArray[np.int8], weights: NDArray[np.float64] | None, prior: float, n_threads: int
-    ) -> _core.TreeLoss:
-        return _core.TreeLoss(
-            codes,
-            weights,
-            loss=self.name,
-            gamma=self.params.get("gamma", 0.5),
-            prior=prior,
-            n_threads=n_threads,
-        )
 
 
 @dataclass
@@ -294,19 +334,20 @@ def pnu_auc(y: LabelsLike | None = None, *, gamma: float = 0.5, n_threads: int |
     r"""Return the AUC's exponential loss from positive, unlabelled and, if any, labelled negative rows.
 
     The loss is log R, R = gamma A_P B_N + (1 - gamma)/2 (A_P B_U + A_U B_N), with the means A_G of e^-F and B_G of e^F
-    over group G. Where one of the groups has no rows, R is the product of the other two. No prior is needed.
+    over group G. If one of the groups has no rows, R is the product of the means of the other two. No prior is needed.
 
     Parameters
     ----------
     y : array-like of shape (n,), optional
-        +1 positive, 0 unlabelled, -1 labelled negative; with booleans and 0/1 the rows are positive and unlabelled. The
-        objective can then be used for these rows only. By default the labels are those of the data set that the
-        library trains on, which cross-validation needs.
+        +1 is positive, 0 unlabelled, -1 labelled negative. Booleans and 0/1 mean positive and unlabelled. The objective
+        then belongs to these rows. By default the labels are those of the data set that the library trains on, which
+        cross-validation needs.
     gamma : float, default 0.5
-        In [0, 1]: the weight of the pairs of positive and labelled negative rows, if there are unlabelled rows too.
+        The weight, in [0, 1], of positive against labelled negative rows. It has no effect if y has no rows of one of
+        the groups.
     n_threads : int, optional
-        Most threads to use. By default one, and one more for every four million rows: LightGBM's and XGBoost's own
-        threads occupy the CPUs for some milliseconds after each tree.
+        The number of threads. By default it is one, and one more for every four million rows, since the threads of
+        LightGBM and XGBoost hold the CPUs for some milliseconds after each tree.
 
     Returns
     -------
@@ -338,24 +379,24 @@ def pnu_auc(y: LabelsLike | None = None, *, gamma: float = 0.5, n_threads: int |
     >>> bool(metrics.auc(y, model.predict(X)) > 0.9)
     True
     """
-    return Objective("pnu_auc", y, {"gamma": check_float("gamma", gamma, low=0, high=1)}, n_threads)
+    return Objective(_PnuAuc(gamma), y, n_threads)
 
 
 @answers_unknown_keywords
 def logistic(y: LabelsLike | None = None, *, n_threads: int | None = None) -> Objective:
     """Return the logistic loss of positive against unlabelled rows, each group of the same total weight.
 
-    The loss is mean_P log(1 + e^-F) + mean_U log(1 + e^F). Its minimiser over all functions is the logarithm of the
-    ratio of the two densities.
+    The loss is mean_P log(1 + e^-F) + mean_U log(1 + e^F). The function that minimises it is the logarithm of the ratio
+    of the densities of P and U.
 
     Parameters
     ----------
     y : array-like of shape (n,), optional
-        +1 positive, 0 unlabelled. The objective can then be used for these rows only. By default the labels are those
-        of the data set that the library trains on.
+        +1 is positive, 0 unlabelled. The objective then belongs to these rows. By default the labels are those of the
+        data set that the library trains on, which cross-validation needs.
     n_threads : int, optional
-        Most threads to use. By default one, and one more for every four million rows: LightGBM's and XGBoost's own
-        threads occupy the CPUs for some milliseconds after each tree.
+        The number of threads. By default it is one, and one more for every four million rows, since the threads of
+        LightGBM and XGBoost hold the CPUs for some milliseconds after each tree.
 
     Returns
     -------
@@ -364,7 +405,7 @@ def logistic(y: LabelsLike | None = None, *, n_threads: int | None = None) -> Ob
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described. The message names it.
+        If an argument is not as described. The message names the argument.
 
     Notes
     -----
@@ -377,7 +418,7 @@ def logistic(y: LabelsLike | None = None, *, n_threads: int | None = None) -> Ob
     >>> gradient, hessian
     (array([-1.5 ,  0.75,  0.75]), array([0.75 , 0.375, 0.375]))
     """
-    return Objective("logistic", y, {}, n_threads)
+    return Objective(_Logistic(), y, n_threads)
 
 
 @answers_unknown_keywords
@@ -391,18 +432,19 @@ def upu(
     Parameters
     ----------
     y : array-like of shape (n,), optional
-        +1 positive, 0 unlabelled. The objective can then be used for these rows only. By default the labels are those
-        of the data set that the library trains on.
+        +1 is positive, 0 unlabelled. The objective then belongs to these rows. By default the labels are those of the
+        data set that the library trains on, which cross-validation needs.
     prior : float
-        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows in ``"single_set"``.
+        P(Y = 1), in (0, 1): the share of positives among the unlabelled rows, or among all rows with
+        ``scenario="single_set"``.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some positives were labelled
-        later. With ``"single_set"`` `prior` is converted to the share among the unlabelled rows of each call, by their
-        weights if they have some. XGBoost's distributed training refuses ``"single_set"``, because a worker does not
-        know how many rows the others have.
+        What `prior` is a share of. "case_control": labelled and unlabelled rows were drawn apart, and `prior` is that
+        of the unlabelled rows. "single_set": all rows were drawn together, and some positives were then labelled.
+        `prior` is that of all rows, and is converted by the rows of each call and their weights. XGBoost's distributed
+        training refuses "single_set", as a worker does not know how many rows the others have.
     n_threads : int, optional
-        Most threads to use. By default one, and one more for every four million rows: LightGBM's and XGBoost's own
-        threads occupy the CPUs for some milliseconds after each tree.
+        The number of threads. By default it is one, and one more for every four million rows, since the threads of
+        LightGBM and XGBoost hold the CPUs for some milliseconds after each tree.
 
     Returns
     -------
@@ -411,12 +453,13 @@ def upu(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described. The message names it.
+        If an argument is not as described. The message names the argument.
 
     Notes
     -----
-    O(n) for each tree. The Hessian of positive rows is 0. So a leaf that holds only positive rows takes as large a step
-    as the library's L2 penalty allows: keep its least sum of Hessians in a leaf above 0.
+    O(n) for each tree.
+    Positive rows have no Hessian, so only the ridge of the library limits the value of a leaf of positive rows alone.
+    Keep the least sum of Hessians of a leaf above 0.
 
     References
     ----------
@@ -436,4 +479,4 @@ def upu(
     True
     """
     share, drawn_as = take_prior_in(scenario, prior)
-    return Objective("upu", y, {"prior": share, "scenario": drawn_as}, n_threads)
+    return Objective(_Upu(share, drawn_as), y, n_threads)

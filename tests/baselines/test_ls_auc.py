@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.baselines import ls_auc as _ls_auc
+from fastpu.baselines import _rank_models
 from fastpu.baselines._squared_pairs import PairLoss
 from fastpu.data._training_rows import TrainingRows
 from fastpu.data._validate import check_matrix
@@ -61,7 +61,7 @@ def test_conjugate_gradients_find_the_same(name, form, data, monkeypatch):
     fit = FITS[name]
     for weights in (None, np.random.default_rng(3).uniform(0.2, 3, len(y))):
         direct = fit(form(X), y, sample_weight=weights)
-        monkeypatch.setattr(_ls_auc, "_MOST_DIRECT", 0)
+        monkeypatch.setattr(_rank_models, "_MOST_DIRECT", 0)
         stepped = fit(form(X), y, sample_weight=weights)
         monkeypatch.undo()
         assert (stepped.status, stepped.converged) == ("tol", True)
@@ -176,7 +176,7 @@ def test_an_indefinite_system_is_recognised(kind):
 
 def test_conjugate_gradients_recognise_it_too(monkeypatch):
     X, y = indefinite_rows()
-    monkeypatch.setattr(_ls_auc, "_MOST_DIRECT", 2)
+    monkeypatch.setattr(_rank_models, "_MOST_DIRECT", 2)
     with pytest.warns(fastpu.exceptions.ConvergenceWarning, match="fit_pnu_auc: the objective has no minimum"):
         model = fastpu.baselines.fit_pnu_auc(X, y, prior=0.8, eta=1.0)
     assert (model.status, model.converged) == ("indefinite", False)
@@ -221,7 +221,7 @@ def test_features_whose_squares_vanish_are_reported(data):
 
 def test_steps_that_are_not_enough_are_reported(data, monkeypatch):
     X, y = data
-    monkeypatch.setattr(_ls_auc, "_MOST_DIRECT", 0)
+    monkeypatch.setattr(_rank_models, "_MOST_DIRECT", 0)
     with pytest.warns(fastpu.exceptions.ConvergenceWarning, match=r"fit_ls_auc: all max_iter = 1 steps were taken"):
         model = fastpu.baselines.fit_ls_auc(X, y, max_iter=1)
     assert (model.status, model.converged, model.n_iter) == ("max_iter", False, 1)
@@ -238,6 +238,6 @@ def test_scores_in_the_wrong_order_are_reported():
     """PU-AUC does not look at the negative rows, which are on the side of the positive ones here."""
     X, y = np.array([[0.0], [0.1], [-1.0], [-1.2], [5.0], [6.0]]), [1, 1, 0, 0, -1, -1]
     with pytest.warns(
-        fastpu.exceptions.DegenerateModelWarning, match="calls 0 of 6 training rows positive, as its scores order"
+        fastpu.exceptions.DegenerateModelWarning, match="calls 0 of 6 training rows positive, because its scores"
     ):
         fastpu.baselines.fit_pnu_auc(X, y, prior=0.3, eta=1)

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.baselines import ls_auc as _ls_auc
+from fastpu.baselines import _rank_models
 from fastpu.common._methods import function_of
 from helpers import refused
 from ls_auc_cases import FITS, assert_same, each_fit, pnu_rows
@@ -139,7 +139,7 @@ def test_overflow_is_refused(data, monkeypatch):
     words = "squares can be added up for fit_ls_auc"
     for scale in (1e160, 1e307):
         refused(ValueError, words, fastpu.baselines.fit_ls_auc, X * scale, y)
-        monkeypatch.setattr(_ls_auc, "_MOST_DIRECT", 0)
+        monkeypatch.setattr(_rank_models, "_MOST_DIRECT", 0)
         refused(ValueError, words, fastpu.baselines.fit_ls_auc, X * scale, y)
         monkeypatch.undo()
     X = X.copy()

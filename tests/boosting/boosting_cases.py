@@ -185,22 +185,25 @@ def assert_same_numbers(model, oracle) -> None:
 
 def run_together(members, lead):
     """Return what `lead` returns as the driver of a fit, whose other members are functions of `exchange` in threads."""
-    from fastpu.dask._members import Holding, Meeting, take_part
+    from fastpu.dask._members import Meeting, take_part
+    from fastpu.dask._worker_rows import WorkerRows
 
-    key, nobody = b"key", Holding(None)
+    key, nobody = b"key", WorkerRows(None, np.empty(0, np.int8), None)
     meeting = Meeting(len(members), key)
-    told = deque()
+    answers = deque()
 
     def follow(*_):
-        if not told:
-            told.extend(asyncio.run(meeting.told()))
-        if not told:
+        if not answers:
+            answers.extend(asyncio.run(meeting.answers()))
+        if not answers:
             raise EOFError
-        return told.popleft()
+        return answers.popleft()
 
     with ThreadPoolExecutor(len(members)) as pool:
         others = [
-            pool.submit(take_part, nobody, meeting.address(), place, key, lambda _, exchange, m=member: m(exchange))
+            pool.submit(
+                take_part, nobody, meeting.address(), place, key, lambda _, exchange, __, m=member: m(exchange), 1
+            )
             for place, member in enumerate(members)
         ]
         try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import inspect
+from dataclasses import fields
 from functools import partial
 
 import numpy as np
@@ -11,13 +12,13 @@ import pytest
 import fastpu
 from boosting_cases import run_together
 from fastpu import _core
-from fastpu.boosting import _boosted_trees
+from fastpu.boosting._boosted_trees_options import BoostedTreesOptions
 from fastpu.tree.tree_ensemble import packed
 from tree_cases import pnu_rows
 
 pytest.importorskip("distributed")  # the driver's side is that of fastpu.dask
-from fastpu.dask._boosted_fit import _Rounds, _Trees
-from fastpu.dask._members import Holding
+from fastpu.dask._boosted_rounds import MemberRounds, RoundsSoFar
+from fastpu.dask._worker_rows import WorkerRows
 
 #: Sums that are halved are rounded to other units, about 2^-31 of the sum over all rows.
 HALVED = 1e-6
@@ -35,10 +36,12 @@ def fit_shards(
     bins, y, n_parts, *, seed, n_rounds, sample_weight=None, before=None, are_many=False, n_at_once=100, **options
 ):
     """Boost the rows in parts of random sizes, or of the same size; return the trees, with those of `before`."""
-    given = {"loss": "pnu_auc", "prior": None, "scenario": "case_control", "gamma": 0.5, "learning_rate": 0.05}
-    given |= {"max_leaves": 4, "max_depth": None, "min_leaf_rows": None, "min_leaf_hessian": 1e-3, "lam": 10.0}
-    given |= {"n_bags": 1, "bag_ratio": "auto", "subsample_unl": 1.0, "max_features": "all"}
-    settings = _boosted_trees.check_settings({**given, **options})
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(fastpu.fit_boosted_trees).parameters.items()
+        if name in {field.name for field in fields(BoostedTreesOptions)}
+    }
+    checked = BoostedTreesOptions(**{**defaults, **options})
     cuts = np.sort(np.random.default_rng(n_parts).integers(0, len(y), n_parts - 1))
     parts = [rows for rows in np.split(np.arange(len(y)), cuts) if rows.size]
     if are_many:
@@ -46,26 +49,28 @@ def fit_shards(
     labels = np.asarray(y, dtype=np.int8)
     is_unl = (labels == 0) & (True if sample_weight is None else sample_weight > 0)
     numbers = np.cumsum(is_unl).astype(np.uint32) - 1
-    training = _boosted_trees.BoostingRun(settings, settings.prior or 0.5, seed, 1)
     n_all = n_rounds + (0 if before is None else before.n_trees)
-    unlabeled = np.array([0, is_unl.sum()])
+    unlabelled = np.array([0, is_unl.sum()])
 
-    def rounds(n_threads=1):
-        own = replace(training, n_threads=n_threads)
-        return _Rounds(own, _Trees.of(before), unlabeled, n_all, n_at_once)
+    def rounds():
+        so_far = RoundsSoFar() if before is None else RoundsSoFar.of_model(before)
+        return MemberRounds(checked, checked.prior or 0.5, seed, so_far, unlabelled, n_all, n_at_once)
+
+    def make(mine, features, rows, numbers, n_threads, exchange):
+        exchange = of_many(exchange) if are_many else exchange
+        member = mine.member(features, mine.so_far, exchange, n_threads, rows=rows, numbers=numbers)
+        while mine.so_far.is_open(n_all):
+            mine.so_far.add(mine.next_rounds(member, mine.so_far, features.n_features, n_threads))
 
     def member(k, rows):
         weights = None if sample_weight is None else sample_weight[rows]
-        own = Holding(bins[rows], labels[rows], weights)
-        make = partial(rounds(1 + k % 2).make, own, numbers[rows][is_unl[rows]])
-        return lambda exchange: make(of_many(exchange) if are_many else exchange)
+        own = WorkerRows(bins[rows], labels[rows], weights)
+        return partial(make, rounds(), own.features, own, numbers[rows][is_unl[rows]], 1 + k % 2)
 
-    made = rounds()
+    driver = rounds()
     members = [member(k, rows) for k, rows in enumerate(parts)]
-    run_together(
-        members, lambda exchange: made.make(Holding(bins[:1]), None, of_many(exchange) if are_many else exchange)
-    )
-    return made.trees
+    run_together(members, partial(make, driver, bins[:1], None, None, 1))
+    return driver.so_far
 
 
 def assert_same_bits(grown, model):

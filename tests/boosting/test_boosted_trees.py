@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastpu
-from fastpu.boosting._boosted_trees import WITH_PRIOR, LossName
+from fastpu.boosting._boosted_trees_options import LOSSES_WITH_PRIOR, LossName
 from fastpu.data._folds import stratified_folds
 from fastpu.tree.tree_ensemble import TreeEnsemble
 from helpers import refused
@@ -21,7 +21,7 @@ from tree_cases import assert_same_trees, fit, mixed_frame, pnu_rows, pu_rows, s
 # A few trees on a few rows may call all rows the same, of which a warning tells.
 pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
 
-LOSSES = {loss: {"prior": 0.25} if loss in WITH_PRIOR else {} for loss in get_args(LossName)}
+LOSSES = {loss: {"prior": 0.25} if loss in LOSSES_WITH_PRIOR else {} for loss in get_args(LossName)}
 GROWTH = {
     "defaults": {},
     "small leaves": {"min_leaf_rows": 1, "max_leaves": 12, "min_leaf_hessian": 0.0, "lam": 0.1},

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu import _core
-from fastpu.tree._fit import fingerprint_of, fingerprint_of_parts
+from fastpu.tree._fingerprint import fingerprint_of, fingerprint_of_parts
 from helpers import refused
 from tree_cases import fit, mixed_frame, pu_rows
 

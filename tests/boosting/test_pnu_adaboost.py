@@ -80,7 +80,7 @@ ONE_CLASS = [
 def test_a_gamma_that_leaves_one_class_only_is_refused(groups, gamma, pair, by_weight):
     problem = make_problem(np.random.default_rng(10), n=50, d=2, groups="PNU" if by_weight else groups)
     weights = np.isin(problem.y, GROUPS[groups]).astype(float) if by_weight else None
-    words = f"y must hold {pair} rows for fit_pnu_adaboost with gamma = {gamma}, which takes no others, got .*0 "
+    words = f"y must hold {pair} rows for fit_pnu_adaboost with gamma = {gamma}, which reads no others, got .*0 "
     with pytest.raises(ValueError, match=words) as info:
         fastpu.baselines.fit_pnu_adaboost(problem.X, problem.y, gamma=gamma, sample_weight=weights)
     assert ("of positive weight" in str(info.value)) == by_weight

@@ -158,7 +158,7 @@ def test_folds_that_want_more_rounds_get_them(data):
 def test_rounds_that_run_out_in_the_folds_are_reported(fit, data):
     X, y = data
     with pytest.warns(
-        fastpu.exceptions.ConvergenceWarning, match="all 4 rounds before early stopping ended it"
+        fastpu.exceptions.ConvergenceWarning, match="all 4 rounds before early stopping ended the fit"
     ) as caught:
         model = fit(X, y, n_rounds=4, early_stopping_rounds=50, random_state=0)
     (message,) = [str(warning.message) for warning in caught]

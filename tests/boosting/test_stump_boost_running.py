@@ -28,7 +28,7 @@ def test_no_more_threads_run_than_were_allowed(n_threads, wide):
     time.sleep(0.05)
     before, seen = count(), []
     fastpu.fit_pnu_auc_boost(X, y, n_rounds=6, n_threads=n_threads, callback=lambda info: seen.append(count()))
-    assert max(seen) == before + n_threads - 1
+    assert before + min(n_threads, 3) - 1 <= max(seen) <= before + n_threads - 1  # there is work for three
     deadline = time.monotonic() + 60
     while count() != before and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -21,7 +21,7 @@ def test_a_rule_that_did_not_end_the_fit_is_reported(fit, data):
     X, y = data
     valid = (X[y != 0], y[y != 0])
     with pytest.warns(
-        fastpu.exceptions.ConvergenceWarning, match="all 4 rounds before stop_tol = 0.001 ended it"
+        fastpu.exceptions.ConvergenceWarning, match="all 4 rounds before stop_tol = 0.001 ended the fit"
     ) as caught:
         model = fit(X, y, n_rounds=4, stop_tol=1e-3)
     assert (model.status, model.converged) == ("n_rounds", False)
@@ -29,7 +29,7 @@ def test_a_rule_that_did_not_end_the_fit_is_reported(fit, data):
     assert f"{model.deltas[-1]:.3g}" in message
     assert "eval_set" not in message
     with pytest.warns(
-        fastpu.exceptions.ConvergenceWarning, match="all 4 rounds before early stopping ended it"
+        fastpu.exceptions.ConvergenceWarning, match="all 4 rounds before early stopping ended the fit"
     ) as caught:
         model = fit(X, y, n_rounds=4, eval_set=valid, early_stopping_rounds=50)
     (message,) = [str(warning.message) for warning in caught]
@@ -38,7 +38,8 @@ def test_a_rule_that_did_not_end_the_fit_is_reported(fit, data):
     assert message.endswith("and 50 rounds must pass without a better one; raise n_rounds")
     assert "stop_tol" not in message
     with pytest.warns(
-        fastpu.exceptions.ConvergenceWarning, match=r"before early stopping or stop_tol = 0.001 ended it.*;.*; raise"
+        fastpu.exceptions.ConvergenceWarning,
+        match=r"before early stopping or stop_tol = 0.001 ended the fit.*;.*; raise",
     ):
         fit(X, y, n_rounds=4, eval_set=valid, early_stopping_rounds=50, stop_tol=1e-3)
 

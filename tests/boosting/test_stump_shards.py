@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 
 import numpy as np
 import pytest
@@ -12,8 +11,9 @@ import fastpu
 from boosting_cases import run_together
 
 pytest.importorskip("distributed")  # the driver's side is that of fastpu.dask
-from fastpu.dask._members import Holding
-from fastpu.dask.stump_boost import _make_rounds
+from fastpu.boosting._stump_options import StumpOptions
+from fastpu.dask._worker_rows import WorkerRows
+from fastpu.dask.stump_boost import boost_as_member, follow_members
 
 ROUNDS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "objective", "category_sets")
 
@@ -21,27 +21,37 @@ ROUNDS = ("features", "thresholds", "polarity", "alphas", "deltas", "z", "object
 def fit_shards(
     bins, y, n_parts, *, n_rounds, sample_weight=None, step="jensen", gamma=0.5, loss="auc", exchange_as=None
 ):
-    """Boost the rows, dealt out to so many parts; return the result and how often the members brought what."""
+    """Boost the rows, dealt out to so many parts; return the result and how often the members called each operation."""
     part_of = np.random.default_rng(n_parts).integers(0, n_parts, len(y))
     parts = [rows for rows in (np.flatnonzero(part_of == k) for k in range(n_parts)) if rows.size]
     labels = np.asarray(y, dtype=np.int8)
-    options = {"loss": loss, "gamma": gamma, "rho": 0.01, "step": step, "n_rounds": n_rounds}
-    rounds = partial(_make_rounds, {**options, "early_stopping_rounds": 0})
-    brought = Counter()
+    options = StumpOptions(
+        function="test",
+        title="test",
+        own_params=(),
+        loss=loss,
+        gamma=gamma,
+        rho=0.01,
+        step=step,
+        n_rounds=n_rounds,
+        stop_tol=1e-9,
+        early_stopping_rounds=None,
+    )
+    calls = Counter()
 
     def member(k, rows):
         weights = None if sample_weight is None else sample_weight[rows]
-        holding = Holding(bins[rows], labels[rows], weights)
-        return lambda exchange: rounds(holding, exchange, 1 + k % 2)
+        own = WorkerRows(bins[rows], labels[rows], weights)
+        return lambda exchange: boost_as_member(options, own, exchange, 1 + k % 2)
 
     def lead(exchange):
-        def noted(how, part):
-            brought[how] += 1
-            return exchange(how, part)
+        def counted(operation, own):
+            calls[operation] += 1
+            return exchange(operation, own)
 
-        return rounds(Holding(bins[:1]), noted if exchange_as is None else exchange_as(exchange), 2)
+        return follow_members(options, bins[:1], None, counted if exchange_as is None else exchange_as(exchange))
 
-    return run_together([member(k, rows) for k, rows in enumerate(parts)], lead), brought
+    return run_together([member(k, rows) for k, rows in enumerate(parts)], lead), calls
 
 
 def assert_same_bits(found, model):
@@ -70,9 +80,9 @@ def test_same_bits_for_any_partition(weighted, max_bins):
     bins = fastpu.bin_features(X, max_bins=max_bins, sample_weight=weights)
     model = fastpu.fit_pnu_auc_boost(bins, y, sample_weight=weights, n_rounds=150, n_threads=2)
     for n_parts in (1, 5):
-        found, brought = fit_shards(bins, y, n_parts, n_rounds=150, sample_weight=weights)
+        found, calls = fit_shards(bins, y, n_parts, n_rounds=150, sample_weight=weights)
         assert_same_bits(found, model)
-        assert brought["largest"] > 1  # weights were set afresh
+        assert calls["largest"] > 1  # weights were set afresh
 
 
 @pytest.mark.parametrize("groups", [(1, 0, 0), (0, 0, -1), (1, -1, -1)], ids=str)

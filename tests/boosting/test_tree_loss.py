@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
 from fastpu import _core
-from fastpu.boosting._boosted_trees import LOSSES
+from fastpu.boosting._boosted_trees_options import LossName
 from oracles import tree_loss as oracle
 
 #: Sums of some thousands of numbers, of which each is exact to some 1e-16.
 TOL = 1e-12
 OPTIONS = {"gamma": 0.7, "prior": 0.3}
 
+INFOS = {info.name: info for info in _core.tree_losses()}
+LOSSES = tuple(INFOS)
 each_loss = pytest.mark.parametrize("loss", LOSSES)
+
+
+def test_the_losses_of_the_core_are_those_that_boosted_trees_offer():
+    assert set(get_args(LossName)) == set(LOSSES)
 
 
 def problem(loss: str, *, n: int = 2003, labels=None, shift: float = 0.0, seed: int = 0):
     rng = np.random.default_rng(seed)
-    y = rng.choice(labels or ((1, 0, -1) if loss == "pnu_auc" else (1, 0)), size=n).astype(np.int8)
+    y = rng.choice(labels or ((1, 0, -1) if INFOS[loss].takes_negatives else (1, 0)), size=n).astype(np.int8)
     f = 2 * rng.normal(size=n) + shift * np.where(y == 1, 1, -1)
     return y, f, rng.integers(0, 4, size=n) * 0.7
 
 
 def derive(loss: str, y, f, w, *, n_threads: int = 1):
-    core = _core.TreeLoss(y, w, loss=loss, **OPTIONS, n_threads=n_threads)
+    core = _core.TreeLoss(y, w, _core.TreeLossOptions(loss=loss, **OPTIONS), n_threads=n_threads)
     tops = core.tops(f, n_threads)
     sums = core.sums(f, tops, n_threads)
     return core.objective(tops, sums), *core.derive(f, tops, sums, n_threads)
@@ -50,10 +58,10 @@ def test_core_equals_oracle(loss, labels, weighted, shift):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_derivatives_alone_have_the_bits_of_those_by_steps(loss, weighted):
     """Also where pnu_auc has two groups alone."""
-    for labels in ((1, 0, -1), (1, 0), (1, -1), (0, -1)) if loss == "pnu_auc" else ((1, 0),):
+    for labels in ((1, 0, -1), (1, 0), (1, -1), (0, -1)) if INFOS[loss].takes_negatives else ((1, 0),):
         y, f, w = problem(loss, n=20_003, labels=labels)
         weights = w if weighted else None
-        core = _core.TreeLoss(y, weights, loss=loss, **OPTIONS, n_threads=1)
+        core = _core.TreeLoss(y, weights, _core.TreeLossOptions(loss=loss, **OPTIONS), n_threads=1)
         for scores in (f, f + 3.0 * np.where(y == 1, 1, -1), f, 40 * f):
             expected = derive(loss, y, scores, weights)[1:]
             for n_threads in (1, 3):
@@ -63,7 +71,7 @@ def test_derivatives_alone_have_the_bits_of_those_by_steps(loss, weighted):
 @each_loss
 def test_derivatives_that_are_held_are_not_written_over(loss):
     y, f, _ = problem(loss)
-    core = _core.TreeLoss(y, None, loss=loss, **OPTIONS, n_threads=1)
+    core = _core.TreeLoss(y, None, _core.TreeLossOptions(loss=loss, **OPTIONS), n_threads=1)
     held = [core.derive_alone(scale * f, 1) for scale in (1.0, 0.5, 2.0, 0.25)]
     del held[1], core
     for scale, found in zip((1.0, 2.0, 0.25), held, strict=True):

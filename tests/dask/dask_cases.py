@@ -36,7 +36,7 @@ def assert_same_model(found, expected):
     """All fields of the models are equal, arrays bit by bit."""
     for field in dataclasses.fields(expected):
         if field.name == "profile":
-            continue  # fits on Dask keep none
+            continue  # that of a fit on Dask is of bins
         one, other = getattr(found, field.name), getattr(expected, field.name)
         if field.name == "history":
             assert one.keys() == other.keys()

@@ -28,7 +28,8 @@ from dask_cases import (  # noqa: E402 - Dask may be absent
     local_cluster,
     rows,
 )
-from fastpu.dask._boosted_fit import BoostedFit  # noqa: E402 - Dask may be absent
+from fastpu.dask._boosted_growth import LostWorkers  # noqa: E402 - Dask may be absent
+from fastpu.dask._boosted_rounds import first_unlabelled  # noqa: E402 - Dask may be absent
 
 FIT = {"n_rounds": 6, "learning_rate": 0.2, "random_state": 3}
 
@@ -133,41 +134,32 @@ def test_weights_are_checked_in_each_partition_and_together(client, weights, kin
 
 
 def test_rows_that_are_drawn_need_numbers_of_32_bits():
-    data = SimpleNamespace(census=SimpleNamespace(groups=[(1, 2**31, 0), (1, 2**31, 0)]))
-    training = SimpleNamespace(settings=SimpleNamespace(subsample_unl=0.5))
     with pytest.raises(ValueError, match="subsample_unl must be 1 for more than 4294967295 unlabelled rows, got 429"):
-        BoostedFit(data, training, SimpleNamespace(before=None), 9, None)
+        first_unlabelled(SimpleNamespace(subsample_unl=0.5), [2**31, 2**31])
 
 
-class LosesWorkers(BoostedFit):
-    """A fit of nothing, whose workers are lost again and again; some times a round was saved before."""
-
-    def __init__(self, saved):
-        self._trees, self._left, self._path = SimpleNamespace(n_trees=0), list(saved), "file"
-        self._data = SimpleNamespace(client=self, hold=lambda: self)
-
-    def nthreads(self):
-        return {"a worker": 1}
-
-    def close(self):
-        pass
-
-    def _make_rounds(self, *_):
-        if self._left:
-            self._trees.n_trees += self._left.pop(0)
-            raise fastpu.dask.WorkerLostError("gone")
-
-    def _model(self, *_):
-        return "model"
+@pytest.mark.parametrize(("saved", "goes_on"), [([0, 0, 0, 1, 0, 0, 0], True), ([1, 0, 0, 0, 0], False)])
+def test_workers_that_are_lost_again_and_again_end_the_fit_unless_rounds_are_saved(saved, goes_on):
+    client, error, n_trees = SimpleNamespace(nthreads=lambda: {"a worker": 1}), fastpu.dask.WorkerLostError("gone"), 0
+    lost = LostWorkers(client, object(), n_trees)
+    for n_more in saved[: len(saved) if goes_on else -1]:
+        n_trees += n_more
+        with pytest.warns(RuntimeWarning, match=f"gone; the fit goes on from round {n_trees}"):
+            lost.go_on(error, n_trees)
+    if not goes_on:
+        with pytest.raises(fastpu.dask.WorkerLostError):
+            lost.go_on(error, n_trees)
 
 
-def test_workers_that_are_lost_again_and_again_end_the_fit_unless_rounds_are_saved():
-    with pytest.warns(RuntimeWarning, match="gone; the fit goes on from round"):
-        assert LosesWorkers([0, 0, 0, 1, 0, 0, 0]).run(None, {}) == "model"
-    fit = LosesWorkers([1, 0, 0, 0, 0])
-    with pytest.warns(RuntimeWarning, match="gone; the fit goes on"), pytest.raises(fastpu.dask.WorkerLostError):
-        fit.run(None, {})
-    assert not fit._left
+def test_without_workers_or_a_checkpoint_a_fit_does_not_go_on():
+    error = fastpu.dask.WorkerLostError("gone")
+    with pytest.raises(fastpu.dask.WorkerLostError):
+        LostWorkers(SimpleNamespace(nthreads=lambda: {"a worker": 1}), None, 0).go_on(error, 5)
+    lost = LostWorkers(SimpleNamespace(nthreads=dict), object(), 0)
+    with pytest.warns(RuntimeWarning, match="gone"):
+        lost.go_on(error, 5)
+    with pytest.raises(fastpu.dask.WorkerLostError):
+        lost.go_on(error, 5)
 
 
 def test_without_a_client_it_says_what_to_do(monkeypatch):

@@ -13,7 +13,7 @@ from fastpu.data._validate import check_matrix
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
 
-from fastpu.dask import _binning  # noqa: E402 - Dask may be absent
+from fastpu.dask import _census, _cuts  # noqa: E402 - Dask may be absent
 from fastpu.dask._collections import read_rows  # noqa: E402 - Dask may be absent
 
 
@@ -34,7 +34,7 @@ def test_cuts_are_those_of_all_rows_together(client, monkeypatch, max_bins, weig
     rng = np.random.default_rng([1, max_bins])
     problem = make_problem(rng, n=900, d=14, weighted=weighted)
     if at_once is not None:
-        monkeypatch.setattr(_binning, "_columns_at_once", lambda *_: at_once)
+        monkeypatch.setattr(_cuts, "_columns_at_once", lambda *_: at_once)
     parts = [np.arange(0), *parts_of(rng, 900, 4)]
     labels, weights = (
         [dask.delayed(values[part]) for part in parts] if values is not None else None
@@ -43,7 +43,7 @@ def test_cuts_are_those_of_all_rows_together(client, monkeypatch, max_bins, weig
     for matrix in (problem.X, in_float32(problem.X), to_csr(problem.X)):
         bins = fastpu.bin_features(matrix, max_bins=max_bins, sample_weight=problem.weights)
         rows = read_rows([dask.delayed(matrix[part]) for part in parts], labels, weights)
-        form = _binning.find_form(client, rows, _binning.take_census(client, rows), max_bins)
+        form = _cuts.find_form(client, rows, _census.take_census(client, rows), max_bins)
         for name in ("cut_starts", "cut_values", "bin_values"):
             np.testing.assert_array_equal(getattr(form._native, name), getattr(bins._native, name))
 

@@ -79,7 +79,7 @@ def in_cluster(monkeypatch, security, scheme="tls"):
 
 
 def exchange(address, place):
-    with closing(_meeting.come(address, place, KEY)) as line:
+    with closing(_meeting.connect(address, place, KEY)) as line:
         line.send(b"a" + np.int64(place + 1).tobytes())
         return int(np.frombuffer(line.receive(), np.int64)[0])
 
@@ -101,7 +101,7 @@ def test_a_peer_without_a_certificate_of_the_cluster_is_sent_away(monkeypatch, s
     meeting = _meeting.Meeting(2, KEY)
     in_cluster(monkeypatch, None if security is None else security_of(security), scheme)
     with pytest.raises(ConnectionError, match="a Dask worker cannot reach port"):  # although it has the key
-        _meeting.come(meeting.address(), 0, KEY)
+        _meeting.connect(meeting.address(), 0, KEY)
     assert_goes_on(monkeypatch, meeting, 2)
 
 
@@ -126,7 +126,7 @@ def test_a_member_speaks_to_nobody_without_a_certificate_of_the_cluster(monkeypa
     meeting = _meeting.Meeting(1, KEY)
     in_cluster(monkeypatch, security_of("the cluster"))
     with pytest.raises(ConnectionError, match="with certificates that the other one takes"):
-        _meeting.come(meeting.address(), 0, KEY)
+        _meeting.connect(meeting.address(), 0, KEY)
     meeting.end()
 
 
@@ -151,7 +151,7 @@ def test_what_members_send_cannot_be_read_on_the_way(monkeypatch):
 
         passing = pool.submit(pass_on)
         text = b"the sums of some rows, in clear"
-        with closing(_meeting.come(between.getsockname(), 0, KEY)) as line:
+        with closing(_meeting.connect(between.getsockname(), 0, KEY)) as line:
             line.send(b"j" + text)
             assert line.receive() == text
         passing.result(timeout=HANG_SECONDS)
@@ -162,7 +162,7 @@ def test_what_members_send_cannot_be_read_on_the_way(monkeypatch):
 def test_a_meeting_that_nobody_wants_any_more_ends_beside_a_member_that_is_silent(monkeypatch):
     task = in_cluster(monkeypatch, security_of("the cluster"))
     meeting = _meeting.Meeting(1, KEY)
-    with closing(_meeting.come(meeting.address(), 0, KEY)) as line:
+    with closing(_meeting.connect(meeting.address(), 0, KEY)) as line:
         task.state = "cancelled"
         deadline = time.monotonic() + HANG_SECONDS
         while not meeting._has_ended:

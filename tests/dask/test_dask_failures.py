@@ -94,7 +94,7 @@ def failing(error, function, after):
 @pytest.mark.parametrize("after", [0, 7])
 @pytest.mark.parametrize("error", [MemoryError("no room for a sum"), ZeroDivisionError("a bug")], ids=repr)
 def test_what_the_meeting_raises_is_raised_by_the_fit(monkeypatch, near, name, after, error):
-    monkeypatch.setattr(_meeting, "_merged", failing(error, _meeting._merged, after))
+    monkeypatch.setattr(_meeting, "_put_together", failing(error, _meeting._put_together, after))
     found = fit_on(near, name)
     assert type(found) is type(error)
     assert str(found) == str(error)
@@ -141,15 +141,15 @@ def test_a_meeting_that_cannot_begin_ends_the_fit_with_the_reason(monkeypatch, n
     assert str(found) == str(error)
 
 
-def test_what_was_told_before_a_failure_is_not_lost():
+def test_answers_before_a_failure_are_not_lost():
     meeting = object.__new__(_meeting.Meeting)
-    meeting._told, meeting._has_ended, meeting._error = deque([b"one", b"two"]), True, MemoryError("no room")
+    meeting._answers, meeting._has_ended, meeting._error = deque([b"one", b"two"]), True, MemoryError("no room")
     assert outcome(_run, meeting) == [b"one", b"two"]
     assert str(outcome(_run, meeting)) == "no room"
 
 
 def _run(meeting):
-    coroutine = meeting.told()
+    coroutine = meeting.answers()
     try:
         coroutine.send(None)
     except StopIteration as stop:
@@ -163,7 +163,7 @@ def members(**given):
     rows_ = SimpleNamespace(where="after round 3", partitions=[[4, 6]])
     usual = {"_rows": rows_, "_client": SimpleNamespace(nthreads=lambda: {"tcp://a": 1}), "_addresses": ["tcp://a"],
              "_tasks": [SimpleNamespace(status="pending")], "_actor": None, "_have_met": True, "_meeting": None,
-             "_told": deque()}  # fmt: skip
+             "_answers": deque()}  # fmt: skip
     vars(made).update(usual | given)
     return made
 

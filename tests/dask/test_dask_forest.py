@@ -18,7 +18,7 @@ pandas = pytest.importorskip("pandas")
 
 from dask_cases import KILL, array, assert_nothing_is_left, assert_same_model, local_cluster  # noqa: E402 - Dask may be absent
 from fastpu import dask as on_dask  # noqa: E402 - Dask may be absent
-from fastpu.dask import _bags  # noqa: E402 - Dask may be absent
+from fastpu.dask import _tasks  # noqa: E402 - Dask may be absent
 
 HANG_SECONDS = 60.0
 
@@ -202,8 +202,8 @@ def test_arrays_may_begin_at_any_byte_of_a_message(monkeypatch):
     def call(function, *arguments):
         return function(*through_odd_bytes(arguments))
 
-    submit = _bags.Tasks.submit
-    monkeypatch.setattr(_bags.Tasks, "submit", lambda tasks, *parts: submit(tasks, call, *parts))
+    submit = _tasks.Tasks.submit
+    monkeypatch.setattr(_tasks.Tasks, "submit", lambda tasks, *parts: submit(tasks, call, *parts))
     with local_cluster(1, processes=False) as own:
         parts = [
             [own.scatter(part[first : first + 300], hash=False) for first in (0, 300, 600)]

@@ -25,7 +25,7 @@ FIT = {"n_rounds": 6, "random_state": 3}
 
 def exchange(address, place):
     """Bring a number to the meeting, and return the sum of what all have brought."""
-    with closing(_meeting.come(address, place, KEY)) as meeting:
+    with closing(_meeting.connect(address, place, KEY)) as meeting:
         meeting.send(b"a" + np.int64(place + 1).tobytes())
         return int(np.frombuffer(meeting.receive(), np.int64)[0])
 
@@ -36,7 +36,7 @@ def exchange(address, place):
     ids=["silence", "half a length", "anything", "a huge length", "gone at once"],
 )
 def test_a_stranger_neither_stops_nor_ends_a_meeting(monkeypatch, sent):
-    monkeypatch.setattr(_meeting, "_SECONDS_TO_COME", 2.0)
+    monkeypatch.setattr(_meeting, "_SECONDS_TO_CONNECT", 2.0)
     meeting = _meeting.Meeting(2, KEY)
     with socket.create_connection(meeting.address()) as stranger, ThreadPoolExecutor(2) as pool:
         stranger.sendall(sent or b"")
@@ -53,7 +53,7 @@ def test_a_stranger_neither_stops_nor_ends_a_meeting(monkeypatch, sent):
 def test_who_lacks_the_key_is_sent_away():
     meeting = _meeting.Meeting(1, KEY)
     with pytest.raises((ConnectionError, _meeting.AuthenticationError)):
-        _meeting.come(meeting.address(), 0, KEY[::-1])
+        _meeting.connect(meeting.address(), 0, KEY[::-1])
     assert exchange(meeting.address(), 0) == 1
     meeting.end()
 
@@ -62,7 +62,7 @@ def test_a_port_that_cannot_be_reached_is_named():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = listener.getsockname()
     with pytest.raises(ConnectionError, match=f"cannot reach port {address[1]} of the worker at 127.0.0.1"):
-        _meeting.come(address, 0, KEY)
+        _meeting.connect(address, 0, KEY)
 
 
 def serving():

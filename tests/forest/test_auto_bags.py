@@ -8,7 +8,7 @@ from common.helpers import refused
 
 import fastpu
 from fastpu.common._bags import bag_sizes
-from fastpu.forest._fit import AUTO_BAGS
+from fastpu.forest._forest_options import AUTO_BAGS
 
 
 def rare_rows(n: int, n_labelled: int, *, share: float = 0.05) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

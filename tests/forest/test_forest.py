@@ -209,7 +209,7 @@ def test_one_positive_row_is_enough_for_single_rows_in_leaves(loss):
     y = (np.arange(60) == np.argmax(X[:, 0])).astype(int)
     model = small(X, y, min_leaf_rows=1, loss=loss, **LOSSES[loss])
     assert model.history["n_leaves"].max() > 1
-    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="min_leaf_rows = 3 leaves no split of a bag"):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match="min_leaf_rows = 3 allows no split of a bag"):
         small(X, y, loss=loss, bag_ratio=2.0, **LOSSES[loss])
 
 

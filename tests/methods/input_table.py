@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fastpu import models
-from fastpu.boosting import _boosted_trees
+from fastpu.boosting import _boosted_trees_options
 from fastpu.common._methods import function_of
 
 
@@ -296,7 +296,7 @@ _with_prior = {"loss": "upu", "prior": 0.4, "pu": True}
 _set(
     "fit_boosted_trees",
     loss=choice(
-        *_boosted_trees.LOSSES,
+        *_boosted_trees_options.LOSSES,
         under={"pu": True},
         changes=("logistic",),
         where={"pu": True, "learning_rate": 1.0, "n_rounds": 20},

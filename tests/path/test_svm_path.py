@@ -160,7 +160,7 @@ def test_trivial_paths_are_found():
 )
 def test_a_trivial_path_says_among_which_rows_the_mean_of_the_lighter_class_lies(y, words):
     X = [[-1.0], [1.0], [0.0]] if len(y) == 3 else [[0.0], [0.0]]
-    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match=f"lies among {words}, "):
+    with pytest.warns(fastpu.exceptions.DegenerateModelWarning, match=f"lies in the convex hull of {words}; "):
         fastpu.fit_svm_path(X, y, kernel="linear")
 
 

@@ -74,7 +74,7 @@ def test_callbacks_see_breakpoints_and_stop(data):
 def test_max_events_ends_a_path_at_the_breakpoint_that_has_so_many_events(data, most):
     X, y = data
     with pytest.warns(
-        fastpu.exceptions.ConvergenceWarning, match="it had max_events events; raise max_events"
+        fastpu.exceptions.ConvergenceWarning, match="the path had max_events events; raise max_events"
     ) as caught:
         path = fastpu.fit_svm_path(X, y, max_events=most)
     assert caught[0].filename == __file__

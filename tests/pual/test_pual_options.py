@@ -109,8 +109,9 @@ def test_a_fit_out_of_steps_is_told_with_its_gap(data):
     with pytest.warns(fastpu.exceptions.ConvergenceWarning) as caught:
         model = fastpu.fit_pual(X, y, sigma=1.0, max_iter=1)
     message = str(caught[0].message)
-    assert message.startswith("fit_pual: for C_pos = 1, C_unl = 0.1, lam = 1, sigma = 1: the duality gap is ")
-    assert message.endswith("above tol = 1e-09, after 1 steps; raise max_iter, or accept a larger tol")
+    assert message.startswith("fit_pual: for C_pos = 1, C_unl = 0.1, lam = 1, sigma = 1: not converged after 1 steps: ")
+    share = f"the duality gap {model.gap:.3g} exceeds tol * objective = {1e-9 * model.objective[-1]:.3g}"
+    assert message.endswith(f"{share} (tol = 1e-09); raise max_iter, or accept a larger tol")
     assert caught[0].filename == __file__
     assert (model.status, model.converged) == ("max_iter", False)
     assert 0 < model.gap < np.inf

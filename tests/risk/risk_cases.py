@@ -67,8 +67,9 @@ def train(
 ) -> Any:  # fmt: skip
     """Epochs of the core's training, from a net given as a dict."""
     made = _core.NnpuOptions(**vars(risk), **{"learning_rate": 1e-2, **options})
+    labels, net = y.astype(np.int8), _core.Net(**start)
     return _core.fit_nnpu(
-        X, y.astype(np.int8), weights, start, made, chosen=None, eval_rows=eval_rows, callback=None, n_threads=n_threads
+        X, labels, weights, net, made, chosen=None, eval_rows=eval_rows, callback=None, n_threads=n_threads
     )
 
 

@@ -9,9 +9,10 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
+from fastpu import _core
 from fastpu.data._matrix import DenseMatrix
 from fastpu.data._sparse import read_sparse
-from fastpu.risk._fit import read_columns
+from fastpu.risk._column_scales import read_columns
 from oracles import nnpu
 from risk_cases import LOSSES, ROUNDING, SINGLE, pu_rows, quiet, train
 
@@ -34,9 +35,9 @@ def start_of(d: int, h: int, seed: int = 0, dtype: Any = np.float64) -> nnpu.Net
     }
 
 
-def assert_nets_agree(found: nnpu.Net, expected: nnpu.Net, tol: float = ROUNDING) -> None:
+def assert_nets_agree(found: _core.Net | fastpu.models.RiskNetwork, expected: nnpu.Net, tol: float = ROUNDING) -> None:
     for key, part in expected.items():
-        np.testing.assert_allclose(found[key], part, rtol=tol, atol=tol, err_msg=key)
+        np.testing.assert_allclose(getattr(found, key), part, rtol=tol, atol=tol, err_msg=key)
 
 
 # -- fast equals slow --------------------------------------------------------------------------------------------------
@@ -53,12 +54,12 @@ def test_risks_and_steps_are_those_of_the_oracle(n, d, h, loss):
             mass = np.ones(n) if given is None else given
             found = train(X, y, net, risk, n_epochs=3, weights=given)
             f = nnpu.scores(net, X)
-            assert found["risk"][0] == pytest.approx(nnpu.value(risk, f, y, mass), rel=ROUNDING)
-            parts = (found["positive"][0], found["negative"][0])
+            assert found.risk[0] == pytest.approx(nnpu.value(risk, f, y, mass), rel=ROUNDING)
+            parts = (found.positive[0], found.negative[0])
             assert parts == pytest.approx(nnpu.parts(risk, f, y, mass), abs=ROUNDING)
-            assert found["n_reversed"][0] == nnpu.is_reversed(risk, f, y, mass)
+            assert found.n_reversed[0] == nnpu.is_reversed(risk, f, y, mass)
             nets, _ = nnpu.adam(risk, net, X, y, mass, n_epochs=3, learning_rate=1e-2)
-            assert_nets_agree(found["net"], nets[-1])
+            assert_nets_agree(found.net, nets[-1])
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -74,10 +75,10 @@ def test_adam_goes_where_the_oracle_goes(n, d, h, batch_size, beta, loss):
     nets, risks = nnpu.adam(risk, start_of(d, h), X, y, batch_size=batch_size, learning_rate=1e-2, **options)
     for rows in (X, read_sparse(sp.csr_array(X), "X")):
         found = train(rows, y, start_of(d, h), risk, batch_size=batch_size or 0, **options)
-        assert_nets_agree(found["net"], nets[-1])
-        np.testing.assert_allclose(found["risk"], risks, atol=ROUNDING)
+        assert_nets_agree(found.net, nets[-1])
+        np.testing.assert_allclose(found.risk, risks, atol=ROUNDING)
     early = train(X, y, start_of(d, h), risk, batch_size=batch_size or 0, **{**options, "n_epochs": 2})
-    assert_nets_agree(early["net"], nets[1])
+    assert_nets_agree(early.net, nets[1])
 
 
 def test_float32_rows_are_trained_on_in_float32():
@@ -85,8 +86,8 @@ def test_float32_rows_are_trained_on_in_float32():
     risk = nnpu.Risk("sigmoid", 0.7)
     nets, _ = nnpu.adam(risk, start_of(20, 9), X, y, n_epochs=20, learning_rate=1e-2)
     for rows in (X.astype(np.float32), read_sparse(sp.csr_array(X.astype(np.float32)), "X")):
-        found = train(rows, y, start_of(20, 9, dtype=np.float32), risk, n_epochs=20)["net"]
-        assert found["hidden_coef"].dtype == np.float32
+        found = train(rows, y, start_of(20, 9, dtype=np.float32), risk, n_epochs=20).net
+        assert found.hidden_coef.dtype == np.float32
         assert_nets_agree(found, nets[-1], SINGLE)
 
 
@@ -125,7 +126,7 @@ def test_the_risk_is_that_of_the_true_labels_where_the_positives_among_u_are_tho
     net, prior, value = start_of(2, 0), len(P) / len(X), nnpu.LOSSES[loss][0]
     expected = prior * value(nnpu.scores(net, P)).mean() + (1 - prior) * value(-nnpu.scores(net, N)).mean()
     y = np.repeat([1, 0], [len(P), len(X)])
-    found = train(np.vstack([P, X]), y, net, nnpu.Risk(loss, prior, UPU), n_epochs=1)["risk"][0]
+    found = train(np.vstack([P, X]), y, net, nnpu.Risk(loss, prior, UPU), n_epochs=1).risk[0]
     assert found == pytest.approx(expected, rel=ROUNDING)
 
 
@@ -174,4 +175,4 @@ def test_the_settings_of_the_reference_can_be_had():
         "intercept": 0.0,
     }
     nets, _ = nnpu.adam(nnpu.Risk("sigmoid", 0.5), start, X, y, n_epochs=100, learning_rate=1e-3, lam=0.005)
-    assert_nets_agree({key: getattr(model, key) for key in start}, nets[-1])
+    assert_nets_agree(model, nets[-1])

@@ -87,7 +87,7 @@ def test_the_core_refuses_arrays_that_do_not_fit(data):
     refused(ValueError, "positive and unlabelled", train, X, labels * 0, net(), risk)
     refused(ValueError, "weights", train, X, labels, net(), risk, weights=np.zeros(30))
     refused(TypeError, "coef", train, X.astype(np.float32), labels, net(), risk)
-    refused(ValueError, "features", _core.nnpu_scores, X[:, :2].copy(), net(), n_threads=1)
+    refused(ValueError, "features", _core.nnpu_scores, X[:, :2].copy(), _core.Net(**net()), n_threads=1)
     words = "x and x of eval_rows must have one form and type"
     refused(TypeError, words, train, X, labels, net(), risk, eval_rows=(X.astype(np.float32), labels, None))
 

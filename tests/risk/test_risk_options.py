@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu.data._matrix import DenseMatrix
-from fastpu.risk._fit import read_columns
+from fastpu.risk._column_scales import read_columns
 from helpers import refused
 from machine_cases import each_form
 from risk_cases import (

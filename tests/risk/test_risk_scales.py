@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu.data._matrix import CsrMatrix, DenseMatrix
-from fastpu.risk._fit import read_columns
+from fastpu.risk._column_scales import read_columns
 from machine_cases import each_form
 from oracles import nnpu
 from risk_cases import ROUNDING, pu_rows, quiet, train
@@ -99,9 +99,9 @@ def test_steps_at_a_scale_are_those_on_rows_divided_by_it(h, batch_size):
         risk, same, X, y, learning_rate=1e-2, batch_size=batch_size or None, lam=of_divided, **options
     )
     first = "hidden_coef" if h else "coef"
-    np.testing.assert_allclose(found["net"][first] * scale, nets[-1][first], atol=ROUNDING)
-    np.testing.assert_allclose(found["net"]["hidden_intercept"], nets[-1]["hidden_intercept"], atol=ROUNDING)
-    np.testing.assert_allclose(found["risk"], risks, atol=ROUNDING)
+    np.testing.assert_allclose(getattr(found.net, first) * scale, nets[-1][first], atol=ROUNDING)
+    np.testing.assert_allclose(found.net.hidden_intercept, nets[-1]["hidden_intercept"], atol=ROUNDING)
+    np.testing.assert_allclose(found.risk, risks, atol=ROUNDING)
 
 
 # -- the size ----------------------------------------------------------------------------------------------------------

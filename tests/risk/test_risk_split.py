@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu.risk._adam import Split, n_held_out
+from fastpu.risk._held_out import Split, n_held_out
 from risk_cases import pu_rows, quiet
 
 
@@ -21,23 +21,23 @@ def split(labels, weights=None, *, fraction=0.1, batch_size="auto", seed=0):
 def test_a_share_of_each_group_is_held_out_and_the_rest_is_trained_on():
     labels = labels_of(200, 1000)
     found = split(labels, batch_size=None)
-    assert (labels[found.held] == 1).sum() == 20
-    assert (labels[found.held] == 0).sum() == 100
-    assert sorted([*found.held, *found.chosen]) == list(range(1200))
-    assert found.weights is found.held_weights is None
-    assert set(split(labels, seed=1).held) != set(found.held)
+    assert (labels[found.held_out] == 1).sum() == 20
+    assert (labels[found.held_out] == 0).sum() == 100
+    assert sorted([*found.held_out, *found.chosen]) == list(range(1200))
+    assert found.weights is found.held_out_weights is None
+    assert set(split(labels, seed=1).held_out) != set(found.held_out)
 
 
 @pytest.mark.parametrize(("n_pos", "fraction", "count"), [(94, 0.1, 0), (95, 0.1, 10), (20, 0.5, 10), (10, 0.99, 0)])
 def test_nothing_is_held_out_where_the_positive_rows_would_be_too_few(n_pos, fraction, count):
     assert n_held_out(n_pos, fraction) == count
     found = split(labels_of(n_pos, 50), fraction=fraction)
-    assert (found.held is not None) == (count > 0)
+    assert (found.held_out is not None) == (count > 0)
 
 
 def test_one_unlabelled_row_stays_to_be_trained_on():
     found = split(labels_of(200, 2), fraction=0.9)
-    assert (found.held >= 200).sum() == 1
+    assert (found.held_out >= 200).sum() == 1
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_no_weight_is_lost_and_copies_are_bounded(scale):
     weights = scale * np.linspace(0.1, 3, 550)
     found = split(labels, weights, batch_size=64)
     assert found.chosen.size < 2**17 + 550  # an epoch passes over all of them
-    held = np.bincount(found.held, weights=found.held_weights, minlength=550)
+    held = np.bincount(found.held_out, weights=found.held_out_weights, minlength=550)
     kept = np.bincount(found.chosen, weights=found.weights[found.chosen], minlength=550)
     np.testing.assert_allclose(held + kept, weights, rtol=1e-9)
 
@@ -84,7 +84,7 @@ def test_a_linear_model_is_trained_until_its_risk_stops_falling():
     longer = fastpu.fit_nnpu(X, y, prior=0.4, n_epochs=5000)
     np.testing.assert_allclose(model.decision_function(X), longer.decision_function(X), atol=0.2)
     with pytest.warns(
-        fastpu.exceptions.ConvergenceWarning, match="all n_epochs = 20 epochs were run before early stopping"
+        fastpu.exceptions.ConvergenceWarning, match="early stopping did not end the fit within n_epochs = 20 epochs"
     ):
         short = fastpu.fit_nnpu(X, y, prior=0.4, n_epochs=20, early_stopping_rounds=30)
     assert not short.converged

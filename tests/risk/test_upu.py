@@ -15,7 +15,7 @@ from scipy.special import expit
 
 import fastpu
 from fastpu.data._matrix import DenseMatrix
-from fastpu.risk._fit import read_columns
+from fastpu.risk._column_scales import read_columns
 from helpers import outcome, refused
 from oracles import nnpu
 from risk_cases import pu_rows, quiet, train
@@ -73,7 +73,7 @@ def test_the_convex_risk_is_that_of_upu(loss):
     model = fastpu.fit_upu(X, y, prior=0.4, loss=loss, lam=0.0)
     net = {"hidden_coef": np.zeros((3, 0)), "hidden_intercept": np.zeros(0), "coef": model.coef,
            "intercept": model.intercept}  # fmt: skip
-    followed = train(X, y, net, nnpu.Risk(loss, 0.4, False), n_epochs=1)["risk"]
+    followed = train(X, y, net, nnpu.Risk(loss, 0.4, False), n_epochs=1).risk
     assert followed[0] == pytest.approx(model.objective[-1], abs=1e-12)
 
 
@@ -311,7 +311,7 @@ def test_the_default_ridge_is_the_less_the_more_rows_are_labelled():
 def test_running_out_of_steps_is_reported():
     X, y, _ = pu_rows(100, 3)
     with pytest.warns(
-        fastpu.exceptions.ConvergenceWarning, match=r"all max_iter = 1 steps were taken .* raise max_iter"
+        fastpu.exceptions.ConvergenceWarning, match=r"not converged after max_iter = 1 steps: .* raise max_iter"
     ):
         model = fastpu.fit_upu(X, y, prior=0.4, loss="logistic", max_iter=1)
     assert (model.status, model.converged, model.n_iter) == ("max_iter", False, 1)

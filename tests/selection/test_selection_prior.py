@@ -12,7 +12,7 @@ import pytest
 
 import fastpu
 from fastpu.common._methods import DECLARED, function_of
-from fastpu.forest._fit import LOSSES
+from fastpu.forest._forest_options import LOSSES
 from helpers import refused
 from method_recipes import problem
 from selection_cases import Recorder, Shifted, pu_data, without_seconds

@@ -9,6 +9,7 @@
 #include "common/arguments.hpp"
 #include "common/bind_struct.hpp"
 #include "data/bind_binned_features.hpp"
+#include "fastpu/boosting/exact_features.hpp"
 #include "fastpu/boosting/stump_boost.hpp"
 #include "tree/bind_trees.hpp"
 
@@ -24,70 +25,83 @@ FASTPU_FIELDS(StumpBoostResult, features, thresholds, polarity, missing_above, a
 
 namespace {
 
-// The training set, and what it points to if the features are binned here: the bins, and the order of the rows if every
-// threshold is searched.
-struct Training {
-  std::optional<BinnedFeatures> binned;
-  FeatureOrder order;
-  BoostTrainingSet set;
+// Features that are searched at every threshold, with the matrix that they were made of: the values between which a
+// threshold lies are read from it.
+struct SearchedFeatures {
+  py::object matrix;
+  RowsView view;
+  ExactFeatures exact;
 };
 
-// With max_bins = 0 every threshold of a feature is searched that has at most most_distinct values.
-BinnedFeatures bin_training(const RowsView& view, index_t max_bins, index_t most_distinct, Team& team,
-                            Training& training) {
+std::unique_ptr<SearchedFeatures> bin_at_every_threshold(const py::object& matrix, const py::object& sample_weight,
+                                                         const py::object& categorical, index_t most_distinct,
+                                                         index_t n_quantiles, int n_threads) {
+  auto features = std::make_unique<SearchedFeatures>();
+  features->matrix = matrix;
+  features->view = view_matrix(matrix);
   BinOptions options;
-  options.max_bins = max_bins;
+  options.sample_weight = view_or_null<double>(sample_weight, "sample_weight", n_rows(features->view));
+  options.categorical = view_or_null<std::uint8_t>(categorical, "categorical", n_columns(features->view));
   options.most_distinct = most_distinct;
-  options.sample_weight = training.set.sample_weight;
-  return std::visit(
-      [&](const auto& x) {
-        if constexpr (std::decay_t<decltype(x)>::kIsDense) {
-          options.categorical = training.set.categorical;
-          if (max_bins == 0) {
-            options.max_bins = x.n_rows > most_distinct ? kQuantiles : exact_search_bins(x.n_rows, x.n_cols);
-            training.set.order = &training.order;
-            training.set.value = [x](index_t row, index_t feature) { return static_cast<double>(x.row(row)[feature]); };
-            return bin_features(x, options, team, &training.order);
-          }
-        }
-        return bin_features(x, options, team);
-      },
-      view);
+  options.n_quantiles = n_quantiles;
+  Team team = team_of_call(n_threads);
+  unlocked(
+      [&] { std::visit([&](const auto& x) { features->exact = bin_exactly(x, options, team); }, features->view); });
+  return features;
 }
 
-// `exchange` is None, or where the rows are those of a member of a fit on several machines the function that
-// PythonExchange calls. Such a member may have no rows: then the labels are None, and the features have the cuts alone.
+void search_every_threshold(const SearchedFeatures& features, BoostTrainingSet& train) {
+  train.features = &features.exact.binned;
+  std::visit(
+      [&](const auto& x) {
+        if constexpr (std::decay_t<decltype(x)>::kIsDense) {
+          train.order = &features.exact.order;
+          train.value = [x](index_t row, index_t feature) { return static_cast<double>(x.row(row)[feature]); };
+        }
+      },
+      features.view);
+}
+
+BoostTrainingSet view_training(const py::object& features, const py::object& labels, const py::object& sample_weight,
+                               const py::object& categorical) {
+  BoostTrainingSet train;
+  if (py::isinstance<SearchedFeatures>(features)) {
+    search_every_threshold(features.cast<const SearchedFeatures&>(), train);
+  } else {
+    train.features = &features.cast<const BinnedFeatures&>();
+  }
+  const index_t n_rows = train.features->n_rows;
+  train.labels = view_or_null<std::int8_t>(labels, "labels", n_rows);
+  train.sample_weight = view_or_null<double>(sample_weight, "sample_weight", n_rows);
+  train.categorical = view_or_null<std::uint8_t>(categorical, "categorical", train.features->n_features);
+  return train;
+}
+
 Fields<StumpBoostResult> boost(const py::object& features, const py::object& labels, const py::object& sample_weight,
-                               const py::object& categorical, StumpBoostOptions options, index_t max_bins,
-                               index_t most_distinct, const py::object& eval_set, const py::object& callback,
-                               int n_threads, const py::object& exchange) {
-  Training training;
-  const BinnedFeatures* const binned = binned_features(features);
-  const RowsView raw = binned == nullptr ? view_matrix(features) : RowsView();
-  const index_t n_rows = binned == nullptr ? fastpu::n_rows(raw) : binned->n_rows;
-  training.set.features = binned;
-  training.set.categorical =
-      view_or_null<std::uint8_t>(categorical, "categorical", binned == nullptr ? n_columns(raw) : binned->n_features);
-  const bool is_whole = exchange.is_none();
-  if (is_whole || !labels.is_none()) training.set.labels = view_1d<std::int8_t>(labels, "labels", n_rows);
-  training.set.sample_weight = view_or_null<double>(sample_weight, "sample_weight", n_rows);
+                               const py::object& categorical, const StumpBoostOptions& options,
+                               const py::object& eval_set, const py::object& callback, int n_threads) {
+  const BoostTrainingSet train = view_training(features, labels, sample_weight, categorical);
+  if (train.labels == nullptr) throw py::value_error("labels must be given");
   const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
   const BoostCallback on_round = callback_of<BoostRound>(callback);
   Team team = team_of_call(n_threads);
+  return unlocked(
+      [&] { return Fields<StumpBoostResult>{stump_boost(train, eval ? &*eval : nullptr, options, on_round, team)}; });
+}
 
-  if (!is_whole && binned == nullptr) throw py::value_error("features must be binned where rows are those of a member");
-  PythonExchange members(exchange, training.set.labels != nullptr);
-  const py::gil_scoped_release nogil;
-  if (!is_whole) {
-    auto own = training.set.labels == nullptr ? nullptr : make_stump_rows(training.set, team);
-    const auto rows = join_stump_rows(std::move(own), *training.set.features, members);
-    return {stump_boost(*training.set.features, training.set.categorical, *rows, eval ? &*eval : nullptr, options,
-                        on_round, team)};
-  }
-  if (binned == nullptr) {
-    training.set.features = &training.binned.emplace(bin_training(raw, max_bins, most_distinct, team, training));
-  }
-  return {stump_boost(training.set, eval ? &*eval : nullptr, options, on_round, team)};
+Fields<StumpBoostResult> boost_as_member(const py::object& features, const py::object& labels,
+                                         const py::object& sample_weight, const py::object& categorical,
+                                         const StumpBoostOptions& options, const py::object& exchange,
+                                         const py::object& eval_set, const py::object& callback, int n_threads) {
+  const BoostTrainingSet own = view_training(features, labels, sample_weight, categorical);
+  PythonExchange members(exchange, own.labels != nullptr);
+  const std::optional<BoostEvalSet> eval = view_eval_set(eval_set);
+  const BoostCallback on_round = callback_of<BoostRound>(callback);
+  Team team = team_of_call(n_threads);
+  return unlocked([&] {
+    return Fields<StumpBoostResult>{
+        stump_boost_as_member(own, members, eval ? &*eval : nullptr, options, on_round, team)};
+  });
 }
 
 }  // namespace
@@ -97,9 +111,16 @@ void bind_stump_boost(py::module_& module) {
   bind_result<StumpBoostResult>(module, "StumpBoostResult")
       .def_property_readonly("category_sets",
                              [](const Fields<StumpBoostResult>& result) { return sets_to_array(result.sets); });
+  py::class_<SearchedFeatures>(module, "SearchedFeatures");
+  module.def("bin_at_every_threshold", &bin_at_every_threshold, py::arg("matrix"), py::arg("sample_weight"),
+             py::arg("categorical"), py::kw_only(), py::arg("most_distinct"), py::arg("n_quantiles"),
+             py::arg("n_threads"));
   module.def("stump_boost", &boost, py::arg("features"), py::arg("labels"), py::arg("sample_weight"),
-             py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("max_bins"), py::arg("most_distinct"),
-             py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"), py::arg("exchange"));
+             py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("eval_set"), py::arg("callback"),
+             py::arg("n_threads"));
+  module.def("stump_boost_as_member", &boost_as_member, py::arg("features"), py::arg("labels"),
+             py::arg("sample_weight"), py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("exchange"),
+             py::arg("eval_set"), py::arg("callback"), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

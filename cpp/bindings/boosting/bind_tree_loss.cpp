@@ -7,9 +7,13 @@
 #include <type_traits>
 
 #include "common/arguments.hpp"
+#include "common/bind_struct.hpp"
 #include "fastpu/boosting/tree_loss.hpp"
 
 namespace fastpu {
+
+FASTPU_FIELDS(TreeLossOptions, loss, gamma, prior)
+FASTPU_FIELDS(TreeLossInfo, name, takes_negatives, needs_gamma, needs_prior, is_by_row)
 
 namespace {
 
@@ -24,12 +28,10 @@ Numbers unpack(const py::handle& array, const char* name) {
 
 class BoundLoss {
  public:
-  BoundLoss(const py::object& labels, const py::object& sample_weight, const std::string& loss, double gamma,
-            double prior, int n_threads) {
+  BoundLoss(const py::object& labels, const py::object& sample_weight, const TreeLossOptions& options, int n_threads) {
     rows_.labels = view_1d<std::int8_t>(labels, "labels");
     rows_.n_rows = static_cast<index_t>(py::len(labels));
     rows_.sample_weight = view_or_null<double>(sample_weight, "sample_weight", rows_.n_rows);
-    const TreeLossOptions options{loss, gamma, prior};
     Team team = team_of_call(n_threads);
     const py::gil_scoped_release nogil;
     loss_ = make_tree_loss(rows_, options, team);
@@ -85,13 +87,22 @@ class BoundLoss {
   std::unique_ptr<TreeLoss> loss_;
 };
 
+py::list list_losses() {
+  py::list losses;
+  for (const TreeLossInfo& info : tree_losses()) losses.append(Fields<TreeLossInfo>{{info}});
+  return losses;
+}
+
 }  // namespace
 
-void bind_tree_loss(const py::module_& module) {
+void bind_tree_loss(py::module_& module) {
+  bind_options<TreeLossOptions>(module, "TreeLossOptions");
+  bind_result<TreeLossInfo>(module, "TreeLossInfo");
+  module.def("tree_losses", &list_losses);
   py::class_<BoundLoss>(module, "TreeLoss")
-      .def(py::init<const py::object&, const py::object&, const std::string&, double, double, int>(),
-           py::keep_alive<1, 2>(), py::keep_alive<1, 3>(), py::arg("labels"), py::arg("sample_weight"), py::kw_only(),
-           py::arg("loss"), py::arg("gamma"), py::arg("prior"), py::arg("n_threads"))
+      .def(py::init<const py::object&, const py::object&, const TreeLossOptions&, int>(), py::keep_alive<1, 2>(),
+           py::keep_alive<1, 3>(), py::arg("labels"), py::arg("sample_weight"), py::arg("options"), py::kw_only(),
+           py::arg("n_threads"))
       .def("tops", &BoundLoss::tops, py::arg("scores"), py::arg("n_threads"))
       .def("sums", &BoundLoss::sums, py::arg("scores"), py::arg("tops"), py::arg("n_threads"))
       .def("objective", &BoundLoss::objective, py::arg("tops"), py::arg("sums"))

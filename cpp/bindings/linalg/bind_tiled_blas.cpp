@@ -23,16 +23,6 @@ const Blas& blas() {
 
 namespace {
 
-BlasMatrix<const double> view(const py::object& matrix) {
-  const auto array = check_2d<double>(matrix, "a matrix");
-  return {array.data(), array.shape(0), array.shape(1)};
-}
-
-BlasMatrix<double> mutable_view(const py::object& matrix) {
-  auto array = check_2d<double>(matrix, "a matrix");
-  return {array.mutable_data(), array.shape(0), array.shape(1)};
-}
-
 // Calls body with the GIL released.
 template <class Body>
 auto in_tiles(int n_threads, Body&& body) {
@@ -43,19 +33,19 @@ auto in_tiles(int n_threads, Body&& body) {
 }
 
 Array<double> product(const py::object& a, const py::object& b, int n_threads) {
-  const auto left = view(a);
-  const auto right = view(b);
+  const auto left = view_2d(a);
+  const auto right = view_2d(b);
   Array<double> out({left.n_rows, right.n_cols});
-  const auto to = mutable_view(out);
+  const auto to = mutable_view_2d(out);
   in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.product(left, right, to); });
   return out;
 }
 
 Array<double> symmetric_product(const py::object& a, const py::object& b, int n_threads) {
-  const auto left = view(a);
-  const auto right = view(b);
+  const auto left = view_2d(a);
+  const auto right = view_2d(b);
   Array<double> out({left.n_cols, right.n_cols});
-  const auto to = mutable_view(out);
+  const auto to = mutable_view_2d(out);
   in_tiles(n_threads, [&](const TiledBlas& tiles) {
     if (left.data == right.data && left.n_cols == right.n_cols) return tiles.gram(left, to);
     tiles.symmetric_product(Op::transpose, left, right, to);
@@ -64,14 +54,8 @@ Array<double> symmetric_product(const py::object& a, const py::object& b, int n_
 }
 
 index_t cholesky(const py::object& a, int n_threads) {
-  const auto matrix = mutable_view(a);
+  const auto matrix = mutable_view_2d(a);
   return in_tiles(n_threads, [&](const TiledBlas& tiles) { return tiles.cholesky(matrix); });
-}
-
-void solve_rows(const py::object& factor, const py::object& b, int n_threads) {
-  const auto l = view(factor);
-  const auto rows = mutable_view(b);
-  in_tiles(n_threads, [&](const TiledBlas& tiles) { tiles.solve(l, rows); });
 }
 
 }  // namespace
@@ -81,7 +65,6 @@ void bind_tiled_blas(py::module_& module) {
   module.def("tiled_symmetric_product", &symmetric_product, py::arg("a"), py::arg("b"), py::kw_only(),
              py::arg("n_threads"));
   module.def("tiled_cholesky", &cholesky, py::arg("a"), py::kw_only(), py::arg("n_threads"));
-  module.def("tiled_solve", &solve_rows, py::arg("factor"), py::arg("b"), py::kw_only(), py::arg("n_threads"));
 }
 
 }  // namespace fastpu

@@ -1,6 +1,9 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "common/arguments.hpp"
 #include "common/bind_struct.hpp"
@@ -13,24 +16,48 @@ FASTPU_WORDS(NnpuStatus, "n_epochs", "early_stopping", "callback")
 FASTPU_FIELDS(NnpuOptions, loss, prior, beta, gamma_nn, lam, learning_rate, scale, n_epochs, batch_size, seed,
               early_stopping_rounds)
 FASTPU_FIELDS(NnpuEpoch, epoch, risk, positive, negative, n_reversed, eval_risk)
-FASTPU_FIELDS(PuNet<float>, hidden_coef, hidden_intercept, coef, intercept)
-FASTPU_FIELDS(PuNet<double>, hidden_coef, hidden_intercept, coef, intercept)
 
 namespace {
 
-// Converts a net to a dict of "hidden_coef" (n_features x n_hidden), "hidden_intercept" and "coef", arrays of one type,
-// and "intercept".
+// A net as Python has it: arrays of one type, float or double, hidden_coef of shape (n_features, n_hidden).
+struct PyNet {
+  py::object hidden_coef;
+  py::object hidden_intercept;
+  py::object coef;
+  double intercept;
+};
+
+struct PyTraining {
+  PyNet net;
+  NnpuResult result;
+};
+
 template <class T>
-PuNet<T> net_of(const py::dict& dict) {
+PuNet<T> net_of(const PyNet& from) {
   PuNet<T> net;
-  net.hidden_coef = vector_of<T>(dict["hidden_coef"], "hidden_coef");
-  net.hidden_intercept = vector_of<T>(dict["hidden_intercept"], "hidden_intercept");
-  net.coef = vector_of<T>(dict["coef"], "coef");
-  net.intercept = static_cast<T>(dict["intercept"].cast<double>());
+  net.hidden_coef = vector_of<T>(from.hidden_coef, "hidden_coef");
+  net.hidden_intercept = vector_of<T>(from.hidden_intercept, "hidden_intercept");
+  net.coef = vector_of<T>(from.coef, "coef");
+  net.intercept = static_cast<T>(from.intercept);
   net.n_hidden = static_cast<index_t>(net.hidden_intercept.size());
   const std::size_t size = net.n_hidden > 0 ? net.hidden_coef.size() / net.hidden_intercept.size() : net.coef.size();
   net.n_features = static_cast<index_t>(size);
   return net;
+}
+
+template <class T>
+PyNet to_python(const PuNet<T>& net) {
+  return {to_array(net.hidden_coef).reshape({net.n_features, net.n_hidden}), to_array(net.hidden_intercept),
+          to_array(net.coef), static_cast<double>(net.intercept)};
+}
+
+// The values of one field of all epochs.
+template <class Value>
+py::array_t<Value> of_epochs(const NnpuResult& result, Value NnpuEpoch::* field) {
+  std::vector<Value> values;
+  values.reserve(result.epochs.size());
+  for (const NnpuEpoch& epoch : result.epochs) values.push_back(epoch.*field);
+  return to_array(values);
 }
 
 template <class View>
@@ -43,9 +70,9 @@ PuRows<View> rows_of(const View& x, const py::object& labels, const py::object& 
 }
 
 // `eval_rows` is None, or evaluation rows as (x, labels, weights).
-py::dict fit(const py::object& x, const py::object& labels, const py::object& weights, const py::dict& start,
-             const NnpuOptions& options, const py::object& chosen, const py::object& eval_rows,
-             const py::object& callback, int n_threads) {
+PyTraining fit(const py::object& x, const py::object& labels, const py::object& weights, const PyNet& start,
+               const NnpuOptions& options, const py::object& chosen, const py::object& eval_rows,
+               const py::object& callback, int n_threads) {
   const NnpuCallback on_epoch = callback_of<NnpuEpoch>(callback);
   Team team = team_of_call(n_threads);
   const auto fit_view = [&]<class View>(const View& view) {
@@ -65,19 +92,13 @@ py::dict fit(const py::object& x, const py::object& labels, const py::object& we
     }
     PuNet<T> net = net_of<T>(start);
     const PuRows<View>* const judges = eval_rows.is_none() ? nullptr : &judging;
-    const NnpuResult result = unlocked([&] { return fit_nnpu(rows, judges, options, on_epoch, team, net); });
-    py::dict out = to_columns(result.epochs);
-    const py::dict trained = to_dict(net);
-    trained["hidden_coef"] = to_array(net.hidden_coef).reshape({net.n_features, net.n_hidden});
-    out["net"] = trained;
-    out["best_epoch"] = result.best_epoch;
-    out["status"] = word_of(result.status);
-    return out;
+    NnpuResult result = unlocked([&] { return fit_nnpu(rows, judges, options, on_epoch, team, net); });
+    return PyTraining{to_python(net), std::move(result)};
   };
   return std::visit(fit_view, view_matrix(x));
 }
 
-py::array_t<double> score_net(const py::object& x, const py::dict& parameters, int n_threads) {
+py::array_t<double> score_net(const py::object& x, const PyNet& parameters, int n_threads) {
   Team team = team_of_call(n_threads);
   const auto score_view = [&]<class View>(const View& view) {
     using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
@@ -94,6 +115,27 @@ py::array_t<double> score_net(const py::object& x, const py::dict& parameters, i
 
 void bind_nnpu(py::module_& module) {
   bind_options<NnpuOptions>(module, "NnpuOptions");
+  py::class_<PyNet>(module, "Net")
+      .def(py::init([](py::object hidden_coef, py::object hidden_intercept, py::object coef, double intercept) {
+             return PyNet{std::move(hidden_coef), std::move(hidden_intercept), std::move(coef), intercept};
+           }),
+           py::kw_only(), py::arg("hidden_coef"), py::arg("hidden_intercept"), py::arg("coef"), py::arg("intercept"))
+      .def_readonly("hidden_coef", &PyNet::hidden_coef)
+      .def_readonly("hidden_intercept", &PyNet::hidden_intercept)
+      .def_readonly("coef", &PyNet::coef)
+      .def_readonly("intercept", &PyNet::intercept);
+  py::class_<PyTraining> training(module, "NetTraining");
+  training.def_readonly("net", &PyTraining::net);
+  const auto add_epochs = [&](const char* name, auto field) {
+    training.def_property_readonly(name, [field](const PyTraining& of) { return of_epochs(of.result, field); });
+  };
+  add_epochs("risk", &NnpuEpoch::risk);
+  add_epochs("positive", &NnpuEpoch::positive);
+  add_epochs("negative", &NnpuEpoch::negative);
+  add_epochs("n_reversed", &NnpuEpoch::n_reversed);
+  add_epochs("eval_risk", &NnpuEpoch::eval_risk);
+  training.def_property_readonly("best_epoch", [](const PyTraining& of) { return of.result.best_epoch; });
+  training.def_property_readonly("status", [](const PyTraining& of) { return word_of(of.result.status); });
   module.def("fit_nnpu", &fit, py::arg("x"), py::arg("labels"), py::arg("weights"), py::arg("start"),
              py::arg("options"), py::kw_only(), py::arg("chosen"), py::arg("eval_rows"), py::arg("callback"),
              py::arg("n_threads"));

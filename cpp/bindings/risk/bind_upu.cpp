@@ -14,8 +14,8 @@ FASTPU_FIELDS(UpuResult, coef, intercept, risks, decrement, status)
 
 namespace {
 
-py::dict upu(const py::object& x, const py::object& labels, const py::object& weights, const UpuOptions& options,
-             const py::object& callback, int n_threads) {
+Fields<UpuResult> upu(const py::object& x, const py::object& labels, const py::object& weights,
+                      const UpuOptions& options, const py::object& callback, int n_threads) {
   UpuProblem problem;
   problem.x = view_matrix(x);
   const index_t n = n_rows(problem.x);
@@ -23,13 +23,14 @@ py::dict upu(const py::object& x, const py::object& labels, const py::object& we
   problem.weights = view_or_null<double>(weights, "weights", n);
   const UpuCallback on_step = callback_of<UpuStep>(callback);
   Team team = team_of_call(n_threads);
-  return to_dict(unlocked([&] { return fit_upu(problem, options, on_step, team); }));
+  return {unlocked([&] { return fit_upu(problem, options, on_step, team); })};
 }
 
 }  // namespace
 
 void bind_upu(py::module_& module) {
   bind_options<UpuOptions>(module, "UpuOptions");
+  bind_result<UpuResult>(module, "UpuResult");
   module.def("fit_upu", &upu, py::arg("x"), py::arg("labels"), py::arg("weights"), py::arg("options"), py::kw_only(),
              py::arg("callback"), py::arg("n_threads"));
 }

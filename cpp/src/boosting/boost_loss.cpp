@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <stdexcept>
 
 #include "common/check_option.hpp"
@@ -9,20 +10,6 @@
 namespace fastpu::detail {
 
 namespace {
-
-void check(const BoostLossOptions& options, const PerGroup& weights) {
-  check_option(options.gamma >= 0 && options.gamma <= 1, "gamma", "in [0, 1]", options.gamma);
-  check_option(options.rho >= 0 && options.rho < 1, "rho", "in [0, 1)", options.rho);
-  if (options.loss == BoostLossKind::ada && options.step != BoostStep::jensen) {
-    throw std::invalid_argument("step must be 'jensen' for the loss of AdaBoost, where it is the line search too");
-  }
-  if (int{weights.positive > 0} + int{weights.unlabelled > 0} + int{weights.negative > 0} < 2) {
-    throw std::invalid_argument(
-        "y must hold at least two of positive (+1), unlabelled (0) and negative (-1) rows of "
-        "positive weight, got weights " +
-        to_text(weights.positive) + ", " + to_text(weights.unlabelled) + ", " + to_text(weights.negative));
-  }
-}
 
 std::vector<RiskTerm> pair_terms(double gamma, const PerGroup& weights) {
   if (!(weights.unlabelled > 0)) return {{1, kLabelledPlus, kLabelledMinus}};
@@ -52,12 +39,46 @@ std::vector<RiskTerm> class_terms(double gamma, const PerGroup& weights) {
           {positive / sum, kLabelledPlus}};
 }
 
+// What tells the losses apart.
+struct StumpLoss {
+  BoostLossKind kind;
+  double low;         // the vote of a stump where it does not fire
+  bool is_penalised;  // whether rho times the sum of the steps is added to log R
+  std::vector<RiskTerm> (*terms)(double gamma, const PerGroup& weights);
+};
+
+constexpr StumpLoss kStumpLosses[] = {
+    {BoostLossKind::auc, 0, true, pair_terms},
+    {BoostLossKind::ada, -1, false, class_terms},
+};
+
+const StumpLoss& loss_of(BoostLossKind kind) {
+  return *std::find_if(std::begin(kStumpLosses), std::end(kStumpLosses),
+                       [kind](const StumpLoss& loss) { return loss.kind == kind; });
+}
+
+void check(const StumpLoss& loss, const BoostLossOptions& options, const PerGroup& weights) {
+  check_option(options.gamma >= 0 && options.gamma <= 1, "gamma", "in [0, 1]", options.gamma);
+  check_option(options.rho >= 0 && options.rho < 1, "rho", "in [0, 1)", options.rho);
+  if (loss.low != 0 && options.step != BoostStep::jensen) {
+    throw std::invalid_argument("step must be 'jensen' for the loss of AdaBoost, where it is the line search too");
+  }
+  if (int{weights.positive > 0} + int{weights.unlabelled > 0} + int{weights.negative > 0} < 2) {
+    throw std::invalid_argument(
+        "y must hold at least two of positive (+1), unlabelled (0) and negative (-1) rows of "
+        "positive weight, got weights " +
+        to_text(weights.positive) + ", " + to_text(weights.unlabelled) + ", " + to_text(weights.negative));
+  }
+}
+
 }  // namespace
 
 BoostLoss::BoostLoss(const BoostLossOptions& options, const PerGroup& weights) : options_(options) {
-  check(options, weights);
-  terms_ =
-      options.loss == BoostLossKind::ada ? class_terms(options.gamma, weights) : pair_terms(options.gamma, weights);
+  const StumpLoss& loss = loss_of(options.loss);
+  check(loss, options, weights);
+  low_ = loss.low;
+  penalty_ = loss.is_penalised ? options.rho : 0;
+  terms_ = loss.terms(options.gamma, weights);
   std::erase_if(terms_, [](const RiskTerm& term) { return !(term.weight > 0); });
 }
 

@@ -1,4 +1,6 @@
-// The losses that stumps are boosted for. The risk of the first is that of the loss "pnu_auc" for trees, too.
+// The losses that stumps are boosted for. The risk of the first is that of the loss "pnu_auc" for trees, too. To add
+// one, write its terms in boost_loss.cpp, add it to the table there and to BoostLossKind (boost_inputs.hpp), and give
+// its name in bind_stump_boost.cpp.
 //
 // The risk R of a loss is a sum of terms, each of which is a weight times the mean of one slot, or times the means of
 // two. A slot is a sum of exponentials, so that a stump multiplies row weights by constants, and a round only changes
@@ -40,9 +42,9 @@ class BoostLoss {
   BoostLoss(const BoostLossOptions& options, const PerGroup& weights);
 
   // The vote of a stump where it does not fire; it votes 1 where it does.
-  double low() const { return options_.loss == BoostLossKind::ada ? -1 : 0; }
+  double low() const { return low_; }
   // rho in the objective R(f) exp(rho sum_t alpha_t).
-  double penalty() const { return options_.loss == BoostLossKind::ada ? 0 : options_.rho; }
+  double penalty() const { return penalty_; }
   // The step along a stump of this gain > 0; firing_shares() computes the share of each slot on its firing side.
   double step(double gain, const std::function<PerSlot()>& firing_shares) const;
 
@@ -59,6 +61,8 @@ class BoostLoss {
   void divide_shares(double sum);
 
   BoostLossOptions options_;
+  double low_;
+  double penalty_;
   std::vector<RiskTerm> terms_;  // their weights sum to 1, and none is 0
 };
 

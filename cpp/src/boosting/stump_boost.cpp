@@ -72,19 +72,6 @@ PerSlot firing_shares(const Boundary& stump, bool fires_above, const StumpSearch
   return fires;
 }
 
-}  // namespace
-
-index_t exact_search_bins(index_t n_rows, index_t n_features) {
-  constexpr double kOfRoot = 3;  // more bins take longer to sum up, fewer have more rows to be looked into
-  constexpr double kOneByte = 255;
-  constexpr index_t kFewest = 15;
-  constexpr index_t kMostBins = 1 << 21;  // 64 MB of histograms, and as much for a thread
-  const auto wanted = static_cast<index_t>(std::min(kOneByte, kOfRoot * std::sqrt(static_cast<double>(n_rows))));
-  return std::max(kFewest, std::min(wanted, kMostBins / n_features));
-}
-
-namespace {
-
 // One fit. If the rows are held here and ordered, `local` is `rows`; otherwise it is null.
 class StumpBooster {
  public:
@@ -202,14 +189,13 @@ StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* 
   return StumpBooster(train, rows, &rows, eval, options, team).run(callback);
 }
 
-StumpBoostResult stump_boost(const BinnedFeatures& features, const std::uint8_t* categorical, StumpRows& rows,
-                             const BoostEvalSet* eval, const StumpBoostOptions& options, const BoostCallback& callback,
-                             Team& team) {
-  BoostTrainingSet train;
-  train.features = &features;
-  train.categorical = categorical;
-  check(options, train, eval);
-  return StumpBooster(train, rows, nullptr, eval, options, team).run(callback);
+StumpBoostResult stump_boost_as_member(const BoostTrainingSet& own, MemberExchange& exchange, const BoostEvalSet* eval,
+                                       const StumpBoostOptions& options, const BoostCallback& callback, Team& team) {
+  check(options, own, eval);
+  std::unique_ptr<StumpRows> own_rows;
+  if (own.labels != nullptr) own_rows = make_stump_rows(own, team);
+  const std::unique_ptr<StumpRows> rows = join_stump_rows(std::move(own_rows), *own.features, exchange);
+  return StumpBooster(own, *rows, nullptr, eval, options, team).run(callback);
 }
 
 }  // namespace fastpu

@@ -179,6 +179,7 @@ class ColumnBinner {
       : longest_(longest),
         max_cuts_(options.max_bins),
         most_distinct_(options.most_distinct),
+        n_quantiles_(options.n_quantiles),
         weight_(weight),
         total_weight_(total_weight),
         pairs_first_(weight.given() || (with_order && longest <= options.most_distinct)) {}
@@ -200,7 +201,7 @@ class ColumnBinner {
   // The cuts of a sparse column, of which n rows have a stored value; the others hold zero.
   ColumnCuts cuts(const T* values, const std::uint32_t* rows, index_t n, Pacer& pacer) {
     const index_t n_distinct = distinct_from_pairs(values, rows, n, pacer);
-    const index_t most_cuts = max_cuts_ > 0 ? max_cuts_ : n_distinct <= most_distinct_ ? n_distinct : kQuantiles;
+    const index_t most_cuts = max_cuts_ > 0 ? max_cuts_ : n_distinct <= most_distinct_ ? n_distinct : n_quantiles_;
     std::vector<index_t> boundaries;
     return cut_column<T>(cumulative_.data(), distinct_, n_distinct, most_cuts, boundaries);
   }
@@ -297,6 +298,7 @@ class ColumnBinner {
   index_t longest_;
   index_t max_cuts_;
   index_t most_distinct_;
+  index_t n_quantiles_;
   QuantileWeights weight_;
   double total_weight_;
   bool pairs_first_;

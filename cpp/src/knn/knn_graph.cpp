@@ -18,7 +18,7 @@ namespace {
 // The number of points that a search of the tree visits grows quickly with the dimension and slowly with n. Normally
 // distributed rows are its worst case: on these it is faster than blocks up to this many features, and up to one more
 // for every factor of four in n.
-constexpr index_t kTreeFeatures = 4;
+constexpr index_t kTreeFeatures = 3;
 constexpr index_t kRowsForMore = 20'000;
 
 void check_neighbors(index_t n_neighbors, index_t n_rows) {

@@ -9,18 +9,20 @@ namespace fastpu::detail {
 namespace {
 
 constexpr index_t kRowsAtOnce = 256;         // kernel rows taken from the cache at once
-constexpr index_t kMostFeatures = 128;       // of a linear kernel whose rows are used in place of kernel rows
 constexpr index_t kColumns = 1024;           // columns that one worker adds up
 constexpr index_t kLeastParallel = 1 << 18;  // with fewer products, waking another thread takes longer than the work
 
 }  // namespace
 
 PathRows::PathRows(KernelCache<double>& cache, const DenseView<double>* linear, Team& team)
-    : cache_(&cache), loops_(&svm_kernels(team.isa())), vector_loops_(&vector_kernels(team.isa())), team_(&team) {
+    : cache_(&cache),
+      loops_(&svm_kernels(team.isa())),
+      vector_loops_(&vector_kernels(team.isa())),
+      team_(&team),
+      linear_(linear) {
   diagonal_.reserve(cache.columns().size());
   for (const index_t row : cache.columns()) diagonal_.push_back(cache.kernel().diagonal(row));
-  if (!are_few_features(linear)) return;
-  linear_ = linear;
+  if (linear == nullptr) return;
   largest_.assign(at(linear->n_cols), 0.0);
   by_feature_ = AlignedBuffer<double>(n() * linear->n_cols, "the rows of a linear path, by feature");
   for (index_t i = 0; i < n(); ++i) {
@@ -29,10 +31,6 @@ PathRows::PathRows(KernelCache<double>& cache, const DenseView<double>* linear, 
       largest_[at(f)] = std::max(largest_[at(f)], std::abs(features(i)[f]));
     }
   }
-}
-
-bool PathRows::are_few_features(const DenseView<double>* linear) {
-  return linear != nullptr && linear->n_cols <= kMostFeatures;
 }
 
 void PathRows::take(index_t i, const std::vector<index_t>& positions, double* out) {

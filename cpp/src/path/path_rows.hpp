@@ -15,14 +15,14 @@ namespace fastpu::detail {
 // The rounding error that a sum may have, as a share of the sum of its terms' sizes.
 inline constexpr double kRounding = 1e-14;
 
+// Most features of a linear kernel whose rows are used in place of kernel rows.
+inline constexpr index_t kMostFeatures = 128;
+
 class PathRows {
  public:
-  // The columns of the cache must have been set, and must not change. `linear` is null, or holds the rows whose
-  // products are the entries of K.
+  // The columns of the cache must have been set, and must not change. `linear` is null, or holds the rows of few
+  // features whose products are the entries of K: they are used in place of kernel rows.
   PathRows(KernelCache<double>& cache, const DenseView<double>* linear, Team& team);
-
-  // Returns whether these rows have so few features that they are used in place of kernel rows.
-  static bool are_few_features(const DenseView<double>* linear);
 
   Isa isa() const { return team_->isa(); }
   index_t n() const { return static_cast<index_t>(cache_->columns().size()); }
@@ -63,9 +63,9 @@ class PathRows {
   const SvmKernels* loops_;
   const VectorKernels* vector_loops_;
   Team* team_;
-  const DenseView<double>* linear_ = nullptr;  // null if there are too many features
-  AlignedBuffer<double> by_feature_;           // the same rows, transposed
-  std::vector<double> largest_;                // the largest |x| of each feature
+  const DenseView<double>* linear_;   // null if kernel rows are used
+  AlignedBuffer<double> by_feature_;  // the same rows, transposed
+  std::vector<double> largest_;       // the largest |x| of each feature
   std::vector<double> diagonal_;
   // Scratch space.
   std::vector<double> weights_;

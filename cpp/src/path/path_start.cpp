@@ -305,7 +305,7 @@ std::vector<double> run_smo(KernelCache<double>& cache, const std::vector<index_
 // Returns a of the rows of the heavier class, and adds their share and that of the lighter class to the weights.
 std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector<index_t>& heavy,
                                    const std::vector<double>& costs, const std::vector<index_t>& light,
-                                   const std::vector<double>& light_costs, const SvmPathOptions& path_options,
+                                   const std::vector<double>& light_costs, const DenseView<double>* feature_rows,
                                    std::vector<double>& weights, Team& team) {
   const auto n = static_cast<index_t>(heavy.size());
   double total = 0;
@@ -325,7 +325,7 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
   std::vector<double> sorted_value(at(n));
   std::vector<double> sorted_gradient(at(n));
   std::vector<double> sorted_costs(at(n));
-  PathRows rows(cache, path_options.linear, team);
+  PathRows rows(cache, feature_rows, team);
   double diagonal = 0;
   for (index_t c = 0; c < n; ++c) {
     const std::size_t i = at(place[at(cache.columns()[at(c)])]);
@@ -348,7 +348,7 @@ std::vector<double> start_of_heavy(KernelCache<double>& cache, const std::vector
   std::vector<index_t> all(at(n));
   std::iota(all.begin(), all.end(), index_t{0});
   if (rows.is_linear()) {
-    add_rows(*path_options.linear, light, light_costs.data(), -1, weights, light_sizes);
+    add_rows(*feature_rows, light, light_costs.data(), -1, weights, light_sizes);
     rows.add_to_weights(all, sorted_value.data(), weights.data());
     std::ranges::fill(sorted_gradient, 0.0);
     rows.add_weighted(weights.data(), sorted_gradient.data());
@@ -394,11 +394,10 @@ int heavier_class(const SvmPathProblem& problem) {
   return sums[0] > sums[1] ? 1 : -1;
 }
 
-PathStart start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier,
-                        const SvmPathOptions& options, Team& team) {
+PathStart start_of_path(KernelCache<double>& cache, const DenseView<double>* linear, const SvmPathProblem& problem,
+                        int heavier, Team& team) {
   PathStart start{{problem.costs, problem.costs + problem.n}, {}};
-  const bool has_weights = PathRows::are_few_features(options.linear);
-  const std::size_t n_weights = has_weights ? at(options.linear->n_cols) : 0;
+  const std::size_t n_weights = linear == nullptr ? 0 : at(linear->n_cols);
   if (heavier != 0) {
     std::vector<index_t> heavy;
     std::vector<index_t> light;
@@ -412,16 +411,16 @@ PathStart start_of_path(KernelCache<double>& cache, const SvmPathProblem& proble
       if (is_heavy) place.push_back(i);
     }
     start.weights.resize(n_weights);
-    const auto value = start_of_heavy(cache, heavy, costs, light, light_costs, options, start.weights, team);
+    const auto value = start_of_heavy(cache, heavy, costs, light, light_costs, linear, start.weights, team);
     for (std::size_t k = 0; k < place.size(); ++k) start.alpha[at(place[k])] = value[k];
     for (double& each : start.weights) each *= heavier;
   }
-  if (!has_weights) return start;
+  if (linear == nullptr) return start;
   std::vector<double> sums(n_weights);
   std::vector<double> sizes(n_weights);
   std::vector<double> factors(at(problem.n));
   for (index_t i = 0; i < problem.n; ++i) factors[at(i)] = start.alpha[at(i)] * problem.labels[i];
-  add_rows(*options.linear, {problem.rows, problem.rows + problem.n}, factors.data(), 1, sums, sizes);
+  add_rows(*linear, {problem.rows, problem.rows + problem.n}, factors.data(), 1, sums, sizes);
   if (start.weights.empty()) start.weights = std::move(sums);
   if (are_rounding(start.weights, sizes)) std::ranges::fill(start.weights, 0.0);
   return start;

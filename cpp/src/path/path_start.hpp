@@ -22,11 +22,11 @@ int heavier_class(const SvmPathProblem& problem);
 // Where a path begins. The rows of the heavier class, if there is one, become the columns of the cache.
 struct PathStart {
   std::vector<double> alpha;  // of every row of the problem
-  // X'(y a), if the rows of a linear kernel are given: more accurate than a plain sum over the rows, and 0 if it is
+  // X'(y a), if rows are used in place of kernel rows: more accurate than a plain sum over the rows, and 0 if it is
   // only rounding.
   std::vector<double> weights;
 };
-PathStart start_of_path(KernelCache<double>& cache, const SvmPathProblem& problem, int heavier,
-                        const SvmPathOptions& options, Team& team);
+PathStart start_of_path(KernelCache<double>& cache, const DenseView<double>* linear, const SvmPathProblem& problem,
+                        int heavier, Team& team);
 
 }  // namespace fastpu::detail

@@ -18,12 +18,14 @@ namespace fastpu::detail {
 
 inline constexpr double kOnMargin = 1e-9;  // a row with a smaller |slack|, relative to lam, is on the margin
 
-// One path, followed by run().
+// One path, followed by run(). `linear` is null, or holds the rows of few features whose products are the kernel's
+// values.
 class PathWalk {
  public:
-  PathWalk(KernelCache<double>& cache, const SvmPathProblem& problem, const SvmPathOptions& options,
-           const PathCallback& callback, Team& team)
+  PathWalk(KernelCache<double>& cache, const DenseView<double>* linear, const SvmPathProblem& problem,
+           const SvmPathOptions& options, const PathCallback& callback, Team& team)
       : cache_(cache),
+        linear_(linear),
         problem_(problem),
         options_(options),
         callback_(callback),
@@ -79,6 +81,7 @@ class PathWalk {
   }
 
   KernelCache<double>& cache_;
+  const DenseView<double>* linear_;
   const SvmPathProblem& problem_;
   const SvmPathOptions& options_;
   const PathCallback& callback_;
@@ -121,5 +124,8 @@ class PathWalk {
   std::vector<index_t> near_;    // scratch space for a list of rows
   std::vector<index_t> forced_;  // rows that count as on the margin in spite of rounding
 };
+
+// Throws std::invalid_argument if a path has a number that is not finite: kernel values have overflowed.
+void check_finite(const SvmPathResult& result);
 
 }  // namespace fastpu::detail

@@ -33,7 +33,7 @@ constexpr double kLeastWatched = 1e-4;     // rows are watched only while lam ex
 void PathWalk::find_start() {
   const index_t n = problem_.n;
   result_.heavier = heavier_class(problem_);
-  auto start = start_of_path(cache_, problem_, result_.heavier, options_, team_);
+  auto start = start_of_path(cache_, linear_, problem_, result_.heavier, team_);
   result_.start_alpha = std::move(start.alpha);
   w_ = std::move(start.weights);
   cache_.set_columns(problem_.rows, n, team_);
@@ -414,7 +414,7 @@ bool PathWalk::take_step(Elbow& elbow) {
 
 SvmPathResult PathWalk::run() {
   find_start();
-  PathRows rows(cache_, options_.linear, team_);
+  PathRows rows(cache_, linear_, team_);
   rows_ = &rows;
   PathWatch watch(rows, point_);
   watch_ = &watch;
@@ -444,11 +444,26 @@ SvmPathResult PathWalk::run() {
   return std::move(result_);
 }
 
+void check_finite(const SvmPathResult& result) {
+  const auto is_finite = [](const std::vector<double>& values) {
+    return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+  };
+  if (is_finite(result.knots) && is_finite(result.offsets) && is_finite(result.weights) &&
+      std::isfinite(result.violation)) {
+    return;
+  }
+  throw std::invalid_argument(
+      "X must have entries so small that kernel values do not overflow; scale X or use another kernel");
+}
+
 }  // namespace detail
 
-SvmPathResult svm_path(KernelCache<double>& cache, const SvmPathProblem& problem, const SvmPathOptions& options,
+SvmPathResult svm_path(const Kernel<double>& kernel, const SvmPathProblem& problem, const SvmPathOptions& options,
                        const PathCallback& callback, Team& team) {
-  return detail::PathWalk(cache, problem, options, callback, team).run();
+  KernelCache<double> cache(kernel, options.cache_bytes);
+  SvmPathResult result = detail::PathWalk(cache, nullptr, problem, options, callback, team).run();
+  detail::check_finite(result);
+  return result;
 }
 
 }  // namespace fastpu

@@ -39,7 +39,7 @@ double dual_objective(const Vector& alpha, const Vector& q_alpha) {
 // The search for the minimum: the current alpha and Q alpha, and the record of the steps.
 class Search {
  public:
-  Search(const BoxGram& gram, const std::vector<double>& costs, index_t number, const PualOptions& options,
+  Search(const BoxGram& gram, const std::vector<double>& costs, index_t number, const PualDualOptions& options,
          const PualCallback& callback, Team& team)
       : gram_(gram),
         number_(number),
@@ -221,7 +221,7 @@ class Search {
   const BoxGram& gram_;
   index_t number_;  // of the cost
   double cost_;
-  const PualOptions& options_;
+  const PualDualOptions& options_;
   const PualCallback& callback_;
   Team& team_;
   Vector alpha_;
@@ -236,7 +236,7 @@ PualDual::PualDual(BlasMatrix<const double> factor, const Blas& blas, Team& team
 
 PualDual::~PualDual() = default;
 
-std::vector<PualResult> PualDual::solve(const std::vector<double>& costs, const PualOptions& options,
+std::vector<PualResult> PualDual::solve(const std::vector<double>& costs, const PualDualOptions& options,
                                         const PualCallback& callback, Team& team) const {
   for (const double cost : costs) {
     detail::check_option(cost > 0 && std::isfinite(cost), "cost", "> 0 and finite", cost);

@@ -61,11 +61,20 @@ struct Rows {
     const fastpu::DenseView<double> view{x.data(), n, d};
     fastpu::Team team(n_threads, {}, isa);
     const auto kernel = fastpu::make_kernel(view, params, team);
-    fastpu::KernelCache<double> cache(*kernel, bytes);
     fastpu::SvmPathOptions options;
     options.lam_min = lam_min;
-    return fastpu::svm_path(cache, {numbers.data(), n, labels.data(), costs.data()}, options, callback, team);
+    options.cache_bytes = bytes;
+    return fastpu::svm_path(*kernel, {numbers.data(), n, labels.data(), costs.data()}, options, callback, team);
   }
+
+  // The path of the linear kernel of these rows, or of others in their place.
+  SvmPathResult linear_path(const fastpu::LinearRows& given, double lam_min = 0) const {
+    fastpu::Team team(1, {}, fastpu::best_isa());
+    fastpu::SvmPathOptions options;
+    options.lam_min = lam_min;
+    return fastpu::linear_svm_path(given, {numbers.data(), n, labels.data(), costs.data()}, options, {}, team);
+  }
+  fastpu::DenseView<double> view() const { return {x.data(), n, d}; }
 
   // The largest violation of the optimality conditions, in units of y f(x).
   double violation(const KernelParams& params, const std::vector<double>& alpha, double a0, double lam) const {
@@ -126,6 +135,50 @@ CASE("paths are optimal at breakpoints and between") {
       CHECK(rows.violation(params, path) < 1e-9);
     }
   }
+}
+
+CASE("a linear path is that of its kernel, with and without kernel rows") {
+  for (const index_t d : {3, 140}) {  // few features are used in place of kernel rows
+    const Rows rows(60, d, 5, 0, 1.0);
+    const SvmPathResult path = rows.linear_path(rows.view(), 0.1);
+    const SvmPathResult by_kernel = rows.path(kLinear, kManyBytes, 1, fastpu::best_isa(), {}, 0.1);
+    CHECK(path.weights.empty() == (d > 128));
+    CHECK(path.knots.size() == by_kernel.knots.size());
+    for (std::size_t k = 0; k < path.knots.size(); ++k) {
+      CHECK(std::abs(path.knots[k] - by_kernel.knots[k]) <= 1e-8 * by_kernel.knots[0]);
+      CHECK(std::abs(path.offsets[k] - by_kernel.offsets[k]) <= 1e-8 * by_kernel.knots[0]);
+    }
+    CHECK(rows.violation(kLinear, path) < 1e-9);
+    CHECK(path.violation < 1e-9);
+  }
+}
+
+CASE("a linear path does not depend on the origin, and its violation is that on the given rows") {
+  for (const index_t d : {3, 140}) {
+    const Rows rows(60, d, 6, 0, 1.0);
+    Rows moved(rows);
+    for (double& value : moved.x) value += 1e6;
+    const SvmPathResult near = rows.linear_path(rows.view(), 0.1);
+    const SvmPathResult far = moved.linear_path(moved.view(), 0.1);
+    CHECK(near.knots.size() == far.knots.size());
+    for (std::size_t k = 0; k < near.knots.size(); ++k) {
+      CHECK(std::abs(near.knots[k] - far.knots[k]) <= 1e-7 * near.knots[0]);
+    }
+    CHECK(far.violation > near.violation);  // scores have fewer digits far from the origin
+    CHECK(far.violation < 1e-4);
+  }
+}
+
+CASE("sparse rows of few features have the bits of dense ones") {
+  const Rows rows(50, 4, 7, 0, 2.0);
+  std::vector<std::int32_t> columns;
+  std::vector<index_t> starts;
+  for (index_t i = 0; i <= rows.n; ++i) starts.push_back(i * rows.d);
+  for (index_t e = 0; e < rows.n * rows.d; ++e) columns.push_back(static_cast<std::int32_t>(e % rows.d));
+  const fastpu::CsrView<double> sparse{rows.x.data(), columns.data(), starts.data(), rows.n, rows.d};
+  const SvmPathResult dense = rows.linear_path(rows.view());
+  const SvmPathResult other = rows.linear_path(sparse);
+  CHECK(same(dense, other) && dense.weights == other.weights);
 }
 
 CASE("rows that are alike, and whole numbers, do not stop a path") {

@@ -1,5 +1,5 @@
 // The box QP of pual.hpp: the parts that C++ alone can ask for.
-#include "fastpu/pual/pual.hpp"
+#include "fastpu/pual/pual_system.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ using fastpu::Blas;
 using fastpu::BlasMatrix;
 using fastpu::index_t;
 using fastpu::PualDual;
-using fastpu::PualOptions;
+using fastpu::PualDualOptions;
 using fastpu::PualResult;
 using fastpu::PualStatus;
 using fastpu::Team;
@@ -35,7 +35,7 @@ struct Factor {
   BlasMatrix<const double> view() const { return {values.data(), n, rank}; }
 };
 
-PualResult solve(const Factor& factor, double cost, const PualOptions& options = {}, int n_threads = 1) {
+PualResult solve(const Factor& factor, double cost, const PualDualOptions& options = {}, int n_threads = 1) {
   const Blas blas(reference_blas());
   Team team(n_threads);
   const PualDual dual(factor.view(), blas, team);
@@ -109,7 +109,7 @@ CASE("bad arguments are refused") {
   for (const double cost : {0.0, -1.0, nan, std::numeric_limits<double>::infinity()}) {
     CHECK_THROWS(std::invalid_argument, solve(factor, cost), "cost must be > 0 and finite");
   }
-  PualOptions options;
+  PualDualOptions options;
   options.tol = 0;
   CHECK_THROWS(std::invalid_argument, solve(factor, 1.0, options), "tol must be > 0");
   options = {};
@@ -124,3 +124,75 @@ CASE("bad arguments are refused") {
 }
 
 }  // namespace
+
+CASE("the factor of a system is that of its matrix, with more added to the last rows") {
+  const index_t n = 6;
+  const Factor z(20, n, 3);
+  std::vector<double> curvature(at(n * n));
+  for (index_t i = 0; i < n; ++i) {
+    for (index_t j = 0; j < n; ++j) {
+      for (index_t k = 0; k < z.n; ++k) curvature[at(i * n + j)] += z.values[at(k * n + i)] * z.values[at(k * n + j)];
+    }
+  }
+  const std::vector<double> more{2.0, 0.5, 0.5, 3.0};
+  const Blas blas(reference_blas());
+  Team team(1);
+  std::vector<double> factor(at(n * n));
+  factor_system({{curvature.data(), n, n}, 0.1, 0.7}, {more.data(), 2, 2}, {factor.data(), n, n}, blas, team);
+  for (index_t i = 0; i < n; ++i) {
+    for (index_t j = 0; j <= i; ++j) {
+      double product = 0;
+      for (index_t k = 0; k <= j; ++k) product += factor[at(i * n + k)] * factor[at(j * n + k)];
+      double wanted = curvature[at(i * n + j)] + (i == j ? 0.7 : 0);
+      if (j >= n - 2) wanted += more[at((i - n + 2) * 2 + (j - n + 2))];
+      CHECK(std::abs(product - wanted) < 1e-10);
+    }
+  }
+}
+
+CASE("a system whose matrix is singular in float64 gets a ridge, and one that overflows is refused") {
+  const Blas blas(reference_blas());
+  Team team(1);
+  const std::vector<double> singular{1.0, 1.0, 1.0, 1.0};
+  std::vector<double> factor(4);
+  factor_system({{singular.data(), 2, 2}, 0.1, 1e-30}, {nullptr, 0, 0}, {factor.data(), 2, 2}, blas, team);
+  CHECK(factor[3] > 0);
+  CHECK(std::abs(factor[0] * factor[2] - 1) < 1e-12);
+  const std::vector<double> wild{std::numeric_limits<double>::infinity(), 0.0, 0.0, 1.0};
+  CHECK_THROWS(std::invalid_argument,
+               factor_system({{wild.data(), 2, 2}, 0.1, 1.0}, {nullptr, 0, 0}, {factor.data(), 2, 2}, blas, team),
+               "overflow");
+}
+
+CASE("PUAL of a system solves the dual that its factor makes") {
+  const index_t n = 5;
+  const Factor positives(8, n, 9);
+  std::vector<double> curvature(at(n * n));
+  for (index_t i = 0; i < n; ++i) curvature[at(i * n + i)] = 1.0 + static_cast<double>(i);
+  const Blas blas(reference_blas());
+  Team team(1);
+  std::vector<double> factor(at(n * n));
+  const double C_unl = 0.2;
+  const index_t n_unl = 30;
+  const auto found = solve_pual({{curvature.data(), n, n}, C_unl, 0.5}, positives.view(), n_unl, {0.3, 2.0}, {},
+                                {factor.data(), n, n}, blas, {}, team);
+  // A is diagonal, and so is its factor.
+  Factor h(8, n + 1, 9);
+  for (index_t i = 0; i < h.n; ++i) {
+    for (index_t k = 0; k < n; ++k) {
+      h.values[at(i * (n + 1) + k)] = positives.values[at(i * n + k)] / std::sqrt(1.5 + static_cast<double>(k));
+    }
+    h.values[at(i * (n + 1) + n)] = 1 / std::sqrt(2 * C_unl * n_unl);
+  }
+  CHECK(found.size() == 2);
+  const double costs[] = {0.3, 2.0};
+  for (std::size_t c = 0; c < 2; ++c) {
+    const PualResult wanted = solve(h, costs[c]);
+    CHECK(std::abs(found[c].objective - wanted.objective) <= 1e-8 * wanted.objective);
+    for (index_t k = 0; k < n; ++k) {
+      double half = 0;
+      for (index_t i = 0; i < h.n; ++i) half += h.values[at(i * (n + 1) + k)] * found[c].alpha[at(i)];
+      CHECK(std::abs(half - found[c].half[at(k)]) < 1e-10);
+    }
+  }
+}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -25,8 +25,14 @@ from fastpu.data._matrix import CsrMatrix, Matrix
 from fastpu.data._training_rows import TrainingRows
 from fastpu.kernels._kernels import shifted_csr
 
-#: The factor of a mean loss of pairs in the objective, and the two groups of rows.
-Term: TypeAlias = tuple[float, int, int]
+
+class PairTerm(NamedTuple):
+    """A mean loss of pairs in the objective: its factor, and the labels of the rows that should be above and below."""
+
+    factor: float
+    above: int
+    below: int
+
 
 _FIRST = 256  # rows whose mean is the origin
 _CORRECTIONS = 2  # refinements of a direct solution; the second is for matrices that have lost half of their digits
@@ -43,7 +49,7 @@ class PairLoss:
     columns with many entries are (`shifted_csr`).
     """
 
-    def __init__(self, matrix: Matrix, rows: TrainingRows, terms: Sequence[Term]) -> None:
+    def __init__(self, matrix: Matrix, rows: TrainingRows, terms: Sequence[PairTerm]) -> None:
         self._rows, self._origin = matrix, np.zeros(matrix.n_features)
         if matrix.is_sparse:
             self._rows = CsrMatrix.of(shifted_csr(matrix.table(), np.arange(matrix.n_rows))[0])

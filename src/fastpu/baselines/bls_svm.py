@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_random_state
+from fastpu.common._progress import make_report
 from fastpu.common._sharing import marked
+from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback, VectorLike
+from fastpu.kernels._kernels import check_kernel
 from fastpu.model._profile import keeps_profile
-from fastpu.pual._arguments import PualOptions, PualRound
-from fastpu.pual._fit import fit_points
-from fastpu.pual.gllc import solve_least_squares
-from fastpu.pual.pual_machine import PualMachine
+from fastpu.pual._features import open_features
+from fastpu.pual._least_squares import solve_least_squares
+from fastpu.pual._models import JudgedModel, finished_models, judged_models
+from fastpu.pual._neighbours import no_neighbours
+from fastpu.pual._options import BlsSvmOptions, check_components
+from fastpu.pual._parameter_points import NumberOrMany, check_points
+from fastpu.pual._pual_rows import open_pual_rows
+from fastpu.pual._systems import systems
+from fastpu.pual.pual_machine import PualMachine, PualRound
 
 
 @answers_unknown_keywords
 @keeps_profile
 @marked(shares=("C_pos", "C_unl", "lam"), shares_together=True)
 def fit_bls_svm(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    C_pos: float | Sequence[float] | NDArray[Any] = 1.0,
-    C_unl: float | Sequence[float] | NDArray[Any] = 0.1,
-    lam: float | Sequence[float] | NDArray[Any] = 1.0,
-    sample_weight: object = None,
-    kernel: str | Callable[..., object] = "linear",
+    C_pos: NumberOrMany = 1.0,
+    C_unl: NumberOrMany = 0.1,
+    lam: NumberOrMany = 1.0,
+    sample_weight: VectorLike | None = None,
+    kernel: str | Callable[..., Any] = "linear",
     gamma: float | str = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     n_components: int | None = None,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
     n_threads: int | None = None,
-    callback: Callable[[PualRound], bool | None] | None = None,
+    callback: RoundCallback[PualRound] | None = None,
     progress: bool = False,
 ) -> PualMachine | list[PualMachine]:
     """Biased least-squares SVM (BLS-SVM): `fit_gllc` without neighbours.
@@ -47,23 +55,76 @@ def fit_bls_svm(
 
         lam/2 |w|^2 + C_pos sum_P (1 - f(x_i))^2 + C_unl sum_U (1 + f(x_i))^2
 
-    in closed form; with weights, each row's loss counts as often as its weight says. Errors and warnings are those of
-    `fit_pual`, time and memory those of `fit_gllc`.
+    in closed form. With weights, each row's loss counts as often as its weight says.
 
     Parameters
     ----------
-    X, y, C_pos, C_unl, lam, kernel, gamma, degree, coef0, n_components, random_state, n_threads
-        As in `fit_pual`.
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        The rows, in float32 or float64. With ``kernel="precomputed"`` this is the symmetric matrix of K between all
+        rows.
+    y : array-like of shape (n,)
+        +1 for labelled positives, 0 for unlabelled rows; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+    C_pos, C_unl : float or sequence of floats, defaults 1.0 and 0.1
+        The cost of a positive row and of an unlabelled row, > 0. Losses are sums, not means, as in the paper.
+    lam : float or sequence of floats, default 1.0
+        The weight of |w|^2, > 0.
+        `C_pos`, `C_unl` and `lam` may be sequences of one length, with an entry for each model. The function then
+        returns a list of models, equal to those of single calls. Kernel values and factors are computed once for all
+        models that share them.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0; equal to repeating rows. Rows of weight 0 are left out. Landmarks are drawn from the others,
-        whatever their weights are.
-    callback, progress
-        As in `fit_gllc`.
+        Weights >= 0, by default 1; equal to repeating rows. Rows of weight 0 are left out. Landmarks are drawn from the
+        others, whatever their weights are.
+    kernel : str or callable, default "linear"
+        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), "sigmoid" tanh(gamma x'z +
+        coef0). "precomputed" means that `X` is the matrix of K. A function k(A, B) must return the kernel between the
+        rows of two matrices, with shape (len(A), len(B)). The kernel must be positive semidefinite; "sigmoid" is so
+        for some data only.
+    gamma : float, "scale" or "auto", default "scale"
+        "scale" is 1 / (d var(X)), with the variance of all entries of `X`; "auto" is 1 / d.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 0.0
+        The constant in "poly" and "sigmoid".
+    n_components : int, optional
+        The number of landmarks of Nystroem's method, for more rows than a kernel matrix has room for. The landmarks
+        are rows drawn by `random_state`. The kernel is replaced by one of that rank which has the same values among
+        the landmarks. By default the kernel is used as it is.
+    random_state : int, numpy.random.Generator or None
+        Draws the landmarks.
+    n_threads : int, optional
+        The most threads to use, BLAS's included; by default the CPUs that this process may use.
+    callback : callable, optional
+        ``callback(info: PualRound) -> bool``, called after every model. True ends the fit; later models are left out.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed) that counts the models.
 
     Returns
     -------
     PualMachine, or a list of them if a parameter is a sequence
-        Its `gap` is what rounding errors leave of the gradient, and its `alpha` is None.
+        Its `gap` estimates what rounding errors leave of the gradient, and its `alpha` is None.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row. The message
+        names the argument.
+    MemoryError
+        If there is too little memory for the matrices. The message says how many bytes were wanted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If rounding errors leave a model that is not the minimum.
+    DegenerateModelWarning
+        If the model calls all training rows positive or all negative. That can be the minimum.
+    ScaleWarning
+        If columns are on very different scales.
+
+    Notes
+    -----
+    The linear form takes O(n d^2) for products that all parameters share, and O(d^3) for each (C_pos, C_unl, lam). Its
+    memory is O(n d + d^2), and with more features than rows that of a kernel. A kernel takes O(n^3), and memory for
+    four matrices of n x n. Nystroem's method is the linear form with `n_components` features.
 
     References
     ----------
@@ -78,5 +139,25 @@ def fit_bls_svm(
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
-    given = locals()
-    return fit_points(PualOptions("fit_bls_svm", "BLS-SVM", given), given, solve_least_squares)
+    asked = check_points(C_pos=C_pos, C_unl=C_unl, lam=lam, sigma=1.0)  # without neighbours sigma has no influence
+    options = BlsSvmOptions(
+        kernel=check_kernel(kernel, gamma, degree, coef0),
+        n_components=check_components(n_components),
+        generator=check_random_state(random_state),
+        n_threads=resolve_n_threads(n_threads),
+    )
+    models: dict[int, JudgedModel] = {}
+    with (
+        make_report(callback, progress, total=None, description="BLS-SVM") as report,
+        one_blas_thread(options.n_threads),
+    ):
+        rows = open_pual_rows(X, y, options, sample_weight)
+        neighbours = no_neighbours(rows)
+        points = asked.with_median(neighbours.median)
+        for system in systems(points, open_features(rows, options), neighbours):
+            solutions = solve_least_squares(system, report)
+            models |= judged_models(system, solutions, options)
+            if solutions[-1].status == "callback":
+                break
+    machines = finished_models(models, options)
+    return machines[0] if asked.is_one else machines

@@ -2,86 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from fastpu.baselines._squared_pairs import PairLoss, Solution, Term, solve_by_steps, solve_directly
-from fastpu.common._blas_threads import one_blas_thread
+from fastpu.baselines._pair_options import (
+    ModelName,
+    PairOptions,
+    Ridges,
+    check_pair_groups,
+    make_basis,
+    read_pair_rows,
+)
+from fastpu.baselines._rank_models import make_rank_models, solve_pairs
+from fastpu.baselines._squared_pairs import PairTerm
+from fastpu.baselines.rank_machine import RankMachine
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY, check_float, check_int, check_random_state, entries_of
+from fastpu.common._params import check_float, check_random_state
 from fastpu.common._sharing import marked
-from fastpu.common._text import where_column
-from fastpu.common._threads import resolve_n_threads
-from fastpu.common._warn import warn
-from fastpu.data._training_rows import TrainingRows, open_training_rows, warn_of_balancing
-from fastpu.data._validate import check_matrix, label_counts
-from fastpu.data.binned_features import require_rows
-from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.kernels._scales import warn_of_scales
+from fastpu.common._types import LabelsLike, MatrixLike, RandomState, VectorLike
 from fastpu.model._prior import prior_among_unlabeled, take_prior_in
 from fastpu.model._profile import keeps_profile
-from fastpu.model._threshold import GROUP, ScoredRows
-from fastpu.risk._fit import Basis, Shape, make_model
-from fastpu.risk.risk_machine import RiskMachine
-
-_MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class RankMachine(RiskMachine):
-    """A linear ranking in the features or in Gaussian basis functions; `predict` says +1 where f(x) > threshold.
-
-    f(x) = coef'x, or sum_c coef[c] exp(-|x - centers[c]|^2 / (2 bandwidth^2)). There is no intercept, as it would
-    cancel in every pair of rows. The threshold is the one of the best balanced accuracy on the training rows.
-
-    Attributes
-    ----------
-    basis, coef, intercept, bandwidth, centers, centers_dense, centers_data, centers_indices, centers_indptr
-        As in `RiskMachine`; the intercept is 0.
-    n_iter : int
-        Steps of the conjugate gradients; 0 for a system that was solved directly.
-    status : str
-        "closed_form" (the system was solved directly), "singular" (directly too, and many `coef` have the least
-        objective: this is the shortest), "tol" (conjugate gradients met `tol`), "max_iter", "precision" (rounding kept
-        the residual above `tol`, or above 1e-6 if the system was solved directly) or "indefinite" (the objective has no
-        minimum).
-    converged : bool
-        Whether status is one of the first three.
-    objective : ndarray of float64, shape (n_iter + 1,)
-        What is minimised: at `coef`, or at 0 and after every step of the conjugate gradients.
-    history : mapping
-        "residual": |b - (A + lam) coef| / |b| for every entry of `objective`. For an indefinite system that was solved
-        directly also "smallest_eigenvalue": that of A + lam, which is < 0.
-    """
 
 
 @answers_unknown_keywords
 @keeps_profile
 @marked(shares=("lam",))
 def fit_ls_auc(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    lam: float | Sequence[float] | NDArray[Any] = 1e-3,
-    model: str = "linear",
+    lam: Ridges = 1e-3,
+    model: ModelName = "linear",
     n_centers: int = 200,
-    centers: object = None,
+    centers: MatrixLike | None = None,
     bandwidth: float | None = None,
     tol: float = 1e-10,
     max_iter: int = 1000,
-    sample_weight: object = None,
-    random_state: int | np.random.Generator | None = None,
+    sample_weight: VectorLike | None = None,
+    random_state: RandomState = None,
     n_threads: int | None = None,
 ) -> RankMachine | list[RankMachine]:
     """LSAUC: rank labelled positive above labelled negative rows, by a squared loss of pairs, in closed form.
 
-    It is for a quick ranking, linear or by a Gaussian basis, from labelled positives and labelled negatives, however
-    many pairs they form. Unlabelled rows are left out: fit it beside `fit_samult` or `fit_pnu_auc` to see whether they
-    help.
+    It is for a quick ranking, linear or by a Gaussian basis, from labelled positives and labelled negatives, for any
+    number of pairs. Unlabelled rows are left out. Fit it beside `fit_samult` or `fit_pnu_auc` to see whether unlabelled
+    rows help.
 
     The fit minimises over w, with f(x) = w'phi(x) and means over positive (p) and negative (n) rows,
 
@@ -94,28 +56,39 @@ def fit_ls_auc(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        float32 and float64, C-contiguous or CSR, are used without a copy where every row is used. Features on one scale
-        help: `lam` is the same for all.
+        The training rows. float32 and float64 in C order, and CSR, are used without a copy if every row is used. Put
+        the features on one scale, as `lam` is the same for all.
     y : array-like of shape (n,)
-        +1 positive, -1 negative, 0 unlabelled. Unlabelled rows are left out.
+        +1 is positive, -1 negative, and 0 unlabelled. Unlabelled rows are left out.
     lam : float, or a sequence of them, default 1e-3
-        Ridge weights >= 0. A sequence gives a list of models, and means and covariances are computed once.
+        The ridge weight, >= 0. A sequence gives a list of models, for which means and covariances are computed once.
     model : {"linear", "gauss"}, default "linear"
-        phi: the features themselves, or exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
-    n_centers, centers, bandwidth, sample_weight, random_state
-        As in `fastpu.fit_upu`; centres are drawn from the rows that are used.
+        phi is the features themselves, or exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
+    n_centers : int, default 200
+        The number of centres that are drawn from the rows, for "gauss" without `centers`. The rows, in their order, are
+        cut into parts of equal weight, and one row is drawn from each. Equal rows count as one.
+    centers : array-like or CSR matrix of shape (k, d), optional
+        The centres for "gauss". By default they are drawn from the rows that are used.
+    bandwidth : float, optional
+        The bandwidth for "gauss", > 0. By default it is the median distance between rows and centres.
     tol : float, default 1e-10
-        > 0. With more than 2000 features the linear system is solved by conjugate gradients, which end when the norm of
-        its residual is at most `tol` times that of d.
+        > 0. With more than 2000 features the linear system is solved by conjugate gradients. They end when the norm of
+        the residual is at most `tol` times that of the right side.
     max_iter : int, default 1000
-        Most steps of the conjugate gradients.
+        The largest number of steps of the conjugate gradients.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0. A row of weight 2 counts as two equal rows, and a row of weight 0 is left out.
+    random_state : int or Generator, optional
+        The seed of the drawn centres.
     n_threads : int, optional
-        As in `fit_svm`. Only basis functions and scores are computed by several threads.
+        The largest number of threads, by default the number of CPUs that this process may use. Only basis functions and
+        scores are computed by several threads.
 
     Returns
     -------
     RankMachine, or a list of them
-        Its threshold is that of the best balanced accuracy between labelled positive and negative training rows.
+        The model, or one for each `lam`. Its threshold has the best balanced accuracy between positive and negative
+        training rows.
 
     Raises
     ------
@@ -123,23 +96,27 @@ def fit_ls_auc(
         If an argument is not as described, `y` has no positive or no negative row, or squares of features overflow. The
         message names the argument.
     MemoryError
-        If there is too little memory for matrices of the basis functions; the message says how many bytes were wanted.
+        If there is too little memory for the matrices of the basis functions. The message says how many bytes were
+        needed.
 
     Warns
     -----
     ConvergenceWarning
         If conjugate gradients do not meet `tol`.
     DegenerateModelWarning
-        If the model scores every row 0, or calls no training row positive.
+        If the model scores every row 0, or calls no training row positive, or all of them.
+    LabelWarning
+        If `sample_weight` is one number for each label, which changes nothing.
 
     Notes
     -----
-    O(n k^2 + k^3) time for k basis functions or features (in CSR n times the squared entries of a row), memory O(k^2)
-    beside X and the n k values of basis functions, whatever the number of pairs is. With more than 2000 features
-    O(entries of X) a step, and memory O(n + d). CSR is never made dense, except for columns that more than half of the
-    rows fill. Adding a constant to a feature does not change a linear model, apart from rounding. The system is made
-    from rows shifted to their middle, solved on features of one scale, and for a linear f corrected by its residual on
-    the rows: features of any size and offset keep their digits, and `history["residual"]` is that of the rows.
+    O(n k^2 + k^3) time for k basis functions or features (in CSR n times the squared number of entries of a row), and
+    O(k^2) memory beside X and the n k values of basis functions, for any number of pairs. With more than 2000 features
+    it is O(entries of X) a step, and O(n + d) memory. CSR is never made dense, except for columns that more than half
+    of the rows fill. Adding a constant to a feature does not change a linear model, apart from rounding.
+    The system is made from rows that are shifted to their middle, solved on features of one scale, and for a linear f
+    corrected by its residual on the rows. So features of any size and offset keep their digits, and
+    `history["residual"]` is that of the rows.
 
     References
     ----------
@@ -154,62 +131,124 @@ def fit_ls_auc(
     >>> model.predict([[1.4], [1.6]])
     array([-1,  1])
     """
-    return _fit(_open("fit_ls_auc", (1, -1), locals()), [(1.0, 1, -1)], {})
+    options = PairOptions(
+        function="fit_ls_auc",
+        lam=lam,
+        model=model,
+        n_centers=n_centers,
+        centers=centers,
+        bandwidth=bandwidth,
+        tol=tol,
+        max_iter=max_iter,
+        n_threads=n_threads,
+    )
+    generator = check_random_state(random_state)
+    rows = read_pair_rows(X, y, sample_weight, options, labels=(1, -1))
+    check_pair_groups(rows, options, needed=(1, -1))
+    basis = make_basis(rows, options, generator)
+    solutions = solve_pairs(options, rows, basis, [PairTerm(1.0, 1, -1)])
+    return make_rank_models(options, rows, basis, solutions, own_params={})
 
 
 @answers_unknown_keywords
 @keeps_profile
 @marked(shares=("lam",))
 def fit_samult(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     gamma: float = 0.5,
-    lam: float | Sequence[float] | NDArray[Any] = 1e-3,
-    model: str = "linear",
+    lam: Ridges = 1e-3,
+    model: ModelName = "linear",
     n_centers: int = 200,
-    centers: object = None,
+    centers: MatrixLike | None = None,
     bandwidth: float | None = None,
     tol: float = 1e-10,
     max_iter: int = 1000,
-    sample_weight: object = None,
-    random_state: int | np.random.Generator | None = None,
+    sample_weight: VectorLike | None = None,
+    random_state: RandomState = None,
     n_threads: int | None = None,
 ) -> RankMachine | list[RankMachine]:
     """SAMULT: semi-supervised AUC by squared losses, without a class prior.
 
     It is for a quick ranking, linear or by a Gaussian basis, from positive, negative and unlabelled rows whose class
-    prior is not known. Without labelled negatives take `fit_pnu_auc` if the prior is known, and `fit_pnu_auc_boost` if
-    not.
+    prior is not known. Without labelled negatives take `fit_pnu_auc` if the prior is known, and
+    `fastpu.fit_pnu_auc_boost` if it is not.
 
     The fit minimises over w, with f(x) = w'phi(x) and R_gh(f) = mean_gh (1 - f(x_g) + f(x_h))^2 over pairs of rows of
     two groups,
 
         gamma R_pn(f) + (1 - gamma) (R_pu(f) + R_un(f)) + lam |w|^2.
 
-    For pairs in the wrong order (the 0-1 loss) R_pu + R_un - 1/2 estimates R_pn whatever share of the unlabelled rows
-    is positive: this is why no prior is needed. With D_gh = S_g + S_h + (m_g - m_h)(m_g - m_h)', of covariances and
-    means,
+    For the share of pairs in the wrong order (the 0-1 loss), R_pu + R_un - 1/2 estimates R_pn whatever share of the
+    unlabelled rows is positive. That is why no prior is needed. With D_gh = S_g + S_h + (m_g - m_h)(m_g - m_h)', made
+    of covariances and means, the minimum solves
 
         (gamma D_pn + (1 - gamma) (D_pu + D_un) + lam) w = m_p - m_n.
 
-    Errors, warnings and costs are those of `fit_ls_auc`.
-
     Parameters
     ----------
-    X, lam
-        As in `fit_ls_auc`.
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        The training rows. float32 and float64 in C order, and CSR, are used without a copy if every row is used. Put
+        the features on one scale, as `lam` is the same for all.
     y : array-like of shape (n,)
-        +1 positive, 0 unlabelled, -1 negative; there must be rows of all three.
+        +1 is positive, 0 unlabelled, -1 negative. There must be rows of all three.
     gamma : float, default 0.5
-        In [0, 1]; 1 is `fit_ls_auc`.
-    model, n_centers, centers, bandwidth, tol, max_iter, sample_weight, random_state, n_threads
-        As in `fit_ls_auc`. Centres are drawn from all rows.
+        The weight of the labelled pairs, in [0, 1]. With 1 the objective is that of `fit_ls_auc`.
+    lam : float, or a sequence of them, default 1e-3
+        The ridge weight, >= 0. A sequence gives a list of models, for which means and covariances are computed once.
+    model : {"linear", "gauss"}, default "linear"
+        phi is the features themselves, or exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
+    n_centers : int, default 200
+        The number of centres that are drawn from the rows, for "gauss" without `centers`. The rows, in their order, are
+        cut into parts of equal weight, and one row is drawn from each. Equal rows count as one.
+    centers : array-like or CSR matrix of shape (k, d), optional
+        The centres for "gauss". By default they are drawn from the rows.
+    bandwidth : float, optional
+        The bandwidth for "gauss", > 0. By default it is the median distance between rows and centres.
+    tol : float, default 1e-10
+        > 0. With more than 2000 features the linear system is solved by conjugate gradients. They end when the norm of
+        the residual is at most `tol` times that of the right side.
+    max_iter : int, default 1000
+        The largest number of steps of the conjugate gradients.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0. A row of weight 2 counts as two equal rows, and a row of weight 0 is left out.
+    random_state : int or Generator, optional
+        The seed of the drawn centres.
+    n_threads : int, optional
+        The largest number of threads, by default the number of CPUs that this process may use. Only basis functions and
+        scores are computed by several threads.
 
     Returns
     -------
     RankMachine, or a list of them
-        Its threshold is that of the best balanced accuracy between labelled positive and negative training rows.
+        The model, or one for each `lam`. Its threshold has the best balanced accuracy between positive and negative
+        training rows.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, `y` has no row of one of the three groups, or squares of features overflow.
+        The message names the argument.
+    MemoryError
+        If there is too little memory for the matrices of the basis functions. The message says how many bytes were
+        needed.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If conjugate gradients do not meet `tol`.
+    DegenerateModelWarning
+        If the model scores every row 0, or calls no training row positive, or all of them.
+    LabelWarning
+        If `sample_weight` is one number for each label, which changes nothing.
+
+    Notes
+    -----
+    O(n k^2 + k^3) time for k basis functions or features (in CSR n times the squared number of entries of a row), and
+    O(k^2) memory beside X and the n k values of basis functions, for any number of pairs. With more than 2000 features
+    it is O(entries of X) a step, and O(n + d) memory. CSR is never made dense, except for columns that more than half
+    of the rows fill. Adding a constant to a feature does not change a linear model, apart from rounding.
 
     References
     ----------
@@ -224,35 +263,51 @@ def fit_samult(
     array([0.357143])
     """
     share = check_float("gamma", gamma, low=0, high=1)
-    terms = [(share, 1, -1), (1 - share, 1, 0), (1 - share, 0, -1)]
-    return _fit(_open("fit_samult", (1, 0, -1), locals()), terms, {"gamma": share})
+    options = PairOptions(
+        function="fit_samult",
+        lam=lam,
+        model=model,
+        n_centers=n_centers,
+        centers=centers,
+        bandwidth=bandwidth,
+        tol=tol,
+        max_iter=max_iter,
+        n_threads=n_threads,
+    )
+    generator = check_random_state(random_state)
+    rows = read_pair_rows(X, y, sample_weight, options, labels=(1, 0, -1))
+    check_pair_groups(rows, options, needed=(1, 0, -1))
+    basis = make_basis(rows, options, generator)
+    terms = [PairTerm(share, 1, -1), PairTerm(1 - share, 1, 0), PairTerm(1 - share, 0, -1)]
+    solutions = solve_pairs(options, rows, basis, terms)
+    return make_rank_models(options, rows, basis, solutions, own_params={"gamma": share})
 
 
 @answers_unknown_keywords
 @keeps_profile
 @marked(shares=("lam",))
 def fit_pnu_auc(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     prior: float,
     scenario: str = "case_control",
     eta: float = 0.0,
-    lam: float | Sequence[float] | NDArray[Any] = 1e-3,
-    model: str = "linear",
+    lam: Ridges = 1e-3,
+    model: ModelName = "linear",
     n_centers: int = 200,
-    centers: object = None,
+    centers: MatrixLike | None = None,
     bandwidth: float | None = None,
     tol: float = 1e-10,
     max_iter: int = 1000,
-    sample_weight: object = None,
-    random_state: int | np.random.Generator | None = None,
+    sample_weight: VectorLike | None = None,
+    random_state: RandomState = None,
     n_threads: int | None = None,
 ) -> RankMachine | list[RankMachine]:
     """PNU-AUC: AUC by squared losses from positive, negative and unlabelled rows whose class prior is known.
 
-    It is for a quick ranking, linear or by a Gaussian basis, where the prior is known well, and labelled rows of one
-    class are few or missing: ``eta=1`` needs no negatives, and ``eta=-1`` no positives. Where the prior is a guess take
+    It is for a quick ranking, linear or by a Gaussian basis, if the prior is known well and labelled rows of one class
+    are few or missing. ``eta=1`` needs no negatives, and ``eta=-1`` no positives. If the prior is a guess, take
     `fit_samult`.
 
     The fit minimises over w, with f(x) = w'phi(x), R_gh(f) = mean_gh (1 - f(x_g) + f(x_h))^2 over pairs of rows of two
@@ -265,52 +320,89 @@ def fit_pnu_auc(
         eta > 0:  (R_pu - pi R_pp) / (1 - pi)    from positive and unlabelled rows (PU-AUC for eta = 1),
         eta < 0:  (R_un - (1 - pi) R_nn) / pi    from negative and unlabelled rows (NU-AUC for eta = -1).
 
-    R_pp and R_nn are over all pairs of two rows of a group, a row with itself included. Errors, warnings and costs are
-    those of `fit_ls_auc`, and what is said below.
+    R_pp and R_nn are means over all pairs of two rows of a group, a row with itself included.
 
     Parameters
     ----------
-    X, lam
-        As in `fit_ls_auc`.
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        The training rows. float32 and float64 in C order, and CSR, are used without a copy if every row is used. Put
+        the features on one scale, as `lam` is the same for all.
     y : array-like of shape (n,)
-        +1 positive, 0 unlabelled, -1 negative. Positive and negative rows are needed for eta = 0, positive and
-        unlabelled ones for eta = 1, negative and unlabelled ones for eta = -1, all three between these.
-    prior, scenario
-        As in `fastpu.fit_upu`: pi is the share of positives among the unlabelled rows.
+        +1 is positive, 0 unlabelled, -1 negative. eta = 0 needs positive and negative rows, eta = 1 positive and
+        unlabelled ones, eta = -1 negative and unlabelled ones, and any other eta all three.
+    prior : float
+        P(Y = 1), in (0, 1). By default it is the share of positives among the unlabelled rows. See `scenario`.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        What `prior` is a share of. "case_control": labelled and unlabelled rows were drawn apart, and `prior` is that
+        of the unlabelled rows. "single_set": all rows were drawn together, and `prior` is that of all rows.
     eta : float, default 0
-        In [-1, 1]; 0 is `fit_ls_auc`. To be chosen on held-out rows.
-    model, n_centers, centers, bandwidth, tol, max_iter, sample_weight, random_state, n_threads
-        As in `fit_ls_auc`. Centres are drawn from all rows.
+        In [-1, 1]. 0 is `fit_ls_auc`. Choose it on held-out rows.
+    lam : float, or a sequence of them, default 1e-3
+        The ridge weight, >= 0. A sequence gives a list of models, for which means and covariances are computed once.
+    model : {"linear", "gauss"}, default "linear"
+        phi is the features themselves, or exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
+    n_centers : int, default 200
+        The number of centres that are drawn from the rows, for "gauss" without `centers`. The rows, in their order, are
+        cut into parts of equal weight, and one row is drawn from each. Equal rows count as one.
+    centers : array-like or CSR matrix of shape (k, d), optional
+        The centres for "gauss". By default they are drawn from the rows.
+    bandwidth : float, optional
+        The bandwidth for "gauss", > 0. By default it is the median distance between rows and centres.
+    tol : float, default 1e-10
+        > 0. With more than 2000 features the linear system is solved by conjugate gradients. They end when the norm of
+        the residual is at most `tol` times that of the right side.
+    max_iter : int, default 1000
+        The largest number of steps of the conjugate gradients.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0. A row of weight 2 counts as two equal rows, and a row of weight 0 is left out.
+    random_state : int or Generator, optional
+        The seed of the drawn centres.
+    n_threads : int, optional
+        The largest number of threads, by default the number of CPUs that this process may use. Only basis functions and
+        scores are computed by several threads.
 
     Returns
     -------
     RankMachine, or a list of them
-        Its threshold is that of the best balanced accuracy between labelled positive and negative training rows, or
-        between unlabelled rows and those of the two that there are.
+        The model, or one for each `lam`. Its threshold has the best balanced accuracy between positive and negative
+        training rows. If one of the two groups has no rows, the unlabelled rows take its place.
 
     Raises
     ------
-    ValueError
-        If a group of rows that `eta` asks for is missing, or if by `prior` all unlabelled rows are of the class whose
-        labelled rows `eta` uses.
+    TypeError, ValueError
+        If an argument is not as described, `y` has no row of a group that `eta` needs, by `prior` all unlabelled
+        rows are of the class whose labelled rows `eta` uses, or squares of features overflow. The message names the
+        argument.
+    MemoryError
+        If there is too little memory for the matrices of the basis functions. The message says how many bytes were
+        needed.
 
     Warns
     -----
     ConvergenceWarning
-        If the objective has no minimum (see Notes).
+        If conjugate gradients do not meet `tol`, or the objective has no minimum (see Notes).
+    DegenerateModelWarning
+        If the model scores every row 0, or calls no training row positive, or all of them.
+    LabelWarning
+        If `sample_weight` is one number for each label, which changes nothing.
 
     Notes
     -----
-    The covariance of the positive rows has the factor 1 - eta pi / (1 - pi) for eta > 0, that of the negative rows
-    1 - |eta| (1 - pi) / pi for eta < 0; all other terms are positive. So there is a minimum wherever
+    The covariance of the positive rows has the factor 1 - eta pi / (1 - pi) for eta > 0, and that of the negative rows
+    has 1 - |eta| (1 - pi) / pi for eta < 0. All other terms are positive. So there is always a minimum if
 
-        eta <= (1 - pi) / pi   and   -eta <= pi / (1 - pi),
+        eta <= (1 - pi) / pi   and   -eta <= pi / (1 - pi).
 
-    whatever the rows are. Beyond that the matrix of the system can be indefinite, and the objective unbounded below:
-    the fit checks this, and the model then has the status "indefinite" and `converged` False. It holds the point at
-    which the gradient is 0, which published programs return without a warning (with more than 2000 features, the last
-    step of the conjugate gradients, which notice it only if they meet a direction of negative curvature). A larger
-    `lam`, an `eta` nearer 0 or fewer centres help.
+    Otherwise the matrix of the system can be indefinite, and the objective unbounded below. The fit checks this: the
+    model then has the status "indefinite", and `converged` is False. It holds the point at which the gradient is 0,
+    which published programs return without a warning. With more than 2000 features it holds the last step of the
+    conjugate gradients, which notice the lack of a minimum only if they meet a direction of negative curvature. A
+    larger `lam`, an `eta` nearer 0 or fewer centres help.
+
+    O(n k^2 + k^3) time for k basis functions or features (in CSR n times the squared number of entries of a row), and
+    O(k^2) memory beside X and the n k values of basis functions, for any number of pairs. With more than 2000 features
+    it is O(entries of X) a step, and O(n + d) memory. CSR is never made dense, except for columns that more than half
+    of the rows fill. Adding a constant to a feature does not change a linear model, apart from rounding.
 
     References
     ----------
@@ -327,163 +419,48 @@ def fit_pnu_auc(
     >>> model.status
     'closed_form'
     """
-    given, drawn_as = take_prior_in(scenario, prior)
+    known_prior, drawn_as = take_prior_in(scenario, prior)
     mix = check_float("eta", eta, low=-1, high=1)
     needed = tuple(g for g, is_needed in ((1, mix > -1), (0, mix != 0), (-1, mix < 1)) if is_needed)
-    rows = _open("fit_pnu_auc", (1, 0, -1), locals(), needed, f" with eta = {mix:g}")
+    options = PairOptions(
+        function="fit_pnu_auc",
+        lam=lam,
+        model=model,
+        n_centers=n_centers,
+        centers=centers,
+        bandwidth=bandwidth,
+        tol=tol,
+        max_iter=max_iter,
+        n_threads=n_threads,
+    )
+    generator = check_random_state(random_state)
+    rows = read_pair_rows(X, y, sample_weight, options, labels=(1, 0, -1))
+    check_pair_groups(rows, options, needed, f" with eta = {mix:g}")
+    basis = make_basis(rows, options, generator)
     n_pos, n_unl, n_neg = (rows.mass(g) for g in (1, 0, -1))
-    share = given
+    share = known_prior
     if n_unl:
-        share = prior_among_unlabeled(given, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=drawn_as)
+        share = prior_among_unlabeled(known_prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=drawn_as)
     if (mix > 0 and share == 1) or (mix < 0 and share == 0):
         left, other = ("negative", "smaller") if mix > 0 else ("positive", "larger")
         raise ValueError(
-            f"prior must be {other} with eta = {mix:g}: by {given:g} and scenario={drawn_as!r} no unlabelled row is "
-            f"{left}, got a share of {share:g} positives among them"
+            f"prior must be {other} with eta = {mix:g}: by {known_prior:g} and scenario={drawn_as!r} no unlabelled "
+            f"row is {left}, got a share of {share:g} positives among them"
         )
     # The labelled group that R_x is made from, and its share among the unlabelled rows.
-    known, present = (1, share) if mix > 0 else (-1, 1 - share)
-    terms = [(1 - abs(mix), 1, -1)] if abs(mix) < 1 else []
+    own_label, present = (1, share) if mix > 0 else (-1, 1 - share)
+    terms = [PairTerm(1 - abs(mix), 1, -1)] if abs(mix) < 1 else []
     if mix:
         factor = abs(mix) / (1 - present)
-        terms += [(factor, 1, 0) if mix > 0 else (factor, 0, -1), (-factor * present, known, known)]
+        terms.append(PairTerm(factor, 1, 0) if mix > 0 else PairTerm(factor, 0, -1))
+        terms.append(PairTerm(-factor * present, own_label, own_label))
     bound = min(1.0, (1 - present) / present) if present > 0 else 1.0
     advice = f"It always has one for |eta| <= {bound:.3g}: bring eta nearer 0, raise lam, or use fewer centres"
-    params = {"prior": given, "scenario": drawn_as, "prior_among_unlabeled": share, "eta": mix}
-    return _fit(rows, terms, params, advice)
-
-
-@dataclass(frozen=True)
-class _PairRows(TrainingRows):
-    """The rows of the groups that a function reads, and its other arguments, checked."""
-
-    function: str
-    shape: Shape
-    basis: Basis
-    lams: dict[str, float]
-    tol: float
-    max_iter: int
-    n_threads: int
-
-
-def _open(
-    function: str, groups: tuple[int, ...], given: Mapping[str, Any], needed: tuple[int, ...] = (), why: str = ""
-) -> _PairRows:
-    """Check a function's arguments, by their names, and that there are rows of the `needed` groups, or of all."""
-    options: dict[str, Any] = {
-        "lams": {name: check_float(name, one, low=0) for name, one in entries_of("lam", given["lam"]).items()},
-        "tol": check_float("tol", given["tol"], low=0, open_low=True),
-        "max_iter": min(check_int("max_iter", given["max_iter"], low=1), MANY),
-        "n_threads": resolve_n_threads(given["n_threads"]),
+    own_params: dict[str, object] = {
+        "prior": known_prior,
+        "scenario": drawn_as,
+        "prior_among_unlabeled": share,
+        "eta": mix,
     }
-    shape, generator = Shape(given, models=("linear", "gauss")), check_random_state(given["random_state"])
-    require_rows(given["X"], function)
-    matrix = check_matrix(given["X"])
-    rows = open_training_rows(matrix, given["y"], given["sample_weight"], function, groups=groups, is_relative=False)
-    counts = dict(zip((1, 0, -1), label_counts(rows.labels), strict=True))
-    needed = needed or groups
-    if not all(counts[g] for g in needed):
-        wanted = " and ".join(f"{GROUP[g]} ({g:+d})" if g else "unlabelled (0)" for g in needed)
-        listed = ", ".join(f"{counts[g]} {GROUP[g]}" for g in counts)
-        hint = "" if counts[-1] or -1 not in needed else "; if 0 means negative, pass fastpu.as_labels(y, negative=0)"
-        raise ValueError(f"y must hold {wanted} rows for {function}{why}, got {listed} rows of positive weight{hint}")
-    warn_of_balancing(function, rows.labels, rows.weights)
-    basis = shape.basis(rows, generator, options["n_threads"], _check_room)
-    return _PairRows(**vars(rows), function=function, shape=shape, basis=basis, **options)
-
-
-def _fit(
-    rows: _PairRows, terms: list[Term], params: dict[str, object], advice: str = ""
-) -> RankMachine | list[RankMachine]:
-    """Return a model for each lam, all from one quadratic; `advice` says what helps if that has no minimum."""
-    is_linear = rows.shape.model == "linear"
-    if not is_linear or any(rows.lams.values()):  # else the scale of columns does not matter
-        warn_of_scales(rows.matrix)
-    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        features = rows.basis.features
-        loss = PairLoss(features, rows, terms)
-        is_direct = not is_linear or features.n_features <= _MOST_DIRECT
-        A = loss.matrix() if is_direct else np.zeros((0, 0))
-        models = []
-        for lam in rows.lams.values():
-            _check_finite(rows, lam, loss.sizes + lam, loss.right, A)
-            if is_direct:
-                # Basis functions are in [0, 1], and their matrix has all digits that they have.
-                solution = solve_directly(loss, A, lam, on_rows=is_linear)
-            else:
-                solution = solve_by_steps(loss, lam, rows.tol, rows.max_iter)
-            _check_finite(rows, lam, solution.coef, np.array([*solution.residuals, *solution.objective]))
-            limits = {"tol": rows.tol, "max_iter": rows.max_iter}
-            known = {"method": rows.function, **params, "lam": lam, **rows.shape.params(), **limits}
-            models.append(_make_model(rows, known, solution, advice))
-    return models[0] if "lam" in rows.lams else models
-
-
-def _check_finite(rows: _PairRows, lam: float, *arrays: NDArray[np.float64]) -> None:
-    if all(np.isfinite(array).all() for array in arrays):
-        return
-    values = rows.matrix.entries
-    at = max(int(values.argmax()), int(values.argmin()), key=lambda k: abs(float(values[k])))
-    column = int(rows.matrix.indices[at]) if rows.matrix.is_sparse else at % rows.matrix.n_features
-    raise ValueError(
-        f"X must hold numbers whose squares can be added up for {rows.function}, with lam = {lam:g} beside them, got "
-        f"the largest {values[at]:g} in {where_column(column, rows.matrix.feature_names)}; scale the features, or "
-        f"lower lam"
-    )
-
-
-def _check_room(size: int) -> None:
-    try:
-        np.empty(48 * size * size, dtype=np.uint8)  # fails before the work begins
-    except (MemoryError, ValueError):  # the latter from sizes beyond any address
-        raise MemoryError(
-            f"matrices of {size} x {size} numbers need {48 * size * size} bytes, more than there are; use fewer centres"
-        ) from None
-
-
-def _make_model(rows: _PairRows, params: dict[str, object], solution: Solution, advice: str) -> RankMachine:
-    history = {"residual": np.array(solution.residuals)}
-    if solution.smallest is not None:
-        history["smallest_eigenvalue"] = np.array([solution.smallest])
-    model = make_model(
-        RankMachine,
-        rows.matrix,
-        rows.basis.centers,
-        n_iter=len(solution.objective) - 1,
-        converged=solution.status in ("closed_form", "singular", "tol"),
-        status=solution.status,
-        objective=np.array(solution.objective),
-        history=history,
-        params=params,
-        coef=solution.coef,
-        intercept=0.0,
-        bandwidth=rows.basis.bandwidth,
-    )
-    scored = ScoredRows(rows.labels, rows.weights, lambda model: model._decision_function(rows.matrix, rows.n_threads))
-    model = scored.with_threshold(model)
-    n_positive = int(np.count_nonzero(scored.scores(model) > model.threshold))
-    trouble = ""
-    if solution.status == "indefinite":
-        reason = "" if solution.smallest is None else f": the smallest eigenvalue of A + lam is {solution.smallest:.3g}"
-        trouble = f"the objective has no minimum{reason}. {advice}"
-    elif solution.status in ("max_iter", "precision"):
-        all_steps = f"all max_iter = {rows.max_iter} steps were taken"
-        trouble = (
-            f"{all_steps if solution.status == 'max_iter' else 'rounding errors ended the solution'} with a relative "
-            f"residual of the linear system of {solution.residuals[-1]:.3g}; raise lam, or scale the features of X"
-        )
-    if trouble:
-        warn(f"{rows.function}: {trouble}", ConvergenceWarning)
-    if not solution.coef.any() and not trouble:
-        warn(
-            f"{rows.function}: the model scores every row 0, as the groups that it compares have the same mean "
-            f"features; more rows, or model='gauss', may tell them apart",
-            DegenerateModelWarning,
-        )
-    elif solution.coef.any() and n_positive in (0, rows.labels.size):
-        warn(
-            f"{rows.function}: the model calls {n_positive} of {rows.labels.size} training rows positive, as its "
-            f"scores order the groups that its threshold lies between no better than chance does",
-            DegenerateModelWarning,
-        )
-    return model
+    solutions = solve_pairs(options, rows, basis, terms)
+    return make_rank_models(options, rows, basis, solutions, own_params, advice)

@@ -20,59 +20,61 @@ from fastpu.model._model import Model
 class StumpEnsemble(Model):
     """A sum of decision stumps, f(x) = sum_t alphas[t] h_t(x).
 
-    Stump t fires (h_t = 1) where x[features[t]] > thresholds[t] if polarity[t] is +1, and where not if it is
-    -1; where it does not fire, h_t = `low`. On a column of up to 255 categories a stump has a set of them in place of a
+    Stump t fires (h_t = 1) where x[features[t]] > thresholds[t] if polarity[t] is +1, and where this is not so if it is
+    -1. Elsewhere h_t = `low`. A stump on a column of up to 255 categories has a set of categories in place of a
     threshold, and missing entries count as a category.
 
-    A missing entry (NaN, -inf) of a column of numbers is below every threshold where training rows had missing entries.
-    Where they had none it says nothing, and is on the side of each threshold where the larger part of the training rows
-    is; so are categories that no training row had.
+    A missing entry (NaN, -inf) of a column of numbers is below every threshold if the training rows had missing entries
+    in this column. If they had none, it is on the side of each threshold where more of the training rows are. A
+    category that no training row had is on that side too.
 
     Attributes
     ----------
     features : ndarray of int32, shape (n_iter,)
-        Feature of each stump.
+        The feature of each stump.
     thresholds : ndarray of float64, shape (n_iter,)
-        On a column of up to 255 categories: the row of `category_sets`; of more: a threshold for their places.
+        The threshold of each stump. On a column of up to 255 categories it is the number of a row of `category_sets`.
+        On a column of more categories it is a threshold for their places in `categories`.
     polarity : ndarray of int8, shape (n_iter,)
+        +1 for a stump that fires above its threshold (or in its set), -1 for one that fires elsewhere.
     alphas : ndarray of float64, shape (n_iter,)
-        Weights, all positive.
+        The weights of the stumps, all positive.
     missing_above : ndarray of int8, shape (n_iter,), or None
         1 where a missing entry of a column of numbers is above the threshold, else 0. None, in files of earlier
-        versions, if it is above none.
+        versions, means 0 for all stumps.
     deltas : ndarray of float64, shape (n_iter,)
-        Delta of each stump on the row weights that it was chosen on (for `fit_pnu_adaboost` its edge); of a set of
-        categories less their standard errors.
+        Delta of each stump, by the weights of the rows before it was added (its edge, for `fit_pnu_adaboost`). For a
+        set of categories their standard errors are subtracted.
     z : ndarray of float64, shape (n_iter,)
-        Factor by which the stump changed the risk (the exponential loss, for `fit_pnu_adaboost`).
+        The factor by which each stump changed the risk (the exponential loss, for `fit_pnu_adaboost`).
     objective : ndarray of float64, shape (n_iter,)
         log J after each round.
     category_sets : ndarray of uint64, shape (n_sets, 4)
-        Sets in 256 bits: bit 0 is set if missing entries are in it, bit v + 1 if the category at place v of
-        `categories` is.
+        Sets of categories in 256 bits. Bit 0 is set if missing entries are in the set, and bit v + 1 if the category at
+        place v of `categories` is.
     categories : mapping of str to tuple
-        The categories of each categorical column, by the number of the column as text; more than 255 in the order of
-        their shares of positive rows.
-        "levels" lists the columns whose categories are ordered, and split like numbers.
+        The categories of each column of categories, by the number of the column as text. More than 255 categories are
+        in the order of their shares of positive rows. "levels" lists the columns with ordered categories, which are
+        split like numbers.
     low : float
-        0 for the AUC methods, -1 for `fit_pnu_adaboost`.
+        The vote of a stump that does not fire: 0 for the AUC methods, -1 for `fit_pnu_adaboost`.
     status : str
-        "n_rounds" (all rounds were made), "no_gain" (no stump is left that improves the objective),
-        "perfect" (the last stump separates the groups), "early_stopping" (by `eval_set` or by folds) or "callback".
+        Why the fit ended. "n_rounds": all rounds were made. "no_gain": no stump improves the objective. "perfect": the
+        last stump separates the groups. "early_stopping": by `eval_set` or by folds. "callback": the callback ended it.
     converged : bool
-        Whether the fit ended as it was asked to: by a stopping rule, or with all its rounds where neither early
-        stopping nor a larger `stop_tol` was asked for. False where a callback ended it. True for an empty model (n_iter
-        0, status "no_gain"), where no stump was good enough from the start.
+        Whether the fit ended as it was asked to: by a stopping rule, or after all rounds if there was neither early
+        stopping nor a larger `stop_tol`. False if a callback ended it. True for a model without stumps (n_iter 0,
+        status "no_gain").
     history : mapping
-        "delta", "alpha", "z", "objective" and, with an `eval_set`, "eval_auc": a value for every round that
-        was run, also for rounds that early stopping then dropped. Where folds chose the number of rounds, "fold_auc"
-        is the mean AUC of the folds after each round that was run in them.
+        "delta", "alpha", "z", "objective" and, with an `eval_set`, "eval_auc" have a value for every round, also for
+        the rounds that early stopping dropped. If folds chose the number of rounds, "fold_auc" has the mean AUC of the
+        folds after each of their rounds.
 
     Notes
     -----
     `decision_function`, `predict`, `with_threshold` and `staged_decision_function` also take BinnedFeatures in place
-    of `X`, if the thresholds of the model are among their cuts. After a fit on ``B`` they are for every ``B[rows]``.
-    A frame must have categories where the training data had some; it may code them in any way.
+    of `X`, if the thresholds of the model are among their cuts. After a fit on ``B`` they take every ``B[rows]``. A
+    frame must have categories in the columns where the training data had some, coded in any way.
     """
 
     features: NDArray[np.int32]
@@ -121,8 +123,8 @@ class StumpEnsemble(Model):
     def staged_decision_function(self, X: object) -> Iterator[NDArray[np.float64]]:
         """Yield the scores of the rows of `X` after each round, each time as a new array of shape (n,).
 
-        `X` and the errors are as in `decision_function`; the last array equals its result up to rounding. Each round
-        costs O(n), for a CSR matrix O(its entries), on one thread.
+        `X` is what `decision_function` takes, and the last array equals its result up to rounding. Each round costs
+        O(n), or O(entries) for a CSR matrix, on one thread.
         """
         return self._staged(self._check_input(X, "X"))
 

@@ -1,9 +1,15 @@
-"""A mapping that cannot be changed."""
+"""What cannot be changed: records while they are made, and a mapping."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+
+def set_fields(record: object, **values: object) -> None:
+    """Set fields of a frozen dataclass in its `__post_init__`, to what their checks return."""
+    for name, value in values.items():
+        object.__setattr__(record, name, value)
 
 
 class FrozenMapping(Mapping[str, Any]):

@@ -76,7 +76,7 @@ def release(futures: Sequence[Any]) -> None:
         future.release()
 
 
-class _Patience:
+class _WorkersCheck:
     """Raises an error after some time without any worker: Dask itself would wait for one for ever."""
 
     def __init__(self, client: Client, what: str) -> None:
@@ -107,11 +107,11 @@ def gather(client: Client, futures: Sequence[Any], what: str) -> list[Any]:
             errors.append(error)
 
     # The call cannot be told how long it may take at most, and much may have to be fetched; so it gets a thread.
-    thread, patience = threading.Thread(target=fetch, daemon=True), _Patience(client, what)
+    thread, workers = threading.Thread(target=fetch, daemon=True), _WorkersCheck(client, what)
     thread.start()
     while thread.is_alive():
         thread.join(CHECK_SECONDS)
-        patience.check()
+        workers.check()
     if errors:
         raise errors[0]
     return found[0]
@@ -119,7 +119,7 @@ def gather(client: Client, futures: Sequence[Any], what: str) -> list[Any]:
 
 def wait_for(client: Client, futures: Sequence[Any], what: str) -> None:
     """Wait until all tasks are done; raise the error of the first one that failed."""
-    patience = _Patience(client, what)
+    workers = _WorkersCheck(client, what)
     while True:
         states = [future.status for future in futures]
         for number, (future, state) in enumerate(zip(futures, states, strict=True)):
@@ -140,4 +140,4 @@ def wait_for(client: Client, futures: Sequence[Any], what: str) -> None:
         if all(state == "finished" for state in states):
             return
         time.sleep(0.002 if len(futures) < 100 else 0.02)
-        patience.check()
+        workers.check()

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from fastpu.common._text import describe
 from fastpu.dask._client import dask, distributed
+
+#: Partitions of whole rows: a Dask array or frame, or a list of futures or of lazy objects.
+DaskMatrix: TypeAlias = Any
+
+#: One number or label a row, in the partitions of the rows: a Dask array or series, or a list as above.
+DaskVector: TypeAlias = Any
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,7 @@ def is_collection(value: object) -> bool:
 
 
 def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") -> Partitions:
-    """Return the partitions; `name` tells in messages whose X and y these are."""
+    """Return the partitions; `name` says in messages which X and y these are."""
     columns: list[Any] = [y] if sample_weight is None else [y, sample_weight]
     frame: Any = X
     if _is_frame(X):

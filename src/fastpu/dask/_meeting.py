@@ -1,4 +1,4 @@
-"""Where the members of a fit meet: an actor on one of the workers, to which the others come by lines of their own."""
+"""Where the members of a fit meet: an actor on one of the workers, to which the others connect."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from fastpu.dask._lines import Line, prove
 
 Address: TypeAlias = tuple[str, int]
 
-_MOST_AHEAD = 30  # sums that the members are ahead of the driver
-_SECONDS_TO_COME = 15.0  # who has not proved by then to be a member of a meeting is sent away
+_MOST_AHEAD = 30  # answers that the members may be ahead of the driver
+_SECONDS_TO_CONNECT = 15.0  # who has not proved by then to be a member is sent away
 _ENCRYPTED = ("tls", "wss")  # how the addresses of workers begin whose messages Dask encrypts
 
 
 @dataclass(frozen=True)
-class _Place:
-    """The worker in which a task runs: its host, its certificates, and whether Dask still wants what the task made."""
+class _WorkerOfTask:
+    """The worker that runs this task: its host, its certificates, and whether Dask still wants the task's result."""
 
     host: str = "127.0.0.1"
     security: Any = None  # of Dask, where messages are encrypted
     is_wanted: Callable[[], bool] = lambda: True
 
     @classmethod
-    def of_task(cls) -> _Place:
+    def find(cls) -> _WorkerOfTask:
         try:
             worker = distributed.get_worker()
         except ValueError:  # no worker
@@ -59,21 +59,21 @@ class _Place:
 
 
 class Meeting:
-    """Where members of a fit bring what they have found, and each gets the whole of it: an actor of Dask.
+    """An actor of Dask that puts together what the members of a fit send, and sends the answer to all of them.
 
-    The members come by lines of their own, which take a tenth of the time of Dask's messages. The driver, who brings
-    nothing, asks for what they were told by Dask, as it may not reach the workers otherwise. Members prove themselves
-    by `key`.
+    The members connect to it by sockets of their own, which take a tenth of the time of Dask's messages. The driver
+    sends nothing. It asks for the answers by Dask, as it may not reach the workers otherwise. Members prove by `key`
+    that they belong to the fit.
     """
 
     def __init__(self, n_members: int, key: bytes) -> None:
-        self._n_members, self._key, self._place = n_members, key, _Place.of_task()
-        self._context = self._place.context(is_server=True)
+        self._n_members, self._key, self._worker = n_members, key, _WorkerOfTask.find()
+        self._context = self._worker.context(is_server=True)
         self._open: list[Line] = []
-        self._told: deque[bytes] = deque()
+        self._answers: deque[bytes] = deque()
         self._error: Exception | None = None
         self._has_ended = False
-        host = self._place.host
+        host = self._worker.host
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listener = socket.create_server((host, 0), family=family, backlog=n_members + 1)
         self._listener.settimeout(CHECK_SECONDS)
@@ -89,8 +89,8 @@ class Meeting:
 
     def _serve(self) -> None:
         try:
-            self._work(self._wait_for_members())
-        except Exception as error:  # noqa: BLE001 - told() raises it where the driver hears of it
+            self._answer(self._wait_for_members())
+        except Exception as error:  # noqa: BLE001 - answers() raises it where the driver hears of it
             self._error = error
         finally:
             self._has_ended = True  # first: nobody waits on, whatever closing may raise
@@ -105,19 +105,19 @@ class Meeting:
                 self._let_in(self._listener.accept()[0], members)
         return [members[place] for place in sorted(members)]
 
-    def _work(self, members: Sequence[Line]) -> None:
+    def _answer(self, members: Sequence[Line]) -> None:
         while self._is_wanted():
             sent = [member.receive() for member in members]
-            whole = _merged(sent[0][:1], [part[1:] for part in sent])
+            answer = _put_together(sent[0][:1], [message[1:] for message in sent])
             for member in members:
-                member.send(whole)
-            self._told.append(whole)
-            while len(self._told) > _MOST_AHEAD and self._is_wanted():  # wait for the driver
+                member.send(answer)
+            self._answers.append(answer)
+            while len(self._answers) > _MOST_AHEAD and self._is_wanted():  # wait for the driver
                 time.sleep(0.001)
 
     def _let_in(self, visitor: socket.socket, members: dict[int, Line]) -> None:
         """Give a member its place; send away who does not prove to be one, or not in time."""
-        until = time.monotonic() + _SECONDS_TO_COME
+        until = time.monotonic() + _SECONDS_TO_CONNECT
         line = None
         try:
             line = Line(visitor, lambda: time.monotonic() < until and self._is_wanted(), self._context, is_server=True)
@@ -135,19 +135,19 @@ class Meeting:
 
     def _is_wanted(self) -> bool:
         """Return whether the fit goes on: where its driver is gone, Dask drops this actor."""
-        return not self._has_ended and self._place.is_wanted()
+        return not self._has_ended and self._worker.is_wanted()
 
-    async def told(self) -> list[bytes]:
-        """Return what was told since the last call, as soon as there is something; nothing where the fit has ended.
+    async def answers(self) -> list[bytes]:
+        """Return the answers since the last call, as soon as there is one; none if the fit has ended.
 
-        Where something went wrong here, raise that after everything was told.
+        If something went wrong here, raise that after the last answer.
         """
-        while not self._told and not self._has_ended:
+        while not self._answers and not self._has_ended:
             await asyncio.sleep(0.0005)
-        found = [self._told.popleft() for _ in range(len(self._told))]
-        if not found and self._error is not None:
+        new = [self._answers.popleft() for _ in range(len(self._answers))]
+        if not new and self._error is not None:
             raise self._error
-        return found
+        return new
 
     def end(self) -> None:
         """End the work of all members, also of those that wait."""
@@ -156,20 +156,21 @@ class Meeting:
             line.shut()
 
 
-def _merged(how: bytes, parts: Sequence[bytes]) -> bytes:
-    if how == b"j":
+def _put_together(operation: bytes, parts: Sequence[bytes]) -> bytes:
+    """Return the bytes joined (j), the sums of the integers (a), or the largest of the doubles (l)."""
+    if operation == b"j":
         return b"".join(parts)
-    if how == b"a":
+    if operation == b"a":
         return bytes(reduce(np.add, [np.frombuffer(part, np.int64) for part in parts]).tobytes())
     return bytes(reduce(np.maximum, [np.frombuffer(part, np.float64) for part in parts]).tobytes())
 
 
-def come(address: Address, place: int, key: bytes) -> Line:
-    """Return the line of a member that has come to a meeting."""
-    here = _Place.of_task()
+def connect(address: Address, place: int, key: bytes) -> Line:
+    """Return the connection of a member to a meeting, in which it has this place among the members."""
+    here = _WorkerOfTask.find()
     line = None
     try:
-        own = socket.create_connection(address, timeout=_SECONDS_TO_COME)
+        own = socket.create_connection(address, timeout=_SECONDS_TO_CONNECT)
         line = Line(own, here.is_wanted, here.context(is_server=False))
         prove(line, key, is_server=False)
         line.send(place.to_bytes(8, "big"))

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
+from os import PathLike
 from typing import Literal
 
-import numpy as np
-
-from fastpu.boosting._boosted_trees import (
-    FUNCTION,
-    BoostedTreesRound,
-    BoostingRun,
-    LossName,
-    check_group_counts,
-    check_settings,
-)
+from fastpu.boosting._boosted_trees_options import FUNCTION, BoostedTreesOptions, LossName
+from fastpu.boosting._boosted_trees_rounds import BoostedTreesRound
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_int
 from fastpu.common._progress import make_report
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import open_fit
-from fastpu.dask._boosted_fit import BoostedFit
-from fastpu.dask._client import waits_outside_the_pool
+from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback
+from fastpu.dask._boosted_growth import ROUNDS_BETWEEN_CHECKPOINTS, fit_on_workers
+from fastpu.dask._boosted_rounds import MemberRounds, RoundsSoFar, first_unlabelled
+from fastpu.dask._census import take_census
+from fastpu.dask._checkpoint import Checkpoint, checkpoint_digest
+from fastpu.dask._client import Client, find_client, waits_outside_the_pool
+from fastpu.dask._collections import DaskMatrix, DaskVector, read_rows
+from fastpu.dask._fit_data import open_fit_data, require_eval_set
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._file import file_name
 from fastpu.model._prior import proper_prior
-from fastpu.tree._fit import Start
+from fastpu.tree._init_model import check_init_model, check_same_arguments, tree_seed
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords
 @waits_outside_the_pool
 def fit_boosted_trees(
-    X: object,
-    y: object,
+    X: DaskMatrix,
+    y: DaskVector,
     *,
-    client: object = None,
+    client: Client | None = None,
     loss: LossName = "pnu_auc",
     prior: float | None = None,
     scenario: Literal["case_control", "single_set"] = "case_control",
@@ -52,22 +47,22 @@ def fit_boosted_trees(
     subsample_unl: float = 1.0,
     max_features: Literal["sqrt", "all"] | int | float = "all",
     max_bins: int | BinnedFeatures | None = None,
-    eval_set: tuple[object, object] | None = None,
+    eval_set: tuple[DaskMatrix | MatrixLike, DaskVector | LabelsLike] | None = None,
     early_stopping_rounds: int | None = None,
     init_model: TreeEnsemble | None = None,
-    sample_weight: object = None,
-    random_state: int | np.random.Generator | None = None,
-    checkpoint: object = None,
+    sample_weight: DaskVector | None = None,
+    random_state: RandomState = None,
+    checkpoint: str | PathLike[str] | None = None,
     n_threads: int | None = None,
-    callback: Callable[[BoostedTreesRound], bool | None] | None = None,
+    callback: RoundCallback[BoostedTreesRound] | None = None,
     progress: bool = False,
 ) -> TreeEnsemble:
     """Boosted trees of the rows of a Dask collection, which stay on their workers.
 
     The model is that of `fastpu.fit_boosted_trees` on all rows together, bit by bit, for any partitions, workers and
     threads: what workers send are sums of whole numbers. In every round each worker sends about one histogram a leaf,
-    of 8 bytes for each of up to 256 bins of a column, and is sent a few thousand bytes. Errors and warnings are those
-    of `fastpu.fit_boosted_trees`, and those below.
+    of 8 bytes for each of up to 256 bins of a column, and is sent a few thousand bytes. Warnings are those of
+    `fastpu.fit_boosted_trees`, and those below.
 
     Parameters
     ----------
@@ -75,45 +70,81 @@ def fit_boosted_trees(
         Partitions of whole rows: arrays, CSR matrices or frames. Categories of a Dask frame must be known. Partitions
         may be empty, and differ in size.
     y : Dask array, Dask series, or list of futures or of lazy objects
-        Labels in the partitions of `X`, as in `fastpu.fit_boosted_trees`.
+        Labels in the partitions of `X`: +1 positive, 0 unlabelled and, for "pnu_auc", -1 negative. "pnu_auc" needs any
+        two of these three kinds of rows, the other losses need +1 and 0.
     client : dask.distributed.Client, optional
-        By default the current one.
-    loss, prior, scenario, gamma, n_rounds, learning_rate, max_leaves, max_depth, min_leaf_rows, min_leaf_hessian, \
-lam, init_model, random_state, callback, progress
-        As in `fastpu.fit_boosted_trees`, with their defaults.
-    subsample_unl, max_features
-        As there. With `subsample_unl` below 1 every worker draws the rows of all workers, in O(number of unlabelled
-        rows) time and memory.
+        The client of the workers. By default the current one.
+    loss : {"pnu_auc", "logistic", "upu"}, default "pnu_auc"
+        What is minimised; `fastpu.fit_boosted_trees` has the formulas.
+    prior : float, optional
+        Share of positives, P(Y = 1), in (0, 1). "upu" needs it. It is the share among the unlabelled rows or, with
+        ``scenario="single_set"``, among all rows.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        Which rows `prior` is the share of positives of: "case_control" means the unlabelled rows, "single_set" all
+        rows.
+    gamma : float, default 0.5
+        For "pnu_auc" with all three groups: the weight of the pairs of labelled rows, in [0, 1].
+    n_rounds : int, default 100
+        Number of trees.
+    learning_rate : float, default 0.05
+        Part of Newton's step that is made, in (0, 1e6]. More than 1 overshoots.
+    max_leaves : int, default 4
+        Most leaves of a tree, >= 2: the split that gains most is made next.
+    max_depth : int, optional
+        Most splits between the root and a leaf. By default there is no limit.
+    min_leaf_rows : int, optional
+        Fewest rows of a leaf, each counted by its weight. By default 20.
+    min_leaf_hessian : float, default 1e-3
+        Least sum of second derivatives in a leaf, >= 0.
+    lam : float, default 10.0
+        Weight of the ridge penalty, which is added to that sum: 0, or at least 1e-12.
+    subsample_unl : float, default 1.0
+        Share of the unlabelled rows that a tree is grown on, in (0, 1]. They are drawn anew for each tree. Below 1
+        every worker draws the rows of all workers, in O(number of unlabelled rows) time and memory.
+    max_features : {"sqrt", "all"}, int or float, default "all"
+        How many features a tree may split: "sqrt" (the square root of their number), "all", an int (so many), or a
+        float in (0, 1] (that share of them). They are drawn anew for each tree.
     max_bins : int or BinnedFeatures, optional
-        Most cuts of a feature, by default 255: the cuts are those that `fastpu.bin_features` finds for all rows. The
-        cuts of binned features (of a sample, say) are taken as they are, which saves a pass over the rows.
+        Most cuts of a feature, by default 255. The cuts are those that `fastpu.bin_features` finds for all rows. Or
+        binned features, of a sample, say: their cuts are taken as they are, which saves a pass over the rows.
     eval_set : (X, y), optional
-        Rows to be judged by their AUC after each round: collections, or what `fastpu.fit_boosted_trees` takes. Their
-        codes, one byte a value, are gathered by the driver, who alone judges.
+        Rows by whose AUC each round is judged: collections, or what `fastpu.fit_boosted_trees` takes. Their codes, one
+        byte a value, are gathered on the driver, which alone judges.
     early_stopping_rounds : int, optional
-        Stop after so many rounds without a better AUC of `eval_set`, which it needs, and keep the rounds up to the
-        best.
+        Stop after so many rounds without a better AUC of `eval_set`, which it needs, and keep the rounds up to the best
+        one.
+    init_model : TreeEnsemble, optional
+        A model of the same rows and arguments, to which `n_rounds` rounds are added.
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
-        Weights >= 0 in the partitions of `X`; a weight counts as that many repetitions of the row.
+        Weights >= 0 in the partitions of `X`. A weight counts as that many repetitions of the row.
+    random_state : int >= 0, numpy.random.Generator or None
+        Seed of the rows and features that are drawn. The seed of every round is derived from it.
     checkpoint : path, optional
-        A file that is written every 10 rounds. When a worker is lost, the fit goes on from there with the workers that
-        are left, if the partitions can be computed again; when the driver is, the same call goes on. Either way the
-        model is the same. The file stays, and ends the same call at once.
+        A file that is written every 10 rounds. If a worker is lost, the fit goes on from there with the workers that
+        are left, provided that the partitions can be computed again. If the driver is lost, the same call goes on.
+        Either way the model is the same. The file stays, and ends the same call at once.
     n_threads : int, optional
-        Most threads of each worker; by default those that Dask gave it.
+        Most threads of each worker. By default those that Dask gave it.
+    callback : callable, optional
+        ``callback(info: BoostedTreesRound) -> bool``, called on the driver after every round. True ends the fit with
+        the rounds so far.
+    progress : bool, default False
+        Whether to show a progress bar that counts rounds, by tqdm if it is installed.
 
     Returns
     -------
     TreeEnsemble
-        As `fastpu.fit_boosted_trees` returns it. Its `decision_function` and `predict` take Dask collections, and are
-        lazy then.
+        As `fastpu.fit_boosted_trees` returns it. Its `decision_function` and `predict` take Dask collections too, and
+        are lazy then.
 
     Raises
     ------
     WorkerLostError
         If a worker is gone that held rows, and there is no `checkpoint`, or the rows cannot be computed again.
     TypeError, ValueError
-        If partitions do not fit each other, no client is open, or the checkpoint is that of another fit.
+        If an argument is not as described or has no meaning for the loss, `y` lacks a group that the loss needs,
+        `init_model` was fitted to other rows or with other arguments, partitions do not fit each other, no client is
+        open, or the checkpoint is that of another fit.
 
     Warns
     -----
@@ -144,24 +175,60 @@ lam, init_model, random_state, callback, progress
     >>> bool((model.packed_nodes == fastpu.fit_boosted_trees(X, y, n_rounds=20).packed_nodes).all())
     True
     """
-    given = {**locals(), "n_bags": 1, "bag_ratio": "auto"}
-    settings = check_settings(given)
-    n_new = check_int("n_rounds", n_rounds, low=1)
+    options = BoostedTreesOptions(
+        loss=loss,
+        prior=prior,
+        scenario=scenario,
+        gamma=gamma,
+        learning_rate=learning_rate,
+        max_leaves=max_leaves,
+        max_depth=max_depth,
+        min_leaf_rows=min_leaf_rows,
+        min_leaf_hessian=min_leaf_hessian,
+        lam=lam,
+        n_bags=1,
+        bag_ratio="auto",
+        subsample_unl=subsample_unl,
+        max_features=max_features,
+        max_bins=None if isinstance(max_bins, BinnedFeatures) else max_bins,
+        n_rounds=n_rounds,
+        early_stopping_rounds=early_stopping_rounds,
+        n_folds=5,
+    )
+    require_eval_set(early_stopping_rounds, eval_set)
     path = None if checkpoint is None else file_name(checkpoint)
-    start = Start.of(init_model, random_state, FUNCTION)
-    data = open_fit(given, partial(check_group_counts, settings))
-    census = data.census
-    params = {"method": FUNCTION, **dataclasses.asdict(settings), "max_bins": data.form.max_bins}
-    start.check(data.form, params, census.n_rows)
-    share = proper_prior(settings.prior, settings.scenario, n_pos=census.mass[0], n_unl=census.mass[1])
-    training = BoostingRun(settings, share, start.seed, resolve_n_threads(None))
-    n_all = n_new + start.n_trees
-    fit = BoostedFit(data, training, start, n_all, path)
-    fit.resume(has_seed=random_state is not None or init_model is not None)
-    params |= {
-        "n_rounds": n_all,
-        "early_stopping_rounds": data.patience or None,
-        "random_state": start.random_state,
-    }
-    with make_report(callback, progress, total=n_new, description="boosted trees") as report:
-        return fit.run(report, params)
+    init_model = check_init_model(init_model, FUNCTION)
+    seed = tree_seed(random_state, init_model)
+    resolve_n_threads(n_threads)
+
+    # The rows, counted and cut into bins.
+    connected = find_client(client)
+    partitions = read_rows(X, y, sample_weight)
+    census = take_census(connected, partitions)
+    options.check_group_counts(census.all_groups, census.weight)
+    data = open_fit_data(connected, partitions, census, max_bins, eval_set, n_threads)
+    check_same_arguments(init_model, options.params(data.form.max_bins), data.form, census.n_rows)
+    share = proper_prior(options.prior, options.scenario, n_pos=census.mass[0], n_unl=census.mass[1])
+
+    # The rounds so far, those of init_model or of the checkpoint.
+    so_far = RoundsSoFar() if init_model is None else RoundsSoFar.of_model(init_model)
+    n_all = so_far.n_trees + options.n_rounds
+    file = None
+    if path is not None:
+        file = Checkpoint(path, checkpoint_digest(options, share, so_far.n_first, data))
+        has_seed = random_state is not None or init_model is not None
+        saved = file.load(n_rounds=n_all, n_first=so_far.n_first, seed=seed.value if has_seed else None)
+        if saved is not None:
+            so_far, seed = saved[0], replace(seed, value=saved[1])
+
+    rounds = MemberRounds(
+        options=options,
+        prior=share,
+        seed=seed.value,
+        so_far=so_far,
+        first_unlabelled=first_unlabelled(options, [groups[1] for groups in census.groups]),
+        n_rounds=n_all,
+        n_at_once=n_all if file is None else ROUNDS_BETWEEN_CHECKPOINTS,
+    )
+    with make_report(callback, progress, total=options.n_rounds, description="boosted trees") as report:
+        return fit_on_workers(data, rounds, seed, init_model, file, report)

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import closing
-from operator import attrgetter
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Literal
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._progress import make_report
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._bags import Forest, Tasks, grow_on_parts
-from fastpu.dask._binning import Census, bin_partitions, find_form, take_census
-from fastpu.dask._client import Client, find_client, results_of, wait_for, waits_outside_the_pool
-from fastpu.dask._collections import read_rows
-from fastpu.dask._members import Holding
-from fastpu.data._validate import check_sample_weight
-from fastpu.data.binned_features import BinnedFeatures
-from fastpu.forest._fit import ForestFit, ForestRound, ForestRows, Growth, check_groups
-from fastpu.tree._copies import hashes_of_rows
-from fastpu.tree._fit import MAX_BINS, check_max_bins, fingerprint_of_parts
+from fastpu.common._types import RandomState, RoundCallback
+from fastpu.dask._client import Client, find_client, waits_outside_the_pool
+from fastpu.dask._collections import DaskMatrix, DaskVector, read_rows
+from fastpu.dask._forest_growth import grow_forest
+from fastpu.dask._forest_rows import read_forest_rows
+from fastpu.forest._forest_growth import ForestRound
+from fastpu.forest._forest_model import make_forest
+from fastpu.forest._forest_options import FUNCTION, ForestOptions
+from fastpu.model._profile import keep_profile, rows_of_profile
+from fastpu.tree._init_model import check_init_model, tree_seed
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords
 @waits_outside_the_pool
 def fit_forest(
-    X: object,
-    y: object,
+    X: DaskMatrix,
+    y: DaskVector,
     *,
     client: Client | None = None,
     n_trees: int = 500,
@@ -44,52 +39,95 @@ def fit_forest(
     max_leaves: int | None = None,
     max_bins: int | None = None,
     init_model: TreeEnsemble | None = None,
-    sample_weight: object = None,
-    random_state: int | np.random.Generator | None = None,
+    sample_weight: DaskVector | None = None,
+    random_state: RandomState = None,
     n_threads: int = 1,
-    callback: Callable[[ForestRound], bool | None] | None = None,
+    callback: RoundCallback[ForestRound] | None = None,
     progress: bool = False,
 ) -> TreeEnsemble:
-    """`fastpu.fit_forest` of a Dask collection: the same forest, bit for bit.
+    """PU forest of the rows of a Dask collection, which stay on their workers.
 
-    Rows stay on the workers, as codes of one byte a value. A tree needs the rows of its bag alone: they are gathered
-    on one worker, which grows the tree, while others grow others. Which rows are in the bag of a tree follows from the
-    seed, the number of the tree and the places of the rows in the collection, so neither the partitions nor the
-    workers change the model. Warnings are those of `fastpu.fit_forest`.
+    The forest is that of `fastpu.fit_forest` on all rows together, bit by bit. Rows stay on the workers as codes of one
+    byte a value. A tree needs only the rows of its bag. They are gathered on one worker, which grows the tree, while
+    other workers grow other trees. Which rows are in the bag of a tree follows from the seed, the number of the tree
+    and the places of the rows in the collection. So neither the partitions nor the workers change the model. Warnings
+    are those of `fastpu.fit_forest`.
 
     Parameters
     ----------
-    X, y, client
-        As in `fastpu.dask.fit_boosted_trees`; +1 positive, 0 unlabelled.
-    n_trees, loss, prior, scenario, splitter, bag_ratio, max_features, min_leaf_rows, max_depth, max_leaves, \
-max_bins, init_model, random_state, progress
-        As in `fastpu.fit_forest`.
+    X : Dask array, Dask frame, or list of futures or of lazy objects
+        Partitions of whole rows: arrays, CSR matrices or frames. Categories of a Dask frame must be known. Partitions
+        may be empty, and differ in size.
+    y : Dask array, Dask series, or list of futures or of lazy objects
+        Labels in the partitions of `X`: +1 positive, 0 unlabelled.
+    client : dask.distributed.Client, optional
+        The client of the workers. By default the current one.
+    n_trees : int, default 500
+        Number of trees. More trees are never worse, only slower.
+    loss : {"gini", "nnpu", "upu"}, default "gini"
+        What the splits of a tree minimise. "gini" needs no prior.
+    prior : float, optional
+        Share of positives, P(Y = 1), in (0, 1). "nnpu" and "upu" need it. It is the share among the unlabelled rows
+        or, with ``scenario="single_set"``, among all rows.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        Which rows `prior` is the share of positives of: "case_control" means the unlabelled rows, "single_set" all
+        rows.
+    splitter : {"random", "best"}, default "random"
+        How a node is split. "random" draws one cut for each feature that is tried, and takes the best of these cuts
+        (extra trees). "best" tries all cuts.
+    bag_ratio : "auto", float or None, default "auto"
+        How many unlabelled rows are drawn for a bag. "auto" draws two for each positive row, and in three of four bags
+        more if labels are few. A number > 0 is the number of unlabelled rows for each positive row. None draws as many
+        unlabelled rows as there are, with replacement. `fastpu.fit_forest` has the numbers.
+    max_features : {"auto", "sqrt", "all"}, int or float, default "auto"
+        How many features are tried at each node: "sqrt" (the square root of their number), "all", an int (so many), or
+        a float in (0, 1] (that share of them). "auto" is "sqrt", and a fifth of the features if X is dense and has more
+        than 100.
+    min_leaf_rows : int, default 3
+        Fewest rows of the bag in a leaf. A row that was drawn twice counts twice.
+    max_depth : int, optional
+        Most splits between the root and a leaf. By default there is no limit.
+    max_leaves : int, optional
+        Most leaves of a tree, >= 2: the split that lowers the loss most is made next. By default there is no limit.
+    max_bins : int, optional
+        Most cuts of a feature, from 1 to 65535; by default 255.
+    init_model : TreeEnsemble, optional
+        A forest of the same rows and arguments, to which `n_trees` trees are added. The result is the forest that a
+        single fit of all trees gives.
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
-        As in `fastpu.fit_forest`, in the partitions of `X`.
+        Weights >= 0 in the partitions of `X`. The weight of a row is its chance to be drawn, relative to the other rows
+        with its label, and nothing else.
+    random_state : int >= 0, numpy.random.Generator or None
+        Seed of the bags, features and cuts that are drawn. The seed of every tree is derived from it.
     n_threads : int, default 1
-        Threads of each task; a worker runs as many tasks at once as Dask gave it threads.
+        Threads of each task. A worker runs as many tasks at once as Dask gave it threads.
     callback : callable, optional
-        ``callback(info: ForestRound) -> bool``, called for the trees in their order, whenever some are done; True ends
+        ``callback(info: ForestRound) -> bool``, called for the trees in their order, whenever some are done. True ends
         the fit with the trees so far.
+    progress : bool, default False
+        Whether to show a progress bar that counts trees, by tqdm if it is installed.
 
     Returns
     -------
     TreeEnsemble
-        `oob_decision_function` has an entry for each row, in the order of the collection.
+        As `fastpu.fit_forest` returns it. `oob_decision_function` has an entry for each row, in the order of the
+        collection. `decision_function` and `predict` take Dask collections too, and are lazy then. `check` compares
+        other rows with the bins of the training rows.
 
     Raises
     ------
     TypeError, ValueError
-        As in `fastpu.fit_forest`, and if `y` or `sample_weight` has other partitions than `X`.
+        If an argument is not as described, `y` has labelled negatives, no positive or no unlabelled row, `init_model`
+        was fitted to other rows or with other arguments, or `y` or `sample_weight` has other partitions than `X`.
     WorkerLostError
         If rows are lost with a worker, and cannot be computed again. The tasks of a worker that is lost otherwise are
         repeated by others.
 
     Notes
     -----
-    The rows of a bag are gathered for each tree: for b of them and d features about ``b d`` bytes. That is little while
-    bags are small, as with few positive rows. With 100,000 positive rows and 500 trees it is 7 GB for 50 features;
-    beyond that a `bag_ratio` below 2 or `fit_boosted_trees` sends less. A task holds the rows of its bags; the driver
+    The rows of a bag are gathered for each tree: for b rows and d features about ``b d`` bytes. That is little while
+    bags are small, as with few positive rows. With 100,000 positive rows and 500 trees it is 7 GB for 50 features.
+    Beyond that a `bag_ratio` below 2 or `fit_boosted_trees` sends less. A task holds the rows of its bags. The driver
     draws the bags, and has the trees and 13 bytes a row, for labels and out-of-bag scores, and 8 more with weights.
 
     Examples
@@ -108,70 +146,27 @@ max_bins, init_model, random_state, progress
     >>> bool(np.array_equal(model.decision_function(X), same.decision_function(X)))
     True
     """
-    fit = ForestFit(locals())
-    n_cuts = check_max_bins(max_bins) or MAX_BINS
+    options = ForestOptions(
+        n_trees=n_trees,
+        loss=loss,
+        prior=prior,
+        scenario=scenario,
+        splitter=splitter,
+        bag_ratio=bag_ratio,
+        max_features=max_features,
+        min_leaf_rows=min_leaf_rows,
+        max_depth=max_depth,
+        max_leaves=max_leaves,
+        max_bins=max_bins,
+    )
+    init_model = check_init_model(init_model, FUNCTION)
+    seed = tree_seed(random_state, init_model)
     threads = resolve_n_threads(n_threads)
-    rows = read_rows(X, y, sample_weight)
-    connected = find_client(client)
-    census = take_census(connected, rows, are_relative=True)
-    form = find_form(connected, rows, census, n_cuts, are_alike=True)
-    parts = bin_partitions(connected, rows, form, census)
-    with closing(Tasks(connected, parts)) as tasks:
-        wait_for(connected, parts, "binning")
-        gathered = _read_groups(tasks, census, form, fit.growth)
-
-        def grow(options: dict[str, Any], report: Any) -> Forest:
-            before = _out_of_bag_before(tasks, fit.start.before, census.sizes)
-            return grow_on_parts(
-                tasks, census.sizes, gathered, options, threads, before=before, first_set=fit.n_sets, on_tree=report
-            )
-
-        return fit.model(gathered, grow)
-
-
-def _read_groups(tasks: Tasks, census: Census, form: BinnedFeatures, growth: Growth) -> ForestRows:
-    """Return the labels and weights of all rows, and a function that scores the rows on the workers."""
-    told = [tasks.submit(attrgetter("labels", "weights", "fingerprint"), part) for part in tasks.parts]
-    labels, weights, hashes = zip(*results_of(tasks.client, told, "reading y"), strict=True)
-    given = check_sample_weight(np.concatenate(weights), census.n_rows) if census.is_weighted else None
-    labels_of_all, weights_of_all, prior = check_groups(np.concatenate(labels), given, census.n_rows, growth)
-
-    def score_all(model: TreeEnsemble) -> NDArray[np.float64]:
-        scores = [tasks.submit(_score, part, model) for part in tasks.parts]
-        return np.concatenate(results_of(tasks.client, scores, "scoring"))
-
-    def hashes_of(label: int) -> NDArray[np.uint64]:
-        own = [tasks.submit(_hashes, part, label) for part in tasks.parts]
-        return np.concatenate(results_of(tasks.client, own, "comparing rows"))
-
-    def codes_of(feature: int) -> NDArray[np.uint32]:
-        own = [tasks.submit(_codes, part, feature) for part in tasks.parts]
-        return np.concatenate(results_of(tasks.client, own, "looking for columns that know the labels"))
-
-    known_by = fingerprint_of_parts(hashes, form._native)
-    return ForestRows(labels_of_all, weights_of_all, score_all, form, prior, known_by, hashes_of, codes_of)
-
-
-def _hashes(part: Holding, label: int) -> NDArray[np.uint64]:
-    if part.features is None:
-        return np.empty(0, dtype=np.uint64)
-    is_counted = part.labels == label
-    if part.weights is not None:
-        is_counted &= part.weights > 0
-    return hashes_of_rows(part.features, is_counted, 1)
-
-
-def _codes(part: Holding, feature: int) -> NDArray[np.uint32]:
-    return np.empty(0, dtype=np.uint32) if part.features is None else part.features.column(feature)
-
-
-def _score(part: Holding, model: TreeEnsemble) -> NDArray[np.float64]:
-    return np.empty(0) if part.features is None else model.decision_function(part.features, n_threads=1)
-
-
-def _out_of_bag_before(tasks: Tasks, before: TreeEnsemble | None, sizes: Sequence[int]) -> list[Any]:
-    """Return for each partition the out-of-bag sums of `init_model`, as futures, or None."""
-    if before is None or before.oob_sum is None or before.oob_count is None:
-        return [None] * len(sizes)
-    ends = np.cumsum(sizes)[:-1]
-    return tasks.scatter(list(zip(np.split(before.oob_sum, ends), np.split(before.oob_count, ends), strict=True)))
+    partitions = read_rows(X, y, sample_weight)
+    with read_forest_rows(find_client(client), partitions, options, init_model) as rows:
+        with make_report(callback, progress, total=options.n_trees, description="forest") as report:
+            grown = grow_forest(rows, options, seed.value, init_model, threads, report)
+        model = make_forest(grown, rows, options, seed, init_model)
+        numbers = rows_of_profile(rows.labels.size, rows.labels, rows.weights)
+        keep_profile(model, rows.take(numbers), numbers)
+        return model

@@ -4,77 +4,133 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from fastpu import _core
-from fastpu.boosting._folds import LabelledRows
-from fastpu.boosting._stump_boost import STOP_TOL, BoostRound, check_group_counts, make_model
-from fastpu.boosting.stump_boost import pnu_auc_method
+from fastpu.boosting._labelled_rows import LabelledRows
+from fastpu.boosting._stump_model import make_model
+from fastpu.boosting._stump_options import STOP_TOL, StepName, StumpOptions
+from fastpu.boosting._stump_rounds import BoostRound, RoundReporter
+from fastpu.boosting._stump_rows import check_group_counts
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._progress import make_report
 from fastpu.common._threads import resolve_n_threads
-from fastpu.dask._binning import open_fit
-from fastpu.dask._client import waits_outside_the_pool
-from fastpu.dask._members import Holding, Members
+from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback
+from fastpu.dask._census import take_census
+from fastpu.dask._client import Client, find_client, waits_outside_the_pool
+from fastpu.dask._collections import DaskMatrix, DaskVector, read_rows
+from fastpu.dask._fit_data import open_fit_data, require_eval_set
+from fastpu.dask._members import Exchange, Members
+from fastpu.dask._spread_rows import SpreadRows, SpreadScoredRows
+from fastpu.dask._worker_rows import WorkerRows
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
+from fastpu.model._profile import keep_profile, rows_of_profile
+from fastpu.tree._binning import check_max_bins
 
 
 @answers_unknown_keywords
 @waits_outside_the_pool
 def fit_pnu_auc_boost(
-    X: object,
-    y: object,
+    X: DaskMatrix,
+    y: DaskVector,
     *,
-    client: object = None,
+    client: Client | None = None,
     n_rounds: int = 200,
     gamma: float = 0.5,
     rho: float = 0.01,
     max_bins: int | BinnedFeatures | None = None,
-    step: Literal["jensen", "line_search"] = "jensen",
-    eval_set: tuple[object, object] | None = None,
+    step: StepName = "jensen",
+    eval_set: tuple[DaskMatrix | MatrixLike, DaskVector | LabelsLike] | None = None,
     early_stopping_rounds: int | None = None,
     stop_tol: float = STOP_TOL,
-    sample_weight: object = None,
+    sample_weight: DaskVector | None = None,
     n_threads: int | None = None,
-    callback: Callable[[BoostRound], bool | None] | None = None,
+    callback: RoundCallback[BoostRound] | None = None,
     progress: bool = False,
 ) -> StumpEnsemble:
     """PNUAUCBoost of the rows of a Dask collection, which stay on their workers.
 
     The model is that of `fastpu.fit_pnu_auc_boost` on all rows together with the same ``max_bins``, bit by bit, for any
     partitions, workers and threads. In every round each worker sends one histogram, of 32 bytes for each bin of a
-    column, and is sent some hundred bytes. Warnings and references are those of `fastpu.fit_pnu_auc_boost`.
+    column, and receives some hundred bytes.
 
     Parameters
     ----------
-    X, y, client, eval_set, early_stopping_rounds, sample_weight, n_threads
-        As in `fastpu.dask.fit_boosted_trees`.
-    n_rounds, gamma, rho, step, stop_tol, callback, progress
-        As in `fastpu.fit_pnu_auc_boost`, with their defaults; the callback is called on the driver.
+    X : Dask array, Dask frame, or list of futures or of lazy objects
+        Partitions of whole rows: arrays, CSR matrices or frames. The categories of a Dask frame must be known.
+        Partitions may be empty, and differ in size.
+    y : Dask array, Dask series, or list of futures or of lazy objects
+        The labels in the partitions of `X`: +1 is positive, 0 unlabelled, -1 negative.
+    client : dask.distributed.Client, optional
+        The client of the workers. By default it is the current one.
+    n_rounds : int, default 200
+        The number of stumps. With `early_stopping_rounds` it is the largest number.
+    gamma : float, default 0.5
+        The weight, in [0, 1], of pairs of a positive and a negative row against pairs with an unlabelled row. It has no
+        effect if y has no rows of one of the groups.
+    rho : float, default 0.01
+        The L1 penalty, in [0, 1), on the weights of the stumps. Stumps with Delta <= rho are not added.
     max_bins : int or BinnedFeatures, optional
-        As in `fastpu.dask.fit_boosted_trees`. Searching every threshold, as ``max_bins="exact"`` does on one machine,
-        needs all rows in one order.
+        The largest number of cuts of a feature, by default 255. The cuts are those that `fastpu.bin_features` finds for
+        all rows. The cuts of binned features (of a sample, say) are used as they are, which saves a pass over the rows.
+        ``max_bins="exact"`` needs all rows in one order, on one machine.
+    step : {"jensen", "line_search"}, default "jensen"
+        How the weight alpha of a stump is chosen. "jensen" takes alpha = atanh(Delta) - atanh(rho), which minimises an
+        upper bound of the objective. "line_search" minimises the objective along the stump.
+    eval_set : (X, y), optional
+        Rows to judge the model by after every round: the AUC of +1 against -1, or against 0 if its y has no -1. They
+        are Dask collections, or what `fastpu.fit_pnu_auc_boost` takes. The driver gathers their bins, one byte a value,
+        and judges alone.
+    early_stopping_rounds : int, optional
+        By default all rounds are made. Otherwise the fit ends when the AUC of `eval_set`, which is needed then, has not
+        improved for so many rounds, and the model keeps the rounds up to the best one.
+    stop_tol : float, default 1e-9
+        The fit ends when no stump has Delta > rho + stop_tol.
+    sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
+        Weights >= 0 in the partitions of `X`. A row of weight 2 counts as two equal rows.
+    n_threads : int, optional
+        The largest number of threads of each worker. By default it is the number that Dask gave the worker.
+    callback : callable, optional
+        ``callback(info: BoostRound) -> bool | None`` is called on the driver after every round. True ends the fit.
+    progress : bool, default False
+        Whether to show a progress bar, by tqdm if it is installed.
 
     Returns
     -------
     StumpEnsemble
-        As `fastpu.fit_pnu_auc_boost` returns it, and lazy as that of `fastpu.dask.fit_boosted_trees`.
+        The model that `fastpu.fit_pnu_auc_boost` returns. Its `decision_function` and `predict` also take Dask
+        collections, and are lazy then.
 
     Raises
     ------
-    TypeError, ValueError, WorkerLostError
-        As in `fastpu.fit_pnu_auc_boost` and `fastpu.dask.fit_boosted_trees`.
+    WorkerLostError
+        If a worker that held rows is gone.
+    TypeError, ValueError
+        If an argument is not as described, partitions do not fit each other, or no client is open. The message names
+        the argument or the partition.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If all `n_rounds` rounds are made before early stopping, or a `stop_tol` above its default, ends the fit.
+    DegenerateModelWarning
+        If no stump has Delta > rho + stop_tol from the start. The model is empty then.
 
     Notes
     -----
-    Rounds chosen by folds are for rows that fit one machine: choose them there, with a sample. Partitions are read as
-    `fastpu.dask.fit_boosted_trees` says. A worker keeps two bytes a value and 33 bytes a row, and the driver gets what
-    it says there. At most 17,179,869,184 rows in all.
+    Folds choose the number of rounds on one machine only: choose it there, with a sample. Partitions are read three
+    times (four with more than 255 categories in a column) and released each time, so more rows than memory can be
+    fitted. Persist the collection if it fits into memory. A worker keeps two bytes a value and 33 bytes a row. The
+    driver gets labels and scores at the end, for the threshold: 9 bytes a row, and 8 more with weights. All workers
+    together may hold 17,179,869,184 rows.
+
+    References
+    ----------
+    PNUAUCBoost: boosting for semi-supervised AUC optimisation; see `fastpu.fit_pnu_auc_boost`.
 
     Examples
     --------
@@ -91,54 +147,93 @@ def fit_pnu_auc_boost(
     >>> bool((model.alphas == alone.alphas).all()) and model.threshold == alone.threshold
     True
     """
-    given = locals()
-    method = pnu_auc_method(gamma, rho, step)
-    rounds = check_int("n_rounds", n_rounds, low=1)
-    tolerance = check_float("stop_tol", stop_tol, low=0)
     if isinstance(max_bins, str):
         raise ValueError(
             f"max_bins must be None, an integer or BinnedFeatures in fastpu.dask, got {max_bins!r}: a search of every "
             f"threshold needs all rows in one order, on one machine"
         )
-    data = open_fit(given, lambda groups, total: check_group_counts(method, groups, is_weighted=total is not None))
-    limits = {"n_rounds": min(rounds, MANY), "early_stopping_rounds": min(data.patience, MANY)}
-    make_rounds = partial(_make_rounds, {**method.options, **limits, "stop_tol": tolerance})
+    options = StumpOptions(
+        function="fit_pnu_auc_boost",
+        title="PNUAUCBoost",
+        own_params=("gamma", "rho", "step"),
+        loss="auc",
+        gamma=gamma,
+        rho=rho,
+        step=step,
+        n_rounds=n_rounds,
+        stop_tol=stop_tol,
+        early_stopping_rounds=early_stopping_rounds,
+    )
+    cuts = max_bins if isinstance(max_bins, BinnedFeatures) else check_max_bins(max_bins)
+    require_eval_set(early_stopping_rounds, eval_set)
+    resolve_n_threads(n_threads)
+
+    connected = find_client(client)
+    partitions = read_rows(X, y, sample_weight)
+    census = take_census(connected, partitions)
+    check_group_counts(options, census.all_groups, is_weighted=census.is_weighted)
+    data = open_fit_data(connected, partitions, census, cuts, eval_set, n_threads)
     with (
-        make_report(callback, progress, total=rounds, description=method.title) as report,
-        closing(data.hold()) as rows,
+        make_report(callback, progress, total=options.n_rounds, description=options.title) as report,
+        closing(data.bin_on_workers()) as spread,
     ):
-
-        def on_round(round_: int, *told: Any) -> bool:
-            rows.where = f"after round {round_}"
-            info = BoostRound(round_, rounds, *told)
-            return report is not None and report(info if data.held is not None else replace(info, eval_auc=None))
-
-        with closing(Members(rows, make_rounds)) as members:
-            result = make_rounds(Holding(data.form), members.exchange, resolve_n_threads(None), data.held, on_round)
-        model = make_model(method, result, data.form, data.form.max_bins, rounds, data.patience, tolerance)
-        return rows.scored().with_threshold(model)
+        reporter = None if report is None else RoundReporter(report, options.n_rounds, data.has_eval_set)
+        with closing(Members(spread, partial(boost_as_member, options))) as members:
+            result = follow_members(options, data.form, data.eval_rows, members.exchange, AfterRound(spread, reporter))
+        rows = SpreadScoredRows.read(spread)
+        model = rows.with_threshold(make_model(options, data.form, result))
+        numbers = rows_of_profile(rows.labels.size, rows.labels, rows.weights)
+        keep_profile(model, spread.take(numbers), numbers)
+        return model
 
 
-def _make_rounds(
-    options: dict[str, Any],
-    rows: Holding,
-    exchange: Callable[[str, bytes], bytes],
-    n_threads: int,
-    judged: LabelledRows | None = None,
-    callback: Any = None,
+@dataclass(frozen=True)
+class AfterRound:
+    """What the core calls on the driver after every round: errors of workers then name the round."""
+
+    rows: SpreadRows
+    reporter: RoundReporter | None
+
+    def __call__(self, round_: int, *stump: Any) -> bool:
+        """Take the number of the round, and what the reporter takes after it."""
+        self.rows.where = f"after round {round_}"
+        return self.reporter is not None and self.reporter(round_, *stump)
+
+
+def boost_as_member(
+    options: StumpOptions, rows: WorkerRows, exchange: Exchange, n_threads: int
 ) -> _core.StumpBoostResult:
-    """Make all rounds, as every member does on the rows that it holds, and the driver without rows."""
-    patience = options["early_stopping_rounds"] if judged is not None else 0
-    return _core.stump_boost(
-        rows.features,
+    """Make all rounds on the rows of a worker, together with the other members."""
+    features = rows.binned()
+    return _core.stump_boost_as_member(
+        features._native,
         rows.labels,
         rows.weights,
-        category_flags(rows.features.categories, rows.features.n_features),
-        _core.StumpBoostOptions(**{**options, "early_stopping_rounds": patience}),
-        max_bins=0,
-        most_distinct=0,
-        eval_set=None if judged is None else (judged.features, judged.labels, None),
-        callback=callback,
-        n_threads=n_threads,
+        category_flags(features.categories, features.n_features),
+        options.for_core(options.n_rounds, None),
         exchange=exchange,
+        eval_set=None,
+        callback=None,
+        n_threads=n_threads,
+    )
+
+
+def follow_members(
+    options: StumpOptions,
+    form: BinnedFeatures,
+    judged: LabelledRows | None,
+    exchange: Exchange,
+    on_round: Callable[..., bool] | None = None,
+) -> _core.StumpBoostResult:
+    """Make the same rounds as the members without rows; `form` has the cuts. The driver alone judges and reports."""
+    return _core.stump_boost_as_member(
+        form._native,
+        None,
+        None,
+        category_flags(form.categories, form.n_features),
+        options.for_core(options.n_rounds, None if judged is None else options.early_stopping_rounds),
+        exchange=exchange,
+        eval_set=None if judged is None else (judged.features, judged.labels, None),
+        callback=on_round,
+        n_threads=resolve_n_threads(None),
     )

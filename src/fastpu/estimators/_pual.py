@@ -12,10 +12,9 @@ from fastpu.estimators._fastpu_classifier import FastpuClassifier, Seed, one_mod
 from fastpu.estimators._fit_input import FitInput
 from fastpu.knn.knn_graph import KNNGraph
 from fastpu.model._prior import PriorEstimate
-from fastpu.pual._arguments import PualRound
 from fastpu.pual.gllc import fit_gllc
 from fastpu.pual.pual import fit_pual
-from fastpu.pual.pual_machine import PualMachine
+from fastpu.pual.pual_machine import PualMachine, PualRound
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -18,9 +18,8 @@ from fastpu.estimators._fit_arguments import TakesWeights, TakesWeightsAndEvalSe
 from fastpu.estimators._fit_input import FitInput
 from fastpu.model._prior import PriorEstimate, check_prior, take_prior_in
 from fastpu.priors import bbe
-from fastpu.risk._fit import RiskRound
 from fastpu.risk.nnpu import fit_nnpu
-from fastpu.risk.risk_machine import RiskMachine, RiskNetwork
+from fastpu.risk.risk_machine import RiskMachine, RiskNetwork, RiskRound
 from fastpu.risk.upu import fit_upu
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.boosting._stump_boost import BoostRound
+from fastpu.boosting._stump_rounds import BoostRound
 from fastpu.boosting.stump_boost import fit_pnu_auc_boost
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
@@ -24,9 +24,9 @@ from fastpu.model._prior import PriorEstimate
 class PNUAUCBoostClassifier(TakesWeightsAndEvalSet):
     """PNUAUCBoost as a scikit-learn classifier: boost stumps for the AUC from P, U and N rows.
 
-    It is for a ranking of many rows by columns that count each on its own, in any units, with missing entries and
-    categories. Labelled negatives are used where there are some. It is the fastest of the boosting methods. Where
-    labels are few pass `early_stopping_rounds`, as the default of 200 rounds fits the unlabelled rows too closely.
+    It is for a ranking of many rows whose columns count each on its own. Columns may have any units, missing entries
+    and categories. Labelled negatives are used if there are any. It is the fastest of the boosting methods. With few
+    labels, pass `early_stopping_rounds`: the default of 200 rounds then fits the unlabelled rows too closely.
 
     `fit` calls `fastpu.fit_pnu_auc_boost` with these parameters.
 

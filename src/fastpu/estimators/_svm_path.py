@@ -17,8 +17,10 @@ from fastpu.estimators._fit_arguments import TakesRows
 from fastpu.estimators._fit_input import FitInput
 from fastpu.exceptions import ConvergenceWarning
 from fastpu.model._prior import PriorEstimate
-from fastpu.path._fit import PathRound, precision_forgiven
-from fastpu.path.svm_path import SVMPath, fit_pu_svm_path, fit_svm_path
+from fastpu.path._path_warnings import precision_forgiven
+from fastpu.path._points import PathRound
+from fastpu.path.path_model import SVMPath
+from fastpu.path.svm_path import fit_pu_svm_path, fit_svm_path
 from fastpu.svm.kernel_machine import KernelMachine
 
 if TYPE_CHECKING:

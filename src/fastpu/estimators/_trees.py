@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.boosting._boosted_trees import BoostedTreesRound, LossName
+from fastpu.boosting._boosted_trees_options import LossName
+from fastpu.boosting._boosted_trees_rounds import BoostedTreesRound
 from fastpu.boosting.boosted_trees import fit_boosted_trees
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.estimators._documentation import explains_parameters_of
 from fastpu.estimators._fastpu_classifier import FastpuClassifier, Seed
 from fastpu.estimators._fit_input import FitInput
-from fastpu.forest._fit import ForestRound
+from fastpu.forest._forest_growth import ForestRound
 from fastpu.forest.forest import fit_forest
 from fastpu.model._prior import PriorEstimate
 from fastpu.tree.tree_ensemble import TreeEnsemble

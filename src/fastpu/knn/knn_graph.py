@@ -14,6 +14,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_int, check_word_or_number
 from fastpu.common._text import columns_named, describe
 from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import MatrixLike
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix
 from fastpu.knn._twins import Twins
@@ -130,15 +131,17 @@ class KNNGraph:
     def similarity(
         self, sigma: float | str = "median", mode: Mode = "mutual", *, n_threads: int | None = None
     ) -> tuple[Any, Any]:
-        """Return W and R as `knn_similarity` does, in O(n K) without another search.
+        """Return W and R of `knn_similarity`, in O(n K) without another search.
 
         Parameters
         ----------
         sigma : "median" or float > 0, default "median"
-            A squared length, as in `knn_similarity`.
+            A squared length: weights are exp(-squared length / sigma). "median" is `median` of this graph.
         mode : {"mutual", "union"}, default "mutual"
+            Whether an edge joins rows that are neighbours of each other, or rows of which at least one is a neighbour
+            of the other.
         n_threads : int, optional
-            As in `edges`.
+            Without influence: edges and weights take one thread.
 
         Returns
         -------
@@ -167,8 +170,10 @@ class KNNGraph:
         Parameters
         ----------
         mode : {"mutual", "union"}, default "mutual"
+            Whether an edge joins rows that are neighbours of each other, or rows of which at least one is a neighbour
+            of the other.
         n_threads : int, optional
-            As in `edges`.
+            Without influence: edges and weights take one thread.
 
         Returns
         -------
@@ -193,7 +198,7 @@ def _restored(
 
 
 @answers_unknown_keywords
-def knn_graph(X: object, *, n_neighbors: int = 5, n_threads: int | None = None) -> KNNGraph:
+def knn_graph(X: MatrixLike, *, n_neighbors: int = 5, n_threads: int | None = None) -> KNNGraph:
     """Find the K nearest neighbours of every row, exactly.
 
     The squared distance of two rows is the sum of their squared differences, in float64. Neighbours are in the order
@@ -273,7 +278,7 @@ def search(matrix: Matrix, n_neighbors: int, n_threads: int) -> KNNGraph:
 
 @answers_unknown_keywords
 def knn_similarity(
-    X: object,
+    X: MatrixLike,
     *,
     n_neighbors: int = 5,
     sigma: float | str = "median",
@@ -288,12 +293,14 @@ def knn_similarity(
         R = (diag(W 1) - W) / n,    f'Rf = sum_ij w_ij (f_i - f_j)^2 / (2 n)
 
     Neighbours are distinct rows: the twins of a row, equal in all columns, are not among its K neighbours, and where
-    one of them has an edge to a row, all have. Errors are those of `knn_graph`.
+    one of them has an edge to a row, all have.
 
     Parameters
     ----------
-    X, n_neighbors, n_threads
-        As in `knn_graph`. With K >= n every two rows are neighbours.
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        Finite numbers. Sparse input stays sparse. Scale the columns if their units differ.
+    n_neighbors : int, default 5
+        K, the number of nearest neighbours of each row, >= 0. With K >= n every two rows are neighbours.
     sigma : "median" or float > 0, default "median"
         A squared length: in the units of X, squared. "median" is the median of the squared lengths of the edges (if
         that is 0, of those that are not 0): weights lie around exp(-1) then, whatever the scale of the rows and the
@@ -301,12 +308,21 @@ def knn_similarity(
     mode : {"mutual", "union"}, default "mutual"
         Whether an edge joins rows that are neighbours of each other, or rows of which at least one is a neighbour of
         the other.
+    n_threads : int, optional
+        The most threads to use; by default the CPUs that this process may use. Does not influence the result.
 
     Returns
     -------
     W, R : csr_array of float64 of shape (n, n)
         Symmetric, with sorted indices. Weights that are 0 in float64 (a squared length above about 745 sigma) are not
         stored. A row without an edge is empty in both.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or squared distances could exceed the range of float64.
+    MemoryError
+        If there is too little memory for the neighbours or for the search.
 
     See Also
     --------

@@ -90,9 +90,23 @@ def profile_of(model: HasProfile, X: object, y: object, sample_weight: object) -
     table: Any = X if isinstance(X, BinnedFeatures) else known_table(X)
     table = table.tocsr() if sp.issparse(table) else table
     table = table if hasattr(table, "shape") else np.asarray(table)
-    rows = _drawn(table.shape[0], y, sample_weight)
+    rows = rows_of_profile(table.shape[0], y, sample_weight)
     try:
-        matrix = model._check_input(_taken(table, rows), "X")
+        taken = _taken(table, rows)
+    except (TypeError, ValueError):
+        return None
+    return _profile_of_taken(model, taken, rows)
+
+
+def keep_profile(model: HasProfile, taken: BinnedFeatures, rows: NDArray[np.int64]) -> None:
+    """Give a model, which nobody else has yet, the profile of the training rows with these numbers."""
+    _keep(model, _profile_of_taken(model, taken, rows))
+
+
+def _profile_of_taken(model: HasProfile, taken: Any, rows: NDArray[np.int64]) -> Profile | None:
+    """Return the profile of the training rows with these numbers, which were taken out of all rows."""
+    try:
+        matrix = model._check_input(taken, "X")
         scores = model._out_of_bag()
         out_of_bag = None if scores is None else scores[rows]
         has_none = out_of_bag is None or np.isnan(out_of_bag).all()
@@ -108,7 +122,7 @@ def profile_of(model: HasProfile, X: object, y: object, sample_weight: object) -
     return found | totals(matrix) | _of_columns(as_dense(matrix))
 
 
-def _drawn(n_rows: int, y: object, sample_weight: object) -> NDArray[np.int64]:
+def rows_of_profile(n_rows: int, y: object, sample_weight: object) -> NDArray[np.int64]:
     """Return the numbers of the rows that a profile is made of, ascending."""
     weights = check_sample_weight(sample_weight, n_rows)
     among = np.ones(n_rows, dtype=np.bool_) if weights is None else weights > 0
@@ -136,8 +150,7 @@ def as_dense(matrix: Matrix | BinnedFeatures) -> DenseMatrix | None:
     in_sets = columns_in_sets(matrix.categories)
     for column, cuts in enumerate(matrix.cuts):
         codes = matrix.column(column).astype(np.int64)
-        last = cuts[-1] + 1.0 if cuts.size else 0.0
-        tops = np.append(cuts, max(last, np.nextafter(last, np.inf)))
+        tops = np.append(cuts, np.inf)  # the last bin has all larger numbers, also of rows that are not binned
         of_codes = np.arange(-1.0, codes.max(initial=0)) if column in in_sets else tops
         if cuts.size and cuts[0] == -np.inf:
             of_codes[0] = np.nan

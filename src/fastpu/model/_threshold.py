@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -25,13 +25,16 @@ TIE = 1e-12
 
 
 @dataclass
-class ScoredRows:
-    """Labels and weights of training rows, wherever these are; `score` returns the scores that a model gives them."""
+class ScoredRows(ABC):
+    """Labels and weights of training rows, and how a model scores the rows, wherever they are."""
 
     labels: NDArray[np.int8]
     weights: NDArray[np.float64] | None
-    score: Callable[[Any], NDArray[np.float64]]
     _scores: NDArray[np.float64] | None = field(default=None, init=False)
+
+    @abstractmethod
+    def score(self, model: Any) -> NDArray[np.float64]:
+        """Return the scores of all rows by a model."""
 
     def counted(self, label: int) -> NDArray[np.bool_]:
         """Return which rows have this label and a positive weight."""
@@ -92,6 +95,18 @@ class ScoredRows:
         if out_of_bag is None or min(np.sum(out_of_bag > threshold), np.sum(out_of_bag <= threshold)) <= _FEW:
             # Else the trees whose bags they are in tell them apart even better.
             warn_if_alike(function, span_of(self.scores(model), threshold), advice)
+
+
+@dataclass
+class ScoredRowsInMemory(ScoredRows):
+    """Rows that are in memory, as a matrix or in bins."""
+
+    rows: Any
+    n_threads: int
+
+    def score(self, model: Any) -> NDArray[np.float64]:
+        scores: NDArray[np.float64] = model._decision_function(self.rows, self.n_threads)
+        return scores
 
 
 def balanced_accuracy_threshold(

@@ -13,22 +13,47 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fastpu import _core
 from fastpu.common._params import check_float
 from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import MatrixLike, VectorLike
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_vector, is_rising
 from fastpu.kernels._expansion import KernelModel
 from fastpu.kernels._kernels import centred, kernel_values, linear_coef
 from fastpu.model._scoring import refuse_nan_scores
-from fastpu.path._fit import knot_changes
 from fastpu.svm.kernel_machine import KernelMachine
 
 _EVENT_KINDS = ("start", "from_right", "from_left", "to_right", "to_left")
 # Rows are cut into blocks as if each gave at least so many results: a block's results then stay in the CPU's cache.
 _LEAST_WIDTH = 1 << 14
+
+
+@dataclass(frozen=True)
+class PathRound:
+    """One breakpoint of a path, as a callback sees it.
+
+    Attributes
+    ----------
+    n_breakpoints : int
+        Breakpoints so far, this one included.
+    n_events, max_events : int
+        Events so far, those of this breakpoint included, and how many end the path.
+    lam : float
+        Where it is.
+    n_margin : int
+        Rows on the margin whose dual variables move from here on.
+    objective : float
+        Value of what is minimised at `lam`.
+    """
+
+    n_breakpoints: int
+    n_events: int
+    max_events: int
+    lam: float
+    n_margin: int
+    objective: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -279,16 +304,16 @@ class PathPoints(KernelModel, is_base=True):
         # The machine is one of our own classes, so that its method for checked matrices can be called.
         return self.at(self.end)._decision_function(matrix, n_threads)
 
-    def scores(self, X: object, lams: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
+    def scores(self, X: MatrixLike, lams: VectorLike, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Return f(x) of the rows of `X` at several lam.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, n_features)
         lams : array-like of shape (n_lams,)
-            Each as for `at`, in any order.
+            Numbers > 0 in any order, none of them below the last of `lams` unless `status` is "zero" or "trivial".
         n_threads : int, optional
-            As in `decision_function`.
+            The most threads to use; by default the CPUs that this process may use.
 
         Returns
         -------
@@ -299,8 +324,7 @@ class PathPoints(KernelModel, is_base=True):
         O(n (n_train d + changes)) in all, however many lams there are; `decision_function` of ``at(lam)`` is cheaper
         for one.
         """
-        is_one = isinstance(lams, numbers.Real) or (isinstance(lams, np.ndarray) and lams.ndim == 0)
-        values = check_vector("lams", [lams] if is_one else lams)
+        values = check_vector("lams", [lams] if _is_number(lams) else lams)
         wanted = [check_float("lams", lam, low=0, open_low=True) for lam in values.tolist()]
         matrix, threads = self._check_input(X, "X"), resolve_n_threads(n_threads)
         result: NDArray[np.float64] = np.empty((matrix.n_rows, len(wanted)))
@@ -343,6 +367,10 @@ class PathPoints(KernelModel, is_base=True):
 # ---------------------------------------------------------------------------------------------- the fields
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, numbers.Real) or (isinstance(value, np.ndarray) and value.ndim == 0)
+
+
 def _check_positions(path: PathPoints) -> None:
     starts, n, n_knots = path.change_start, path.rows.size, path.knots.size
     if n_knots and (starts[0] != 0 or not is_rising(starts) or starts[-1] != path.change_row.size):
@@ -363,22 +391,22 @@ def _check_positions(path: PathPoints) -> None:
             raise ValueError(f"{name} must be in [0, {bound})")
 
 
-def path_fields(result: _core.PathSolution) -> dict[str, Any]:
-    lams = result["knots"][result["knots"] > 0]
-    n_lams = lams.size
-    objective, norm = result["objective"][:n_lams], result["norm"][:n_lams]
-    fields: dict[str, Any] = dict(result)
-    del fields["norm"], fields["n_margin"]
-    return fields | {
-        "weights": result["weights"] if result["weights"].size else None,
-        "n_iter": n_lams,
-        "converged": result["status"] in ("zero", "lam_min", "trivial"),
-        "objective": objective,
-        "history": {
-            "lam": lams,
-            "objective": objective,
-            "norm": norm,
-            "loss": objective - lams * norm / 2,
-            "n_margin": result["n_margin"][:n_lams],
-        },
-    }
+def knot_changes(
+    start_alpha: NDArray[np.float64],
+    labels: NDArray[np.int8],
+    change_start: NDArray[np.int64],
+    change_row: NDArray[np.int32],
+    change_alpha: NDArray[np.float64],
+) -> Any:
+    """Return the change of y a up to each knot from the one before, as a CSR array (number of knots, n)."""
+    order = np.argsort(change_row, kind="stable")
+    sorted_rows, values = change_row[order], change_alpha[order]
+    before = np.empty_like(values)
+    before[1:] = values[:-1]
+    first = np.ones(values.size, dtype=np.bool_)
+    first[1:] = sorted_rows[1:] != sorted_rows[:-1]
+    before[first] = start_alpha[sorted_rows[first]]
+    change: NDArray[np.float64] = np.empty_like(values)
+    change[order] = (values - before) * labels[sorted_rows]
+    shape = (change_start.size - 1, start_alpha.size)
+    return sp.csr_array((change, change_row.astype(np.int64), change_start), shape=shape)

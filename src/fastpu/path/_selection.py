@@ -17,8 +17,9 @@ from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, label_counts
 from fastpu.metrics._decisions import Called, require_pu
 from fastpu.model._prior import check_scenario, prior_among_unlabeled, take_prior_in
-from fastpu.path._fit import PathOptions, follow_path
-from fastpu.path._points import PathPoints, path_fields
+from fastpu.path._follow import follow_path, path_fields
+from fastpu.path._options import PathOptions
+from fastpu.path._points import PathPoints
 from fastpu.svm._arguments import check_cache
 
 _USUAL_CACHE = 200.0  # MiB: of models that were saved without their cache_mb
@@ -238,15 +239,13 @@ def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> Pa
     if path.kernel == "precomputed":
         raise ValueError("n_folds needs the kernel matrix, which a path of a precomputed kernel does not keep: pass X")
     options = PathOptions(
-        path._kernel,
-        cast("float", path.params["lam_min"]) * kept.size / path.rows.size,
-        None,
-        check_cache(path.params.get("cache_mb", _USUAL_CACHE)),
-        n_threads,
+        kernel=path._kernel,
+        lam_min=cast("float", path.params["lam_min"]) * kept.size / path.rows.size,
+        max_events=None,
+        cache_bytes=check_cache(path.params.get("cache_mb", _USUAL_CACHE)),
+        n_threads=n_threads,
     )
-    result = follow_path(
-        path.train(), options.kernel, kept.astype(np.int64), path.labels[kept], path.costs[kept], options
-    )
+    result = follow_path(path.train(), kept.astype(np.int64), path.labels[kept], path.costs[kept], options)
     return replace(
         path,
         **path_fields(result),

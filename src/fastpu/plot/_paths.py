@@ -13,7 +13,7 @@ from fastpu.common._params import check_choice, check_int
 from fastpu.common._text import describe, short
 from fastpu.model._prior import SCENARIOS, PriorEstimate, check_scenario
 from fastpu.path._selection import Curve, best_of, curve_on_path
-from fastpu.path.svm_path import SVMPath
+from fastpu.path.path_model import SVMPath
 from fastpu.plot._axes import CYCLE, check_pair, draw_lines, open_axes, with_legends
 from fastpu.selection.select import Selection
 

@@ -11,7 +11,7 @@ from fastpu.common._params import check_k
 from fastpu.common._text import describe
 from fastpu.common._types import LabelsLike, RandomState, VectorLike
 from fastpu.metrics import RankingCurve, RankingEstimate, ranking_curve, recall_at_k
-from fastpu.metrics._rows import read_rows
+from fastpu.metrics._labelled_scores import read_rows
 from fastpu.plot._axes import CYCLE, GREY, draw_banded, open_axes, with_legends
 
 _BAND = "90 % intervals"

@@ -16,71 +16,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpstrf
 
 from fastpu import _core
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.data._matrix import CsrMatrix, DenseMatrix
-from fastpu.kernels._kernels import Kernel, shifted_csr
-from fastpu.pual._rows import PualRows, expansion_rows, gram, kernel_columns, kernel_diagonal
-
-# Largest difference between K and Z Z', relative to `size`: rounding errors of float32 kernel values are smaller, those
-# of kernels with clearly negative eigenvalues larger.
-_ALIKE = 1e-5
-_MOST_LOST = 1e-3  # largest pivot that may be only rounding, relative to `size`
-_RANK_TOL = 2.0  # a pivot below this times n eps `size` is 0 apart from rounding
-
-
-#: Z, n_last, pivots and triangle, as `ordered_factor` says.
-Factor: TypeAlias = tuple[NDArray[np.float64], int, NDArray[np.int64], NDArray[np.float64]]
-
-
-def ordered_factor(K: NDArray[np.float64], n_first: int, n_threads: int, *, size: float) -> Factor:
-    """Return Z with K = Z Z', whose first rows are zero except in the last n_last columns.
-
-    It has as many columns as the rank of `K`, at least one. Its rows `pivots`, with their columns in reverse order,
-    form the lower triangular matrix `triangle`.
-
-    `K` must be positive semidefinite, and its last row must depend on the others, as rows less their mean do. `size` is
-    the largest of the numbers that `K` was computed from: its rounding errors are relative to this. If there is no
-    other dependence between the rows of `K`, factoring takes n^3 / 3 multiplications. Otherwise pivots are chosen,
-    directions that are only rounding are left out, and `n_last` is the number of columns.
-    """
-    n = len(K)
-    tiny = float(np.finfo(float).tiny)  # smaller numbers are subnormal, and limits computed from them may become 0
-    limit = max(_RANK_TOL * n * np.finfo(float).eps * size, tiny)
-    inner = K[:-1, :-1].copy()
-    if n > 1 and _core.tiled_cholesky(inner, n_threads=n_threads) == 0 and np.diagonal(inner).min() ** 2 > limit:
-        triangle = np.tril(inner)
-        last = solve_triangular(triangle, K[:-1, -1], lower=True, check_finite=False)
-        Z = np.vstack([triangle[:, ::-1], last[::-1]])
-        return Z, min(n_first, n - 1), np.arange(n - 1), triangle
-    probe = np.cos(np.arange(n))
-    while True:
-        factor = _by_pivots(K, limit)
-        apart = float(np.abs(K @ probe - factor[0] @ (probe @ factor[0])).max())
-        if apart <= max(_ALIKE * size * np.sqrt(n), n * tiny):
-            return factor
-        # A pivot was only rounding, as the kernel values have larger rounding errors than those of float64 (they may be
-        # float32): try again with a larger limit.
-        limit *= 1e3
-        if limit > _MOST_LOST * size:
-            break
-    raise ValueError(
-        f"kernel must be positive semidefinite, got one whose matrix differs from the nearest such matrix by "
-        f"{apart:.3g}, where its largest entry is {size:.3g}; n_components leaves out its negative part"
-    )
-
-
-def _by_pivots(K: NDArray[np.float64], limit: float) -> Factor:
-    if not np.diagonal(K).max() > limit:  # LAPACK accepts the first pivot whatever its size
-        return np.zeros((len(K), 1)), 1, np.zeros(1, dtype=np.int64), np.ones((1, 1))
-    factor, order, rank, _ = dpstrf(K.T, tol=limit, lower=1)
-    Z = np.empty((len(K), rank))
-    Z[order - 1] = np.tril(factor[:, :rank])[:, ::-1]
-    pivots = order[:rank].astype(np.int64) - 1
-    return Z, rank, pivots, np.ascontiguousarray(Z[pivots, ::-1])
-
+from fastpu.kernels._kernels import shifted_csr
+from fastpu.pual._kernel_columns import expansion_rows, kernel_columns, kernel_diagonal
+from fastpu.pual._options import BlsSvmOptions
+from fastpu.pual._ordered_factor import ordered_factor
+from fastpu.pual._pual_rows import PualRows
 
 # Largest entry of X, times the square root of the number of entries: squares must not overflow.
 _LARGEST = 1e153
@@ -123,8 +67,8 @@ class LinearFeatures:
         """Z_u'Z_u, with each row multiplied by its weight, of shape (r, r)."""
         unl = self.rows.unl
         if not sp.issparse(self.x):
-            return gram(self.x[unl], self.rows.weigh(unl), self.rows.n_threads)
-        roots = np.sqrt(self.rows.weigh(unl))
+            return weighted_gram(self.x[unl], self.rows.weights_of(unl), self.rows.n_threads)
+        roots = np.sqrt(self.rows.weights_of(unl))
         part = self.x[unl].multiply(roots[:, None]).tocsr()
         mean = self._mean * math.sqrt(float(roots @ roots))
         centred: NDArray[np.float64] = (part.T @ part).toarray() - np.outer(mean, mean)
@@ -175,18 +119,18 @@ class LinearFeatures:
 
 
 class DenseFeatures:
-    """As `LinearFeatures`, but computed and stored, a row of `z` for each row of X; models keep the rows `_support`."""
+    """Features that are computed and stored, a row of `z` for each row of X; models keep the rows `_support`."""
 
     z: NDArray[np.float64]
     n_last: int  # rows of positives are 0 except in so many last columns
     residual: float | None = None  # of Nystroem's method: the mean of K(x, x) - z'z
 
-    def __init__(self, rows: PualRows, kernel: Kernel, support: NDArray[np.int64]) -> None:
-        self.rows, self._kernel, self._support = rows, kernel, support
+    def __init__(self, rows: PualRows, support: NDArray[np.int64]) -> None:
+        self.rows, self._support = rows, support
 
     @cached_property
     def _shared(self) -> dict[str, Any]:
-        return expansion_rows(self.rows, self._kernel, self._support)
+        return expansion_rows(self.rows, self._support)
 
     @cached_property
     def pos(self) -> NDArray[np.float64]:
@@ -195,7 +139,7 @@ class DenseFeatures:
     @cached_property
     def gram_unl(self) -> NDArray[np.float64]:
         rows = self.rows
-        return gram(self.z[rows.unl], rows.weigh(rows.unl), rows.n_threads)
+        return weighted_gram(self.z[rows.unl], rows.weights_of(rows.unl), rows.n_threads)
 
     def quadratic_form(self, R: Any) -> NDArray[np.float64]:
         return _core.tiled_symmetric_product(self.z, R @ self.z, n_threads=self.rows.n_threads)
@@ -214,10 +158,10 @@ class DenseFeatures:
 class KernelFeatures(DenseFeatures):
     """A Cholesky factor of the kernel matrix; the positives are its first rows."""
 
-    def __init__(self, rows: PualRows, kernel: Kernel) -> None:
-        super().__init__(rows, kernel, np.arange(rows.n))
+    def __init__(self, rows: PualRows) -> None:
+        super().__init__(rows, np.arange(rows.n))
         order = np.concatenate([rows.pos, rows.unl])
-        K = kernel_columns(rows, kernel, order)[order]
+        K = kernel_columns(rows, order)[order]
         size = max(float(K.max()), -float(K.min()))
         if size > _LARGEST_SUM / rows.n:
             raise ValueError(
@@ -227,10 +171,11 @@ class KernelFeatures(DenseFeatures):
         mean = K @ share  # mean of K(x, x_j) over the unlabelled rows j
         K -= mean
         K -= (mean - float(mean @ share))[:, None]
-        Z, self.n_last, pivots, self._triangle = ordered_factor(K, rows.pos.size, rows.n_threads, size=size)
+        factor = ordered_factor(K, rows.pos.size, rows.n_threads, size=size)
         place = np.argsort(order)
         self._mean: NDArray[np.float64] = mean[place]
-        self.z, self._pivots = Z[place], order[pivots]
+        self.z, self.n_last = factor.Z[place], factor.n_last
+        self._triangle, self._pivots = factor.triangle, order[factor.pivots]
 
     def _coefs(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return coefficients a with Z'a = beta, which are 0 except at the pivots."""
@@ -251,12 +196,12 @@ class WideFeatures(KernelFeatures):
     errors in Z. Everything but Z is computed from X and V, so that the solution is accurate for X.
     """
 
-    def __init__(self, rows: PualRows, kernel: Kernel) -> None:
+    def __init__(self, rows: PualRows) -> None:
         self._x = LinearFeatures(rows)
         x = self._x.x
         centred = copy(rows)
         centred.matrix = CsrMatrix.of(x) if sp.issparse(x) else DenseMatrix(x)
-        super().__init__(centred, kernel)
+        super().__init__(centred)
         self.rows = rows
 
     def _w(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -283,9 +228,9 @@ class WideFeatures(KernelFeatures):
 class NystroemFeatures(DenseFeatures):
     """Features by Nystroem's method: kernel values with the landmarks, for which z'z = K."""
 
-    def __init__(self, rows: PualRows, kernel: Kernel, landmarks: NDArray[np.int64]) -> None:
-        super().__init__(rows, kernel, landmarks)
-        columns = kernel_columns(rows, kernel, landmarks)
+    def __init__(self, rows: PualRows, landmarks: NDArray[np.int64]) -> None:
+        super().__init__(rows, landmarks)
+        columns = kernel_columns(rows, landmarks)
         inner = columns[landmarks]
         values, vectors = symmetric_eigen(0.5 * inner + 0.5 * inner.T)
         kept = values > values.size * np.finfo(float).eps * max(float(values[-1]), 0.0)
@@ -293,7 +238,7 @@ class NystroemFeatures(DenseFeatures):
             raise ValueError("X must have rows for which the kernel is not 0, got none among the landmarks")
         self._to_features = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
         self.z = _core.tiled_product(columns, self._to_features, n_threads=rows.n_threads)
-        lacks = kernel_diagonal(rows, kernel) - np.einsum("ij,ij->i", self.z, self.z)
+        lacks = kernel_diagonal(rows) - np.einsum("ij,ij->i", self.z, self.z)
         self.residual = max(float(lacks.mean()), 0.0)
         self._centre: NDArray[np.float64] = rows.share_unl @ self.z
         self.z -= self._centre
@@ -307,16 +252,24 @@ class NystroemFeatures(DenseFeatures):
 Features: TypeAlias = LinearFeatures | KernelFeatures | NystroemFeatures
 
 
-def open_features(rows: PualRows, kernel: Kernel, n_components: int | None, generator: np.random.Generator) -> Features:
+def open_features(rows: PualRows, options: BlsSvmOptions) -> Features:
     """Return the features for this kernel, shape of X and `n_components` (of Nystroem's method)."""
-    if kernel.name == "linear":
+    n_components = options.n_components
+    if rows.kernel.name == "linear":
         values, n_features = rows.matrix.entries, rows.matrix.n_features
         largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
         if largest > _LARGEST / math.sqrt(rows.n * n_features):
             raise ValueError(
                 f"X must have entries so small that their squares do not overflow, got {largest:g}; scale X"
             )
-        return LinearFeatures(rows) if n_features <= rows.n else WideFeatures(rows, kernel)
+        return LinearFeatures(rows) if n_features <= rows.n else WideFeatures(rows)
     if n_components is None or n_components >= rows.n:
-        return KernelFeatures(rows, kernel)
-    return NystroemFeatures(rows, kernel, np.sort(generator.choice(rows.n, n_components, replace=False)))
+        return KernelFeatures(rows)
+    landmarks = np.sort(options.generator.choice(rows.n, n_components, replace=False))
+    return NystroemFeatures(rows, landmarks)
+
+
+def weighted_gram(z: NDArray[np.float64], weights: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
+    """Return z'z with each row multiplied by its weight; `z` is overwritten."""
+    z *= np.sqrt(weights)[:, None]
+    return _core.tiled_symmetric_product(z, z, n_threads=n_threads)

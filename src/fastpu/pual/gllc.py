@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_int, check_random_state
+from fastpu.common._progress import make_report
 from fastpu.common._sharing import marked
+from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback
+from fastpu.kernels._kernels import check_kernel
 from fastpu.model._profile import keeps_profile
-from fastpu.pual._arguments import Point, PualOptions, PualRound
-from fastpu.pual._fit import PualSolution, Report, fit_points
-from fastpu.pual._quadratic import NeighbourTerm, Quadratic, SystemFactor, is_right, residuals
-from fastpu.pual._rows import gram
-from fastpu.pual.pual_machine import PualMachine
+from fastpu.pual._features import open_features
+from fastpu.pual._least_squares import solve_least_squares
+from fastpu.pual._models import JudgedModel, finished_models, judged_models
+from fastpu.pual._neighbours import GraphLike, find_neighbours
+from fastpu.pual._options import GllcOptions, check_components
+from fastpu.pual._parameter_points import NumberOrMany, SigmaOrMany, check_points
+from fastpu.pual._pual_rows import open_pual_rows
+from fastpu.pual._systems import systems
+from fastpu.pual.pual_machine import PualMachine, PualRound
 
 
 @answers_unknown_keywords
 @keeps_profile
 @marked(shares=("C_pos", "C_unl", "lam", "sigma"), shares_together=True)
 def fit_gllc(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    C_pos: float | Sequence[float] | NDArray[Any] = 1.0,
-    C_unl: float | Sequence[float] | NDArray[Any] = 0.1,
-    lam: float | Sequence[float] | NDArray[Any] = 1.0,
-    sigma: float | str | Sequence[float | str] | NDArray[Any] = "median",
+    C_pos: NumberOrMany = 1.0,
+    C_unl: NumberOrMany = 0.1,
+    lam: NumberOrMany = 1.0,
+    sigma: SigmaOrMany = "median",
     n_neighbors: int = 5,
-    graph: object = None,
-    kernel: str | Callable[..., object] = "linear",
+    graph: GraphLike | None = None,
+    kernel: str | Callable[..., Any] = "linear",
     gamma: float | str = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     n_components: int | None = None,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
     n_threads: int | None = None,
-    callback: Callable[[PualRound], bool | None] | None = None,
+    callback: RoundCallback[PualRound] | None = None,
     progress: bool = False,
 ) -> PualMachine | list[PualMachine]:
     """GLLC, the global and local learning classifier: `fit_pual` with the squared loss on the positives too.
@@ -46,27 +53,89 @@ def fit_gllc(
     It is for data that suit `fit_pual`, without labelled positives that lie far out. The fit is one linear system,
     without iterations.
 
-    The fit minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b and f'Rf as in `fit_pual`,
+    The fit minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b,
 
-        lam/2 |w|^2 + C_pos sum_P (1 - f(x_i))^2 + C_unl sum_U (1 + f(x_i))^2 + f'Rf
+        lam/2 |w|^2 + C_pos sum_P (1 - f(x_i))^2 + C_unl sum_U (1 + f(x_i))^2 + f'Rf,
+        f'Rf = 1/(2n) sum_ij w_ij (f(x_i) - f(x_j))^2
 
-    in closed form. Errors and warnings are those of `fit_pual`; costs too, without the steps and with one Cholesky
-    factor for each (C_pos, C_unl, lam, sigma).
+    in closed form. Here w_ij = exp(-|x_i - x_j|^2 / sigma) if each of the two rows is among the `n_neighbors` nearest
+    rows of the other, and 0 otherwise.
 
     Parameters
     ----------
-    X, y, C_pos, C_unl, lam, sigma, n_neighbors, graph, kernel, gamma, degree, coef0, n_components, random_state, \
-n_threads
-        As in `fit_pual`.
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        The rows, in float32 or float64. With ``kernel="precomputed"`` this is the symmetric matrix of K between all
+        rows.
+    y : array-like of shape (n,)
+        +1 for labelled positives, 0 for unlabelled rows; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+    C_pos, C_unl : float or sequence of floats, defaults 1.0 and 0.1
+        The cost of a positive row and of an unlabelled row, > 0. Losses are sums, not means, as in the paper.
+    lam : float or sequence of floats, default 1.0
+        The weight of |w|^2, > 0.
+    sigma : "median", float or sequence of these, default "median"
+        The scale of the similarities: a squared length > 0, in the units of X squared. "median" is the median of the
+        squared lengths of the graph's edges (of the lengths that are not 0, if the median would be 0). Similarities
+        then lie around exp(-1), whatever the scale of the rows and the number of columns; `params` holds the number.
+        The paper uses 1.0. `sigma` has no influence if `graph` is a pair (W, R).
+        `C_pos`, `C_unl`, `lam` and `sigma` may be sequences of one length, with an entry for each model. The function
+        then returns a list of models, equal to those of single calls. Neighbours, kernel values and factors are
+        computed once for all models that share them.
+    n_neighbors : int, default 5
+        The number of nearest neighbours of each row. 0 leaves the term f'Rf out.
+    graph : (W, R) or KNNGraph, optional
+        What `knn_similarity` or `knn_graph` returned for `X`; by default the neighbours are searched. Do not pass it
+        to `fastpu.select`: each of its folds needs a graph of its own.
+    kernel : str or callable, default "linear"
+        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), "sigmoid" tanh(gamma x'z +
+        coef0). "precomputed" means that `X` is the matrix of K. A function k(A, B) must return the kernel between the
+        rows of two matrices, with shape (len(A), len(B)). The kernel must be positive semidefinite; "sigmoid" is so
+        for some data only.
+    gamma : float, "scale" or "auto", default "scale"
+        "scale" is 1 / (d var(X)), with the variance of all entries of `X`; "auto" is 1 / d.
+    degree : int, default 3
+        The degree of "poly".
+    coef0 : float, default 0.0
+        The constant in "poly" and "sigmoid".
+    n_components : int, optional
+        The number of landmarks of Nystroem's method, for more rows than a kernel matrix has room for. The landmarks
+        are rows drawn by `random_state`. The kernel is replaced by one of that rank which has the same values among
+        the landmarks. By default the kernel is used as it is.
+    random_state : int, numpy.random.Generator or None
+        Draws the landmarks.
+    n_threads : int, optional
+        The most threads to use, BLAS's included; by default the CPUs that this process may use.
     callback : callable, optional
-        ``callback(info: PualRound) -> bool`` after every model; True ends the fit, and later models are left out.
+        ``callback(info: PualRound) -> bool``, called after every model. True ends the fit; later models are left out.
     progress : bool, default False
         Show a progress bar (tqdm if installed) that counts the models.
 
     Returns
     -------
     PualMachine, or a list of them if a parameter is a sequence
-        Its `gap` is what rounding errors leave of the gradient, and its `alpha` is None.
+        Its `gap` estimates what rounding errors leave of the gradient, and its `alpha` is None.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row. The message
+        names the argument. There is no `sample_weight`: a row that is repeated changes the neighbours.
+    MemoryError
+        If there is too little memory for the matrices. The message says how many bytes were wanted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If rounding errors leave a model that is not the minimum.
+    DegenerateModelWarning
+        If the model calls all training rows positive or all negative. That can be the minimum.
+    ScaleWarning
+        If columns are on very different scales, or `sigma` is so small that neighbours have no influence.
+
+    Notes
+    -----
+    The linear form takes O(n d^2) for products that all parameters share, and O(d^3) for each (C_pos, C_unl, lam,
+    sigma). Its memory is O(n d + d^2), and with more features than rows that of a kernel. A kernel takes O(n^3), and
+    memory for four matrices of n x n. Nystroem's method is the linear form with `n_components` features.
 
     References
     ----------
@@ -81,50 +150,27 @@ n_threads
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
-    given = locals()
-    return fit_points(PualOptions("fit_gllc", "GLLC", given), given, solve_least_squares)
-
-
-def solve_least_squares(neighbour_term: NeighbourTerm, points: Sequence[Point], report: Report) -> list[PualSolution]:
-    """Solve for points that differ in C_pos alone.
-
-    With the unlabelled mean at 0 and m that of the positives, the intercept goes out and leaves
-
-        (lam + 2 C_pos (Z_p - m)'(Z_p - m) + 2 C_unl Z_u'Z_u + 2 Z'RZ + k m m') beta = 2 k m,
-        1/k = 1 / (2 C_pos n_pos) + 1 / (2 C_unl n_unl).
-    """
-    features = neighbour_term.features
-    rows = features.rows
-    weights_pos, weights_unl = rows.weigh(rows.pos), rows.weigh(rows.unl)
-    mass_pos, mass_unl = float(weights_pos.sum()), float(weights_unl.sum())
-    share_pos = weights_pos / mass_pos
-    mean = share_pos @ features.pos
-    spread = gram(features.pos - mean, weights_pos, rows.n_threads)
-    right = np.zeros(len(features.gram_unl))
-    right[-mean.size :] = 2 * mean
-    solved = []
-    for point in points:
-        of_pos, of_unl = 2 * point.C_pos * mass_pos, 2 * point.C_unl * mass_unl
-        total = of_pos + of_unl
-        k = of_pos * (of_unl / total)
-        system = SystemFactor(neighbour_term, point, 2 * point.C_pos * spread + k * np.outer(mean, mean))
-        targets = -2 * k * rows.share_unl
-        targets[rows.pos] = 2 * k * share_pos
-        weights = of_unl * rows.share_unl
-        weights[rows.pos] = of_pos * share_pos
-        quadratic = Quadratic(neighbour_term, point.lam, weights, targets)
-        beta, f, excess, misfit = quadratic.solve(system, residuals([quadratic], system.solve(k * right)[None])[0])
-        offset = (of_pos - of_unl) / total - quadratic.mean(f)
-        scores = f + offset
-        lacks = np.where(rows.is_unl, -1.0, 1.0) - scores
-        objective = 0.5 * (point.lam * float(beta @ beta) + float(weights @ (lacks * lacks)))
-        objective += neighbour_term.value(f)
-        gap = 0.5 * excess
-        status = "closed_form" if is_right(gap, objective, total, misfit, 0.0) else "precision"
-        if report is not None and report(PualRound(**vars(point), n_iter=0, objective=objective, gap=gap)):
-            status = "callback"
-        history = {"n_iter": np.zeros(1, dtype=np.int64), "objective": np.array([objective]), "gap": np.array([gap])}
-        solved.append(PualSolution(point, beta, offset, scores, status, history))
-        if status == "callback":
-            break
-    return solved
+    asked = check_points(C_pos=C_pos, C_unl=C_unl, lam=lam, sigma=sigma)
+    options = GllcOptions(
+        kernel=check_kernel(kernel, gamma, degree, coef0),
+        n_neighbors=check_int("n_neighbors", n_neighbors, low=0),
+        n_components=check_components(n_components),
+        generator=check_random_state(random_state),
+        n_threads=resolve_n_threads(n_threads),
+    )
+    models: dict[int, JudgedModel] = {}
+    with (
+        make_report(callback, progress, total=None, description="GLLC") as report,
+        one_blas_thread(options.n_threads),
+    ):
+        rows = open_pual_rows(X, y, options)
+        neighbours = find_neighbours(graph, rows, options)
+        points = asked.with_median(neighbours.median)
+        for system in systems(points, open_features(rows, options), neighbours):
+            solutions = solve_least_squares(system, report)
+            models |= judged_models(system, solutions, options)
+            if solutions[-1].status == "callback":
+                break
+    neighbours.warn_if_lost("fit_gllc", [points[number] for number in models])
+    machines = finished_models(models, options)
+    return machines[0] if asked.is_one else machines

@@ -1,4 +1,4 @@
-"""The model of `fit_pual`, `fit_gllc` and `fit_bls_svm`."""
+"""The model of `fit_pual`, `fit_gllc` and `fit_bls_svm`, and the record that their callbacks get."""
 
 from __future__ import annotations
 
@@ -8,6 +8,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.kernels._expansion import KernelExpansion
+
+
+@dataclass(frozen=True)
+class PualRound:
+    """The state of the solver of PUAL, GLLC or the biased LS-SVM, as a callback sees it.
+
+    Attributes
+    ----------
+    C_pos, C_unl, lam, sigma : float
+        The parameters of the model that is being fitted; sigma is a squared length.
+    n_iter : int
+        Rounds, steps or iterations of the solver so far; 0 for a closed form.
+    objective : float
+        What is minimised, at the best point so far.
+    gap : float
+        Duality gap at that point.
+    """
+
+    C_pos: float
+    C_unl: float
+    lam: float
+    sigma: float
+    n_iter: int
+    objective: float
+    gap: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._params import check_choice, check_float, check_int, check_random_state
+from fastpu.common._progress import make_report
+from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback, VectorLike
+from fastpu.common._warn import warn
+from fastpu.exceptions import ConvergenceWarning
+from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales
+from fastpu.model._prior import PriorEstimate, take_prior_in
 from fastpu.model._profile import keeps_profile
-from fastpu.risk._adam import AdamOptions, fit_by_adam
-from fastpu.risk._fit import RiskRound, RiskRows, Shape
-from fastpu.risk.risk_machine import RiskMachine, RiskNetwork
+from fastpu.risk._model_form import ModelForm, check_n_centers, check_n_hidden
+from fastpu.risk._nnpu_training import TrainingPlan, open_eval_set, plan_training, start_of_training, train
+from fastpu.risk._options import NnpuOptions, check_batch_size, check_lam, check_learning_rate, check_patience
+from fastpu.risk._risk_models import make_model, warn_of_one_class
+from fastpu.risk._risk_rows import RiskRows, open_risk_rows
+from fastpu.risk.risk_machine import RiskMachine, RiskNetwork, RiskRound
 
 
 @answers_unknown_keywords
 @keeps_profile
 def fit_nnpu(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    prior: float,
+    prior: float | PriorEstimate,
     scenario: str = "case_control",
     lam: float | None = None,
     loss: str = "logistic",
@@ -28,19 +40,19 @@ def fit_nnpu(
     beta: float = 0.0,
     gamma_nn: float = 1.0,
     n_centers: int = 200,
-    centers: object = None,
+    centers: MatrixLike | None = None,
     bandwidth: float | None = None,
     n_hidden: int = 100,
     learning_rate: float | None = None,
     batch_size: int | str | None = "auto",
     n_epochs: int | None = None,
     validation_fraction: float = 0.1,
-    eval_set: tuple[object, object] | None = None,
+    eval_set: tuple[MatrixLike, LabelsLike] | None = None,
     early_stopping_rounds: int | str | None = "auto",
-    sample_weight: object = None,
-    random_state: int | np.random.Generator | None = None,
+    sample_weight: VectorLike | None = None,
+    random_state: RandomState = None,
     n_threads: int | None = None,
-    callback: Callable[[RiskRound], bool | None] | None = None,
+    callback: RoundCallback[RiskRound] | None = None,
     progress: bool = False,
 ) -> RiskMachine | RiskNetwork:
     """nnPU: train on positive and unlabelled rows, by a risk whose part for the negatives cannot fall below 0.
@@ -48,7 +60,7 @@ def fit_nnpu(
     It is for a classifier from positive and unlabelled rows whose class prior is known, above all for a network
     (``model="mlp"``), which would follow the labelled rows too closely in `fit_upu`. Standardise the columns.
 
-    With pi and means as in `fit_upu`, and a loss l,
+    With the share pi of positives among unlabelled rows, a loss l, and means over positive (p) and unlabelled (u) rows,
 
         R+ = pi mean_p l(f),    R- = mean_u l(-f) - pi mean_p l(-f),
 
@@ -60,71 +72,102 @@ def fit_nnpu(
         sigmoid   l(z) = 1 / (1 + e^z)        logistic  log(1 + e^-z)        squared  (1 - z)^2 / 4.
 
     The reference setting of the paper's authors is ``model="mlp", loss="sigmoid", learning_rate=1e-3, batch_size=None,
-    n_epochs=100``, for columns of the size 1. Errors are those of `fit_upu`.
+    n_epochs=100``, for columns of the size 1.
 
     Parameters
     ----------
-    X, y, prior, scenario, n_centers, centers, bandwidth, n_threads, progress
-        As in `fit_upu`.
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        float32 and float64, C-contiguous or CSR, are used without a copy. Features on one scale help.
+    y : array-like of shape (n,)
+        +1 for labelled positives, 0 for unlabelled rows; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+    prior : float or PriorEstimate
+        pi, the share P(Y = 1) of positives among the unlabelled rows, in (0, 1). With ``scenario="single_set"`` it is
+        the share among all rows.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        How the rows were drawn. "case_control": positives and unlabelled rows apart. "single_set": all together, of
+        which some positives were then labelled; `prior` is converted to (prior n - n_pos) / n_unl.
     lam : float, optional
-        >= 0, the weight of the ridge penalty; the risk that is reported does not include it. For "linear" and "gauss"
-        the penalty is lam/2 |weights|^2, with the default of `fit_upu`: the intercept is free, and the weights are
-        those for the rows as they are. For "mlp" it is lam/2 times the sum of the squares of all parameters,
-        intercepts included, for rows divided by the size of the columns; by default 0.005, the weight decay of the
-        reference setting.
+        The weight of the ridge penalty, >= 0; the risk that is reported does not include it. For "linear" and "gauss"
+        the penalty is lam/2 |weights|^2: the intercept is free, and the weights are those for the rows as they are. The
+        default for "linear" is pi / sqrt(n_pos) times the square of the size of the columns (see Notes), and for
+        "gauss" a twentieth of pi / sqrt(n_pos). For "mlp" the penalty is lam/2 times the sum of the squares of all
+        parameters, intercepts included, for rows divided by the size of the columns; the default is 0.005, the weight
+        decay of the reference setting.
     loss : {"sigmoid", "logistic", "squared"}, default "logistic"
+        The loss l.
     model : {"linear", "gauss", "mlp"}, default "linear"
-        "linear" and "gauss" as in `fit_upu`; "mlp" has one hidden layer of rectified linear units.
+        "linear" is f(x) = coef'x + intercept. "gauss" is the same in exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
+        "mlp" is a network with one hidden layer of rectified linear units.
     beta : float, default 0
-        >= 0, how far R- may fall below 0. If it is larger than R- ever falls, the risk is that of uPU.
+        How far R- may fall below 0, >= 0. If it is larger than R- ever falls, the risk is that of uPU.
     gamma_nn : float, default 1
-        In [0, 1], the length of a step back. With 0, such a step follows only the gradient of the penalty and, through
+        The length of a step back, in [0, 1]. With 0, such a step follows only the gradient of the penalty and, through
         Adam's means, those of the steps before.
+    n_centers : int, default 200
+        The most centres of "gauss". They are drawn from the rows of `X` by `random_state`, no two of them equal.
+    centers : array-like or CSR matrix of shape (n_centers, d), optional
+        The centres of "gauss", in place of drawn ones.
+    bandwidth : float, optional
+        The width of the basis functions of "gauss", > 0. The default is the median distance between the rows and the
+        centres.
     n_hidden : int, default 100
-        Hidden units of "mlp".
+        The number of hidden units of "mlp".
     learning_rate : float, optional
-        The learning rate of Adam, by default 0.05 for "linear", 0.02 for "gauss" and 0.01 for "mlp", for rows divided
-        by the size of the columns. Adam's means decay with 0.9 and 0.999, and eps is 1e-8.
+        The learning rate of Adam, for rows divided by the size of the columns. The default is 0.05 for "linear", 0.02
+        for "gauss" and 0.01 for "mlp". Adam's means decay with 0.9 and 0.999, and eps is 1e-8.
     batch_size : int, "auto" or None, default "auto"
-        The number of rows of a step. They are the next ones of a random order that is drawn anew for each epoch,
-        positive and unlabelled rows together, as in the reference. The last batch may be smaller, and a batch without
-        rows of a group has 0 in place of their mean. None is all rows in one batch. "auto" is None for "linear" and
-        "gauss"; for "mlp" it makes the most batches that have 1000 rows each, and 10 positive ones on average.
+        The number of rows of a step. "auto" takes all rows for "linear" and "gauss"; for "mlp" it makes as many batches
+        as have 1000 rows each, and 10 positive ones on average. None takes all rows. The rows of a batch are the next
+        ones of a random order that is drawn anew for each epoch, positive and unlabelled rows together, as in the
+        reference. The last batch may be smaller. A batch without rows of a group has 0 in place of their mean.
     n_epochs : int, optional
-        Passes over the rows. By default training goes on until the risk stops falling (`early_stopping_rounds`), at
-        most 2000 times, or for 100 epochs if there is no such rule.
+        The number of passes over the rows. By default training goes on until the risk stops falling
+        (`early_stopping_rounds`), at most 2000 times, or for 100 epochs if there is no such rule.
     validation_fraction : float, default 0.1
-        In (0, 1), the share of the positive and of the unlabelled rows that are held out, drawn by `random_state`:
-        "mlp" is not trained on them, and their risk stops it, if early stopping is on and there is no `eval_set`.
-        Nothing is held out if that would be fewer than 10 positive rows, whose risk is too noisy.
+        The share of the positive and of the unlabelled rows that are held out, in (0, 1), drawn by `random_state`.
+        Rows are held out for "mlp" alone, if early stopping is on and there is no `eval_set`: the network is not
+        trained on them, and their risk stops it. Nothing is held out if that would be fewer than 10 positive rows,
+        whose risk is too noisy.
     eval_set : (X, y), optional
-        Rows, positive and unlabelled ones, whose risk R+ + max(R-, -beta) with the same prior is computed after each
-        epoch.
+        Positive and unlabelled rows. Their risk R+ + max(R-, -beta), with the same prior, is computed after each epoch.
     early_stopping_rounds : int, "auto" or None, default "auto"
-        Stop when the risk of `eval_set`, or of the rows held out, has not fallen for so many epochs, and keep the
-        parameters of the best. "linear" and "gauss" are stopped, without an `eval_set`, when the risk of the training
-        rows with its penalty has not fallen by a thousandth in so many epochs. "auto" is 30 where `n_epochs` is left
-        out, and None, which stops nothing, where it is given.
+        Training stops when the risk of `eval_set`, or of the rows held out, has not fallen for so many epochs; the
+        parameters of the best epoch are kept. Without an `eval_set`, "linear" and "gauss" stop when the risk of the
+        training rows, with its penalty, has not fallen by a thousandth in so many epochs. "auto" is 30 if `n_epochs` is
+        left out, and None if it is given. None stops nothing.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0; equal to repeating rows. Rows of weight 0 are left out. In batches a row of weight w comes as
-        round(w) rows of equal weight, but at least as one; if all of them would be more than 131,072 rows, and more
-        than four times those of `X`, as proportionally fewer rows of larger weight.
-    random_state : int >= 0, numpy.random.Generator or None
+        Weights >= 0, by default 1; equal to repeating rows. Rows of weight 0 are left out. In batches a row of weight w
+        comes as round(w) rows of equal weight, and at least as one. If all of them would be more than 131,072 rows and
+        more than four times those of `X`, fewer rows of larger weight stand for them.
+    random_state : int, numpy.random.Generator or None
         Draws the centres, the start of "mlp", the order of the rows, and the rows held out.
+    n_threads : int, optional
+        The most threads to use; by default the CPUs that this process may use. The model is bitwise the same for all.
     callback : callable, optional
-        ``callback(info: RiskRound) -> bool``, called after each epoch; True ends the fit.
+        ``callback(info: RiskRound) -> bool``, called after each epoch. True ends the fit.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed) that counts the epochs.
 
     Returns
     -------
     RiskMachine or RiskNetwork
         The latter for ``model="mlp"``. The threshold is 0; `history` has R+, R- and the number of steps back.
 
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row. The message
+        names the argument.
+    MemoryError
+        If there is too little memory. The message says how much was wanted.
+
     Warns
     -----
     ConvergenceWarning
         If early stopping does not end the fit before the last epoch.
     DegenerateModelWarning
-        As in `fit_upu`.
+        If the model calls all training rows positive or all negative, or all unlabelled ones although by the prior some
+        are of the other class.
 
     Notes
     -----
@@ -133,9 +176,13 @@ def fit_nnpu(
     float32 rows are trained on in float32, risks are summed in float64.
 
     Adam takes a copy of dense rows in which columns whose mean is further from 0 than their standard deviation are
-    centred, and its steps are those for rows divided by the size of the columns (see the Notes of `fit_upu`); the
-    parameters of the model are those for the rows as they were given. So a common factor of all columns changes nothing
-    but the unit of the first coefficients.
+    centred, and its steps are those for rows divided by the size of the columns. The parameters of the model are those
+    for the rows as they were given. So a common factor of all columns changes nothing but the unit of the first
+    coefficients.
+
+    The size of the columns is the median of the root mean squares of their entries that are not 0, divided by the root
+    of the share of such entries. Of a column whose mean is further from 0 than its standard deviation that deviation
+    counts, with a share of 1. The size is 1 for standardised columns.
 
     References
     ----------
@@ -154,9 +201,107 @@ def fit_nnpu(
     >>> model.hidden_coef.shape
     (2, 100)
     """
-    given = locals()
-    shape = Shape(given, models=("linear", "gauss", "mlp"), losses=("sigmoid", "logistic", "squared"))
-    training = AdamOptions(shape, given)
-    rows = RiskRows("fit_nnpu", shape, given)
+    form_name = check_choice("model", model, ("linear", "gauss", "mlp"))
+    loss_name = check_choice("loss", loss, ("sigmoid", "logistic", "squared"))
+    most_epochs = None if n_epochs is None else check_int("n_epochs", n_epochs, low=1)
+    given_prior, drawn_as = take_prior_in(scenario, prior)
+    options = NnpuOptions(
+        prior=given_prior,
+        scenario=drawn_as,
+        lam=check_lam(lam),
+        loss=loss_name,
+        form=ModelForm(
+            model=form_name,
+            n_centers=check_n_centers(n_centers),
+            centers=centers,
+            bandwidth=check_bandwidth(form_name, centers, bandwidth),
+            n_hidden=check_n_hidden(n_hidden),
+        ),
+        beta=check_float("beta", beta, low=0),
+        gamma_nn=check_float("gamma_nn", gamma_nn, low=0, high=1),
+        learning_rate=check_learning_rate(learning_rate, form_name),
+        batch_size=check_batch_size(batch_size, form_name),
+        n_epochs=most_epochs,
+        validation_fraction=check_float(
+            "validation_fraction", validation_fraction, low=0, high=1, open_low=True, open_high=True
+        ),
+        early_stopping_rounds=check_patience(early_stopping_rounds, most_epochs),
+        generator=check_random_state(random_state),
+        n_threads=resolve_n_threads(n_threads),
+    )
+    rows = open_risk_rows(X, y, sample_weight, options)
     warn_of_scales(rows.matrix)
-    return fit_by_adam(rows, training, given)
+    eval_rows = open_eval_set(eval_set, rows)
+    features = rows.columns.moved(rows.basis.features)
+    start = start_of_training(rows)
+    seed = int(options.generator.integers(2**63))
+    plan = plan_training(features, rows, options, eval_rows)
+    with make_report(callback, progress, total=plan.n_epochs, description="nnPU") as report:
+        training = train(features, start, rows, plan, options, seed, report)
+    machine = _model_of(training, rows, plan, options)
+    if plan.stops_early and machine.status == "n_epochs":
+        _warn_of_last_epoch(training, plan, options)
+    warn_of_one_class(machine, rows)
+    return machine
+
+
+def _model_of(
+    training: _core.NetTraining, rows: RiskRows, plan: TrainingPlan, options: NnpuOptions
+) -> RiskMachine | RiskNetwork:
+    """Return the model of the trained net: a network, or without hidden units a linear model."""
+    history = {
+        "risk": training.risk,
+        "positive_risk": training.positive,
+        "negative_risk": training.negative,
+        "n_reversed": training.n_reversed,
+    }
+    if plan.judging is not None:
+        history["eval_risk"] = training.eval_risk
+    record: dict[str, Any] = {
+        "params": {**rows.params(), **options.training_params(), "n_epochs": plan.n_epochs},
+        "n_iter": training.best_epoch,
+        # A fit that ran all its epochs is complete, unless a rule should have stopped it earlier.
+        "converged": training.status == ("early_stopping" if plan.stops_early else "n_epochs"),
+        "status": training.status,
+        "objective": training.risk[: training.best_epoch],
+        "history": history,
+    }
+    net = rows.columns.moved_back(training.net)
+    if not net.hidden_intercept.size:
+        return make_model(
+            RiskMachine,
+            rows.matrix,
+            rows.basis.centers,
+            bandwidth=rows.basis.bandwidth,
+            coef=net.coef.astype(np.float64),
+            intercept=net.intercept,
+            **record,
+        )
+    return RiskNetwork(
+        n_features=rows.matrix.n_features,
+        feature_names=rows.matrix.feature_names,
+        threshold=0.0,
+        hidden_coef=net.hidden_coef,
+        hidden_intercept=net.hidden_intercept,
+        coef=net.coef,
+        intercept=net.intercept,
+        **record,
+    )
+
+
+def _warn_of_last_epoch(training: _core.NetTraining, plan: TrainingPlan, options: NnpuOptions) -> None:
+    """Warn that all epochs were run although a rule should have ended the fit earlier."""
+    patience, best = options.early_stopping_rounds, training.best_epoch
+    if plan.judging is None:
+        state = f"the risk of the training rows still fell by a thousandth within the last {patience} epochs"
+    else:
+        whose = "eval_set" if plan.split.held_out is None else "the rows held out"
+        state = (
+            f"the risk of {whose} was least at epoch {best}, with {float(training.eval_risk[best - 1]):.4g}, and "
+            f"{patience} epochs must pass without a lower one"
+        )
+    warn(
+        f"fit_nnpu: early stopping did not end the fit within n_epochs = {plan.n_epochs} epochs: {state}; raise "
+        f"n_epochs or learning_rate, or pass early_stopping_rounds=None",
+        ConvergenceWarning,
+    )

@@ -1,4 +1,4 @@
-"""The models that minimise a risk of positive and unlabelled rows: linear ones, and a network."""
+"""The models that minimise a risk of positive and unlabelled rows, and the record that callbacks get."""
 
 from __future__ import annotations
 
@@ -16,6 +16,30 @@ from fastpu.kernels._expansion import kernel_sums, linear_scores
 from fastpu.kernels._gauss_basis import gauss_kernel, is_bandwidth
 from fastpu.kernels._kernels import score_rows
 from fastpu.model._model import Model
+
+
+@dataclass(frozen=True)
+class RiskRound:
+    """One epoch of Adam, or one step of Newton's method, as a callback sees it.
+
+    Attributes
+    ----------
+    round, n_rounds : int
+        The number of the epoch or step, from 1, and the most that there may be.
+    risk : float
+        For Adam the mean risk of the batches of the epoch, each before its step; for Newton's method the risk after the
+        step.
+    eval_risk : float, or None
+        The risk of the evaluation set, or of the rows held out, after the epoch; None without these.
+    n_reversed : int
+        Batches of the epoch in which nnPU took a step back.
+    """
+
+    round: int
+    n_rounds: int
+    risk: float
+    eval_risk: float | None
+    n_reversed: int
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -146,12 +170,12 @@ class RiskNetwork(Model):
             raise ValueError("hidden_coef, hidden_intercept, coef and intercept must be finite")
 
     def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
-        net: _core.Net = {
-            "hidden_coef": self.hidden_coef,
-            "hidden_intercept": self.hidden_intercept,
-            "coef": self.coef,
-            "intercept": self.intercept,
-        }
+        net = _core.Net(
+            hidden_coef=self.hidden_coef,
+            hidden_intercept=self.hidden_intercept,
+            coef=self.coef,
+            intercept=self.intercept,
+        )
 
         def score(rows: Matrix) -> NDArray[np.float64]:
             return _core.nnpu_scores(rows, net, n_threads=n_threads)

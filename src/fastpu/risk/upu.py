@@ -2,42 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import MANY, check_float, check_int
+from fastpu.common._params import MANY, check_choice, check_float, check_int, check_random_state
 from fastpu.common._progress import make_report, on_round
 from fastpu.common._text import columns_named
+from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback, VectorLike
+from fastpu.common._warn import warn
+from fastpu.exceptions import ConvergenceWarning
+from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales
-from fastpu.model._prior import proper_prior
+from fastpu.model._prior import PriorEstimate, proper_prior, take_prior_in
 from fastpu.model._profile import keeps_profile
-from fastpu.risk._fit import RiskRound, RiskRows, Shape, make_model, warn_of
-from fastpu.risk.risk_machine import RiskMachine
+from fastpu.risk._model_form import ModelForm, check_n_centers
+from fastpu.risk._options import UpuOptions, check_lam
+from fastpu.risk._risk_models import make_model, warn_of_one_class
+from fastpu.risk._risk_rows import open_risk_rows
+from fastpu.risk.risk_machine import RiskMachine, RiskRound
 
 
 @answers_unknown_keywords
 @keeps_profile
 def fit_upu(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
-    prior: float,
+    prior: float | PriorEstimate,
     scenario: str = "case_control",
     lam: float | None = None,
     loss: str = "logistic",
     model: str = "linear",
     n_centers: int = 200,
-    centers: object = None,
+    centers: MatrixLike | None = None,
     bandwidth: float | None = None,
     tol: float = 1e-10,
     max_iter: int = 200,
-    sample_weight: object = None,
-    random_state: int | np.random.Generator | None = None,
+    sample_weight: VectorLike | None = None,
+    random_state: RandomState = None,
     n_threads: int | None = None,
-    callback: Callable[[RiskRound], bool | None] | None = None,
+    callback: RoundCallback[RiskRound] | None = None,
     progress: bool = False,
 ) -> RiskMachine:
     """uPU: minimise an unbiased estimate of the risk of a classifier from positive and unlabelled rows.
@@ -64,38 +68,43 @@ def fit_upu(
     X : array-like, CSR matrix or DataFrame of shape (n, d)
         float32 and float64, C-contiguous or CSR, are used without a copy. Features on one scale help.
     y : array-like of shape (n,)
-        +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
-    prior : float
-        pi, P(Y = 1) among the unlabelled rows, in (0, 1); among all rows with ``scenario="single_set"``.
+        +1 for labelled positives, 0 for unlabelled rows; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+    prior : float or PriorEstimate
+        pi, the share P(Y = 1) of positives among the unlabelled rows, in (0, 1). With ``scenario="single_set"`` it is
+        the share among all rows.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How rows were drawn: positives and unlabelled rows apart, or all together, of which some positives were then
-        labelled. `prior` is then converted, (prior n - n_pos) / n_unl.
+        How the rows were drawn. "case_control": positives and unlabelled rows apart. "single_set": all together, of
+        which some positives were then labelled; `prior` is converted to (prior n - n_pos) / n_unl.
     lam : float, optional
-        >= 0, ridge penalty on all weights but the intercepts; its effect depends on the scales of the columns. By
-        default pi / sqrt(n_pos) times the square of the size of the columns (see Notes) for "linear", a twentieth of
-        pi / sqrt(n_pos) for "gauss", where n_pos is the number of positive rows (the sum of their weights if that is
-        more): the fewer there are, the less certain is their mean.
+        The weight of the ridge penalty on all weights but the intercept, >= 0. Its effect depends on the scales of the
+        columns. The default for "linear" is pi / sqrt(n_pos) times the square of the size of the columns (see Notes),
+        and for "gauss" a twentieth of pi / sqrt(n_pos). Here n_pos is the number of positive rows, or the sum of their
+        weights if that is more: the fewer there are, the less certain is their mean.
     loss : {"logistic", "squared"}, default "logistic"
+        The loss l.
     model : {"linear", "gauss"}, default "linear"
-        "linear" is f(x) = coef'x + intercept; "gauss" the same in exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
+        "linear" is f(x) = coef'x + intercept. "gauss" is the same in exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
     n_centers : int, default 200
-        Most centres, drawn from the rows of `X` by `random_state`, no two of them equal.
+        The most centres of "gauss". They are drawn from the rows of `X` by `random_state`, no two of them equal.
     centers : array-like or CSR matrix of shape (n_centers, d), optional
-        The centres, in place of drawn ones.
+        The centres of "gauss", in place of drawn ones.
     bandwidth : float, optional
-        > 0; by default the median distance between the rows and the centres.
+        The width of the basis functions of "gauss", > 0. The default is the median distance between the rows and the
+        centres.
     tol : float, default 1e-10
-        For Newton's method, which ends when its decrement, about twice R - min R, is at most ``tol * |R|``.
+        Newton's method ends when its decrement, about twice R - min R, is at most ``tol * |R|``.
     max_iter : int, default 200
-        Most steps of Newton's method.
+        The most steps of Newton's method.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0; equal to repeating rows. Rows of weight 0 are left out.
-    random_state : int >= 0, numpy.random.Generator or None
+        Weights >= 0, by default 1; equal to repeating rows. Rows of weight 0 are left out.
+    random_state : int, numpy.random.Generator or None
         Draws the centres.
-    n_threads, progress
-        As in `fit_svm`.
+    n_threads : int, optional
+        The most threads to use; by default the CPUs that this process may use. The model is bitwise the same for all.
     callback : callable, optional
-        ``callback(info: RiskRound) -> bool``, called after each step; True ends the fit.
+        ``callback(info: RiskRound) -> bool``, called after each step. True ends the fit.
+    progress : bool, default False
+        Show a progress bar (tqdm if installed) that counts the steps.
 
     Returns
     -------
@@ -105,8 +114,8 @@ def fit_upu(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row, or if R has
-        no minimum, which happens with ``lam=0`` where rows can be separated. The message names the argument.
+        If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row. Also if R
+        has no minimum, which happens with ``lam=0`` where rows can be separated. The message names the argument.
     MemoryError
         If there is too little memory; the message says how much was wanted.
 
@@ -154,54 +163,85 @@ def fit_upu(
     >>> model.coef.shape
     (2,)
     """
-    given = locals()
-    shape = Shape(given, ("linear", "gauss"), ("logistic", "squared"), other=" (fit_nnpu trains others)")
-    tolerance = check_float("tol", tol, low=0, open_low=True)
-    steps = check_int("max_iter", max_iter, low=1)
-    rows = RiskRows("fit_upu", shape, given)
-    if shape.model != "linear" or rows.lam > 0:  # else the scale of columns does not matter
+    other = " (fit_nnpu trains others)"
+    form_name = check_choice("model", model, ("linear", "gauss"), other)
+    loss_name = check_choice("loss", loss, ("logistic", "squared"), other)
+    given_prior, drawn_as = take_prior_in(scenario, prior)
+    options = UpuOptions(
+        prior=given_prior,
+        scenario=drawn_as,
+        lam=check_lam(lam),
+        loss=loss_name,
+        form=ModelForm(
+            model=form_name,
+            n_centers=check_n_centers(n_centers),
+            centers=centers,
+            bandwidth=check_bandwidth(form_name, centers, bandwidth),
+        ),
+        tol=check_float("tol", tol, low=0, open_low=True),
+        max_iter=check_int("max_iter", max_iter, low=1),
+        generator=check_random_state(random_state),
+        n_threads=resolve_n_threads(n_threads),
+    )
+    rows = open_risk_rows(X, y, sample_weight, options)
+    if form_name != "linear" or rows.lam > 0:  # else the scale of columns does not matter
         warn_of_scales(rows.matrix)
     # At a prior of 0 or 1 the best intercept would be infinite.
-    proper_prior(rows.given_prior, rows.scenario, n_pos=rows.mass(1), n_unl=rows.mass(0))
-    names = rows.matrix.feature_names if rows.centers is None else None
+    proper_prior(options.prior, options.scenario, n_pos=rows.mass(1), n_unl=rows.mass(0))
+
+    def record(step: int, risk: float) -> RiskRound:
+        return RiskRound(step, options.max_iter, risk, None, 0)
+
+    names = rows.matrix.feature_names if rows.basis.centers is None else None
     with make_report(callback, progress, total=None, description="uPU") as report, columns_named(names):
-        options = _core.UpuOptions(
-            loss=shape.loss, prior=rows.prior, lam=rows.lam, tol=tolerance, max_iter=min(steps, MANY)
-        )
         result = _core.fit_upu(
-            rows.features,
+            rows.basis.features,
             rows.labels,
             rows.weights,
-            options,
-            callback=on_round(report, lambda step, risk: RiskRound(step, steps, risk, None, 0)),
-            n_threads=rows.n_threads,
+            _core.UpuOptions(
+                loss=options.loss,
+                prior=rows.prior,
+                lam=rows.lam,
+                tol=options.tol,
+                max_iter=min(options.max_iter, MANY),
+            ),
+            callback=on_round(report, record),
+            n_threads=options.n_threads,
         )
-    status, risks = result["status"], result["risks"]
-    if status == "unbounded":
+    risks = result.risks
+    if result.status == "unbounded":
         raise ValueError(
-            f"lam = 0 leaves the {shape.loss} risk without a minimum on these rows, as positive rows can be moved away "
-            f"from unlabelled ones for ever: it is {risks[-1]:.4g} after {len(risks) - 1} steps; pass lam > 0"
+            f"lam = 0 leaves the {options.loss} risk without a minimum on these rows, as positive rows can be moved "
+            f"away from unlabelled ones for ever: it is {risks[-1]:.4g} after {len(risks) - 1} steps; pass lam > 0"
         )
-    made = make_model(
+    machine = make_model(
         RiskMachine,
         rows.matrix,
-        rows.centers,
-        bandwidth=rows.bandwidth,
-        coef=result["coef"],
-        intercept=result["intercept"],
+        rows.basis.centers,
+        bandwidth=rows.basis.bandwidth,
+        coef=result.coef,
+        intercept=result.intercept,
         n_iter=len(risks) - 1,
-        converged=status == "tol",
-        status=status,
+        converged=result.status == "tol",
+        status=result.status,
         objective=risks,
         history={"risk": risks},
-        params={**rows.params(), "tol": tolerance, "max_iter": steps},
+        params=rows.params(),
     )
-    reason, hint = f"all max_iter = {steps} steps were taken by Newton's method", "raise max_iter, "
-    if status == "precision":
-        reason, hint = f"rounding errors ended Newton's method after {len(risks) - 1} steps", ""
-    unfinished = (
-        f"{reason}: its decrement is {result['decrement']:.3g} at the risk {risks[-1]:.6g}, and tol = {tolerance:g} is "
-        f"the largest share of the risk that it may be; {hint}scale the features of X, or raise lam"
+    if result.status in ("max_iter", "precision"):
+        _warn_of_unconverged(result, options)
+    warn_of_one_class(machine, rows)
+    return machine
+
+
+def _warn_of_unconverged(result: _core.UpuResult, options: UpuOptions) -> None:
+    risk, n_steps = float(result.risks[-1]), len(result.risks) - 1
+    if result.status == "max_iter":
+        reason, advice = f"after max_iter = {n_steps} steps", "raise max_iter, scale the features of X, or raise lam"
+    else:
+        reason, advice = f"after {n_steps} steps, ended by rounding errors", "scale the features of X, or raise lam"
+    warn(
+        f"fit_upu: not converged {reason}: the Newton decrement {result.decrement:.3g} exceeds tol * |risk| = "
+        f"{options.tol * abs(risk):.3g} (tol = {options.tol:g}); {advice}",
+        ConvergenceWarning,
     )
-    warn_of(made, rows, unfinished if status in ("max_iter", "precision") else "")
-    return made

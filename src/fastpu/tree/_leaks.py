@@ -1,8 +1,7 @@
-"""Columns that know the labels: out of bag they part labelled from unlabelled rows nearly perfectly."""
+"""Columns that know the labels: by them, out-of-bag scores tell labelled from unlabelled rows nearly perfectly."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,42 +10,39 @@ from numpy.typing import NDArray
 from fastpu.common._text import where_column
 from fastpu.common._warn import warn
 from fastpu.exceptions import LabelWarning
-from fastpu.model._threshold import ScoredRows
+from fastpu.tree._tree_rows import BaggedRows
+from fastpu.tree.tree_ensemble import TreeEnsemble
 
 PERFECT = 0.998  # AUC of labelled against unlabelled rows, of out-of-bag scores or of a column
-_NEARLY = (
-    0.99  # of out-of-bag scores, from which on columns are looked at: a forest of many columns dilutes one of them
-)
+_NEARLY = 0.99  # AUC from which on columns are looked at: in a forest of many columns a single one has less weight
 FEWEST_POS, FEWEST_UNL = 10, 100  # with fewer rows classes that are merely far apart are separated as well
 _MOST_TRIED = 5  # columns, those of the largest gains
-_MOST_NAMED = 3  # of these, where none does it by itself
+_MOST_NAMED = 3  # of these, if no column does it alone
 
 
-def warn_of_leaks(
-    function: str, model: Any, rows: ScoredRows, codes_of: Callable[[int], NDArray[np.unsignedinteger[Any]]]
-) -> None:
+def warn_of_leaks(function: str, model: TreeEnsemble, rows: BaggedRows) -> None:
     """Warn if out-of-bag scores tell labelled from unlabelled rows nearly perfectly, and name the columns that do it.
 
     With a share s of positives among the unlabelled rows, and labels at random, the AUC between the groups is at most
-    1 - s / 2. So nearly 1 says that hardly any unlabelled row is positive, or that the scores know more than the class:
-    who was labelled. `codes_of(feature)` returns the bins of all rows.
+    1 - s / 2. So an AUC of nearly 1 says that hardly any unlabelled row is positive, or that the scores know more than
+    the class: which rows were labelled.
     """
-    held = model._out_of_bag()
-    if held is None:
+    scores = model.oob_decision_function
+    if scores is None:
         return
-    groups = [np.flatnonzero(rows.counted(label) & ~np.isnan(held)) for label in (1, 0)]
+    groups = [np.flatnonzero(rows.counted(label) & ~np.isnan(scores)) for label in (1, 0)]
     pos, unl = groups
     if pos.size < FEWEST_POS or unl.size < FEWEST_UNL:
         return
     # Half of the labelled rows have no larger score than their median, so more than this share above it is too much.
-    if float(np.mean(held[unl] > np.median(held[pos]))) > 2 * (1 - _NEARLY):
+    if float(np.mean(scores[unl] > np.median(scores[pos]))) > 2 * (1 - _NEARLY):
         return
-    reached = auc_of_scores(held[pos], held[unl])
+    reached = auc_of_scores(scores[pos], scores[unl])
     if reached < _NEARLY:
         return
     gains = model.feature_importances
     tried = [int(feature) for feature in np.argsort(-gains, kind="stable")[:_MOST_TRIED] if gains[feature] > 0]
-    alone = [feature for feature in tried if _separates(codes_of(feature), pos, unl)]
+    alone = [feature for feature in tried if _separates(rows.bins(feature), pos, unl)]
     if reached < PERFECT and not alone:
         return
     if alone:
@@ -57,16 +53,16 @@ def warn_of_leaks(
         by = ""
     warn(
         f"{function}: out-of-bag scores tell labelled from unlabelled rows nearly perfectly{by}. If the labelled rows "
-        f"are a random sample of the positives, hardly any unlabelled row is positive then. Check whether a column was "
-        f"made from the labels or together with them, such as the date or the outcome of the check that proved a case, "
-        f"or has gaps or another source where rows are unlabelled, and leave it out if so. If "
+        f"are a random sample of the positives, this means that hardly any unlabelled row is positive. Check whether a "
+        f"column was made from the labels or together with them, such as the date or the outcome of the check that "
+        f"proved a case, or whether it has gaps or another source where rows are unlabelled. If so, leave it out. If "
         f"several rows belong together, such as those of one customer, pass groups. If you know that hardly any "
         f"unlabelled row is positive, ignore this",
         LabelWarning,
     )
 
 
-def _listed(features: list[int], model: Any) -> str:
+def _listed(features: list[int], model: TreeEnsemble) -> str:
     places = [where_column(feature, model.feature_names) for feature in features]
     return places[0] if len(places) == 1 else f"{', '.join(places[:-1])} and {places[-1]}"
 
@@ -79,7 +75,7 @@ def auc_of_scores(pos: NDArray[np.float64], unl: NDArray[np.float64]) -> float:
 
 
 def _separates(codes: NDArray[np.unsignedinteger[Any]], pos: NDArray[np.intp], unl: NDArray[np.intp]) -> bool:
-    """Tell whether the bins of a column part the groups: in their order, or by how many of each bin are labelled."""
+    """Tell whether the bins of a column separate the groups: in their order, or by how many of each are labelled."""
     n_codes = int(codes.max()) + 1
     of_pos, of_unl = (np.bincount(codes[group], minlength=n_codes).astype(np.float64) for group in (pos, unl))
     in_order = _auc_of_counts(np.arange(n_codes), np.arange(n_codes), of_pos, of_unl)
@@ -93,7 +89,7 @@ def _separates(codes: NDArray[np.unsignedinteger[Any]], pos: NDArray[np.intp], u
 def _auc_of_counts(
     value_pos: NDArray[Any], value_unl: NDArray[Any], of_pos: NDArray[np.float64], of_unl: NDArray[np.float64]
 ) -> float:
-    """Return the AUC of values that so many rows of each group have."""
+    """Return the AUC of the values of bins that hold these numbers of rows of each group."""
     order = np.argsort(value_unl)
     sums, ranked = np.concatenate([[0.0], np.cumsum(of_unl[order])]), value_unl[order]
     below = (

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import MatrixLike
 from fastpu.data._categories import Kept, check_kept, columns_in_sets
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._calibration import of_training_rows
@@ -58,29 +59,30 @@ def splits_by_categories(nodes: NDArray[Any]) -> NDArray[np.bool_]:
 class TreeEnsemble(Model):
     """A sum of decision trees, f(x) = (sum_t value of the leaf of tree t that x reaches) / divisor.
 
-    A row goes left where its entry of the node's feature is at most the threshold, or where its category is in the
-    node's set. Missing entries (NaN, -inf) go to the side that the fit found better for them where the rows of the node
-    had some. Where they had none a missing entry says nothing, and follows the larger part of these rows; so does a
-    category that no row of the node has, or none of the training data.
+    At each node a row goes left if its entry in the node's feature is at most the threshold, or if its category is in
+    the node's set. Missing entries are NaN and -inf. If training rows of the node missed the entry, missing ones go to
+    the side that the fit found better for them. Otherwise a missing entry follows the larger part of the node's
+    training rows, and so does a category that none of these rows has.
 
     Attributes
     ----------
     nodes : structured ndarray, shape (n_nodes,)
-        Made anew at each access; see below.
+        The nodes of all trees; see the notes. It is made anew at each access.
     n_trees : int
+        Number of trees.
     oob_decision_function : ndarray of float64, shape (n,), or None
-        Out-of-bag scores of the training rows: means over the trees whose bag leaves the row out, NaN where none does.
-        They are scores of rows that a tree was not fitted to: what thresholds and probabilities should be made from.
-        None if no rows were left out.
+        Out-of-bag scores of the training rows: the mean over the trees, or bags of boosted trees, that were fitted
+        without the row; NaN for a row that was in every bag. Thresholds and probabilities should be made from these
+        scores. None if there are no bags.
     categories : mapping of str to tuple
-        The categories of each categorical column, by the number of the column as text; more than 255 in the order of
-        their shares of positive rows, where a threshold divides their places.
-        "levels" lists the columns whose categories are ordered, and split like numbers.
+        The categories of each categorical column, by the number of the column as text. Those of a column with more than
+        255 are in the order of their shares of positive rows, and thresholds divide their places. The entry "levels"
+        lists the columns whose categories are ordered, and split like numbers.
     divisor : int
         What the sum is divided by: the number of trees of a forest, or of bags of boosted trees. Bags follow one
-        another, as many trees in each.
+        another, with equally many trees in each.
     seed : int
-        What every tree's own seed is derived from.
+        The seed from which the seed of every tree is derived.
     packed_nodes : ndarray of uint64, shape (n_nodes, 3)
         The nodes as the core reads them.
     tree_starts : ndarray of int64, shape (n_trees + 1,)
@@ -88,39 +90,47 @@ class TreeEnsemble(Model):
     category_sets : ndarray of uint64, shape (n_sets, 4)
         Sets of categories in 256 bits: bit v is set if the category at place v of `categories` goes left.
     oob_sum : ndarray of float64, shape (n,), or None
+        For each training row the sum of its scores in the trees, or bags, that were fitted without it.
     oob_count : ndarray of int32, shape (n,), or None
-        The sums and numbers of values whose means `oob_decision_function` has.
+        The number of these trees or bags.
     training_labels : ndarray of int8, shape (n,), or None
+        Labels of the training rows, +1, 0 and -1, if there are out-of-bag scores. `with_threshold` divides the
+        unlabelled ones. Files of early versions have none.
     training_weights : ndarray of float64, shape (n,), or None
-        Labels of the training rows, +1, 0 and -1, and their weights if they had some, where there are out-of-bag
-        scores: `with_threshold` divides the unlabelled ones. Files of early versions have none.
+        The weights of these rows, if they have some.
     oob_predict_proba : ndarray of float64, shape (n, 2)
         Probabilities of the training rows by their out-of-bag scores, after `with_probabilities`.
     fingerprint : ndarray of uint64, shape (3,) or (4,), or None
-        Hashes of the training rows as binned, of their labels, of their weights and, if there are some, of their
-        groups, by which a fit that goes on from
-        this model knows whether it has the same.
+        Hashes of the binned training rows, of their labels, of their weights and, if there are some, of their groups.
+        By these a fit with this `init_model` knows whether it has the same rows.
     n_iter : int
         Number of trees.
     status : str
-        "n_trees" or "n_rounds" (all were grown), "no_gain" (no split is left that lowers the loss), "early_stopping" or
-        "callback".
+        Why the fit ended: "n_trees" or "n_rounds" (all were grown), "no_gain" (no split is left that lowers the loss),
+        "early_stopping" or "callback".
     objective : ndarray of float64, shape (n_trees,)
-        Of a forest what is left, in each tree, of the loss's sum over the leaves (see `fastpu.fit_forest`); of
-        boosted trees the loss after each of them.
+        For a forest: the loss of each tree, which is a sum over its leaves (see `fastpu.fit_forest`). For boosted
+        trees: the loss after each tree.
     history : mapping
-        "n_leaves" of each tree; see `fastpu.fit_boosted_trees` for its others.
+        "n_leaves", the number of leaves of each tree. `fastpu.fit_boosted_trees` says what else boosted trees have.
 
     Notes
     -----
-    `nodes` has one entry for each node, tree after tree, each breadth first from its root: "tree"; "feature" (-1 in a
-    leaf); "threshold" (NaN in a leaf and for categories); "category_set", the row of `category_sets` (-1 where there is
-    none); "missing_left"; "left" and "right", the numbers of the children within the tree (-1 in a leaf); "gain", by
-    which the split lowered the loss; "cover", the rows of the tree's bag in the node; "value" (NaN but in leaves).
+    `nodes` has one entry for each node, tree after tree, and in each tree level after level from the root:
+
+    - "tree": the number of the tree.
+    - "feature": the feature that the node is split by; -1 in a leaf.
+    - "threshold": NaN in a leaf, and in a node that is split by categories.
+    - "category_set": the row of `category_sets` in a node that is split by categories; otherwise -1.
+    - "missing_left": whether missing entries go left.
+    - "left", "right": the numbers of the children within the tree; -1 in a leaf.
+    - "gain": by how much the split lowered the loss.
+    - "cover": the number of rows of the tree's bag in the node.
+    - "value": the score of a leaf; NaN in other nodes.
 
     `decision_function`, `predict` and `with_threshold` also take BinnedFeatures in place of `X`, if the thresholds of
-    the model are among their cuts, as they are after a fit on ``B`` for every ``B[rows]``. A frame must have categories
-    where the training data had some; it may code them in any way.
+    the model are among their cuts. They are after a fit on ``B``, for every ``B[rows]``. A frame must have categories
+    in the columns where the training data had some, but may code them in any way.
     """
 
     packed_nodes: NDArray[np.uint64]
@@ -150,7 +160,7 @@ class TreeEnsemble(Model):
             by_categories = self._split_features[splits_by_categories(self._nodes)]
             if not np.isin(by_categories, columns_in_sets(self.categories)).all():
                 raise ValueError(
-                    "nodes that split by categories must have a feature that is in categories, with at most 255"
+                    "nodes that split by categories must have a feature that is in categories, with at most 255 of them"
                 )
         if self.fingerprint is not None and self.fingerprint.size not in (3, 4):
             raise ValueError(f"fingerprint must have 3 or 4 entries, got {self.fingerprint.size}")
@@ -185,7 +195,7 @@ class TreeEnsemble(Model):
 
     @property
     def nodes(self) -> NDArray[Any]:
-        """The nodes of all trees as a new structured array; the notes of the class say what is in it."""
+        """The nodes of all trees, as a new structured array; the notes of the class say what its fields are."""
         core, is_split = self._nodes, self._is_split
         by_categories = splits_by_categories(core)
         nodes = np.empty(core.size, dtype=_NODE)
@@ -284,18 +294,18 @@ class TreeEnsemble(Model):
     def oob_predict_proba(self) -> NDArray[np.float64]:
         """Probabilities of both classes for the training rows by their out-of-bag scores, NaN where a row has none.
 
-        As `predict_proba` they are there after `with_probabilities`; before, and without out-of-bag scores, there is an
+        Like `predict_proba` it exists after `with_probabilities`. Before that, and without out-of-bag scores, it raises
         AttributeError.
         """
         return of_training_rows(
             self.calibration, self.calibration_knots, self.calibration_values, self.oob_decision_function
         )
 
-    def staged_decision_function(self, X: object, *, n_threads: int | None = None) -> Iterator[NDArray[np.float64]]:
+    def staged_decision_function(self, X: MatrixLike, *, n_threads: int | None = None) -> Iterator[NDArray[np.float64]]:
         """Yield the scores of the rows of `X` after each round of boosting, as a new array of shape (n,) every time.
 
-        `X`, `n_threads` and the errors are as in `decision_function`, whose result the last array equals up to
-        rounding. A forest has one round.
+        `X` and `n_threads` are those of `decision_function`, and so are the errors. The last array equals its result up
+        to rounding. A forest has one round.
         """
         matrix, threads = self._check_input(X, "X"), resolve_n_threads(n_threads)
         return self._staged(matrix, threads)

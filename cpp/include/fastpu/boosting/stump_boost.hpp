@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "fastpu/boosting/boost_inputs.hpp"
+#include "fastpu/boosting/member_exchange.hpp"
 #include "fastpu/boosting/stump_rows.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
@@ -87,19 +88,15 @@ struct StumpBoostResult {
 // Called after every round; true stops. Runs on the caller's thread.
 using BoostCallback = std::function<bool(const BoostRound&)>;
 
-// The number of bins for the exact search of a dense matrix, which cuts features at their quantiles and searches inside
-// the bins by the order of the rows. Any number gives the same model; this one is fast and bounds the memory of wide
-// data.
-index_t exact_search_bins(index_t n_rows, index_t n_features);
-
-// Throws std::invalid_argument for an option out of range, labels of fewer than two groups, a
-// categorical feature that is not binned as such, or an evaluation set without both classes.
+// Boosts stumps on rows in memory. Throws std::invalid_argument for an option out of range, labels of fewer than two
+// groups, a categorical feature that is not binned as such, or an evaluation set without both classes.
 StumpBoostResult stump_boost(const BoostTrainingSet& train, const BoostEvalSet* eval, const StumpBoostOptions& options,
                              const BoostCallback& callback, Team& team);
 
-// The same for rows that are held elsewhere: of the features only the cuts are read.
-StumpBoostResult stump_boost(const BinnedFeatures& features, const std::uint8_t* categorical, StumpRows& rows,
-                             const BoostEvalSet* eval, const StumpBoostOptions& options, const BoostCallback& callback,
-                             Team& team);
+// The same for a member of a fit on several machines, each of which calls this on the rows that it holds, with the same
+// options, and gets the stumps that one machine would make of all rows. A member whose `own` set has no labels has no
+// rows: it follows the others, and only the cuts of its features are read.
+StumpBoostResult stump_boost_as_member(const BoostTrainingSet& own, MemberExchange& exchange, const BoostEvalSet* eval,
+                                       const StumpBoostOptions& options, const BoostCallback& callback, Team& team);
 
 }  // namespace fastpu

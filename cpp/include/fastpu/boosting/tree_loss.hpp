@@ -27,20 +27,15 @@
 #include <string>
 #include <vector>
 
+#include "fastpu/boosting/tree_loss_terms.hpp"
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 
 namespace fastpu {
 
-struct TreeLossOptions {
-  std::string loss = "pnu_auc";
-  double gamma = 0.5;  // in [0, 1], for "pnu_auc": the weight of the labelled pairs
-  double prior = 0.5;  // in (0, 1), for "upu": the share of positives in U
-};
-
 // The rows of one holder. All pointers are to n_rows values that outlive the loss.
 struct TreeLossRows {
-  const std::int8_t* labels = nullptr;    // +1 (P), 0 (U), -1 (N, for "pnu_auc" only)
+  const std::int8_t* labels = nullptr;    // +1 (P), 0 (U), -1 (N, where the loss takes them)
   const double* sample_weight = nullptr;  // finite and >= 0, or null for 1
   index_t n_rows = 0;
 };
@@ -50,30 +45,6 @@ struct TreeLossScores {
   const double* scores = nullptr;
   const std::uint8_t* takes_part = nullptr;  // 1 for the rows that take part, 0 for the others; null: all do
   const float* narrow = nullptr;             // the scores in single precision, read if `scores` is null
-};
-
-// Bounds that no summand exceeds.
-struct TreeLossTops {
-  std::array<double, 5> values{-kInfinity, -kInfinity, -kInfinity, -kInfinity, -kInfinity};
-
-  // Takes the larger one of each bound.
-  void extend(const TreeLossTops& other);
-};
-
-// Four sums over groups and the weights of the three groups, each as two whole numbers. Sums of several holders must be
-// computed from the same tops to be added.
-struct TreeLossSums {
-  std::array<std::int64_t, 14> values{};
-
-  void add(const TreeLossSums& other);
-};
-
-// Bounds of the sums of |g| and of h over the rows that take part, and an estimate of what a cut of these rows gains on
-// average by chance: the sum of g^2, as if all rows of a group had the same g, over that of h.
-struct TreeLossBounds {
-  double g = 0;
-  double h = 0;
-  double chance_gain = 0;
 };
 
 class TreeLoss {
@@ -107,7 +78,10 @@ class TreeLoss {
   TreeLoss() = default;
 };
 
-std::vector<std::string> tree_loss_names();
+// All losses, in the order of their list in src/boosting/tree_losses.hpp.
+std::vector<TreeLossInfo> tree_losses();
+// Throws std::invalid_argument for an unknown name.
+TreeLossInfo tree_loss_info(const std::string& name);
 
 // Throws std::invalid_argument for an unknown name, a parameter out of range, and labels or weights that the loss does
 // not take.

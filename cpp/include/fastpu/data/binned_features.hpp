@@ -92,8 +92,6 @@ struct FeatureOrder {
 // Rows are numbered in 31 bits, sparse bins in 32.
 inline constexpr index_t kMaxRows = 0x7fffffff;
 inline constexpr index_t kMaxSparseBins = 0xffffffff;
-// Most cuts of a feature that is cut at quantiles because it has too many values to be searched at every boundary.
-inline constexpr index_t kQuantiles = 255;
 // Most categories of a categorical feature.
 inline constexpr int kMostCategories = 255;
 
@@ -104,8 +102,9 @@ struct BinOptions {
   // Cuts that were found for other rows, to be used for these, or null to find cuts for these rows. With given cuts,
   // `max_bins` must be what they were found with, and `categorical` and `sample_weight` have no effect.
   std::shared_ptr<const Cuts> cuts = nullptr;
-  // Where every boundary is searched: a feature with more distinct values than this is cut at kQuantiles quantiles.
+  // Where every boundary is searched: a feature with more than most_distinct distinct values has n_quantiles cuts.
   index_t most_distinct = kMaxRows;
+  index_t n_quantiles = 255;
 };
 
 // T is float or double, of t = 4 or 8 bytes. Time O(n d (radix passes + log K)) for dense, O(nnz log nnz) for sparse.

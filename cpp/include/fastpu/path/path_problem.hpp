@@ -11,19 +11,17 @@
 namespace fastpu {
 
 struct SvmPathProblem {
-  const index_t* rows = nullptr;  // distinct rows of the kernel's data
+  const index_t* rows = nullptr;  // distinct rows of the data
   index_t n = 0;
   const std::int8_t* labels = nullptr;  // y: +1 or -1
   const double* costs = nullptr;        // c: between 1e-100 and 1e100, or infinite in one of the classes
 };
 
 struct SvmPathOptions {
-  // The rows of a linear kernel, if they are dense, as many as the kernel has. With few features, no kernel rows are
-  // then formed, and a breakpoint takes time O(n d + m^2).
-  const DenseView<double>* linear = nullptr;
   double lam_min = 0;  // where to stop, unless the last breakpoint is above
   // The path ends at the breakpoint with this event.
   index_t max_events = std::numeric_limits<index_t>::max();
+  index_t cache_bytes = index_t{200} << 20;  // the most memory for kernel rows
 };
 
 enum class PathStatus {
@@ -81,7 +79,8 @@ struct SvmPathResult {
   std::vector<std::int32_t> event_row;
 
   // The largest violation at the knots with lam > 0 where all scores were computed, the last one included, of y f >= 1
-  // where a < c and y f <= 1 where a > 0.
+  // where a < c and y f <= 1 where a > 0. Of a linear kernel also that of w and a0 / lam on the given rows, at the last
+  // of these knots.
   double violation = 0;
 };
 

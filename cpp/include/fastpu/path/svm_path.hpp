@@ -20,26 +20,35 @@
 // The path continues until the next row meets the margin or a bound, and a Newton step on the rows between their bounds
 // removes rounding errors. The system of these rows is kept factored.
 //
-// If the rows of a linear kernel are given (SvmPathOptions::linear) and have few features, K is not formed. The path
-// then keeps lam w = X'(y a) beside a, since computing it from a would lose small features beside large ones, and
-// returns a0 and lam w. The duality gap of each point is checked before the point is returned.
+// For a linear kernel with few features K is not formed. The path then keeps lam w = X'(y a) beside a, since computing
+// it from a would lose small features beside large ones, and returns a0 and lam w. The duality gap of each point is
+// checked before the point is returned, and a breakpoint takes time O(n d + m^2).
 //
-// A breakpoint with m rows on the margin takes time O(n m + m^2), and less if many breakpoints are close together: only
-// rows that may soon meet the margin are then followed from one to the next, with a bound for the others. Memory holds
-// the kernel cache, m^2 / 2 values, and the values of a that change at each breakpoint.
+// With another kernel a breakpoint with m rows on the margin takes time O(n m + m^2), and less if many breakpoints are
+// close together: only rows that may soon meet the margin are then followed from one to the next, with a bound for the
+// others. Memory holds the kernel cache, m^2 / 2 values, and the values of a that change at each breakpoint.
 //
 // Sources: Hastie, Rosset, Tibshirani and Zhu 2004; Yao, Tang and Li, "The entire solution path for support vector
 // machine in positive and unlabeled classification".
 #pragma once
 
+#include <variant>
+
 #include "fastpu/common/parallel.hpp"
-#include "fastpu/kernels/kernel_cache.hpp"
+#include "fastpu/kernels/kernel.hpp"
 #include "fastpu/path/path_problem.hpp"
 
 namespace fastpu {
 
-// Throws std::invalid_argument for labels or costs out of range.
-SvmPathResult svm_path(KernelCache<double>& cache, const SvmPathProblem& problem, const SvmPathOptions& options,
+// The path of any kernel. Throws std::invalid_argument for labels or costs out of range, and for kernel values whose
+// sums overflow or vanish.
+SvmPathResult svm_path(const Kernel<double>& kernel, const SvmPathProblem& problem, const SvmPathOptions& options,
                        const PathCallback& callback, Team& team);
+
+// The same for the linear kernel of these rows. Dense rows, and sparse ones of few features, are centred for it: f does
+// not depend on the origin, but its rounding errors do. The result is that for the rows as they are given.
+using LinearRows = std::variant<DenseView<double>, CsrView<double>>;
+SvmPathResult linear_svm_path(const LinearRows& rows, const SvmPathProblem& problem, const SvmPathOptions& options,
+                              const PathCallback& callback, Team& team);
 
 }  // namespace fastpu

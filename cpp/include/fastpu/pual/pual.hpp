@@ -34,7 +34,7 @@ namespace detail {
 class BoxGram;
 }
 
-struct PualOptions {
+struct PualDualOptions {
   double tol = 1e-9;       // of P - D, relative to P
   index_t max_iter = 200;  // most rounds and steps
 };
@@ -78,7 +78,7 @@ class PualDual {
   // Returns the results for the costs, in their order; small problems are solved side by side if there is no callback.
   // A callback that stops leaves the later costs out. Throws std::invalid_argument for a cost or options out of range.
   // Several threads may call it at once.
-  std::vector<PualResult> solve(const std::vector<double>& costs, const PualOptions& options,
+  std::vector<PualResult> solve(const std::vector<double>& costs, const PualDualOptions& options,
                                 const PualCallback& callback, Team& team) const;
 
  private:

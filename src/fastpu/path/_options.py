@@ -1,0 +1,59 @@
+"""The checked options of both SVM paths, and the costs of their rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastpu import _core
+from fastpu.common._params import MANY
+from fastpu.common._types import VectorLike
+from fastpu.data._validate import check_vector
+from fastpu.kernels._kernels import Kernel
+
+_LEAST_COST, _MOST_COST = 1e-100, 1e100  # lam is as large as costs are, and its square must not overflow or vanish
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathOptions:
+    """The options of a path. A `max_events` of None is 50 n + 1000 for n rows."""
+
+    kernel: Kernel
+    lam_min: float
+    max_events: int | None
+    cache_bytes: int
+    n_threads: int
+
+    def of_core(self, n_rows: int) -> _core.SvmPathOptions:
+        most = 50 * n_rows + 1000 if self.max_events is None else self.max_events
+        return _core.SvmPathOptions(lam_min=self.lam_min, max_events=min(most, MANY), cache_bytes=self.cache_bytes)
+
+    def params(self) -> dict[str, object]:
+        """Return what a path keeps of the options."""
+        return {
+            **self.kernel.params(),
+            "lam_min": self.lam_min,
+            "max_events": self.max_events,
+            "cache_mb": self.cache_bytes / 2**20,
+        }
+
+
+def check_costs(costs: VectorLike, labels: NDArray[np.int8], name: str) -> NDArray[np.float64]:
+    """Return a cost for each row: >= 0, where infinite ones are in one class only."""
+    values = check_vector(name, costs, n=labels.size, allow_inf=True)
+    odd = (values != 0) & (values != np.inf) & ((values < _LEAST_COST) | (values > _MOST_COST))
+    if odd.any():
+        position = int(np.argmax(odd))
+        raise ValueError(
+            f"{name} must be 0, infinite or between {_LEAST_COST:g} and {_MOST_COST:g}, got {values[position]} at "
+            f"position {position}"
+        )
+    hard = [np.flatnonzero(np.isinf(values) & (labels == sign)) for sign in (1, -1)]
+    if all(rows.size for rows in hard):
+        raise ValueError(
+            f"{name} may be infinite in one class only, or the path has no beginning; got inf for the positive row at "
+            f"position {hard[0][0]} and for the other one at position {hard[1][0]}"
+        )
+    return values
