@@ -16,8 +16,8 @@ from fastpu.model._calibration import METHODS
 from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior, take_prior_in
 from fastpu.model._scored import Scored
+from fastpu.priors._doubts import doubts
 from fastpu.priors._likelihood import score_share
-from fastpu.priors._rows import doubts
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from fastpu.common._binomial import largest_shares, least_shares
 from fastpu.common._params import check_int
-from fastpu.metrics._rows import read_rows
+from fastpu.common._types import LabelsLike, MatrixLike
+from fastpu.metrics._labelled_scores import read_rows
 from fastpu.model._prior import PriorEstimate, check_prior
 from fastpu.plot._axes import CYCLE, GREY, open_axes, with_legends
 
@@ -17,7 +18,7 @@ _TAIL = 0.05  # of the intervals, at each end
 
 
 def calibration(
-    y: object, proba: object, *, prior: float | PriorEstimate | None = None, n_bins: int = 10, ax: Any = None
+    y: LabelsLike, proba: MatrixLike, *, prior: float | PriorEstimate | None = None, n_bins: int = 10, ax: Any = None
 ) -> Any:
     """Draw probabilities over the shares of positives that labelled and unlabelled rows count, by bins of the former.
 
@@ -89,7 +90,7 @@ def calibration(
     return with_legends(axes, figure, is_ours=ax is None, entry=4.0)
 
 
-def _read(y: object, proba: object) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+def _read(y: LabelsLike, proba: MatrixLike) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
     """Return labels and probabilities of the positive class of the rows that have one."""
     values = np.asarray(proba, dtype=np.float64)
     if values.ndim == 2 and values.shape[1] == 2:

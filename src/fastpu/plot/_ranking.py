@@ -9,20 +9,21 @@ import numpy as np
 from fastpu.audit import Audit
 from fastpu.common._params import check_k
 from fastpu.common._text import describe
+from fastpu.common._types import LabelsLike, RandomState, VectorLike
 from fastpu.metrics import RankingCurve, RankingEstimate, ranking_curve, recall_at_k
-from fastpu.metrics._rows import read_rows
+from fastpu.metrics._labelled_scores import read_rows
 from fastpu.plot._axes import CYCLE, GREY, draw_banded, open_axes, with_legends
 
 _BAND = "90 % intervals"
 
 
 def ranking(
-    y: object,
-    scores: object,
+    y: LabelsLike,
+    scores: VectorLike,
     *,
     k: float | None = None,
     n_boot: int = 200,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: RandomState = 0,
     ax: Any = None,
 ) -> Any:
     """Draw recall and lift over the share of the unlabelled rows that is flagged, with intervals of 90 %.

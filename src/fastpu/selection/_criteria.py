@@ -16,7 +16,8 @@ from fastpu.common._text import describe, short
 from fastpu.data._validate import check_binary, check_labels, check_vector, label_counts
 from fastpu.metrics import auc
 from fastpu.metrics._decisions import call_rows, require_pu
-from fastpu.metrics._ranking import average_precision, lift_at_k
+from fastpu.metrics._precision import average_precision
+from fastpu.metrics._recall import lift_at_k
 from fastpu.model._model import Model
 from fastpu.model._prior import check_scenario, needs_prior, prior_among_unlabeled, take_prior_in
 from fastpu.selection._grid import Arguments, Grid
