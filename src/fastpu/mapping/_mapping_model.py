@@ -8,16 +8,18 @@ import numpy as np
 
 from fastpu.mapping._boundaries import Boundary
 from fastpu.mapping._mapping_loop import Outcome
-from fastpu.mapping._mapping_options import Groups
+from fastpu.mapping._mapping_options import Groups, MappingOptions
 from fastpu.mapping.mapping_machine import MappingMachine
 from fastpu.svm._kernel_solver import KernelSolver
 
 
-def make_model(outcome: Outcome, groups: Groups, training: KernelSolver, params: dict[str, object]) -> MappingMachine:
+def make_model(
+    outcome: Outcome, groups: Groups, training: KernelSolver, options: MappingOptions, params: dict[str, object]
+) -> MappingMachine:
     history = outcome.history()
-    if params["nu"] is None:
+    if options.nu is None:
         del history["nu"]
-    left, recall = history["n_left"], 1.0 - history["pos_reject"]
+    left, recall = outcome.column("n_left"), 1.0 - outcome.column("pos_reject")
     history["puf"] = np.where(left > 0, recall**2 * groups.unlabeled.size / np.maximum(left, 1), 0.0)
     is_solved = all(boundary.end.status == "tol" for boundary in outcome.boundaries)
     fields = training.machine_fields(outcome.boundaries[outcome.kept].fit, params)
@@ -28,7 +30,7 @@ def make_model(outcome: Outcome, groups: Groups, training: KernelSolver, params:
         "n_iter": outcome.kept,
         "converged": outcome.status in ("converged", "max_pos_reject") and is_solved,
         "status": outcome.status,
-        "objective": history["objective"][1 : outcome.kept + 1],
+        "objective": outcome.column("objective")[1 : outcome.kept + 1],
         "history": history,
         "unlabeled_rows": groups.unlabeled,
         "rejected_by": outcome.rejected_by,

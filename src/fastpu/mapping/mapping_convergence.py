@@ -199,7 +199,7 @@ def fit_smc(
         training = open_solver(matrix, svm_options)
         outcome = converge(groups, SvmStages(training, options), options, on_round)
     params = {"method": "fit_smc", **options.params(), **svm_options.params(), "random_state": seed_param(random_state)}
-    model = make_model(outcome, groups, training, params)
+    model = make_model(outcome, groups, training, options, params)
     warn_of_outcome("fit_smc", outcome, options, training)
     return model
 
@@ -394,6 +394,6 @@ def fit_svmc(
         **svm_options.params(),
         "random_state": seed_param(random_state),
     }
-    model = make_model(outcome, groups, training, params)
+    model = make_model(outcome, groups, training, options, params)
     warn_of_outcome("fit_svmc", outcome, options, training)
     return model

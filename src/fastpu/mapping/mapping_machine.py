@@ -16,7 +16,7 @@ from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import stacked
 from fastpu.data._validate import is_rising
 from fastpu.kernels._kernels import linear_coef
-from fastpu.model._model import refuse_nan_scores
+from fastpu.model._scoring import refuse_nan_scores
 from fastpu.svm.kernel_machine import KernelMachine
 
 _SOLVER = ("objective", "gap", "violation", "margin")  # what the history says of the SVM of a boundary
@@ -147,24 +147,25 @@ class MappingMachine(KernelMachine):
         i = check_int("iteration", iteration, low=0, high=self.boundary_intercepts.size - 1)
         entries = slice(int(self.boundary_starts[i]), int(self.boundary_starts[i + 1]))
         support, coefs = self.boundary_support[entries], self.boundary_coefs[entries]
-        solver: dict[str, Any] = {name: float(self.history[name][i]) for name in _SOLVER}
         tol: Any = self.params["tol"]
-        is_met = solver["violation"] <= tol
-        objective = np.array([solver.pop("objective")])
+        violation = float(self.history["violation"][i])
+        is_met = violation <= tol
         return KernelMachine(
             **self._kernel.fields(self),
             threshold=0.0,
             n_iter=int(self.history["n_steps"][i]),
             converged=is_met,
             status="tol" if is_met else "unfinished",
-            objective=objective,
+            objective=np.array([float(self.history["objective"][i])]),
             history={},
             params={**self.params, "iteration": i},
             support=support,
             alpha=np.abs(coefs),
             dual_coef=coefs,
             intercept=float(self.boundary_intercepts[i]),
-            **solver,
+            gap=float(self.history["gap"][i]),
+            violation=violation,
+            margin=float(self.history["margin"][i]),
             **self._rows_of(support, coefs),
         )
 
