@@ -16,7 +16,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.model import _model
+from fastpu.model import _record
 from fastpu.model._calibration import METHODS
 from fastpu.model._load import _from_parts, load
 from helpers import outcome, refused
@@ -134,7 +134,7 @@ def model_cases() -> dict[str, fastpu.Model]:
 
 
 def test_every_class_is_here():
-    known = {cls for cls in _model.MODEL_CLASSES.values() if cls.__module__.startswith("fastpu.")}
+    known = {cls for cls in _record.MODEL_CLASSES.values() if cls.__module__.startswith("fastpu.")}
     bases = {base for cls in known for base in cls.__mro__[1:]}
     leaves = {cls for cls in known if cls not in bases}
     # A score function of the user's is in no file.

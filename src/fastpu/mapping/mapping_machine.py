@@ -17,7 +17,8 @@ from fastpu.data._matrix import Matrix, stacked
 from fastpu.data._validate import is_rising
 from fastpu.kernels._kernels import linear_coef, score_rows, users_table
 from fastpu.mapping._stages import UserScorer
-from fastpu.model._model import Model, refuse_nan_scores
+from fastpu.model._model import Model
+from fastpu.model._scoring import refuse_nan_scores
 from fastpu.svm.kernel_machine import KernelMachine
 
 _SOLVER = ("objective", "gap", "violation", "margin")  # what the history says of the SVM of a boundary
