@@ -45,14 +45,14 @@ def as_numbers(labels: NDArray[Any]) -> NDArray[np.int32]:
 
 def _labels(groups: object, name: str) -> NDArray[Any] | list[Any]:
     """Return the labels as a vector of NumPy, or, where they are objects, as a list."""
-    given: Any = groups
+    named: Any = groups
     if isinstance(groups, list | tuple):
         return list(groups)
     is_plain = isinstance(getattr(groups, "dtype", None), np.dtype)
     for method in ("to_pylist", "to_list"):  # of columns of tables, whose labels NumPy would turn into others
         if not is_plain and hasattr(groups, method):
-            return list(getattr(given, method)())
-    array = np.asarray(given)
+            return list(getattr(named, method)())
+    array = np.asarray(named)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, one label for each row, got {describe(groups)}")
     if array.dtype.kind == "O":
