@@ -38,6 +38,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "nu
 exclude_patterns = [
     "_templates",
     "defaults_table.md",
+    "does_it_help_calls_table.md",
+    "does_it_help_earlier_table.md",
     "does_it_help_table.md",
     "few_labels_table.md",
     "gallery/uses",

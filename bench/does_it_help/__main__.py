@@ -1,40 +1,50 @@
-"""Does learning from positive and unlabelled rows help? Seventy tables, other kinds of data, and what people do today.
+"""Does learning from positive and unlabelled rows help? Public tables, other kinds of data, and what people do today.
 
-make help-table [DATA=DIR]     # fetches what is needed; the report and the picture are in build/help
-python bench/does_it_help --packages DIR [--data DIR] [--kinds table text ...] [--splits 3] [--output DIR]
+make help-table [DATA=DIR]     # fetches what is needed; all results, the report and the picture are in build/help
+make help-quick                # all tables by the fast learners alone: ten minutes
+python bench/does_it_help --packages DIR [--data DIR] [--kinds table real ...] [--splits 1] [--output DIR]
 
---packages is the folder of the wheels whose tables and texts are read (packages.py); --data adds tables of ours,
-NAME.csv.gz (a header, numeric columns, the last column `label`) and webkb7.jsonl.gz. Needs the group "peers" of
-pyproject.toml. Half of the rows of a task, at most 4,000 of a table, is to fit and the others are to test on; some of
-the positive rows to fit are labelled. Every learner gets the same rows; none sees a true class, but for "all labels
+--packages is the folder of the wheels whose tables and texts are read (packages.py, real_rows.py); --data adds tables
+of ours, NAME.csv.gz (a header, numeric columns, the last column `label`) and webkb7.jsonl.gz. Needs the group "peers"
+of pyproject.toml. Half of the rows of a task, at most 10,000 of a table, is to fit and the others are to test on; some
+of the positive rows to fit are labelled. Every learner gets the same rows; none sees a true class, but for "all labels
 known". What was set is in learners.py and in the report.
 
-Printed are means by kind of data, wins, ties and losses over tables with a paired test (Wilcoxon, Holm), mean ranks and
-their critical difference (Nemenyi, 5 %). --output keeps the report, every number as JSON, and the picture.
+--output keeps every result as it comes, in does_it_help.jsonl, and a rerun goes on where the last one stopped; --again
+forgets what some learners had, after a change of the library. --minutes stops taking up new tasks after that time.
+
+Printed are means by number of labels, wins, ties and losses over tables with a paired test (Wilcoxon, Holm), mean ranks
+and their critical difference (Nemenyi, 5 %), differences by number of rows, and means by kind of data.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from learners import LEARNERS, MANY_ROWS, NOT_AT_RANDOM, ORACLE, SLOW, Outcome, judge
-from report import Place, draw_picture, report
+from learners import EVERY, LEARNERS, MANY_ROWS, NOT_AT_RANDOM, ORACLE, SLOW, TUNED, Outcome, judge
+from picture import draw_picture
+from report import report
+from results import Outcomes, Place, Sizes, forget, keep, read, write_csv
 from shared import Parser, progress
-from tasks import draw, tasks
+from tasks import draw, every_nth, tasks
 from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tasks import Task
+
+#: Not among the fast learners, of which all tables take ten minutes.
+_NOT_QUICK = (*EVERY, ORACLE)
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -43,65 +53,97 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add("--data", "folder of tables of ours", type=Path)
     parser.add("--tasks", "whose names begin so (default: all)", nargs="+", metavar="NAME")
     parser.add("--kinds", "of data whose names begin so (default: all)", nargs="+", metavar="KIND")
-    parser.add("--results", "report again what earlier runs wrote as JSON, and run nothing", nargs="+", type=Path)
+    parser.add("--labels", "numbers of labels in tables, or shares of the positive rows below 1", nargs="+", type=float,
+               metavar="N")  # fmt: skip
+    parser.add_argument("--quick", help="the fast learners alone", action="store_true")
     parser.add("--learners", "to judge (default: all)", nargs="+", choices=LEARNERS, default=list(LEARNERS),
                metavar="NAME")  # fmt: skip
-    parser.add("--splits", "random splits", 3)
-    parser.add("--jobs", "problems at a time", 2)
-    parser.add("--output", "folder for the report and the picture", type=Path)
+    parser.add("--again", "learners of which kept results are forgotten", nargs="+", choices=LEARNERS, metavar="NAME")
+    parser.add("--results", "report what other runs kept in these files, and run nothing", nargs="+", type=Path)
+    parser.add("--splits", "random splits", 1)
+    parser.add("--jobs", "tasks at a time", 2)
+    parser.add("--minutes", "after which no new task is taken up", type=float)
+    parser.add("--output", "folder for the results, the report and the picture", type=Path)
     return parser.parsed(argv, "splits", "jobs")
 
 
-def _run_split(task: Task, options: argparse.Namespace, seed: int) -> dict[Place, dict[str, Outcome]]:
-    """Judge every learner on one split of a task, for every number of labels."""
-    X, truth = task.rows(options.packages)
-    found: dict[Place, dict[str, Outcome]] = {}
-    known: dict[str, Outcome] = {}  # the oracle sees the same rows however many are labelled
-    learners = [
-        name
-        for name in options.learners
-        if (name != NOT_AT_RANDOM or task.labelled_by is not None) and (name not in SLOW or truth.size < MANY_ROWS)
+def _wanted(every: Sequence[Task], options: argparse.Namespace) -> list[Task]:
+    """Return the tasks that the options name."""
+    return [
+        replace(task, labels=tuple(options.labels)) if options.labels and task.kind.startswith("table") else task
+        for task in every
+        if (options.tasks is None or task.name.startswith(tuple(options.tasks)))
+        and (options.kinds is None or task.kind.startswith(tuple(options.kinds)))
     ]
-    for labels in task.labels:
-        problem = draw(task, X, truth, labels=labels, seed=seed)
+
+
+def _judged(task: Task, labels: float, n: int, names: Sequence[str], parts: Mapping[str, set[str]]) -> list[str]:
+    """Return who is judged on n rows of a task, so many of them labelled."""
+    left_out = set(SLOW) if n >= MANY_ROWS else set()
+    if task.labelled_by is None:
+        left_out.add(NOT_AT_RANDOM)
+    if labels == 1:
+        left_out.update(TUNED)  # one label cannot be cut into folds
+    if task.kind.startswith("table"):
+        left_out.update(name for name, tables in parts.items() if task.table not in tables)
+    elif not task.learners:
+        left_out.update(EVERY)
+    return [name for name in names if name not in left_out and (not task.learners or name in task.learners)]
+
+
+def _run_split(
+    task: Task,
+    folder: Path,
+    names: Sequence[str],
+    parts: Mapping[str, set[str]],
+    seed: int,
+    known: set[tuple[Place, str]],
+) -> tuple[Outcomes, dict[Place, Sizes]]:
+    """Judge learners on one split of a task, for every number of labels, but for what is known."""
+    missing = {
+        labels: [name for name in names if (Place(task.name, labels, seed), name) not in known]
+        for labels in task.labels
+    }
+    outcomes: Outcomes = {}
+    sizes: dict[Place, Sizes] = {}
+    if not any(missing.values()):
+        return outcomes, sizes
+    X, truth = task.rows(folder)
+    oracle: Outcome | None = None  # it sees the same rows however many are labelled
+    for labels, wanted in missing.items():
+        judged = _judged(task, labels, truth.size, wanted, parts)
+        problem = draw(task, X, truth, labels=labels, seed=seed) if judged else None
         if problem is None:
             continue
-        judged = {name: known.get(name) or judge(LEARNERS[name], problem, seed) for name in learners}
-        known = {name: outcome for name, outcome in judged.items() if name == ORACLE}
-        found[Place(task.name, labels, seed)] = judged
-    return found
+        place = Place(task.name, labels, seed)
+        found: dict[str, Outcome] = {}
+        for name in judged:
+            found[name] = oracle if name == ORACLE and oracle else judge(LEARNERS[name], problem, seed)
+        oracle = found.get(ORACLE)
+        outcomes[place] = found
+        sizes[place] = Sizes(problem.truth.size, int(problem.truth.sum()), int(problem.is_labelled.sum()))
+    return outcomes, sizes
 
 
-def _run(wanted: Sequence[Task], options: argparse.Namespace) -> dict[Place, dict[str, Outcome]]:
-    outcomes: dict[Place, dict[str, Outcome]] = {}
+def _run(every: Sequence[Task], wanted: Sequence[Task], options: argparse.Namespace, path: Path) -> None:
+    """Judge what the file does not have yet, and add it to the file."""
+    outcomes, _ = read([path])
+    known = {(place, name) for place, each in outcomes.items() for name in each}
+    names = [name for name in options.learners if not (options.quick and name in _NOT_QUICK)]
+    parts = {name: every_nth(every, step) for name, step in EVERY.items()}
+    start = time.monotonic()
     with ProcessPoolExecutor(options.jobs, initializer=threadpool_limits, initargs=(1,)) as pool:
-        waiting = [pool.submit(_run_split, task, options, seed) for task in wanted for seed in range(options.splits)]
-        for done, future in enumerate(waiting, start=1):
-            outcomes |= future.result()
-            if options.output is not None:  # what there is stays if the rest is cut off; --results reads it
-                _keep(outcomes, options.output)
+        work = [
+            (task, options.packages, names, parts, seed, known) for seed in range(options.splits) for task in wanted
+        ]
+        waiting = [pool.submit(_run_split, *each) for each in work]
+        for done, future in enumerate(as_completed(waiting), start=1):
+            if not future.cancelled():
+                keep(path, *future.result())
             progress(f"{done} of {len(waiting)}")
-    return outcomes
-
-
-def _keep(outcomes: dict[Place, dict[str, Outcome]], folder: Path) -> None:
-    raw = [
-        vars(place) | {"learner": name} | vars(outcome)
-        for place, each in outcomes.items()
-        for name, outcome in each.items()
-    ]
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "does_it_help.json").write_text(json.dumps(raw) + "\n")
-
-
-def _read(paths: Sequence[Path]) -> dict[Place, dict[str, Outcome]]:
-    outcomes: dict[Place, dict[str, Outcome]] = {}
-    for path in paths:
-        for row in json.loads(path.read_text()):
-            place = Place(row.pop("task"), row.pop("labels"), row.pop("split"))
-            name = row.pop("learner")
-            outcomes.setdefault(place, {})[name] = Outcome(**row)
-    return outcomes
+            if options.minutes is not None and time.monotonic() - start > 60 * options.minutes:
+                for each in waiting:
+                    each.cancel()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -109,18 +151,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _options(argv)
     start = time.perf_counter()
     every = tasks(options.packages, options.data)
-    wanted = [
-        task
-        for task in every
-        if (options.tasks is None or task.name.startswith(tuple(options.tasks)))
-        and (options.kinds is None or task.kind.startswith(tuple(options.kinds)))
-    ]
-    outcomes = _run(wanted, options) if options.results is None else _read(options.results)
-    text = report(wanted, outcomes)
+    wanted = _wanted(every, options)
+    with TemporaryDirectory() as scratch:
+        folder = options.output or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / "does_it_help.jsonl"
+        if options.again:
+            forget(path, options.again)
+        if options.results is None:
+            _run(every, wanted, options, path)
+        outcomes, sizes = read(options.results or [path])
+    names = {task.name for task in wanted}
+    outcomes = {place: each for place, each in outcomes.items() if place.task in names}
+    text = report(wanted, outcomes, sizes)
     print(text, end="")
     if options.output is not None:
-        _keep(outcomes, options.output)
-        (options.output / "does_it_help_table.md").write_text(text)
+        (options.output / "does_it_help_table.md").write_text(text, encoding="utf-8")
+        write_csv(options.output / "does_it_help.csv", outcomes, sizes)
         draw_picture(wanted, outcomes, options.output / "does_it_help.png")
     print(f"{time.perf_counter() - start:.0f} s", file=sys.stderr)
     return 0

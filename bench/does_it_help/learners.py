@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import rivals
 from lightgbm import LGBMClassifier
 from pulearn import BaggingPuClassifier, ElkanotoPuClassifier
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 
 ORACLE = "all labels known"
 NOT_AT_RANDOM = "SARClassifier, logistic"
+CATBOOST = "CatBoost, as shipped"
+TUNED = ("CatBoost, tuned", "LightGBM, tuned")  # fitted 61 times each
+#: The slowest learners run on a part of the tables alone: each third or fifth one in the order of names.
+EVERY = {CATBOOST: 3, **dict.fromkeys(TUNED, 5)}
 #: Left out from so many rows on, where a fit takes many minutes.
 SLOW = ("fit_bsvm, rbf", "pulearn, bagged trees", ORACLE)
 MANY_ROWS = 150_000
@@ -219,5 +224,15 @@ LEARNERS = {
         _pulearn_bagging, "100 decision trees, max_samples = n_pos as its documentation has it"
     ),
     "pulearn, Elkan-Noto": Learner(_pulearn_elkan_noto, "a random forest, hold_out_ratio=0.2"),
+    CATBOOST: Learner(rivals.catboost, "defaults; categories as they are"),
+    f"XGBoost, {_SHIPPED}": Learner(rivals.xgboost, "defaults; categories as they are"),
+    f"histogram boosting, {_SHIPPED}": Learner(rivals.histogram_boosting, "HistGradientBoostingClassifier, defaults"),
+    "LightGBM, 20 PU bags": Learner(
+        rivals.bags_of_lightgbm,
+        "each of all labelled and as many unlabelled rows, 100 at least; num_leaves=4, min_child_samples=5, balanced",
+    ),
+    "isolation forest": Learner(rivals.isolation_forest, "defaults; does not look at the labels"),
+    TUNED[0]: Learner(rivals.tuned_catboost, rivals.TUNED_CATBOOST),
+    TUNED[1]: Learner(rivals.tuned_lightgbm, rivals.TUNED_LIGHTGBM),
     ORACLE: Learner(_oracle, "the best by folds of logistic regression, extra trees and LightGBM, on the true classes"),
 }

