@@ -176,7 +176,7 @@ def best_machine(path: PathPoints, curve: Curve | None, n_threads: int) -> dict[
             break
         candidate = best_of(path, replace(curve, best=k))
         candidate["value"] = curve.judge(
-            path.at(candidate["lam"]).decision_function(curve.rows, n_threads=n_threads) > 0
+            path._machine_at(candidate["lam"]).decision_function(curve.rows, n_threads=n_threads) > 0
         )
         if not best or curve.is_better(candidate["value"], best["value"]):
             best = candidate

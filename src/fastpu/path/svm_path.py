@@ -21,6 +21,7 @@ from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels
 from fastpu.kernels._kernels import check_kernel, resolve_gamma
 from fastpu.kernels._scales import check_training_rows
+from fastpu.model._profile import keeps_profile
 from fastpu.path._follow import follow_path, path_fields
 from fastpu.path._options import PathOptions, check_costs
 from fastpu.path._path_warnings import warn_of_path
@@ -30,6 +31,7 @@ from fastpu.svm._arguments import check_cache, check_supervised
 
 
 @answers_unknown_keywords
+@keeps_profile
 def fit_svm_path(
     X: MatrixLike,
     y: LabelsLike,
@@ -163,6 +165,7 @@ def fit_svm_path(
 
 
 @answers_unknown_keywords
+@keeps_profile
 def fit_pu_svm_path(
     X: MatrixLike,
     y: LabelsLike,
