@@ -195,11 +195,14 @@ class PathPoints(KernelModel, is_base=True):
         O(changes up to lam), and a copy of the support vectors.
         """
         machine = self._machine_at(lam)
+        self._give_profile(machine)
+        return machine
+
+    def _give_profile(self, model: PathPoints | KernelMachine) -> None:
+        """Give the path itself or a new machine of it the profile of the training rows, for `check`."""
         if self.kernel != "precomputed":  # whose rows the path does not keep
             others = 0 if self.params["method"] == "fit_pu_svm_path" else -1
-            codes = np.where(self.labels > 0, np.int8(1), np.int8(others))
-            keep_profile_of(machine, self.train().table(), codes)
-        return machine
+            keep_profile_of(model, self.train().table(), np.where(self.labels > 0, np.int8(1), np.int8(others)))
 
     def _machine_at(self, lam: float) -> KernelMachine:
         """Return the machine at `lam`, without a profile of the training rows."""

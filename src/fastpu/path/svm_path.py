@@ -21,7 +21,6 @@ from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels
 from fastpu.kernels._kernels import check_kernel, resolve_gamma
 from fastpu.kernels._scales import check_training_rows
-from fastpu.model._profile import keeps_profile
 from fastpu.path._follow import follow_path, path_fields
 from fastpu.path._options import PathOptions, check_costs
 from fastpu.path._path_warnings import warn_of_path
@@ -31,7 +30,6 @@ from fastpu.svm._arguments import check_cache, check_supervised
 
 
 @answers_unknown_keywords
-@keeps_profile
 def fit_svm_path(
     X: MatrixLike,
     y: LabelsLike,
@@ -161,11 +159,11 @@ def fit_svm_path(
     with make_report(callback, progress, total=None, description="SVM path") as report:
         path = _path_of_rows(matrix, labels, costs, options, {"method": "fit_svm_path"}, report)
     warn_of_path("fit_svm_path", path)
+    path._give_profile(path)
     return path
 
 
 @answers_unknown_keywords
-@keeps_profile
 def fit_pu_svm_path(
     X: MatrixLike,
     y: LabelsLike,
@@ -295,6 +293,7 @@ def fit_pu_svm_path(
     with make_report(callback, progress, total=None, description="SVM path") as report:
         path = _path_of_rows(matrix, labels, costs, options, own, report)
     warn_of_path("fit_pu_svm_path", path)
+    path._give_profile(path)
     return path
 
 
