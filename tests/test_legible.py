@@ -18,45 +18,13 @@ UNTYPED = {"Any", "object"}
 NAMES_ARE_DATA = {"model/_load.py: _from_parts", "model/_profile.py: call", "selection/select.py: _by_row"}
 
 #: Places that are still to be mended, each as "file: function" or "file: class.field". None may be added.
-STILL_LOCALS = {
-    "baselines/bpsi.py: fit_bpsi",
-    "baselines/svm.py: fit_nu_svm",
-    "baselines/svm.py: fit_one_class_svm",
-    "baselines/svm.py: fit_svm",
-    "mapping/mapping_convergence.py: fit_smc",
-    "mapping/mapping_convergence.py: fit_svmc",
-    "svm/bagging_svm.py: fit_bagging_svm",
-    "svm/bsvm.py: fit_bsvm",
-    "svm/isvm.py: fit_ipsi",
-    "svm/isvm.py: fit_isvm",
-}
+STILL_LOCALS: set[str] = set()
 STILL_BY_STRING = {
-    "baselines/svm.py: _pose_nu_svm",
-    "baselines/svm.py: _pose_one_class_svm",
-    "baselines/svm.py: _pose_svm",
-    "mapping/_loop.py: Outcome.add",
-    "mapping/mapping_convergence.py: _check_settings",
-    "mapping/mapping_convergence.py: _fit",
-    "mapping/mapping_convergence.py: _make_model",
-    "mapping/mapping_machine.py: MappingMachine.at",
     "path/_selection.py: best_machine",
     "plot/_paths.py: _draw_criterion",
     "risk/_fit.py: Shape.__init__",
-    "svm/_arguments.py: check_options",
-    "svm/_fit.py: fit_machine",
-    "svm/_grid.py: fit_posed",
-    "svm/_margin_engine.py: check_margin_options",
-    "svm/_margin_engine.py: open_margin_rows",
-    "svm/_margin_fit.py: fit_each_cost",
-    "svm/_solver.py: warn_of_unfinished",
-    "svm/_solver.py: warn_of_worst",
-    "svm/bagging_svm.py: _Bags._add",
-    "svm/bsvm.py: _pose",
-    "svm/isvm.py: _fit",
 }
-STILL_UNTYPED = {
-    "svm/_margin_engine.py: MarginOptions.own",
-}
+STILL_UNTYPED: set[str] = set()
 
 
 def functions(tree: ast.AST) -> list[tuple[str, ast.FunctionDef]]:

@@ -12,7 +12,7 @@ from fastpu.common._params import check_int
 from fastpu.common._text import describe
 from fastpu.common._types import LabelsLike, MatrixLike
 from fastpu.data._validate import check_labels
-from fastpu.mapping.mapping_machine import MappingModel
+from fastpu.mapping.mapping_machine import MappingMachine
 from fastpu.metrics import auc
 from fastpu.plot._axes import CYCLE, check_pair, draw_lines, mark_scale, open_axes, with_legends
 from fastpu.svm.linear_machine import LinearMachine
@@ -89,12 +89,12 @@ def boosting_curves(
     return with_legends(axes, figure, is_ours=ax is None)
 
 
-def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any:
+def label_changes(model: LinearMachine | MappingMachine, *, ax: Any = None) -> Any:
     """Draw how many rows changed sides in each iteration, and the sizes of the sets.
 
     Parameters
     ----------
-    model : LinearMachine, MappingMachine or MappingScorer
+    model : LinearMachine or MappingMachine
         From one of these functions:
 
         - `fastpu.fit_isvm` or `fit_ipsi`: the upper Axes show how many pseudo-labels each classifier changed, and the
@@ -131,7 +131,7 @@ def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any
         panels = [("rows changed", {"changed sides": history["n_changed"]})]
         if "n_negative" in history:
             panels.append(("unlabelled rows", {"called negative": history["n_negative"]}))
-    elif isinstance(model, MappingModel):
+    elif isinstance(model, MappingMachine):
         changes = {"rejected for the first time": history["n_new"], "back into N": history["n_back"]}
         panels = [
             ("rows changed", changes),
@@ -139,8 +139,7 @@ def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any
         ]
     else:
         raise TypeError(
-            f"model must be a LinearMachine, MappingMachine or MappingScorer, whose history holds label changes, got "
-            f"{describe(model)}"
+            f"model must be a LinearMachine or MappingMachine, whose history holds label changes, got {describe(model)}"
         )
     axes, figure = open_axes(ax, len(panels), (7, 1.5 + 2 * len(panels)))
     n_run = len(next(iter(panels[0][1].values())))

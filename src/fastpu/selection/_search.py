@@ -202,7 +202,7 @@ def _fit_kernel_grid(
         for i, fit in enumerate(of_fold):
             with recorded() as caught:
                 fit.warn()
-            threshold = fit.training.border(fit.solved)["threshold"]
+            threshold = fit.threshold
             known = SimpleNamespace(decision_function=lambda _, scores=fit.held: scores, threshold=threshold)
             # A criterion of the user's wants a model, the others its scores alone.
             model = known if setup.criterion.function is None else fit.model()
