@@ -39,8 +39,6 @@ STILL_BY_STRING = {
     "mapping/mapping_convergence.py: _fit",
     "mapping/mapping_convergence.py: _make_model",
     "mapping/mapping_machine.py: MappingMachine.at",
-    "path/_selection.py: best_machine",
-    "plot/_paths.py: _draw_criterion",
     "risk/_fit.py: Shape.__init__",
     "svm/_arguments.py: check_options",
     "svm/_fit.py: fit_machine",
