@@ -113,6 +113,9 @@ def test_the_command_prints_its_table(name, data, tmp_path):
         ("tables", "| 0.2 | 4 | bbe, out-of-bag scores | "),
         ("leaks", "| fit_forest | an outcome | 200 | 6 | 100 | 100 |"),
         ("batches", "| stumps | a new shop | "),
+        ("codings", "| integers 1, 0 | 0 | 0 | "),
+        ("codings", "| 5: numbers that change with the coding of the labels, and are no error |  | 0.000 |"),
+        ("seconds", "| fit_forest | "),
     ],
 )
 def test_decisions_on_tables_with_gaps_and_categories(part, words):

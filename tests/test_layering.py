@@ -155,7 +155,7 @@ ONLY_IN = {  # package -> the modules that may import it, and whether at the top
     "dask": ("dask/_client.py", "top"),
     "distributed": ("dask/_client.py", "top"),
     "lightgbm": ("tree/_lightgbm.py", "inside functions"),
-    "pandas": ("model/_check.py", "inside functions"),
+    "pandas": ("common/_frame.py", "inside functions"),
     "tqdm": ("common/_progress.py", "inside functions"),
     "joblib": ("selection/_trials.py", "inside functions"),
     "threadpoolctl": ("common/_blas_threads.py", "inside functions"),

@@ -15,13 +15,18 @@ leaks       a column knows the labels: percentages of fits that tell of it, and 
 batches     rows that are not like the training rows: known negatives called positive where a column is lost or a shop
             is new, and whether `model.check` names that column
 groups      ten rows of a customer are alike: what is said of new customers, without `groups` and with them
+alike       ten rows of a customer have similar scores: intervals of the metrics, by rows and by groups
 
-The last four have draws of their own, `--draws` of each cell, and other sizes, which stand in their titles. So have
-two more, which print other figures; only the first two parts run by default:
+The last five have draws of their own, `--draws` of each cell, and other sizes, which stand in their titles. So have
+four more, which print other figures; only the first two parts run by default:
 
 thresholds     the share of fresh rows called positive where .05 is asked for, by scores of the training rows and by
                their out-of-bag scores
 probabilities  the mean probability of the first rows beside the truth and `precision_at_k`, and all rows' log loss
+codings        the same labels in other codings: numbers that change without an error
+seconds        CPU seconds of priors, thresholds, probabilities and checks beside those of the fit
+
+Last comes a table of the shares of wrong or missing numbers, by the way before where a part tries both.
 
 The truth of recall, lift, average precision and AUC is that of the population. That of the precision is the share of
 positives among the very rows that are flagged, and beside it that of the population.
@@ -35,16 +40,19 @@ from typing import TYPE_CHECKING
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+import alike_rows
 import batches
 import bounds
+import codings
 import customers
 import intervals
 import leaking_columns
 import probabilities
+import seconds
 import tables
 import thresholds
-from learners import POPULATIONS
-from shared import Parser, write
+from samples import POPULATIONS
+from shared import Parser, table, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,8 +64,11 @@ PARTS = {
     "leaks": leaking_columns.report,
     "batches": batches.report,
     "groups": customers.report,
+    "alike": alike_rows.report,
     "thresholds": thresholds.report,
     "probabilities": probabilities.report,
+    "codings": codings.report,
+    "seconds": seconds.report,
 }
 
 
@@ -75,11 +86,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add("--priors", "shares of positives", [0.02, 0.1, 0.3], nargs="+")
     parser.add_common(jobs=True)
     options = parser.parsed(argv, "repeats", "draws", "boot", "unlabelled", "jobs", shares=("priors",))
-    texts, results = [], {}
+    texts, results, wrong = [], {}, []
     for part in options.parts:
         text, results[part] = PARTS[part](options)
         print(text, end="\n\n", flush=True)
         texts.append(text)
+        wrong += results[part].get("wrong", [])
+    if wrong:
+        cells = [[what, *("" if share is None else f"{share:.3f}" for share in shares)] for what, *shares in wrong]
+        texts.append(table(["", "the way before", "now"], cells, title="Shares of wrong or missing numbers"))
+        print(texts[-1], flush=True)
     write(options.output, "\n\n".join(texts), results, options)
 
 

@@ -83,5 +83,19 @@ def report(options: Namespace) -> tuple[str, dict[str, Any]]:
     head = ["model", "batch", "negatives called positive, %", "their mean place", "AUC", "named by check, %",
             "other columns named"]  # fmt: skip
     title = f"Rows unlike the training rows, {LABELLED} labelled and {UNLABELLED:,} unlabelled rows, prior {PRIOR:g}"
+    of = {t[:2]: cell for t, cell in zip(tasks, found, strict=True)}
+    unlike = [(name, batch) for name in MODELS for batch in BATCHES[1:]]
+    more = float(np.mean([max(0.0, of[cell]["called"] - of[cell[0], BATCHES[0]]["called"]) for cell in unlike]))
+    unnamed = 1 - float(np.mean([of[cell]["named"] for cell in unlike]))
     results = [{"model": t[0], "batch": t[1]} | cell for t, cell in zip(tasks, found, strict=True)]
-    return table(head, rows, title=title), {"cells": results}
+    return table(head, rows, title=title), {
+        "cells": results,
+        "wrong": [
+            (
+                "6: more negatives called positive than in a usual batch, where a column is lost or a shop new",
+                None,
+                more,
+            ),
+            ("6: such batches whose column `check` does not name", None, unnamed),
+        ],
+    }

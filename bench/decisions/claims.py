@@ -19,14 +19,18 @@ def draw(
     """Draw labelled frauds and unlabelled claims: columns, labels, and which claims are frauds."""
     y = np.repeat([1, 0], [n_pos, n_unl])
     truth = (y == 1) | (rng.random(y.size) < prior)
-    numbers = rng.normal(size=(y.size, 5)) + apart * truth[:, None] / np.sqrt(5)
+    return columns(truth, apart, rng), y, truth
+
+
+def columns(truth: NDArray[np.bool_], apart: float, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw the columns of claims; the means of frauds and of other claims are `apart`, in standard deviations."""
+    n = truth.size
+    numbers = rng.normal(size=(n, 5)) + apart * truth[:, None] / np.sqrt(5)
     X = pd.DataFrame(numbers, columns=["amount", "age", "distance", "hour", "earlier"])
     X["amount"] = np.exp(X["amount"])
-    X.loc[rng.random(y.size) < np.where(truth, 0.3, 0.1), "distance"] = np.nan
-    X["channel"] = np.where(
-        rng.random(y.size) < 0.4, np.where(truth, "web", "desk"), rng.choice(["web", "desk", "app"], y.size)
-    )
-    X.loc[rng.random(y.size) < 0.05, "channel"] = None
-    shop = np.where(truth & (rng.random(y.size) < 0.5), rng.integers(0, 30, y.size), rng.integers(0, SHOPS, y.size))
+    X.loc[rng.random(n) < np.where(truth, 0.3, 0.1), "distance"] = np.nan
+    X["channel"] = np.where(rng.random(n) < 0.4, np.where(truth, "web", "desk"), rng.choice(["web", "desk", "app"], n))
+    X.loc[rng.random(n) < 0.05, "channel"] = None
+    shop = np.where(truth & (rng.random(n) < 0.5), rng.integers(0, 30, n), rng.integers(0, SHOPS, n))
     X["shop"] = np.char.add("shop", shop.astype(str))
-    return X, y, truth
+    return X

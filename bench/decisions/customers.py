@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CUSTOMERS, ROWS, COLUMNS = 300, 10, 10
 PRIOR, LABELLED = 0.3, 0.5  # of the customers, and of the positive ones
 _MOST_ROUNDS, _PATIENCE = 200, 20
+WITHIN = 0.1  # of an AUC
 
 
 def draw(
@@ -92,6 +93,14 @@ def report(options: Namespace) -> tuple[str, dict[str, Any]]:
             ("log loss of the probabilities of stumps", 2, "stumps' loss without", "stumps' loss with", "share alone"),
         )
     ]
+    wrong = [
+        float(np.mean([abs(each[f"{name} {how}"] - each[f"{name} {how}, new"]) > WITHIN
+                       for each in draws for name in ("forest", "bags", "folds")]))
+        for how in ("without", "with")
+    ]  # fmt: skip
     title = f"{ROWS} rows of each of {CUSTOMERS} customers, means of {options.draws} draws"
     head = ["", "without groups", "with groups", "of new customers; the true prior; log loss of the share alone"]
-    return table(head, rows, title=title), {"draws": draws}
+    return table(head, rows, title=title), {
+        "draws": draws,
+        "wrong": [(f"8: AUCs of P against U that are off by more than {WITHIN:g} for new customers", *wrong)],
+    }

@@ -66,7 +66,15 @@ def report(options: Namespace) -> tuple[str, dict[str, Any]]:
          f"{shares['width']:.2f}"]
         for (n_pos, _, prior, apart, _, _), shares in zip(tasks, found, strict=True)
     ]  # fmt: skip
+    missed = 1 - float(np.mean([shares[name] for shares in found for name in CRITERIA]))
+    empty = float(np.mean([shares["empty"] for shares in found]))
     head = ["labelled", "prior", "apart", *CRITERIA, "0 to 0", "width of the precision's"]
     results = [dict(zip(("labelled", "prior", "apart"), (t[0], t[2], t[3]), strict=True)) | f
                for t, f in zip(tasks, found, strict=True)]  # fmt: skip
-    return table(head, rows, title=f"Few labelled rows, {options.unlabelled:,} unlabelled ones"), {"cells": results}
+    return table(head, rows, title=f"Few labelled rows, {options.unlabelled:,} unlabelled ones"), {
+        "cells": results,
+        "wrong": [
+            ("7: intervals of few labels that miss", None, missed),
+            ("7: intervals of a precision that are 0 to 0", None, empty),
+        ],
+    }

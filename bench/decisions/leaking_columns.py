@@ -66,6 +66,14 @@ def report(options: Namespace) -> tuple[str, dict[str, Any]]:
     ]
     head = ["fit", "leak", "labelled", "apart", "warned", "names the column"]
     title = f"A column that knows the labels, {UNLABELLED:,} unlabelled rows, {100 * PRIOR:g} % of them positive"
+    hidden = 1 - float(np.mean([one["named"] for t, one in zip(tasks, found, strict=True) if t[1] != "none"]))
+    honest = float(np.mean([one["warned"] for t, one in zip(tasks, found, strict=True) if t[1] == "none"]))
     names = ("fit", "leak", "labelled", "apart")
     results = [dict(zip(names, t[:4], strict=True)) | f for t, f in zip(tasks, found, strict=True)]
-    return table(head, rows, title=title), {"cells": results}
+    return table(head, rows, title=title), {
+        "cells": results,
+        "wrong": [
+            ("9: columns that know the labels and are not named", None, hidden),
+            ("9: honest tables that are suspected", None, honest),
+        ],
+    }

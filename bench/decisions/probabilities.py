@@ -6,7 +6,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from learners import LEARNERS, draw
+from learners import LEARNERS
+from samples import draw
 from shared import run_tasks, table
 
 from fastpu.metrics import precision_at_k
@@ -69,6 +70,20 @@ def report(options: Namespace) -> tuple[str, dict[str, Any]]:
         f"The mean probability of the first rows ({FIRST} claims, else as many as a third of the positives), the prior "
         f"known, {options.draws} draws; near: draws within {WITHIN:.0%}; log loss beside that of the sigmoid"
     )
+    truths = [float(np.mean([one["truth"] for one in cell])) for cell in found]
+    far = {}
+    for m in METHODS:
+        means = [float(np.mean([one[f"first, {m}"] for one in cell])) for cell in found]
+        far[m] = float(np.mean(np.abs(np.divide(means, truths) - 1) > WITHIN))
     results = [dict(zip(("rows", "learner", "labelled"), task[:3], strict=True)) | {"draws": cell}
                for task, cell in zip(tasks, found, strict=True)]  # fmt: skip
-    return table(head, rows, title=title), {"cells": results}
+    return table(head, rows, title=title), {
+        "cells": results,
+        "wrong": [
+            (
+                "4: cells whose mean probability of the first rows is off by more than 15 %, sigmoid and beta",
+                far["sigmoid"],
+                far["beta"],
+            ),
+        ],
+    }

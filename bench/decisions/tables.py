@@ -81,5 +81,9 @@ def report(options: Namespace) -> tuple[str, dict[str, Any]]:
     title = (
         f"Priors on a table with gaps and {claims.SHOPS} shops, {LABELLED} labelled and {UNLABELLED:,} unlabelled rows"
     )
+    wrong = float(np.mean([one["refused"] + (1 - one["refused"]) * (1 - one["allowed"]) for one in found]))
     results = [{"estimate": t[0], "prior": t[1], "apart": t[2]} | f for t, f in zip(tasks, found, strict=True)]
-    return table(head, rows, title=title), {"cells": results}
+    return table(head, rows, title=title), {
+        "cells": results,
+        "wrong": [("1: estimates of a prior that are refused, or whose allowed range misses the truth", None, wrong)],
+    }

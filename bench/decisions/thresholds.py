@@ -6,7 +6,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from learners import LEARNERS, draw
+from learners import LEARNERS
+from samples import draw
 from shared import run_tasks, table
 
 import fastpu
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
 ASKED, FRESH = 0.05, 20_000
+WITHIN = 0.1
 WAYS = ("training rows", "out of bag")
 MODELS = {**LEARNERS, "bagging SVM": fastpu.fit_bagging_svm}
 
@@ -43,6 +45,14 @@ def report(options: Namespace) -> tuple[str, dict[str, Any]]:
     title = (
         f"The share of fresh rows called positive where {ASKED:g} is asked for, mean and spread ({options.draws} draws)"
     )
+    off = np.abs(np.array([np.mean(cell, axis=0) for cell in found]) / ASKED - 1) > WITHIN
+    far = np.abs(np.concatenate(found) / ASKED - 1) > WITHIN
     results = [dict(zip(("learner", "labelled"), task[:2], strict=True)) | {"shares": cell}
                for task, cell in zip(tasks, found, strict=True)]  # fmt: skip
-    return table(["learner", "labelled", *WAYS], rows, title=title), {"cells": results}
+    return table(["learner", "labelled", *WAYS], rows, title=title), {
+        "cells": results,
+        "wrong": [
+            ("3: cells whose mean share is off by more than a tenth", *off.mean(axis=0).tolist()),
+            ("3: draws whose share is off by more than a tenth", *far.mean(axis=0).tolist()),
+        ],
+    }

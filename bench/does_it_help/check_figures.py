@@ -25,7 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = Path("docs/claims.txt")
-COVERED = ("docs/does_it_help.md", "docs/few_labels.md")
+COVERED = ("README.md", "docs/choosing.md", "docs/does_it_help.md", "docs/few_labels.md", "docs/start.md")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+|(?<=\d))(?![\w])")
 _FIGURE = re.compile(r"(?<![\w.,])\.\d{2,3}(?!\w)")
 

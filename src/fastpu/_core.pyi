@@ -1,7 +1,7 @@
 """The compiled core as Python sees it. Private: `fastpu` checks what goes in here."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,50 +11,6 @@ from fastpu.data.binned_features import BinnedFeatures as _Binned
 
 __version__: str
 _Matrix: TypeAlias = Floats | Matrix  # an array is a dense matrix
-
-# What some functions return: dicts, of which a type checker shall know every entry.
-
-class MarginSolution(TypedDict):
-    coef: NDArray[np.float64]
-    intercept: float
-    intercept_low: float
-    intercept_high: float
-    objective: float
-    gap: float
-    beta: NDArray[np.float64]
-    decision: NDArray[np.float64]
-    n_iter: int
-    status: str
-    method: str
-
-class _SvmFit(TypedDict):
-    alpha: NDArray[np.float64]
-    intercept: float
-    margin: float
-    objective: float
-    gap: float
-    lowest_inside: float
-    violation: float
-    n_steps: int
-    status: str
-
-class SvmSolution(_SvmFit):
-    decision: NDArray[np.float64]
-    history: dict[str, NDArray[Any]]
-
-class GridChain(TypedDict):
-    gamma: float
-    rows: NDArray[np.int64]
-    labels: NDArray[np.int8] | None
-    base: NDArray[np.float64]
-    points: list[tuple[float, float, float]]
-    held: NDArray[np.int64]
-
-class GridFit(_SvmFit):
-    support: NDArray[np.int64]
-    n_positive: int
-    lowest_score: float
-    highest_score: float
 
 # The classes and functions of the core.
 
@@ -392,16 +348,144 @@ class StumpBoostResult:
     @property
     def last_gain(self) -> float: ...
 
+class MarginSolution:
+    @property
+    def coef(self) -> NDArray[np.float64]: ...
+    @property
+    def intercept(self) -> float: ...
+    @property
+    def intercept_low(self) -> float: ...
+    @property
+    def intercept_high(self) -> float: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def beta(self) -> NDArray[np.float64]: ...
+    @property
+    def decision(self) -> NDArray[np.float64]: ...
+    @property
+    def n_iter(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def method(self) -> str: ...
+
 class LargeMarginEngine:
     def __init__(self, data: _Matrix, *, n_threads: int) -> None: ...
-    def solve_each(
+    def solve(
         self,
-        problems: Sequence[
-            tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.uint8] | None, MarginSolution | None]
-        ],
+        labels: NDArray[np.int8],
+        costs: NDArray[np.float64],
+        slopes: NDArray[np.uint8] | None,
+        start: MarginSolution | None,
         options: MarginOptions,
-        callback: Callable[[int, float, float], bool] | None = None,
-    ) -> list[MarginSolution]: ...
+        callback: Callable[[int, float, float], bool] | None,
+        *,
+        n_threads: int,
+    ) -> MarginSolution: ...
+    def stop(self) -> None: ...
+
+class SvmRounds:
+    @property
+    def n_steps(self) -> NDArray[np.int64]: ...
+    @property
+    def objective(self) -> NDArray[np.float64]: ...
+    @property
+    def violation(self) -> NDArray[np.float64]: ...
+    @property
+    def n_active(self) -> NDArray[np.int64]: ...
+
+class SvmSolution:
+    @property
+    def alpha(self) -> NDArray[np.float64]: ...
+    @property
+    def intercept(self) -> float: ...
+    @property
+    def margin(self) -> float: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def lowest_inside(self) -> float: ...
+    @property
+    def violation(self) -> float: ...
+    @property
+    def n_steps(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def decision(self) -> NDArray[np.float64]: ...
+    @property
+    def rounds(self) -> SvmRounds: ...
+
+class BagSolutions:
+    @property
+    def intercept(self) -> NDArray[np.float64]: ...
+    @property
+    def objective(self) -> NDArray[np.float64]: ...
+    @property
+    def gap(self) -> NDArray[np.float64]: ...
+    @property
+    def violation(self) -> NDArray[np.float64]: ...
+    @property
+    def n_steps(self) -> NDArray[np.int64]: ...
+    @property
+    def status(self) -> list[str]: ...
+    @property
+    def support(self) -> NDArray[np.int64]: ...
+    @property
+    def coefs(self) -> NDArray[np.float64]: ...
+    @property
+    def decision(self) -> NDArray[np.float64]: ...
+
+class GridChain:
+    def __init__(
+        self,
+        *,
+        gamma: float,
+        rows: NDArray[np.int64],
+        labels: NDArray[np.int8] | None,
+        base: NDArray[np.float64],
+        points: list[tuple[float, float, float]],
+        held: NDArray[np.int64],
+    ) -> None: ...
+
+class GridFit:
+    @property
+    def support(self) -> NDArray[np.int64]: ...
+    @property
+    def alpha(self) -> NDArray[np.float64]: ...
+    @property
+    def intercept(self) -> float: ...
+    @property
+    def margin(self) -> float: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def lowest_inside(self) -> float: ...
+    @property
+    def violation(self) -> float: ...
+    @property
+    def n_steps(self) -> int: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def n_positive(self) -> int: ...
+    @property
+    def lowest_score(self) -> float: ...
+    @property
+    def highest_score(self) -> float: ...
+
+class ChainSolution:
+    @property
+    def fits(self) -> list[GridFit]: ...
+    @property
+    def held(self) -> NDArray[np.float64]: ...
 
 class SvmEngine:
     def __init__(
@@ -438,7 +522,7 @@ class SvmEngine:
         options: SmoOptions,
         start: NDArray[np.float64] | None,
         score_rows: NDArray[np.int64],
-    ) -> dict[str, Any]: ...
+    ) -> BagSolutions: ...
 
 def solve_svm_grid(
     data: _Matrix,
@@ -449,7 +533,7 @@ def solve_svm_grid(
     options: SmoOptions,
     cache_bytes: int,
     n_threads: int,
-) -> list[tuple[list[GridFit], NDArray[np.float64]]]: ...
+) -> list[ChainSolution]: ...
 
 class TreeLossInfo:
     @property

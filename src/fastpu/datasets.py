@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_bool, check_float, check_int, check_random_state
+from fastpu.common._types import LabelsLike, RandomState
 from fastpu.data._simulated import make_four_normals, make_pu_toy1, make_pu_toy2, make_trifurcate, make_two_normals
 from fastpu.data._validate import check_binary
 
@@ -45,7 +46,7 @@ class PUSplit(NamedTuple):
     y_train: NDArray[np.int8]
     """Labels of the training rows: +1, and 0 where the label is hidden."""
     prior: float
-    """The true class prior in the meaning that `prior` has in the scenario; methods are not supposed to know it."""
+    """The true class prior, as the scenario defines it. A method would have to estimate it."""
 
 
 class PNUSplit(NamedTuple):
@@ -63,39 +64,40 @@ class PNUSplit(NamedTuple):
 
 @answers_unknown_keywords
 def split_single_set(
-    y: object,
+    y: LabelsLike,
     *,
     train: float = 0.70,
     labeled: float = 0.25,
     stratify: bool = True,
-    random_state: object = None,
+    random_state: RandomState = None,
 ) -> PUSplit:
-    """Split labelled data and hide labels as in the single-training-set scenario.
+    """Split labelled data and hide labels in the single-training-set scenario.
 
-    Training rows are drawn from all rows, and then labelled rows from the positive ones among them. So labelled and
-    unlabelled training rows together are a sample of the population, and the unlabelled ones have fewer positives.
+    Training rows are drawn from all rows, and then labelled rows from the positive ones among them. Labelled and
+    unlabelled training rows together are a sample of the population, so the unlabelled rows have a smaller share of
+    positives than the population.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        True labels: {1, -1}, {1, 0} (0 is negative) or booleans; both kinds must occur.
+        True labels: {1, -1}, {1, 0} (0 is negative) or booleans. Both kinds must occur.
     train : float or int, default=0.70
         Training rows: a float in (0, 1] is a share of all rows, an integer a number of rows. The others are the test
         set, which is empty for 1.0.
     labeled : float or int, default=0.25
-        Rows that are labelled: a float in (0, 1] is a share of the positive training rows, to the nearest row but at
-        least one; an integer is a number of rows.
+        How many rows are labelled: a float in (0, 1] is a share of the positive training rows, rounded to the nearest
+        row but at least one; an integer is a number of rows.
     stratify : bool, default=True
-        Whether training and test set have the same share of positives, to the nearest row, and if possible a row of
-        either kind. Otherwise training rows are drawn from all alike.
-    random_state : None, int or numpy.random.Generator
-        Seed or source of the draw. A generator is advanced.
+        Whether training and test set get the same share of positives, to the nearest row, and if possible a row of each
+        kind. Otherwise training rows are drawn from all rows alike.
+    random_state : int, numpy.random.Generator or None
+        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
 
     Returns
     -------
     PUSplit
-        Named tuple ``(train, test, y_train, prior)``. `prior` is the share of positives among the training rows, which
-        is what ``scenario="single_set"`` means by it.
+        Named tuple ``(train, test, y_train, prior)``. `prior` is the share of positives among all training rows, as
+        ``scenario="single_set"`` defines it.
 
     Raises
     ------
@@ -138,35 +140,44 @@ def split_single_set(
 
 @answers_unknown_keywords
 def split_case_control(
-    y: object,
+    y: LabelsLike,
     *,
     labeled: float = 0.25,
     unlabeled: float = 0.70,
     stratify: bool = True,
-    random_state: object = None,
+    random_state: RandomState = None,
 ) -> PUSplit:
-    """Split labelled data and hide labels as in the case-control scenario.
+    """Split labelled data and hide labels in the case-control scenario.
 
     Labelled rows are drawn from all positives first. The remaining rows stand for the population: unlabelled training
     rows are drawn from them, and the rest is the test set, which has the same class prior as the unlabelled rows.
 
     Parameters
     ----------
-    y, random_state
-        As in `split_single_set`.
+    y : array-like of shape (n,)
+        True labels: {1, -1}, {1, 0} (0 is negative) or booleans. Both kinds must occur.
     labeled : float or int, default=0.25
-        Rows that are labelled, as in `split_single_set`, but a share of all positives.
+        How many rows are labelled: a float in (0, 1] is a share of all positive rows, rounded to the nearest row but at
+        least one; an integer is a number of rows.
     unlabeled : float or int, default=0.70
         Unlabelled training rows: a float in (0, 1] is a share of the remaining rows, an integer a number of them. The
         others are the test set, which is empty for 1.0.
     stratify : bool, default=True
-        As in `split_single_set`, of the unlabelled rows and the test set.
+        Whether the unlabelled rows and the test set get the same share of positives, to the nearest row, and if
+        possible a row of each kind. Otherwise unlabelled rows are drawn from all remaining rows alike.
+    random_state : int, numpy.random.Generator or None
+        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
 
     Returns
     -------
     PUSplit
-        As of `split_single_set`, but with the share of positives among the unlabelled training rows, which is what
-        ``scenario="case_control"`` means by `prior`.
+        Named tuple ``(train, test, y_train, prior)``. `prior` is the share of positives among the unlabelled training
+        rows, as ``scenario="case_control"`` defines it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `y` does not hold true labels, a parameter is out of range, or there are not enough positives to label.
 
     Notes
     -----
@@ -201,20 +212,22 @@ def split_case_control(
 
 @answers_unknown_keywords
 def hide_labels(
-    y: object, *, fraction: float = 0.85, stratify: bool = True, random_state: object = None
+    y: LabelsLike, *, fraction: float = 0.85, stratify: bool = True, random_state: RandomState = None
 ) -> NDArray[np.int8]:
     """Hide the labels of a random share of the rows: positive-negative-unlabelled data.
 
     Parameters
     ----------
-    y, random_state
-        As in `split_single_set`; one kind of label is enough.
+    y : array-like of shape (n,)
+        True labels: {1, -1}, {1, 0} (0 is negative) or booleans. One kind is enough.
     fraction : float, default=0.85
         Share of the rows whose labels are hidden, in [0, 1].
     stratify : bool, default=True
-        Whether the share is the same among positives and negatives, to the nearest row. Then each of the two keeps at
-        least one label unless `fraction` is 1. Otherwise the rows are drawn from all alike, and one kind may lose all
-        its labels.
+        Whether the same share of positives and of negatives is hidden, to the nearest row. Each kind then keeps at
+        least one label unless `fraction` is 1. Otherwise the rows are drawn from all rows alike, and one kind may lose
+        all its labels.
+    random_state : int, numpy.random.Generator or None
+        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
 
     Returns
     -------
@@ -243,33 +256,39 @@ def hide_labels(
 
 @answers_unknown_keywords
 def split_pnu(
-    y: object,
+    y: LabelsLike,
     *,
     train: float = 0.70,
     valid: float = 0.15,
     test: float = 0.15,
     hidden: float = 0.85,
-    random_state: object = None,
+    random_state: RandomState = None,
 ) -> PNUSplit:
     """Split labelled data for a semi-supervised experiment.
 
-    The rows are split at random into a training, a validation and a test set with the same share of positives in each
-    (to the nearest row); then the labels of a share of the training rows are hidden, again the same share of the
-    positives and of the negatives. Errors are those of `split_single_set`, and one if a kind has fewer than three rows.
+    The rows are split at random into a training, a validation and a test set with the same share of positives in each,
+    to the nearest row. Then the labels of some training rows are hidden, the same share of positives and of negatives.
 
     Parameters
     ----------
-    y, random_state
-        As in `split_single_set`.
+    y : array-like of shape (n,)
+        True labels: {1, -1}, {1, 0} (0 is negative) or booleans. Both kinds must occur.
     train, valid, test : float, default=0.70, 0.15, 0.15
         Shares of the rows, in (0, 1), that sum to 1.
     hidden : float, default=0.85
-        Share of the training labels to hide, in [0, 1]; see `hide_labels`.
+        Share of the training labels to hide, in [0, 1].
+    random_state : int, numpy.random.Generator or None
+        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
 
     Returns
     -------
     PNUSplit
-        Named tuple ``(train, valid, test, y_train)``. Each set has at least one row of either kind.
+        Named tuple ``(train, valid, test, y_train)``. Each set has at least one row of each kind.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `y` does not hold true labels or has fewer than three rows of a kind, or a parameter is out of range.
 
     Notes
     -----

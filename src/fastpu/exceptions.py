@@ -33,25 +33,27 @@ class DegenerateModelWarning(UserWarning):
 class EstimateWarning(UserWarning):
     """An estimate is out of range, mostly noise or only an upper bound, or a result depends on such an estimate.
 
-    Also: a model calls more rows positive than can be by an estimate of their share, or out-of-bag scores are missing.
+    It also tells that a model calls more rows positive than an estimate of their share allows, or that out-of-bag
+    scores are missing.
     """
 
 
 class FailedFitWarning(UserWarning):
-    """Some points of a grid could not be fitted or judged, and the choice was made among the others."""
+    """Some points of a grid could not be fitted or scored. The choice was made among the others."""
 
 
 class LabelWarning(UserWarning):
-    """Labels, or what has an entry for each row, are taken in another way than they are given or probably meant.
+    """Labels, weights or groups are probably not what they were meant to be.
 
-    A classifier takes two words the other way round, or a table of one column is taken for a vector, or weights change
-    nothing. Also: labelled and unlabelled rows are told apart so well that a column probably knows the labels.
+    For example: of two words as labels a classifier takes the wrong one for positive, a table with one column is taken
+    for a vector, the rows of `X` and `y` are in different orders, weights change nothing, or labelled and unlabelled
+    rows are separated so well that a column probably contains the labels.
     """
 
 
 class ScaleWarning(UserWarning):
-    """Columns are on scales so different that the method sees little of some, or `sigma` is too small for them."""
+    """Columns are on so different scales that some hardly influence the fit, or `sigma` is too small for them."""
 
 
 class UnlikeRowsWarning(UserWarning):
-    """Rows to be scored have a column that is missing as a whole or mostly holds new categories, unlike in training."""
+    """In the rows to be scored a column is entirely missing or mostly holds new categories, unlike in training."""

@@ -12,8 +12,8 @@ from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.forest._forest_growth import ForestRound
 from fastpu.knn.knn_graph import KNNGraph
-from fastpu.mapping._loop import MappingRound
-from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
+from fastpu.mapping.mapping_machine import MappingMachine
+from fastpu.mapping.mapping_round import MappingRound
 from fastpu.model._check import BatchCheck, ColumnCheck, Shift
 from fastpu.model._model import Model
 from fastpu.path._points import PathRound
@@ -21,11 +21,11 @@ from fastpu.path.path_model import SVMPath
 from fastpu.pual.pual_machine import PualMachine, PualRound
 from fastpu.risk.risk_machine import RiskMachine, RiskNetwork, RiskRound
 from fastpu.selection.select import Selection
-from fastpu.svm._margin_engine import MarginRound
-from fastpu.svm._solver import SvmRound
-from fastpu.svm.bagging_svm import BaggingSVM, BagRound
+from fastpu.svm.bagging_machine import BaggingSVM, BagRound
 from fastpu.svm.kernel_machine import KernelMachine
 from fastpu.svm.linear_machine import LinearMachine
+from fastpu.svm.margin_round import MarginRound
+from fastpu.svm.svm_round import SvmRound
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 __all__ = [
@@ -42,7 +42,6 @@ __all__ = [
     "LinearMachine",
     "MappingMachine",
     "MappingRound",
-    "MappingScorer",
     "MarginRound",
     "Model",
     "PathRound",

@@ -136,7 +136,7 @@ class Objective:
     def __call__(
         self, first: Any, second: Any, sample_weight: VectorLike | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the gradient and the Hessian of every row: of (scores, data set) or (labels, scores, weights).
+        """Return the gradient and the Hessian of every row, for (scores, data set) or (labels, scores, weights).
 
         Raises
         ------
@@ -169,9 +169,10 @@ class Objective:
     def metric(
         self, first: Any, second: Any, sample_weight: VectorLike | None = None
     ) -> tuple[str, float] | tuple[str, float, bool]:
-        """Return the AUC of the positive rows of any data set, against labelled negatives if any, else unlabelled rows.
+        """Return the AUC of the positive rows of any data set against its labelled negatives, or its unlabelled rows.
 
-        As the library wants it: ("auc", value) for XGBoost, ("auc", value, True) for LightGBM.
+        Unlabelled rows count if no row is labelled negative. The form is that of the library: ("auc", value) for
+        XGBoost, ("auc", value, True) for LightGBM.
         """
         labels, scores, weights = _read_call(first, second, sample_weight)
         if labels is None:
@@ -202,7 +203,9 @@ class Objective:
                 f"{self.name} must be given y for CatBoost, which calls an objective for some rows at a time"
             )
         if weights is not None:
-            raise ValueError(f"CatBoost must have no weights for {self.name}, which would need all of them at once")
+            raise ValueError(
+                f"{self.name} takes no weights in CatBoost, because it would need those of all rows at once"
+            )
         tops, sums = self._rows(None, self.y.size, None).of_zeros
         options = self._loss.for_core(self.y, None)
         core = _core.TreeLoss((np.asarray(targets) > 0).astype(np.int8), None, options, n_threads=1)

@@ -74,7 +74,7 @@ def test_further_checks_are_named_where_they_would_make_the_list_longer():
 def test_wrong_input_is_refused():
     scores = -np.arange(1000.0)
     plan = audit.plan(scores, 20, random_state=0)
-    with pytest.raises(ValueError, match="answers must be of about .* rows or more for fdr=0.01, got 20"):
+    with pytest.raises(ValueError, match="answers must be about .* or more for fdr=0.01, got 20"):
         audit.discoveries(scores, plan, np.ones(20), fdr=0.01)
     with pytest.raises(ValueError, match="plan must be a plan for these 1000 scores"):
         audit.discoveries(scores + 1, plan, np.ones(20))

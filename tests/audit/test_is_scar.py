@@ -93,3 +93,52 @@ def test_wrong_input_is_refused():
     narrow, few, _ = made(np.random.default_rng(0), goal="precision")
     with pytest.raises(ValueError, match="scores_of_labelled must hold scores of strata in which rows were checked"):
         audit.is_scar(narrow, few, [-9.0])
+
+
+def customers(rng, *, shift=0.0, n=300):
+    """As `made`, with ten rows of each customer, which score nearly the same; 20 customers are labelled."""
+    positive = np.arange(n) < n // 5
+    centre = rng.normal(size=n) + 1.5 * positive
+    truth, group = np.repeat(positive, 10), np.repeat(np.arange(n), 10)
+    plan = audit.plan(np.repeat(centre, 10) + 0.1 * rng.normal(size=truth.size), 200, k=500, random_state=rng)
+    of_labeled = np.repeat(rng.normal(size=20) + 1.5 + shift, 10) + 0.1 * rng.normal(size=200)
+    return (plan, truth[plan.rows], of_labeled), {"groups": group, "groups_of_labelled": np.repeat(np.arange(20), 10)}
+
+
+def test_rows_of_a_customer_are_no_evidence_of_their_own():
+    rng = np.random.default_rng(4)
+    by_rows, by_groups = [], []
+    for _ in range(40):
+        arguments, groups = customers(rng)
+        how = {"n_permutations": 59, "random_state": rng}
+        plain, grouped = audit.is_scar(*arguments, **how), audit.is_scar(*arguments, **groups, **how)
+        assert grouped.difference == plain.difference
+        assert np.ptp(grouped.recall_error.interval) > np.ptp(plain.recall_error.interval)
+        by_rows.append(plain.p_value)
+        by_groups.append(grouped.p_value)
+    assert np.mean(np.array(by_rows) <= 0.1) > 0.3
+    assert np.mean(np.array(by_groups) <= 0.1) <= 0.15
+
+
+def test_labels_that_depend_on_the_score_are_found_among_customers():
+    rng = np.random.default_rng(5)
+    found = [customers(rng, shift=1.5) for _ in range(5)]
+    p_values = [audit.is_scar(*arguments, **groups, random_state=rng).p_value for arguments, groups in found]
+    assert np.median(p_values) < 0.05
+
+
+def test_groups_of_single_rows_are_rows():
+    rng = np.random.default_rng(6)
+    plan, answers, of_labeled = made(rng)
+    plain = audit.is_scar(plan, answers, of_labeled, random_state=0)
+    single = audit.is_scar(plan, answers, of_labeled, groups=range(5000), groups_of_labelled=range(300), random_state=0)
+    assert single.recall_error == plain.recall_error
+    assert single.p_value == pytest.approx(plain.p_value, abs=0.1)
+
+
+def test_groups_of_one_kind_alone_are_refused():
+    plan, answers, of_labeled = made(np.random.default_rng(0))
+    with pytest.raises(TypeError, match="must be passed together, got None for groups_of_labelled"):
+        audit.is_scar(plan, answers, of_labeled, groups=np.arange(5000))
+    with pytest.raises(ValueError, match=r"groups_of_labelled must have one entry per row \(300\), got 2"):
+        audit.is_scar(plan, answers, of_labeled, groups=np.arange(5000), groups_of_labelled=[1, 2])

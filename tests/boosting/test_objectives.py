@@ -253,7 +253,7 @@ def test_what_catboost_cannot_do_is_refused():
         make("pnu_auc", y).calc_ders_range(*part, None)
     with pytest.raises(ValueError, match="logistic must be given y for CatBoost"):
         objectives.logistic().calc_ders_range(*part, None)
-    with pytest.raises(ValueError, match="CatBoost must have no weights for logistic"):
+    with pytest.raises(ValueError, match="logistic takes no weights in CatBoost"):
         objectives.logistic(y).calc_ders_range(*part, np.ones(2))
 
 

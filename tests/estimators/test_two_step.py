@@ -93,7 +93,7 @@ def test_where_no_row_scores_less_than_the_spies_those_with_the_lowest_score_are
         fastpu.exceptions.EstimateWarning, match="finds no unlabelled row with a score below that"
     ) as told:
         fitted.fit(X, labelled)
-    words = r"takes the (\d+) of (\d+) with the lowest score for negative, though (\d+) % of"
+    words = r"takes the (\d+) of (\d+) with the lowest score for negative, although (\d+) % of"
     said = re.search(words, str(told[0].message))
     n_negative, n_unlabelled, share = map(int, said.groups())
     assert n_negative == fitted.reliable_negatives_.sum() > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
+from fastpu.mapping._boundaries import Boundary, SvmStages
 
 #: How closely a fit is solved where it is compared with an oracle, and what that leaves open in its scores.
 TIGHT, FIT_TOL = 1e-9, 1e-5
@@ -59,9 +61,24 @@ def line() -> tuple[np.ndarray, np.ndarray]:
     return x[:, None], np.where((x > 9) & (np.arange(x.size) % 2 == 0), 1, 0)
 
 
-def below(limit: float):
-    """A psi1 that rejects what is below a number."""
-    return lambda P, U: lambda rows: rows[:, 0] - limit
+def map_below(monkeypatch: pytest.MonkeyPatch, limit: float) -> None:
+    """Make the mapping of numbers on a line reject what is below a limit."""
+
+    def boundary(self: SvmStages, positive: np.ndarray) -> Boundary:
+        training = self._training
+        row, value = positive[:1], float(training.matrix.values[positive[0], 0])
+        fit = training.solve("one_class", row, None, np.ones(1), nu=1.0)
+        fit = replace(fit, labels=np.ones(1, np.int8), alpha=np.array([1 / value]), intercept=-limit)
+        return Boundary(
+            training=training,
+            fit=fit,
+            support=positive[:0],
+            positive_scores=training.matrix.values[positive, 0] - limit,
+            span=(1, 1, 0.0, 0.0),
+            nu=np.nan,
+        )
+
+    monkeypatch.setattr(SvmStages, "map", boundary)
 
 
 def never_rejected(model: Any) -> np.ndarray:

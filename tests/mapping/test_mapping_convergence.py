@@ -7,17 +7,17 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
-from fastpu.mapping import _stages as _mapping_svm
+from fastpu.mapping import _boundaries as _mapping_svm
 from machine_cases import each_kernel
 from mapping_cases import (
     FIT_TOL,
     FITS,
     ORACLE,
     TIGHT,
-    below,
     each_fit,
     groups,
     line,
+    map_below,
     never_rejected,
     rejected_in,
 )
@@ -64,10 +64,11 @@ def test_fit_equals_the_oracle(name, seed, k, psi2):
 
 
 @each_fit
-def test_with_a_gap_the_set_is_that_of_the_hidden_positives(fit):
+def test_with_a_gap_the_set_is_that_of_the_hidden_positives(fit, monkeypatch):
     """The boundary halves its distance to P until it stands in the gap."""
     X, y = line()
-    model = fit(X, y, psi1=below(2.02), C=1e3, kernel="linear", tol=1e-6)  # such that no row lies on a boundary
+    map_below(monkeypatch, 2.02)  # such that no row lies on a boundary
+    model = fit(X, y, C=1e3, kernel="linear", tol=1e-6)
     np.testing.assert_array_equal(never_rejected(model), np.flatnonzero((X[:, 0] > 9) & (y == 0)))
     places = [-boundary.intercept / boundary.coef[0] for boundary in map(model.at, range(1, model.n_iter + 1))]
     np.testing.assert_allclose(places, [6.025, 8.025, 9.025], atol=1e-6)
@@ -107,12 +108,13 @@ def test_nu_of_the_mapping_is_at_least_one_positive():
 
 @pytest.mark.parametrize("shift", [1e3, -1e3], ids=["nothing", "everything"])
 @each_fit
-def test_a_mapping_without_strong_negatives_falls_back_to_the_lowest_few(fit, shift):
+def test_a_mapping_without_strong_negatives_falls_back_to_the_lowest_few(fit, shift, monkeypatch):
     X, y = line()
+    map_below(monkeypatch, shift)
     with pytest.warns(
         fastpu.exceptions.DegenerateModelWarning, match="called all 172 unlabelled rows the same, and the 9"
     ) as caught:
-        model = fit(X, y, psi1=below(shift), C=1e3, kernel="linear")
+        model = fit(X, y, C=1e3, kernel="linear")
     assert caught[0].filename == __file__
     assert model.used_fallback
     n_few = int(np.ceil(0.05 * (y == 0).sum()))
@@ -158,33 +160,3 @@ def test_a_warm_start_finds_what_a_cold_one_does(name, monkeypatch):
     np.testing.assert_array_equal(other.rejected_by, warm.rejected_by)
     np.testing.assert_array_equal(other.history["n_neg"], warm.history["n_neg"])
     np.testing.assert_allclose(other.decision_function(X), warm.decision_function(X), atol=FIT_TOL)
-
-
-class Ball:
-    """A one-class estimator: the ball about the mean of P whose radius is a share of the largest distance in P."""
-
-    def __init__(self, share):
-        self.share = share
-
-    def fit(self, P):
-        self.centre = P.mean(axis=0)
-        self.radius = self.share * np.linalg.norm(P - self.centre, axis=1).max()
-        return self
-
-    def decision_function(self, rows):
-        return self.radius - np.linalg.norm(rows - self.centre, axis=1)
-
-
-@pytest.mark.parametrize("fit", [fastpu.fit_smc, fastpu.fit_svmc])
-def test_the_threshold_of_an_estimator_that_covers_p_stays_where_it_is(fit):
-    X, y, _ = groups(0, k=6)
-    wide = Ball(1.5)
-    model = fit(X, y, psi1=wide, C=100)
-    scores = wide.fit(X[y == 1]).decision_function(X)
-    assert scores[y == 1].min() > 0.1
-    np.testing.assert_array_equal(model.rejected_by == 0, scores[y == 0] < 0)
-    tight = Ball(1.0).fit(X[y == 1]).decision_function(X)  # what the threshold would be if it were raised
-    assert np.count_nonzero(tight[y == 0] < 0) > np.count_nonzero(scores[y == 0] < 0)
-
-    narrow = fit(X, y, psi1=Ball(0.5), C=100)  # lowered until the farthest row of P is on the boundary
-    np.testing.assert_array_equal(narrow.rejected_by == 0, tight[y == 0] < 0)

@@ -14,7 +14,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -33,8 +33,6 @@ _SECONDS = 120 if "asan" in os.environ.get("LD_PRELOAD", "") or sys.gettrace() i
 NOT_FOR_USERS = {"SVMPath.changes", "SVMPath.knot_values", "SVMPath.train", "SVMPath.alpha_at"}
 #: Methods that boosting libraries call with what they hold: tests/boosting/test_objectives.py.
 _FOR_LIBRARIES = {"objectives.Objective.calc_ders_range", "objectives.Objective.metric"}
-#: Methods that only refuse.
-_REFUSES = {"MappingScorer.save"}
 
 
 # -- what is public ----------------------------------------------------------------------------------------------------
@@ -70,7 +68,7 @@ METHODS = [
     for name, item in CLASSES.items()
     for method, value in inspect.getmembers(item, inspect.isfunction)
     if not method.startswith("_")
-    and f"{name}.{method}" not in NOT_FOR_USERS | _FOR_LIBRARIES | _REFUSES
+    and f"{name}.{method}" not in NOT_FOR_USERS | _FOR_LIBRARIES
     and not inspect.isabstract(item)
     if not issubclass(item, tuple)
 ]
@@ -264,16 +262,6 @@ def calibrated(owner: str) -> Any:
     return quietly(instance(owner).with_probabilities, **arguments(f"{owner}.with_probabilities"))
 
 
-def user_stage(P: Any, U: Any) -> Callable[[Any], np.ndarray]:
-    centre = np.asarray(P).mean(axis=0)
-    return partial(_near, centre)
-
-
-def _near(centre: np.ndarray, rows: Any) -> np.ndarray:
-    with np.errstate(over="ignore"):
-        return 1.0 - np.abs(np.asarray(rows) - centre).sum(axis=1)
-
-
 def _fitted(name: str, **given: Any) -> Callable[[], Any]:
     return lambda: FUNCTIONS[name](**arguments(name, **given))
 
@@ -290,7 +278,6 @@ _INSTANCES: dict[str, Callable[[], Any]] = {
     "KNNGraph": _fitted("knn_graph"),
     "KernelMachine": _fitted("fit_bsvm", kernel="rbf"),
     "MappingMachine": _fitted("fit_smc", C=10.0),
-    "MappingScorer": _fitted("fit_smc", psi2=user_stage),
     "RiskNetwork": _fitted("fit_nnpu", model="mlp"),
 }
 
@@ -374,9 +361,7 @@ def bits(value: Any, *, but: tuple[str, ...] = ()) -> dict[str, Any]:
 #: What a field of a model, or an entry of its history, may hold beside finite numbers, and why.
 _MAY_BE_NAN = {
     "oob_decision_function": "a row in every bag is out of none",
-    "history['nu']": "psi2 may be no nu-SVM",
-    "MappingScorer.objective": "stages of the user's report none",
-    "MappingScorer.history": "stages of the user's report none",
+    "history['nu']": "the mapping is no nu-SVM",
     "history['eval_risk']": "there may be no set to judge by",
 }
 _MAY_BE_INFINITE = {

@@ -166,7 +166,7 @@ PARAMETERS: dict[str, Parameter] = {
     "C_pos": positive(changes=(0.02,)),
     "C_unl": positive(changes=(0.02,)),
     # -- large margins
-    "solver": choice("auto", "exact", "iadmm", silent="the minimum is the same: test_isvm_options.py"),
+    "solver": choice("exact", "iadmm", silent="the minimum is the same: test_isvm_options.py"),
     "solver_tol": share(changes=(0.5,), where={"solver": "iadmm"}),
     "check_increase": Parameter("switch", changes=(False,), where={"C": 0.1, "seed": 2}),
     "fit_ipsi.check_increase": Parameter("switch", changes=(False,), where={"C": 1.0}),
@@ -212,12 +212,6 @@ PARAMETERS: dict[str, Parameter] = {
     "validation_fraction": share(silent="nothing is held out of so few rows; tests/risk/test_risk_options.py has more"),
     # -- mapping convergence
     "nu_map": real(0, 1, open_low=True, changes=(0.9,)),
-    "psi1": Parameter(
-        "object", none=True, bad=((3, TypeError), ("svc", TypeError), (dict, TypeError)), changes=("psi1",)
-    ),
-    "psi2": Parameter(
-        "object", none=True, bad=((3, TypeError), ("svc", TypeError), (dict, TypeError)), changes=("psi2",)
-    ),
     "repair": Parameter("switch", silent="where negatives are forgotten: test_mapping_convergence.py"),
     "max_pos_reject": real(0, 1, open_high=True, none=True, changes=(0.0,)),
     "hold_out": share(none=True, changes=(0.5,)),

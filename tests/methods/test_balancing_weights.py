@@ -45,7 +45,7 @@ def test_weights_that_balance_the_groups_are_told_of_and_change_nothing(name):
     plain = FITS[name](X, y, None).decision_function(X)
     for weights in (np.where(y == 1, 7.0, 1.0), np.where(y == 1, 0.5, 0.02), (1 + 3 * y) * (np.arange(120) >= 0)):
         model, (text,) = told(name, y, weights)
-        assert text.startswith(f"{name}: sample_weight has one number for each kind of label, which changes nothing")
+        assert text.startswith(f"{name}: sample_weight is constant within each kind of label, which changes nothing")
         np.testing.assert_allclose(model.decision_function(X), plain, rtol=1e-9, atol=1e-9)
 
 

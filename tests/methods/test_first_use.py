@@ -33,11 +33,13 @@ def test_numbers_that_are_coded_upside_down_are_warned_of(codes):
 @pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")  # noise has no boundary
 def test_row_labels_in_another_order_are_warned_of():
     turned = Y[::-1]
-    with pytest.warns(LabelWarning, match=r"y has the row labels of X in another order, .* row \d+ of y is taken for"):
+    with pytest.warns(
+        LabelWarning, match=r"y and X have the same row labels in different orders, .* row \d+ of y is taken for"
+    ):
         fastpu.fit_forest(X, turned, n_trees=40, random_state=0)
-    with pytest.warns(LabelWarning, match="y has the row labels of X in another order"):
+    with pytest.warns(LabelWarning, match="y and X have the same row labels in different orders"):
         fastpu.fit_upu(X, turned, prior=0.4)
-    with pytest.warns(LabelWarning, match="y has the row labels of X in another order"):
+    with pytest.warns(LabelWarning, match="y and X have the same row labels in different orders"):
         fastpu.fit_bsvm(X, turned, C_pos=20.0, C_unl=5.0)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import fastpu
 from fastpu.common._methods import DECLARED
-from input_recipes import arguments, attempt, bits, call, problem, signature, user_stage, weights
+from input_recipes import arguments, attempt, bits, call, problem, signature, weights
 from input_table import parameter_of
 
 
@@ -31,8 +31,6 @@ def value_of(name: str, parameter: str, value: Any) -> Any:
         return call(name)
     if parameter == "graph":
         return fastpu.knn_graph(problem()[0], n_neighbors=9)
-    if parameter in {"psi1", "psi2"}:
-        return user_stage
     return _sum_kernel if value == "other" else value
 
 

@@ -66,20 +66,3 @@ def test_one_solution_of_a_path_has_no_probabilities_of_the_whole(rows):
     assert path_of_fold(path, np.arange(60), 1).calibration is None
     mapping = calibrated(fitted("fit_svmc"), rows)
     assert mapping.at(0).calibration is None
-
-
-def test_a_score_function_of_the_users():
-    """Its model is in no file, but it has a threshold and probabilities like the others."""
-    X, y = problem(600)
-
-    def fit_direction(positive, negative):
-        direction = positive.mean(axis=0) - negative.mean(axis=0)
-        return lambda rows: rows @ direction - 1.0
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # it may end early
-        model = fastpu.fit_smc(X, y, psi2=fit_direction)
-    assert type(model) is fastpu.models.MappingScorer
-    model = model.with_probabilities(prior=PRIOR, X=X, y=y).with_threshold(prior=PRIOR, X_unl=X[y == 0])
-    assert model.predict_proba(X)[y == 0, 1].mean() == pytest.approx(PRIOR, rel=1e-10)
-    assert np.mean(model.predict(X[y == 0]) == 1) == PRIOR

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from math import erf, sqrt
 
 import numpy as np
 import pytest
@@ -23,10 +22,8 @@ from fastpu.metrics import (
 )
 from fastpu.model._prior import PriorEstimate
 from helpers import rows_of
+from normal_scores import NEAR, held_by, truth_of
 from oracles import ranking as oracle
-
-NEAR = 0.012  # three standard errors of a quantile of 10,000 samples, at its steepest
-
 
 # ---- Against exact limits ----
 
@@ -90,24 +87,6 @@ def test_samples_weigh_the_labelled_rows_and_one_more_row_at_either_end(name):
 
 
 # ---- Where the truth is known: N(0, 1) of negative rows, N(apart, 1) of positive ones ----
-
-
-def beyond(cut):
-    return 0.5 - 0.5 * erf(cut / sqrt(2))
-
-
-def truth_of(apart, prior, share):
-    """Recall at this share, average precision and AUC of the whole population."""
-    cuts = np.linspace(-8, 8 + apart, 20_001)
-    recall = np.array([beyond(cut - apart) for cut in cuts])
-    flagged = prior * recall + (1 - prior) * np.array([beyond(cut) for cut in cuts])
-    precision = prior * recall / flagged
-    mean = float(np.sum((precision[1:] + precision[:-1]) / 2 * -np.diff(recall)))
-    return {"recall": float(np.interp(-share, -flagged, recall)), "mean": mean, "auc": beyond(-apart / sqrt(2))}
-
-
-def held_by(intervals, truth):
-    return np.mean([low <= truth <= high for low, high in intervals])
 
 
 @pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")
@@ -200,9 +179,7 @@ WITH_PRIOR = {
 def test_a_bound_gives_its_value_and_a_warning_with_what_it_leaves_open(name):
     rows, call = drawn_rows(), WITH_PRIOR[name]
     wide = PriorEstimate(0.1, None, np.zeros(0), (0.01, 0.2))
-    with pytest.warns(
-        EstimateWarning, match=rf"{name} depends on a prior that is estimated, as 0\.1: .* 0\.01 to 0\.2,"
-    ):
+    with pytest.warns(EstimateWarning, match=rf"{name} used the estimated prior 0\.1, but .* 0\.01 to 0\.2:"):
         assert call(rows, wide) == call(rows, 0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -224,7 +201,7 @@ def test_intervals_cover_what_is_allowed_as_well_as_the_rows(name):
 
 def test_the_curve_covers_what_is_allowed_in_its_precision_alone():
     rows, how = drawn_rows(), {"n_points": 20, "n_boot": 200, "random_state": 0}
-    with pytest.warns(EstimateWarning, match=r"precision of \d+ rows is from"):
+    with pytest.warns(EstimateWarning, match=r"precision of \d+ rows lies between"):
         wide = ranking_curve(*rows, prior=PriorEstimate(0.1, None, np.zeros(0), (0.01, 0.2)), **how)
     narrow, least, most = (ranking_curve(*rows, prior=prior, **how) for prior in (0.1, 0.01, 0.2))
     np.testing.assert_array_equal(wide.recall_interval, narrow.recall_interval)
@@ -239,7 +216,7 @@ def test_a_bound_of_nearly_0_leaves_open_that_none_is_positive():
     rows = drawn_rows()
     bound = PriorEstimate(0.05, None, np.zeros(0), (0.0, 0.1))
     for name in ("precision_at_k", "average_precision"):
-        with pytest.warns(EstimateWarning, match=r" from 0 to 0\.\d+$"):
+        with pytest.warns(EstimateWarning, match=r" lies between 0 and 0\.\d+$"):
             low, high = WITH_PRIOR[name](rows, bound, n_boot=50, random_state=0).interval
         assert low == 0 < high
 

@@ -125,7 +125,7 @@ def test_an_impossible_precision_is_told():
     ):
         assert precision_at_k(*rows_of(pos, unl), 50, prior=0.3) == 1
     with pytest.warns(
-        fastpu.exceptions.EstimateWarning, match="100 % of the labelled positives are above the cut, and 5 % of the unl"
+        fastpu.exceptions.EstimateWarning, match="The cut has 100 % of the labelled positives above it, and 5 % of the"
     ):
         assert precision_at_k(*rows_of(pos + 9, unl), 50, prior=0.3) == 1
     with pytest.warns(

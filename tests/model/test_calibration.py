@@ -13,7 +13,7 @@ from scipy.special import expit
 import fastpu
 from fastpu.exceptions import EstimateWarning
 from fastpu.model._calibration import METHODS, RIDGE, calibrate, probabilities
-from fastpu.model._scored import Scored
+from fastpu.model._group_scores import GroupScores
 from helpers import outcome, refused
 from oracles import calibration as oracle
 
@@ -22,7 +22,7 @@ LABELS = st.lists(st.integers(0, 1), min_size=2, max_size=12).filter(lambda labe
 
 
 def scored(scores, labels, weights=None):
-    return Scored(np.asarray(scores, dtype=float), np.asarray(labels), weights)
+    return GroupScores(np.asarray(scores, dtype=float), np.asarray(labels), weights)
 
 
 def normals(rng, n_pos, n_unl, prior, distance=1.5):
@@ -199,14 +199,16 @@ def test_labelled_rows_below_a_step_get_a_warning(rng):
     scores, labels, _ = normals(rng, 200, 500, 0.3, distance=0.5)
     scores[labels == 1] += 1.0  # as those of rows that the model was fitted to
     with pytest.warns(
-        EstimateWarning, match=r"of the labelled positives have probabilities below 0\.01, more than can"
+        EstimateWarning, match=r"of the labelled positives has probabilities below 0\.01, which is too many"
     ):
         ranker().with_probabilities(prior=0.3, X=scores[:, None], y=labels)
 
 
 def test_isotonic_that_misses_the_prior_gets_a_warning(rng):
     scores, labels, _ = normals(rng, 100, 300, 0.3, distance=9.0)
-    with pytest.warns(EstimateWarning, match=r"over the unlabelled rows is 0\.\d+, not 0\.7: more labelled positives"):
+    with pytest.warns(
+        EstimateWarning, match=r"over the unlabelled rows is 0\.\d+, not the prior 0\.7: too many labelled"
+    ):
         ranker().with_probabilities(prior=0.7, X=scores[:, None], y=labels, method="isotonic")
 
 
@@ -278,7 +280,7 @@ def test_bad_arguments(changes, error, text):
 
 
 def test_a_model_without_probabilities_says_how_to_get_them():
-    text = "the model has scores only: call with_probabilities(prior=..., X=..., y=...) first"
+    text = "the model has scores but no probabilities: call with_probabilities(prior=..., X=..., y=...)"
     refused(ValueError, text, ranker().predict_proba, [[1.0]])
 
 

@@ -64,7 +64,7 @@ def test_rows_of_the_same_kind_are_like_the_training_rows(model):
         assert check.unlike == ()
         assert check.scores.psi < 0.1
         assert abs(check.positive - check.positive_before) < 0.07
-        assert "No column is unlike these" in str(check)
+        assert "No column differs from these" in str(check)
         assert abs(column(check, "age").missing_before - 0.1) < 0.03
 
 
@@ -78,7 +78,7 @@ def test_lost_shifted_and_new_entries_are_told_column_by_column(model):
     assert (column(check, "shop").unseen, column(check, "zip").unseen) == (0.3, 0.1)
     assert column(check, "age").shift.p_value < 1e-6
     assert column(check, "age").shift.psi > 1
-    assert "'amount' (100% missing, 0% before)" in str(check)
+    assert "'amount' (100% missing, 0% in training)" in str(check)
     frame = check.to_frame()
     assert frame.index.tolist() == ["amount", "age", "shop", "zip", "score"]
     assert frame.loc["shop", "unseen"] == 0.3

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastpu.exceptions import DegenerateModelWarning
-from fastpu.model import _model
+from fastpu.model import _record
 from fastpu.model._fields import field_specs
 from fastpu.model._load import load
 from fastpu.model._model import Model
@@ -134,7 +134,7 @@ def test_a_field_of_a_kind_that_no_file_holds_is_refused():
 
 
 def test_nobody_takes_the_name_of_a_class_of_fastpu(monkeypatch):
-    monkeypatch.setattr(_model, "MODEL_CLASSES", {})
+    monkeypatch.setattr(_record, "MODEL_CLASSES", {})
     type("Own", (Model,), {"__module__": "fastpu.own"})
     with pytest.raises(TypeError, match=r"there is a model class Own in fastpu\.own already"):
         type("Own", (Model,), {"__module__": "elsewhere"})

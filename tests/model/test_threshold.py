@@ -125,11 +125,11 @@ def test_prior_cuts_at_midpoints_and_beyond_the_ends():
         (
             np.arange(100.0),
             0.001,
-            "calls 0 of 100 unlabelled rows positive: by that prior 0.1 of these rows are positive",
+            "calls 0 of 100 unlabelled rows positive: by that prior only 0.1 of these rows would be",
         ),
         (np.arange(100.0), 0.998, "calls 100 of 100 unlabelled rows positive: by that prior all but 0.2 of these rows"),
         (np.zeros(100), 0.3, "calls 0 of 100 unlabelled rows positive: the scores have too few distinct values"),
-        (np.append(np.zeros(99), -1.0), 0.004, "by that prior 0.4 of these rows are positive, which is rounded"),
+        (np.append(np.zeros(99), -1.0), 0.004, "by that prior only 0.4 of these rows would be positive, rounded to 0"),
     ],
 )
 def test_a_threshold_that_calls_no_row_or_all_says_why(scores, prior, reason):

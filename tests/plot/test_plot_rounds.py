@@ -147,7 +147,7 @@ def test_models_without_label_changes_are_refused(rows):
     for model in (fastpu.fit_bsvm(X, y, C_pos=2.0, C_unl=1.0), 3, {"history": 3}):
         refused(
             TypeError,
-            "model must be a LinearMachine, MappingMachine or MappingScorer",
+            "model must be a LinearMachine or MappingMachine",
             fastpu.plot.label_changes,
             model,
         )

@@ -13,7 +13,7 @@ from fastpu.metrics import pu_auc
 from fastpu.priors import PriorEstimate, bbe, km2, sensitivity
 from fastpu.priors._kernel import from_hull, kernel_factor, mixture_share
 from fastpu.priors._likelihood import best_bin
-from fastpu.priors._rows import Sample, folds_of
+from fastpu.priors._sample import Sample
 from helpers import refused
 from oracles import priors as oracle
 
@@ -96,13 +96,13 @@ def test_groups_that_are_alike_have_a_prior_near_1():
 
 def test_km2_says_that_groups_that_are_alike_give_noise():
     X = np.random.default_rng(0).normal(size=(600, 2))
-    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"km2: the groups cannot be told apart"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"km2: the estimate is made of noise"):
         km2(X, np.arange(600) % 3 == 0, random_state=0)
     X[:200] += 3.0
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         km2(X, np.arange(600) < 200, random_state=0)
-    assert not any("cannot be told apart" in str(one.message) for one in told)
+    assert not any("made of noise" in str(one.message) for one in told)
 
 
 @each_method
@@ -124,7 +124,7 @@ def test_the_spread_of_the_bootstrap_is_that_of_the_estimate(method):
 
 def test_repeated_rows_share_a_fold():
     sample = Sample(np.array([0, 0, 1, 2, 2, 2]), np.array([5, 6, 6, 7]))
-    pos, unl, n_folds = folds_of(sample, np.random.default_rng(0))
+    pos, unl, n_folds = sample.folds(np.random.default_rng(0))
     assert n_folds == 3
     assert len({*pos[:2]}) == len({*pos[3:]}) == len({*unl[1:3]}) == 1
     assert set(pos) == set(unl) == {0, 1, 2}
@@ -159,7 +159,7 @@ def test_km2_takes_the_steps_that_data_of_many_dimensions_need():
 def test_an_estimate_that_nothing_speaks_against_is_told_and_can_be_a_prior():
     X, y = np.ones((60, 2)), np.arange(60) % 2
     for rows, labels in ((X, y), (X, np.arange(60) < 10), (X[:4], y[:4])):
-        text = r"^bbe: no share is contradicted by the data, and the largest, 0.99, is returned: the gr"
+        text = r"^bbe: the data contradict no share, and the largest, 0.99, is returned: either labelled"
         with pytest.warns(fastpu.exceptions.EstimateWarning, match=text) as told:
             found = bbe(rows, labels, n_boot=3, random_state=0)
         assert len(told) == 1  # of the rows, not of the samples
@@ -169,9 +169,9 @@ def test_an_estimate_that_nothing_speaks_against_is_told_and_can_be_a_prior():
 
 
 def test_km2_of_rows_that_are_all_alike_can_be_a_prior():
-    with pytest.warns(fastpu.exceptions.EstimateWarning, match="km2: the groups cannot be told apart"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match="km2: the estimate is made of noise"):
         assert 0.9 < km2(np.ones((60, 2)), np.arange(60) % 2, random_state=0).value < 1
-    with pytest.warns(fastpu.exceptions.EstimateWarning, match="km2: the groups cannot be told apart"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match="km2: the estimate is made of noise"):
         assert 0.9 < km2(np.full((59, 2), 0.1, np.float32), np.arange(59) < 20, random_state=0).value < 1
 
 

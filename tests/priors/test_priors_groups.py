@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastpu.priors import bbe
-from fastpu.priors._rows import Sample, folds_of
+from fastpu.priors._sample import GroupedSample
 
 
 def customers(seed, n=200, rows=8):
@@ -30,10 +30,10 @@ def test_an_estimate_by_groups_is_that_of_customers():
 
 def test_folds_and_samples_keep_groups_together():
     _, y, customer = customers(0, n=40)
-    sample = Sample(np.flatnonzero(y), np.flatnonzero(~y), customer.astype(np.int32))
+    sample = GroupedSample(np.flatnonzero(y), np.flatnonzero(~y), customer.astype(np.int32))
     rng = np.random.default_rng(0)
     for drawn in (sample, sample.redrawn(rng), sample.redrawn(rng)):
-        pos, unl, n_folds = folds_of(drawn, rng)
+        pos, unl, n_folds = drawn.folds(rng)
         fold, own = np.concatenate([pos, unl]), customer[np.concatenate([drawn.pos, drawn.unl])]
         assert n_folds > 1
         for one in np.unique(own):

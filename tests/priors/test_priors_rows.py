@@ -130,12 +130,12 @@ def test_what_cannot_be_scores_is_refused():
     X, y, _ = claims(n=100)
     scores = X["a"].to_numpy()
     for estimate in (bbe, km2):
-        refused(TypeError, "X must be None where scores of the rows are given", estimate, X, y, scores=scores)
-        refused(TypeError, "X must be rows, got None; without rows pass their scores", estimate, None, y)
+        refused(TypeError, "X must be None if scores are passed", estimate, X, y, scores=scores)
+        refused(TypeError, "X must be rows, got None; without rows, pass scores", estimate, None, y)
         refused(ValueError, "y must have one entry per row", estimate, None, y[1:], scores=scores)
         text = "an out-of-bag score is NaN where every bag has the row"
         refused(ValueError, text, estimate, None, y, scores=np.append(np.nan, scores[1:]))
-    refused(TypeError, "fit must be None where scores", bbe, None, y, scores=scores, fit=shallow)
+    refused(TypeError, "fit must be None if scores", bbe, None, y, scores=scores, fit=shallow)
 
 
 def test_km2_says_what_there_is_for_rows_without_distances():
@@ -176,19 +176,19 @@ def test_scar_finds_the_category_and_the_gap_that_labels_depend_on():
 
 
 def test_the_difference_of_categories_has_the_level_of_its_permutations():
-    from fastpu.priors._scar import _difference_of_categories
+    from fastpu.priors._two_samples import difference_of_categories
 
     rng = np.random.default_rng(0)
     p_values = []
     for _ in range(300):
         pos, unl = (rng.choice(4, n, p=[0.4, 0.3, 0.2, 0.1]).astype(float) for n in (30, 60))
-        difference, place, p = _difference_of_categories(pos, unl, 1.0, 99, rng)
+        difference, place, p = difference_of_categories(pos, unl, 1.0, 99, rng)
         assert difference == pytest.approx(np.mean(pos == place) - np.mean(unl == place))
         assert all(abs(np.mean(pos == other) - np.mean(unl == other)) <= abs(difference) + 1e-12 for other in range(4))
         p_values.append(p)
     assert 0.02 < np.mean(np.array(p_values) <= 0.05) < 0.09
-    assert np.isnan(_difference_of_categories(pos[:9], unl, 1.0, 9, rng)).all()
-    assert _difference_of_categories(np.ones(20), np.ones(30), 1.0, 9, rng)[2] == 1.0
+    assert np.isnan(difference_of_categories(pos[:9], unl, 1.0, 9, rng)).all()
+    assert difference_of_categories(np.ones(20), np.ones(30), 1.0, 9, rng)[2] == 1.0
 
 
 def test_scar_hands_frames_to_fit_without_the_column():
@@ -213,7 +213,7 @@ def test_scar_hands_frames_to_fit_without_the_column():
 def test_an_estimate_from_a_column_that_knows_the_labels_is_told_of_once(estimate, columns):
     X, y, _ = claims(n=600)
     X["leak"] = y + 0.1 * np.random.default_rng(0).random(600)
-    text = f"{estimate.__name__}: scores of held-out rows tell labelled from unlabelled rows nearly perfectly"
+    text = f"{estimate.__name__}: held-out scores separate labelled from unlabelled rows nearly perfectly"
     by_scores = estimate is km2 and len(columns) > 2
     given = {"X": None, "scores": X["leak"].to_numpy()} if by_scores else {"X": X[columns]}
     with pytest.warns(EstimateWarning, match=text) as told:

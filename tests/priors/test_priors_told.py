@@ -17,9 +17,9 @@ import fastpu
 import fastpu.estimators
 from fastpu.data._validate import check_matrix
 from fastpu.metrics import pu_auc
-from fastpu.priors import PriorEstimate, _estimates, _likelihood, bbe, km2
+from fastpu.priors import PriorEstimate, _km2, _likelihood, bbe, km2
 from fastpu.priors._likelihood import Likelihood, best_bin, best_of, score_share, share_likelihoods
-from fastpu.priors._rows import on_one_scale, row_keys
+from fastpu.priors._scaling import on_one_scale, row_keys
 from helpers import rows_of
 from oracles import priors as oracle
 from test_priors import draw, each_method
@@ -208,7 +208,7 @@ def test_estimates_of_classes_that_overlap_are_told_to_be_upper_bounds(method):
     X, y, truth = overlapping(0, 0.02)
     with pytest.warns(
         fastpu.exceptions.EstimateWarning,
-        match=rf"^{method.__name__}: (the data give an upper bound of 0|the estimate)",
+        match=rf"^{method.__name__}: (the data give only an upper bound of 0|the estimate)",
     ) as told:
         found = method(X, y, random_state=0)
     assert len(told) == 1
@@ -222,8 +222,8 @@ def test_an_estimate_a_little_outside_of_what_is_allowed_is_told(allowed, monkey
     X, y, _ = draw(0, n_pos=200, n_unl=300, apart=4.0)
     value = km2(X, y, random_state=0).value
     share = _likelihood.ScoreShare(value, *(value * np.array(allowed)))
-    monkeypatch.setattr(_estimates, "_allowed", lambda *_: share)
-    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"^km2: the estimate 0\.\d+ is outside of 0\.\d+ to"):
+    monkeypatch.setattr(_km2, "_allowed", lambda *_: share)
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"^km2: the estimate 0\.\d+ lies outside of the range"):
         km2(X, y, random_state=0)
 
 
@@ -318,16 +318,14 @@ def test_pu_auc_tells_what_an_estimated_prior_leaves_open():
     rng = np.random.default_rng(0)
     pos, unl = rng.normal(1.5, 1, 200), rng.normal(0, 1, 2000) + 1.5 * (rng.random(2000) < 0.05)
     wide = PriorEstimate(0.15, None, np.zeros(0), (0.01, 0.25))
-    with pytest.warns(
-        fastpu.exceptions.EstimateWarning, match=r"pu_auc depends on a prior that is estimated, as 0\.15"
-    ):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"pu_auc used the estimated prior 0\.15"):
         assert pu_auc(*rows_of(pos, unl), prior=wide) == pu_auc(*rows_of(pos, unl), prior=0.15)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         narrow = PriorEstimate(0.05, None, np.zeros(0), (0.04, 0.06))
         assert pu_auc(*rows_of(pos, unl), prior=narrow) == pu_auc(*rows_of(pos, unl), prior=0.05)
         assert pu_auc(*rows_of(pos, unl), prior=narrow, scenario="single_set") == pu_auc(*rows_of(pos, unl), prior=0.05)
-    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"the AUC is from 0\.\d+ to 1$"):
+    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"the AUC lies between 0\.\d+ and 1$"):
         pu_auc(*rows_of(pos, unl), prior=PriorEstimate(0.15, None, np.zeros(0), (0.0, 1.0)))
 
 

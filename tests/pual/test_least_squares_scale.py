@@ -201,7 +201,7 @@ def test_many_columns_of_any_size_are_solved_by_steps(monkeypatch):
     X, y = pu_rows(80, 6)
     signs, large = np.where(y == 1, 1, -1), X * 10.0 ** np.array([-8, 8, 0, 3, -3, 5])
     expected = ls_auc_scores(large, signs, lam=1e-3).astype(float)
-    monkeypatch.setattr("fastpu.baselines.ls_auc._MOST_DIRECT", 2)
+    monkeypatch.setattr("fastpu.baselines._rank_models._MOST_DIRECT", 2)
     for form in FORMS.values():
         model = fastpu.baselines.fit_ls_auc(form(large), signs)
         assert model.status == "tol"

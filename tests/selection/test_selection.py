@@ -274,7 +274,7 @@ def test_the_result_is_frozen_typed_and_pickles(data):
     found = fastpu.select(fastpu.fit_bsvm, X, y, [{"C_pos": [1], "C_unl": [0.1]}, {"C_pos": [2.0], "C_unl": [0.2],
                           "kernel": ["rbf"]}], random_state=0)  # fmt: skip
     assert isinstance(found, fastpu.models.Selection)
-    frame = pd.DataFrame(dict(found.table))
+    frame = found.to_frame()
     assert found.table["param_kernel"].tolist() == [None, "rbf"]
     assert list(frame.columns) == ["param_C_pos", "param_C_unl", "param_kernel", "score", "fold_0", "fold_1", "fold_2",
                                    "fold_3", "status", "message", "seconds", "stage"]  # fmt: skip

@@ -259,4 +259,4 @@ def test_neighbours_solutions_save_steps(data):
 
 
 def _steps(fits):
-    return sum(fit.solved.n_steps for of_fold in fits for fit in of_fold)
+    return sum(fit.solved.end.n_steps for of_fold in fits for fit in of_fold)

@@ -13,7 +13,7 @@ import pytest
 import fastpu
 from fastpu.common._methods import DECLARED, function_of
 from fastpu.common._sharing import marked, shared_parameters, shares_together
-from fastpu.selection._grid import Arguments, Grid, Move
+from fastpu.selection._grid import FitSignature, Grid, MovedPoint
 from fastpu.selection._trials import make_lines
 from helpers import refused
 from selection_cases import Recorder, Sharing, Shifted, peak, pu_data, without_seconds
@@ -368,13 +368,13 @@ def test_which_parameters_move_and_how():
     values = {"real": (1, 10), "count": (5, 50), "free": (1, 2.5), "name": ("a", "b"), "fixed": (3.0, 3.0),
               "flag": (True, False)}  # fmt: skip
     point = {"real": 10, "count": 5, "free": 0.0, "name": "a", "fixed": 3.0, "flag": True}
-    start = Move.at(point, values, Arguments.of(fit))
+    start = MovedPoint.at(point, values, FitSignature.of(fit))
     assert start.steps == {"real": (0, 0), "count": None, "free": (0, 0)}
     around = [move.params() for move in start.neighbors()]
     assert all(list(params) == list(values) for params in around)
     assert [(p["real"], p["count"], p["free"]) for p in around] == [(11, 5, 0), (9, 5, 0), (10, 6, 0), (10, 4, 0)]
     assert all(isinstance(p["count"], int) and isinstance(p["real"], float) for p in around)
-    large = Move({"count": 200}, {"count": None})
+    large = MovedPoint({"count": 200}, {"count": None})
     assert [move.params()["count"] for move in large.neighbors()] == [220, 180]
 
 
@@ -382,7 +382,7 @@ def test_which_parameters_move_and_how():
 def test_no_real_parameter_of_a_method_moves_as_a_whole_number(method):
     fit = function_of(method)
     point = {p.name: 1 for p in inspect.signature(fit).parameters.values() if isinstance(p.default, float)}
-    start = Move.at(point, dict.fromkeys(point, (1, 2)), Arguments.of(fit))
+    start = MovedPoint.at(point, dict.fromkeys(point, (1, 2)), FitSignature.of(fit))
     assert start.steps == dict.fromkeys(point, (0, 0))
 
 
@@ -465,7 +465,7 @@ def test_a_fit_without_a_signature_takes_any_name():
     class Opaque(Recorder):
         __signature__ = 3
 
-    arguments = Arguments.of(Opaque())
+    arguments = FitSignature.of(Opaque())
     arguments.check("whatever", "grid")
     assert not arguments.takes("whatever")
 

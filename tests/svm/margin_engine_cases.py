@@ -49,12 +49,35 @@ def make_engine(X: Any, *, dtype=np.float64, sparse=False, n_threads=1) -> _core
     return _core.LargeMarginEngine(native(X, dtype=dtype, sparse=sparse), n_threads=n_threads)
 
 
-def solve(engine: _core.LargeMarginEngine, problem: oracle.Problem, **options: Any) -> dict[str, Any]:
+#: What a solution says, by name.
+SAID = (
+    "coef", "intercept", "intercept_low", "intercept_high", "objective", "gap", "beta", "decision", "n_iter", "status",
+    "method",
+)  # fmt: skip
+
+
+def solve(
+    engine: _core.LargeMarginEngine,
+    problem: oracle.Problem,
+    *,
+    start: dict[str, Any] | None = None,
+    callback: Any = None,
+    n_threads: int = 1,
+    **options: Any,
+) -> dict[str, Any]:
+    """The solution by names, with the margins; `start` is what an earlier call returned."""
     slopes = problem.s.astype(np.uint8) if problem.s.any() else None
-    start, callback = (options.pop(name, None) for name in ("start", "callback"))
-    given = (problem.y.astype(np.int8), problem.c, slopes, start)
-    [result] = engine.solve_each([given], _core.MarginOptions(**options), callback)
-    return {**result, "margins": problem.y * result["decision"]}
+    solution = engine.solve(
+        problem.y.astype(np.int8),
+        problem.c,
+        slopes,
+        None if start is None else start["solution"],
+        _core.MarginOptions(**options),
+        callback,
+        n_threads=n_threads,
+    )
+    said = {name: getattr(solution, name) for name in SAID}
+    return {**said, "solution": solution, "margins": problem.y * said["decision"]}
 
 
 def certify(problem: oracle.Problem, result: dict[str, Any], *, tol: float = 1e-9) -> None:

@@ -213,11 +213,18 @@ def make_engine(
     )
 
 
+#: What a solution says, by name.
+SAID = (
+    "alpha", "intercept", "margin", "objective", "gap", "lowest_inside", "violation", "n_steps", "status", "decision",
+)  # fmt: skip
+ROUNDS = ("n_steps", "objective", "violation", "n_active")
+
+
 def solve(engine, problem: oracle.Problem, *, rows=None, start=None, tol=1e-10, max_iter=10**6, callback=None):
     """Run the engine on an oracle's problem; rows are those of the engine that it is about."""
     labels = None if problem.kind == "one_class" else problem.y.astype(np.int8)
     rows = np.arange(len(problem.y)) if rows is None else np.asarray(rows)
-    result = engine.solve(
+    solution = engine.solve(
         problem.kind,
         rows.astype(np.int64),
         labels,
@@ -227,7 +234,9 @@ def solve(engine, problem: oracle.Problem, *, rows=None, start=None, tol=1e-10, 
         options=_core.SmoOptions(tol=tol, max_steps=max_iter),
         callback=callback,
     )
-    return {"problem": problem.kind, **result}
+    said = {name: getattr(solution, name) for name in SAID}
+    history = {name: getattr(solution.rounds, name) for name in ROUNDS}
+    return {"problem": problem.kind, **said, "history": history}
 
 
 def problem_of(kind: str, rows: Rows, K: np.ndarray, *, c=1.0, nu: float | None = None) -> oracle.Problem:

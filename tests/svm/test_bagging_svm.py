@@ -126,7 +126,7 @@ def test_large_bags_have_a_common_start_which_changes_nothing_but_the_time(kerne
     models.append(fastpu.fit_bagging_svm(X, y, n_threads=1, callback=lambda info: False, **options))
     assert len({model_bits(model, X) for model in models}) == 1
     tight = fastpu.fit_bagging_svm(X, y, tol=1e-7, **options)
-    monkeypatch.setattr("fastpu.svm.bagging_svm._SHARING_BAGS", 7)
+    monkeypatch.setattr("fastpu.svm._bag_fits._SHARING_BAGS", 7)
     assert models[0].history["n_steps"].sum() < fastpu.fit_bagging_svm(X, y, **options).history["n_steps"].sum()
     cold = fastpu.fit_bagging_svm(X, y, tol=1e-7, **options)
     assert max(tight.violation, cold.violation) <= 1e-7

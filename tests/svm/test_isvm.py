@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -111,15 +113,14 @@ def test_it_is_never_evaluated_without_negatives(monkeypatch):
         def __init__(self, data, **options):
             pass
 
-        def solve_each(self, problems, options):
-            [(labels, costs, _, _)] = problems
+        def solve(self, labels, costs, slopes, start, options, callback, *, n_threads):
             assert np.isfinite(costs).all()
             coef = np.full(X.shape[1], 0.5)
             scores = np.full(len(labels), 1.5)
-            return [{
-                "coef": coef, "intercept": 9.0, "intercept_low": 9.0, "intercept_high": 9.0, "objective": 2.0,
-                "gap": 0.0, "decision": scores, "n_iter": 1, "status": "gap", "method": "exact",
-            }]  # fmt: skip
+            return SimpleNamespace(
+                coef=coef, intercept=9.0, intercept_low=9.0, intercept_high=9.0, objective=2.0,
+                gap=0.0, decision=scores, n_iter=1, status="gap", method="exact",
+            )  # fmt: skip
 
     monkeypatch.setattr("fastpu._core.LargeMarginEngine", AllPositive)
     for fit in (fit_isvm, FITS["ipsi"]):

@@ -13,8 +13,9 @@ from scipy.special import expit
 
 import fastpu
 from fastpu.data._validate import check_matrix
-from fastpu.svm import _margin_fit
-from fastpu.svm._margin_fit import default_cost, largest_share
+from fastpu.svm import _positive_share
+from fastpu.svm._default_cost import default_cost
+from fastpu.svm._positive_share import largest_share
 from helpers import refused
 from isvm_cases import each_iteration
 
@@ -149,7 +150,7 @@ def test_the_largest_share_of_many_rows_is_nearly_that_of_all_thresholds(monkeyp
     is_labelled = rng.random(30_000) < 0.2
     scores = rng.normal(size=30_000) + 2 * (is_labelled | (rng.random(30_000) < 0.1))
     few = largest_share(scores, is_labelled, 3)
-    monkeypatch.setattr(_margin_fit, "_MOST_THRESHOLDS", 10**6)
+    monkeypatch.setattr(_positive_share, "_MOST_THRESHOLDS", 10**6)
     every = largest_share(scores, is_labelled, 3)
     assert every <= few < 1.02 * every
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
 import fastpu
+from fastpu.svm._margin_problem import MarginSolver
 from helpers import refused
 from isvm_cases import FIT_TOL, each_fit, each_iteration, pu_rows, quiet, stepped
 from method_recipes import model_bits
@@ -59,6 +62,62 @@ def test_an_error_in_one_of_many_fits_comes_through(data):
     X, y = data
     with pytest.raises(ValueError, match="C must be at most 1e.100, .* got 1e.101"):
         fastpu.fit_isvm(X, y, C=[1.0, 1e101, 2.0], n_threads=2)
+
+
+# -- many costs --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def larger():
+    """Rows with so many entries that several values of C are fitted in threads."""
+    X, y, _ = pu_rows(700, 8, seed=4)
+    return X, y
+
+
+@quiet
+@each_fit
+def test_many_costs_in_threads_give_the_models_that_each_gives_alone(fit, larger):
+    X, y = larger
+    costs = np.geomspace(0.01, 100, 20)
+    alone = [model_bits(fit(X, y, C=cost, n_threads=1)) for cost in costs]
+    for n_threads in (1, 2, 5):
+        assert [model_bits(model) for model in fit(X, y, C=costs, n_threads=n_threads)] == alone
+
+
+@quiet
+@pytest.mark.parametrize("n_given", [0, 1])
+def test_fewer_threads_than_were_asked_for_give_the_same_models(n_given, larger, monkeypatch):
+    X, y = larger
+    costs = np.geomspace(0.01, 100, 12)
+    expected = [model_bits(model) for model in fastpu.fit_isvm(X, y, C=costs, n_threads=1)]
+    start, started = threading.Thread.start, []
+
+    def refusing(self):
+        if len(started) == n_given:
+            raise RuntimeError("can't start new thread")
+        started.append(self)
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", refusing)
+    assert [model_bits(model) for model in fastpu.fit_isvm(X, y, C=costs, n_threads=3)] == expected
+    assert len(started) == n_given
+
+
+@each_fit
+def test_an_error_in_one_of_the_threads_ends_the_others(fit, larger, monkeypatch):
+    X, y = larger
+    solve = MarginSolver.solve
+
+    def failing(self, problem, slopes, start):
+        if problem.costs.max() > 1e4 / len(y):
+            raise ValueError("this one")
+        return solve(self, problem, slopes, start)
+
+    monkeypatch.setattr(MarginSolver, "solve", failing)
+    n_before = threading.active_count()
+    with pytest.raises(ValueError, match="this one"):
+        fit(X, y, C=[1.0, 1e6, *np.full(20, 1e3)], n_threads=3, callback=None)
+    assert threading.active_count() == n_before
 
 
 # -- callbacks ---------------------------------------------------------------------------------------------------------

@@ -104,15 +104,15 @@ def test_short_sparse_rows_of_more_values_than_a_cache_holds_are_taken_in_groups
     X = sp.csr_matrix(rng.random((36_000, 400), dtype=np.float32) < 0.15, dtype=np.float64)
     y = np.where(X @ (np.arange(400) < 20) + rng.normal(size=36_000) > 3, 1, -1).astype(np.int8)
     cost = 1e-4
-    given = (y, np.full(y.size, cost), None, None)
-    [result] = _core.LargeMarginEngine(CsrMatrix.of(X), n_threads=1).solve_each([given], _core.MarginOptions())
-    beta, coef = result["beta"], result["coef"]
-    assert result["method"] == "coordinate_descent"
+    engine = _core.LargeMarginEngine(CsrMatrix.of(X), n_threads=1)
+    result = engine.solve(y, np.full(y.size, cost), None, None, _core.MarginOptions(), None, n_threads=1)
+    beta, coef = result.beta, result.coef
+    assert result.method == "coordinate_descent"
     assert beta.min() >= 0
     assert beta.max() <= cost * (1 + 1e-12)
     np.testing.assert_allclose(y @ beta, 0, atol=1e-9)
     np.testing.assert_allclose(X.T @ (y * beta), coef, atol=1e-9)
-    half_norm, losses = coef @ coef / 2, np.maximum(1 - y * (X @ coef + result["intercept"]), 0)
+    half_norm, losses = coef @ coef / 2, np.maximum(1 - y * (X @ coef + result.intercept), 0)
     assert half_norm + cost * losses.sum() == pytest.approx(beta.sum() - half_norm, rel=1e-7)
 
 

@@ -74,9 +74,10 @@ def test_rows_near_the_margin_give_the_solution_of_all(C, kind):
     if (flipped < 0).any():
         next_one = oracle.Problem(problem.X, flipped, problem.c, problem.s)
         same(solve(engine, next_one, start=by_all), solve(engine, next_one, max_iter=ALL_ROWS))
-    for decision in (-by_all["decision"], np.zeros(len(flipped)), np.full(len(flipped), np.nan)):
-        start = {"beta": by_all["beta"], "intercept": 0.0, "decision": decision}
-        same(solve(engine, problem, start=start), by_all)
+    # The scores of the first have the other sign, those of the second are one number.
+    for labels in (-problem.y, np.ones(len(flipped))):
+        no_guess = solve(engine, oracle.Problem(problem.X, labels, problem.c, problem.s))
+        same(solve(engine, problem, start=no_guess), by_all)
 
 
 def test_most_steps_are_those_of_few_rows():

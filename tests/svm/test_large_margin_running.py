@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
-from fastpu import _core
 from helpers import refused
 from margin_engine_cases import case, certify, make_engine, problem_of, solve
 from oracles import large_margin as oracle
@@ -29,23 +31,36 @@ def many() -> oracle.Problem:
 # -- the same bits -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_problems", [1, 5])
-def test_problems_that_are_solved_together_are_those_that_are_solved_alone(n_problems, many):
-    slopes = many.s.astype(np.uint8)
-    for n_threads in (1, 3):
-        engine = make_engine(many.X, n_threads=n_threads)
-        start = solve(engine, many, tol=1e-6)
-        problems = [
-            (many.y.astype(np.int8), many.c * 2.0**k, slopes, start if k % 2 else None) for k in range(n_problems)
-        ]
-        options = _core.MarginOptions(tol=1e-6)
-        together = engine.solve_each(problems, options)
-        alone = [engine.solve_each([problem], options)[0] for problem in problems]
-        assert [bits(found) for found in together] == [bits(found) for found in alone]
-        bad = [*problems, (np.zeros(6_000, np.int8), *problems[0][1:])]
-        words = "label of row 0 must be 1 or -1, got 0"
-        refused(ValueError, words, engine.solve_each, bad, options)
-        assert engine.solve_each([], options) == []
+def test_threads_of_the_caller_get_the_solutions_that_one_thread_gets(many):
+    engine = make_engine(many.X)
+    start = solve(engine, many, tol=1e-6)
+    problems = [oracle.Problem(many.X, many.y, many.c * 2.0**k, many.s) for k in range(5)]
+
+    def solved(k, n_threads):
+        return bits(solve(engine, problems[k], start=start if k % 2 else None, tol=1e-6, n_threads=n_threads))
+
+    alone = [solved(k, 1) for k in range(5)]
+    assert [solved(k, 3) for k in range(5)] == alone
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(solved, range(5), [1] * 5)) == alone
+
+
+def test_another_thread_can_end_it(many):
+    """Which `fit_isvm` does where one of several fits fails or is interrupted."""
+    engine = make_engine(many.X)
+    seen = threading.Event()
+
+    def stop():
+        seen.wait()
+        engine.stop()
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    with pytest.raises(RuntimeError, match="the solver was stopped by another thread"):
+        solve(engine, many, solver="iadmm", tol=1e-14, max_iter=10**9, callback=lambda *_: seen.set())
+    thread.join()
+    with pytest.raises(RuntimeError, match="stopped"):
+        solve(engine, many)
 
 
 # -- starts ------------------------------------------------------------------------------------------------------------
@@ -101,8 +116,5 @@ def test_bad_arguments_are_named():
     for tol in (1.0, -1e-9, np.nan):
         attempt(ValueError, "tol must be between 0 and 1, got", tol=tol)
     attempt(ValueError, "solver has no value 'newton'", solver="newton")
-    attempt(KeyError, "beta", start={})
-    attempt(ValueError, "beta of start must be a 1-D array", start={"beta": np.zeros(3), "intercept": 0.0})
-    attempt(
-        ValueError, "beta of start of row 3 must be finite", start={"beta": with_value(c, np.nan), "intercept": 0.0}
-    )
+    other = solve(make_engine(rows.X[:3]), oracle.Problem(rows.X[:3], y[:3], c[:3], s[:3]))
+    attempt(ValueError, "start must be of the same rows", start=other)

@@ -22,8 +22,9 @@ namespace py = pybind11;
 
 // The team that a call computes with. On Python's main thread, the only one that runs signal handlers, it checks for
 // signals every 50 ms. Its level is the one that the environment variable FASTPU_ISA names, and without it the best
-// one; raises ValueError for a name that is no level of this machine. Must be called with the GIL held.
-Team team_of_call(int n_threads);
+// one; raises ValueError for a name that is no level of this machine. Must be called with the GIL held. `poll` is
+// called as well wherever the team checks for signals, on any thread and without the GIL.
+Team team_of_call(int n_threads, Team::Poll poll = {});
 
 // A C-contiguous array of exactly this type.
 template <class T>

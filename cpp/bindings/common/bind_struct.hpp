@@ -138,17 +138,6 @@ py::class_<Fields<Result>> bind_result(const py::module_& module, const char* na
   return bound;
 }
 
-// A result as a dict.
-template <class Result>
-py::dict to_dict(Result result) {
-  Fields<Result> fields{{std::move(result)}};
-  py::dict out;
-  for_fields<Result>([&]<std::size_t k>(const std::string& field, Place<k>) {
-    out[field.c_str()] = to_python(std::get<k>(fields.values()));
-  });
-  return out;
-}
-
 // A function that calls Python with what a round or a step came to, and returns whether the fit is to end; empty for
 // None. `callback` must outlive it.
 template <class Round>
@@ -158,19 +147,6 @@ std::function<bool(const Round&)> callback_of(const py::object& callback) {
     const py::gil_scoped_acquire gil;
     return std::apply(callback, Fields<Round>{{round}}.values()).template cast<bool>();
   };
-}
-
-// Records as a dict of arrays, one for each field.
-template <class Record>
-py::dict to_columns(const std::vector<Record>& records) {
-  py::dict out;
-  for_fields<Record>([&]<std::size_t k>(const std::string& field, Place<k>) {
-    std::vector<std::remove_cvref_t<decltype(std::get<k>(std::declval<Fields<Record>&>().values()))>> column;
-    column.reserve(records.size());
-    for (const Record& record : records) column.push_back(std::get<k>(Fields<Record>{{record}}.values()));
-    out[field.c_str()] = to_python(column);
-  });
-  return out;
 }
 
 }  // namespace fastpu

@@ -1,5 +1,6 @@
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "common/arguments.hpp"
 
@@ -40,7 +41,18 @@ Isa isa_of_call() {
 
 }  // namespace
 
-Team team_of_call(int n_threads) { return Team(n_threads, interrupt_poll(), isa_of_call()); }
+Team team_of_call(int n_threads, Team::Poll poll) {
+  Team::Poll signals = interrupt_poll();
+  if (!poll) return Team(n_threads, std::move(signals), isa_of_call());
+  if (!signals) return Team(n_threads, std::move(poll), isa_of_call());
+  return Team(
+      n_threads,
+      [poll = std::move(poll), signals = std::move(signals)] {
+        poll();
+        signals();
+      },
+      isa_of_call());
+}
 
 void bind_isa(py::module_& module) { module.def("isa_levels", &isa_levels); }
 

@@ -1,11 +1,9 @@
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
-#include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
-#include <utility>
-#include <vector>
+#include <stdexcept>
 
 #include "common/arguments.hpp"
 #include "common/bind_struct.hpp"
@@ -23,67 +21,54 @@ FASTPU_FIELDS(MarginResult, coef, intercept, intercept_low, intercept_high, obje
 
 namespace {
 
-// A sub-problem as Python passes it: labels, costs, slopes or None, and the solution to start from or None.
-struct ProblemArguments {
-  ProblemArguments(const std::array<py::object, 4>& given, index_t n) {
-    const auto& [labels, costs, slopes, from] = given;
-    problem.labels = view_1d<std::int8_t>(labels, "labels", n);
-    problem.costs = view_1d<double>(costs, "costs", n);
-    problem.slopes = view_or_null<std::uint8_t>(slopes, "slopes", n);
-    if (from.is_none()) return;
-    start.emplace().beta = view_1d<double>(from["beta"], "beta of start", n);
-    if (from.contains("decision")) start->decision = view_1d<double>(from["decision"], "decision of start", n);
-  }
-
-  MarginProblem problem;
-  std::optional<MarginStart> start;
-};
-
 class PyMarginEngine {
  public:
-  PyMarginEngine(const py::object& data, int n_threads) : n_threads_(n_threads) {
+  PyMarginEngine(const py::object& data, int n_threads) {
     const RowsView view = view_matrix(data);
-    Team team = team_of_call(n_threads_);
+    Team team = team_of_call(n_threads);
     const py::gil_scoped_release nogil;
     engine_ = std::make_unique<LargeMarginEngine>(view, team);
   }
 
-  // Solves several problems with one thread each: the loops of a small problem are too short for several threads.
-  py::list solve_each(const std::vector<std::array<py::object, 4>>& problems, const MarginOptions& options,
-                      const py::object& callback) const {
-    std::vector<ProblemArguments> given;
-    given.reserve(problems.size());
-    for (const auto& problem : problems) given.emplace_back(problem, engine_->n_rows());
+  Fields<MarginResult> solve(const py::object& labels, const py::object& costs, const py::object& slopes,
+                             const Fields<MarginResult>* start, const MarginOptions& options,
+                             const py::object& callback, int n_threads) const {
+    const index_t n = engine_->n_rows();
+    MarginProblem problem;
+    problem.labels = view_1d<std::int8_t>(labels, "labels", n);
+    problem.costs = view_1d<double>(costs, "costs", n);
+    problem.slopes = view_or_null<std::uint8_t>(slopes, "slopes", n);
+    std::optional<MarginStart> from;
+    if (start != nullptr) {
+      if (static_cast<index_t>(start->beta.size()) != n) throw py::value_error("start must be of the same rows");
+      from.emplace(MarginStart{start->beta.data(), start->decision.data()});
+    }
     const MarginCallback on_round = callback_of<MarginRound>(callback);
-    Team team = team_of_call(n_threads_);
-    std::vector<MarginResult> results(given.size());
-    const auto solve_one = [&](index_t k, int /*worker*/) {
-      const auto& [problem, start] = given[at(k)];
-      results[at(k)] = engine_->solve(problem, options, start ? &*start : nullptr, on_round, team);
-    };
-    unlocked([&] {
-      if (given.size() == 1) return solve_one(0, 0);  // with all threads
-      team.for_each(static_cast<index_t>(given.size()), solve_one);
+    Team team = team_of_call(n_threads, [this] {
+      if (is_stopped_) throw std::runtime_error("the solver was stopped by another thread");
     });
-    py::list out;
-    for (MarginResult& result : results) out.append(to_dict(std::move(result)));
-    return out;
+    return {unlocked([&] { return engine_->solve(problem, options, from ? &*from : nullptr, on_round, team); })};
   }
 
+  // Ends the calls of solve() that other threads make, now and later, with a RuntimeError.
+  void stop() { is_stopped_ = true; }
+
  private:
-  int n_threads_;
   std::unique_ptr<LargeMarginEngine> engine_;
+  std::atomic<bool> is_stopped_ = false;
 };
 
 }  // namespace
 
 void bind_large_margin(const py::module_& module) {
   bind_options<MarginOptions>(module, "MarginOptions");
+  bind_result<MarginResult>(module, "MarginSolution");
   py::class_<PyMarginEngine>(module, "LargeMarginEngine")
       .def(py::init<const py::object&, int>(), py::keep_alive<1, 2>(), py::arg("data"), py::kw_only(),
            py::arg("n_threads"))
-      .def("solve_each", &PyMarginEngine::solve_each, py::arg("problems"), py::arg("options"),
-           py::arg("callback") = py::none());
+      .def("solve", &PyMarginEngine::solve, py::arg("labels"), py::arg("costs"), py::arg("slopes"), py::arg("start"),
+           py::arg("options"), py::arg("callback"), py::kw_only(), py::arg("n_threads"))
+      .def("stop", &PyMarginEngine::stop);
 }
 
 }  // namespace fastpu

@@ -20,12 +20,51 @@ FASTPU_WORDS(SvmKind, "c_svm", "nu_svm", "one_class")
 FASTPU_WORDS(SmoStatus, "tol", "max_iter", "precision", "callback")
 FASTPU_FIELDS(SmoOptions, tol, max_steps)
 FASTPU_FIELDS(SmoRound, n_steps, objective, violation, n_active)
-FASTPU_FIELDS(SvmReport, intercept, objective, gap, violation, n_steps, status)
 FASTPU_FIELDS(SvmResult, alpha, intercept, margin, objective, gap, lowest_inside, violation, n_steps, status, decision)
 FASTPU_FIELDS(GridFit, support, alpha, intercept, margin, objective, gap, lowest_inside, violation, n_steps, status,
               n_positive, lowest_score, highest_score)
 
 namespace {
+
+// The rounds of a solution, a column for each field.
+struct SvmRounds {
+  explicit SvmRounds(const std::vector<SmoRound>& rounds) {
+    for (const SmoRound& round : rounds) {
+      n_steps.push_back(round.n_steps);
+      objective.push_back(round.objective);
+      violation.push_back(round.violation);
+      n_active.push_back(round.n_active);
+    }
+  }
+
+  std::vector<index_t> n_steps;
+  std::vector<double> objective, violation;
+  std::vector<index_t> n_active;
+};
+
+// The SVMs of several bags, each array with an entry, or a column, for each bag.
+struct BagSolutions {
+  std::vector<double> intercept, objective, gap, violation;
+  std::vector<index_t> n_steps;
+  std::vector<SmoStatus> status;
+  std::vector<index_t> support;
+  py::array_t<double> coefs;     // support x bags
+  py::array_t<double> decision;  // scored rows x bags
+};
+
+// A chain of problems as Python makes it. It holds the arrays that the core looks at.
+struct PyChain {
+  double gamma;
+  py::object rows, labels, base;
+  std::vector<GridPoint> points;
+  py::object held;
+};
+
+// What became of a chain: a fit for each point, and the scores of its held-out rows, n_held x points.
+struct ChainSolution {
+  py::list fits;
+  py::array_t<double> held;
+};
 
 // The engine of either precision, which refers to its data.
 class PyEngine {
@@ -55,8 +94,9 @@ class PyEngine {
     return std::visit([](const auto& engine) { return engine->n_rows(); }, engine_);
   }
 
-  py::dict solve(const std::string& problem, const py::object& rows, const py::object& labels, const py::object& costs,
-                 double nu, const py::object& start, const SmoOptions& options, const py::object& callback) {
+  Fields<SvmResult> solve(const std::string& problem, const py::object& rows, const py::object& labels,
+                          const py::object& costs, double nu, const py::object& start, const SmoOptions& options,
+                          const py::object& callback) {
     SvmProblem svm;
     svm.kind = value_of<SvmKind>(problem, "problem");
     svm.rows = view_rows(rows, "rows", n_rows(), svm.n);
@@ -67,11 +107,7 @@ class PyEngine {
     const SmoCallback on_round = callback_of<SmoRound>(callback);
     Team team = team_of_call(n_threads_);
     const auto solve_by = [&](const auto& engine) { return engine->solve(svm, options, on_round, team); };
-    SvmResult result = unlocked([&] { return std::visit(solve_by, engine_); });
-    const py::dict history = to_columns(result.rounds);
-    py::dict out = to_dict(std::move(result));
-    out["history"] = history;
-    return out;
+    return {unlocked([&] { return std::visit(solve_by, engine_); })};
   }
 
   py::array_t<double> scores(const py::object& support, const py::object& coefs, double intercept,
@@ -90,8 +126,9 @@ class PyEngine {
     return out;
   }
 
-  py::dict solve_bags(const py::object& positives, const py::object& bags, const py::object& cost_pos, double cost_unl,
-                      const SmoOptions& options, const py::object& start, const py::object& score_rows) {
+  BagSolutions solve_bags(const py::object& positives, const py::object& bags, const py::object& cost_pos,
+                          double cost_unl, const SmoOptions& options, const py::object& start,
+                          const py::object& score_rows) {
     BaggingProblem problem;
     problem.start = view_or_null<double>(start, "start", n_rows());
     problem.positives = view_rows(positives, "positives", n_rows(), problem.n_pos);
@@ -117,12 +154,20 @@ class PyEngine {
       kernel_scores(engine->kernel(), models, scored, n_scored, team, to);
       return result;
     };
-    const BaggingResult result = unlocked([&] { return std::visit(solve_by, engine_); });
-    py::dict out = to_columns(result.bags);
-    out["support"] = to_array(result.support);
+    BaggingResult result = unlocked([&] { return std::visit(solve_by, engine_); });
+    BagSolutions out;
+    for (const SvmReport& bag : result.bags) {
+      out.intercept.push_back(bag.intercept);
+      out.objective.push_back(bag.objective);
+      out.gap.push_back(bag.gap);
+      out.violation.push_back(bag.violation);
+      out.n_steps.push_back(bag.n_steps);
+      out.status.push_back(bag.status);
+    }
     const auto n_support = static_cast<py::ssize_t>(result.support.size());
-    out["coefs"] = to_array(result.coefs).reshape({n_support, static_cast<py::ssize_t>(problem.n_bags)});
-    out["decision"] = decision;
+    out.support = std::move(result.support);
+    out.coefs = to_array(result.coefs).reshape({n_support, static_cast<py::ssize_t>(problem.n_bags)});
+    out.decision = decision;
     return out;
   }
 
@@ -132,41 +177,39 @@ class PyEngine {
 };
 
 // A chain of problems, with views of the arrays that `chain` holds.
-SvmChain read_chain(const std::string& problem, const py::dict& chain, index_t n_data) {
+SvmChain view_chain(SvmKind kind, const PyChain& chain, index_t n_data) {
   SvmChain out;
-  out.kind = value_of<SvmKind>(problem, "problem");
-  out.gamma = chain["gamma"].cast<double>();
-  out.rows = view_rows(chain["rows"], "rows", n_data, out.n);
-  out.held = view_rows(chain["held"], "held", n_data, out.n_held);
-  if (out.kind != SvmKind::one_class) out.labels = view_1d<std::int8_t>(chain["labels"], "labels", out.n);
-  out.base = view_1d<double>(chain["base"], "base", out.n);
-  for (const py::handle point : chain["points"]) {
-    const auto [pos, neg, nu] = point.cast<std::tuple<double, double, double>>();
-    out.points.push_back({pos, neg, nu});
-  }
+  out.kind = kind;
+  out.gamma = chain.gamma;
+  out.rows = view_rows(chain.rows, "rows", n_data, out.n);
+  out.held = view_rows(chain.held, "held", n_data, out.n_held);
+  if (kind != SvmKind::one_class) out.labels = view_1d<std::int8_t>(chain.labels, "labels", out.n);
+  out.base = view_1d<double>(chain.base, "base", out.n);
+  out.points = chain.points;
   return out;
 }
 
 // Without a kernel the data are its values.
-py::list solve_grid(const py::object& data, const std::string& problem, const py::list& chains,
-                    const KernelParams* kernel, const SmoOptions& options, index_t cache_bytes, int n_threads) {
+std::vector<ChainSolution> solve_grid(const py::object& data, const std::string& problem,
+                                      const std::vector<const PyChain*>& chains, const KernelParams* kernel,
+                                      const SmoOptions& options, index_t cache_bytes, int n_threads) {
   const RowsView view = view_matrix(data);
   const KernelParams params = kernel == nullptr ? KernelParams{} : *kernel;
-  std::vector<SvmChain> read;
-  for (const py::handle chain : chains) read.push_back(read_chain(problem, chain.cast<py::dict>(), n_rows(view)));
+  const auto kind = value_of<SvmKind>(problem, "problem");
+  std::vector<SvmChain> viewed;
+  for (const PyChain* chain : chains) viewed.push_back(view_chain(kind, *chain, n_rows(view)));
   Team team = team_of_call(n_threads);
   const auto solve = [&]<class View>(const View& x) {
     using T = typename View::Value;  // NOLINT(readability-redundant-typename): clang before 16 wants it
-    return solve_chains<T>(x, params, kernel == nullptr, read, options, cache_bytes, team);
+    return solve_chains<T>(x, params, kernel == nullptr, viewed, options, cache_bytes, team);
   };
   std::vector<ChainResult> results = unlocked([&] { return std::visit(solve, view); });
-  py::list out;
+  std::vector<ChainSolution> out;
   for (std::size_t c = 0; c < results.size(); ++c) {
     const auto n_points = static_cast<py::ssize_t>(results[c].fits.size());
-    py::list fits;
-    for (GridFit& fit : results[c].fits) fits.append(to_dict(std::move(fit)));
-    const auto held = to_array(results[c].held).reshape({static_cast<py::ssize_t>(read[c].n_held), n_points});
-    out.append(py::make_tuple(fits, held));
+    ChainSolution& solution = out.emplace_back();
+    for (GridFit& fit : results[c].fits) solution.fits.append(Fields<GridFit>{{std::move(fit)}});
+    solution.held = to_array(results[c].held).reshape({static_cast<py::ssize_t>(viewed[c].n_held), n_points});
   }
   return out;
 }
@@ -175,6 +218,37 @@ py::list solve_grid(const py::object& data, const std::string& problem, const py
 
 void bind_svm(py::module_& module) {
   bind_options<SmoOptions>(module, "SmoOptions");
+  py::class_<SvmRounds>(module, "SvmRounds")
+      .def_property_readonly("n_steps", [](const SvmRounds& rounds) { return to_array(rounds.n_steps); })
+      .def_property_readonly("objective", [](const SvmRounds& rounds) { return to_array(rounds.objective); })
+      .def_property_readonly("violation", [](const SvmRounds& rounds) { return to_array(rounds.violation); })
+      .def_property_readonly("n_active", [](const SvmRounds& rounds) { return to_array(rounds.n_active); });
+  bind_result<SvmResult>(module, "SvmSolution").def_property_readonly("rounds", [](const Fields<SvmResult>& result) {
+    return SvmRounds(result.SvmResult::rounds);
+  });
+  py::class_<BagSolutions>(module, "BagSolutions")
+      .def_property_readonly("intercept", [](const BagSolutions& bags) { return to_array(bags.intercept); })
+      .def_property_readonly("objective", [](const BagSolutions& bags) { return to_array(bags.objective); })
+      .def_property_readonly("gap", [](const BagSolutions& bags) { return to_array(bags.gap); })
+      .def_property_readonly("violation", [](const BagSolutions& bags) { return to_array(bags.violation); })
+      .def_property_readonly("n_steps", [](const BagSolutions& bags) { return to_array(bags.n_steps); })
+      .def_property_readonly("status", [](const BagSolutions& bags) { return to_python(bags.status); })
+      .def_property_readonly("support", [](const BagSolutions& bags) { return to_array(bags.support); })
+      .def_readonly("coefs", &BagSolutions::coefs)
+      .def_readonly("decision", &BagSolutions::decision);
+  bind_result<GridFit>(module, "GridFit");
+  py::class_<PyChain>(module, "GridChain")
+      .def(py::init([](double gamma, const py::object& rows, const py::object& labels, const py::object& base,
+                       const std::vector<std::tuple<double, double, double>>& points, const py::object& held) {
+             PyChain chain{gamma, rows, labels, base, {}, held};
+             for (const auto& [pos, neg, nu] : points) chain.points.push_back({pos, neg, nu});
+             return chain;
+           }),
+           py::kw_only(), py::arg("gamma"), py::arg("rows"), py::arg("labels"), py::arg("base"), py::arg("points"),
+           py::arg("held"));
+  py::class_<ChainSolution>(module, "ChainSolution")
+      .def_readonly("fits", &ChainSolution::fits)
+      .def_readonly("held", &ChainSolution::held);
   py::class_<PyEngine>(module, "SvmEngine")
       .def(py::init<const py::object&, const KernelParams*, const py::object&, index_t, int>(), py::keep_alive<1, 2>(),
            py::keep_alive<1, 4>(), py::arg("data"), py::kw_only(), py::arg("kernel"), py::arg("function"),

@@ -16,8 +16,8 @@
 
 namespace fastpu::detail {
 
-// Changes of variables, as (variable, difference).
-struct Changes {
+// VariableChanges of variables, as (variable, difference).
+struct VariableChanges {
   std::vector<index_t> variables;
   std::vector<double> differences;
   void add(index_t variable, double difference) {
@@ -36,16 +36,19 @@ struct Changes {
 template <class T>
 class NarrowRows {
  public:
-  // Chooses the columns, and forgets all rows; room for at most n_rows of them is taken.
-  void set_columns(std::vector<index_t> columns, index_t n_rows) {
+  // Chooses the columns, and forgets all rows. There is room for n_rows of them, in `memory`, which grows if need be.
+  void set_columns(std::vector<index_t> columns, index_t n_rows, AlignedBuffer<T>& memory) {
     columns_ = std::move(columns);
     stride_ = round_up(static_cast<index_t>(columns_.size()), kKernelPanel) + kSmoLane;
     row_in_.assign(at(n_rows), -1);
     slot_of_.assign(columns_.size(), -1);
     next_ = 0;
     last_ = -1;
-    if (values_.size() < n_rows * stride_) values_ = AlignedBuffer<T>(n_rows * stride_, "copies of kernel rows");
+    if (memory.size() < n_rows * stride_) memory = AlignedBuffer<T>(n_rows * stride_, "copies of kernel rows");
+    values_ = memory.data();
   }
+  // Whether there is room for the rows of all columns, so that none gives way to another.
+  bool has_room_for_all() const { return row_in_.size() >= columns_.size(); }
   const std::vector<index_t>& columns() const { return columns_; }
 
   bool holds(index_t row) const { return slot_of_[at(row)] >= 0; }
@@ -54,7 +57,7 @@ class NarrowRows {
     const index_t slot = slot_of_[at(row)];
     if (slot < 0) return nullptr;
     last_ = slot;
-    return values_.data() + slot * stride_;
+    return values_ + slot * stride_;
   }
   // Adds a row in place of the oldest one, but for the one that was asked for last.
   const T* add(index_t row, const T* whole) {
@@ -63,17 +66,17 @@ class NarrowRows {
     if (row_in_[at(next_)] >= 0) slot_of_[at(row_in_[at(next_)])] = -1;
     row_in_[at(next_)] = row;
     slot_of_[at(row)] = last_ = next_;
-    T* out = values_.data() + next_ * stride_;
+    T* out = values_ + next_ * stride_;
     for (const index_t column : columns_) *out++ = whole[column];
-    std::fill(out, values_.data() + (next_ + 1) * stride_, T{});
+    std::fill(out, values_ + (next_ + 1) * stride_, T{});
     advance();
-    return values_.data() + last_ * stride_;
+    return values_ + last_ * stride_;
   }
 
  private:
   std::vector<index_t> columns_;
   index_t stride_ = 0;
-  AlignedBuffer<T> values_;
+  T* values_ = nullptr;
   std::vector<index_t> row_in_;   // of each slot, -1 if none
   std::vector<index_t> slot_of_;  // of each row, -1 if none
   index_t next_ = 0;
@@ -182,11 +185,12 @@ class CachedRows {
   }
 
   // Adds K times the changes to the gradients of the active variables (by position).
-  void update(const Changes& changes, double* gradient) {
+  void update(const VariableChanges& changes, double* gradient) {
     if (!is_narrow_) {
       add_products(changes, gradient);
       return;
     }
+    if (narrow_.has_room_for_all() && add_narrow_products(changes, gradient)) return;
     const std::vector<double> sums = products_of(changes);
     for (const index_t column : narrow_.columns()) *gradient++ += sums[at(column)];
   }
@@ -194,7 +198,7 @@ class CachedRows {
   // Adds K times the changes, if there are any, to the gradients of the given variables. The kernel may be another one
   // over the same rows.
   template <class U>
-  void update_others(const Kernel<U>& kernel, const Changes& changes, const std::vector<index_t>& variables,
+  void update_others(const Kernel<U>& kernel, const VariableChanges& changes, const std::vector<index_t>& variables,
                      double* gradient) {
     if (changes.size() == 0) return;
     const std::vector<index_t> support = rows_of(changes.variables);
@@ -206,7 +210,7 @@ class CachedRows {
                   n_x, team_, sums.data());
     for (std::size_t k = 0; k < variables.size(); ++k) gradient[variables[k]] += sums[k];
   }
-  void update_others(const Changes& changes, const std::vector<index_t>& variables, double* gradient) {
+  void update_others(const VariableChanges& changes, const std::vector<index_t>& variables, double* gradient) {
     if (!keeps_rows_) {
       update_others(cache_.kernel(), changes, variables, gradient);
     } else if (changes.size() > 0) {
@@ -215,7 +219,7 @@ class CachedRows {
     }
   }
   // The same for the variables that change themselves, where every kernel value counts for both of its variables.
-  void update_own(const Kernel<double>& kernel, const Changes& changes, double* gradient) {
+  void update_own(const Kernel<double>& kernel, const VariableChanges& changes, double* gradient) {
     auto sums = make_vector<double>(changes.size(), "gradients");
     kernel_scores_of_support(kernel, rows_of(changes.variables).data(), changes.differences.data(), changes.size(),
                              team_, sums.data());
@@ -245,18 +249,56 @@ class CachedRows {
     const auto n = static_cast<index_t>(columns.size());
     is_narrow_ = n > 0 && n < problem_.n;
     if (!is_narrow_) return;
+    position_of_.assign(at(problem_.n), -1);
+    for (index_t p = 0; p < n; ++p) position_of_[at(variable_of_[at(active_rows_[at(p)])])] = p;
     const index_t bytes = std::min(kMostBytes, cache_.capacity() / 4 * problem_.n * static_cast<index_t>(sizeof(T)));
     narrow_.set_columns(std::move(columns),
-                        std::clamp<index_t>(bytes / (n * static_cast<index_t>(sizeof(T))), 2, std::max<index_t>(2, n)));
+                        std::clamp<index_t>(bytes / (n * static_cast<index_t>(sizeof(T))), 2, std::max<index_t>(2, n)),
+                        cache_.scratch());
   }
 
-  std::vector<double> products_of(const Changes& changes) {
+  // Adds the products by copies of kernel rows, which have the active columns alone; returns false if a variable that
+  // changes is not active. Every sum has the bits that it has among those of all columns.
+  bool add_narrow_products(const VariableChanges& changes, double* gradient) {
+    std::vector<index_t> positions;
+    positions.reserve(changes.variables.size());
+    for (const index_t i : changes.variables) {
+      const index_t position = position_of_[at(i)];
+      if (position < 0) return false;
+      positions.push_back(position);
+    }
+    const auto n = static_cast<index_t>(narrow_.columns().size());
+    auto sums = make_vector<double>(n, "gradients");
+    const auto& loops = svm_kernels(team_.isa()).of<T>();
+    const index_t most = std::max<index_t>(1, cache_.capacity() / 4);
+    std::vector<const T*> rows;
+    for (index_t start = 0; start < changes.size(); start += most) {
+      const index_t n_rows = std::min(most, changes.size() - start);
+      asked_.clear();
+      for (index_t k = start; k < start + n_rows; ++k) {
+        if (!narrow_.holds(positions[at(k)])) asked_.push_back(row_at(positions[at(k)]));
+      }
+      values_.resize(asked_.size());
+      if (!asked_.empty()) cache_.get(asked_.data(), static_cast<index_t>(asked_.size()), values_.data(), team_);
+      auto whole = values_.begin();
+      rows.clear();
+      for (index_t k = start; k < start + n_rows; ++k) {
+        const index_t position = positions[at(k)];
+        rows.push_back(narrow_.holds(position) ? narrow_.find(position) : narrow_.add(position, *whole++));
+      }
+      loops.add_rows(sums.data(), rows.data(), changes.differences.data() + start, n_rows, n);
+    }
+    for (index_t c = 0; c < n; ++c) gradient[c] += sums[at(c)];
+    return true;
+  }
+
+  std::vector<double> products_of(const VariableChanges& changes) {
     auto sums = make_vector<double>(problem_.n, "gradients");
     add_products(changes, sums.data());
     return sums;
   }
   // Adds K times the changes to numbers by the columns of the cache.
-  void add_products(const Changes& changes, double* sums) {
+  void add_products(const VariableChanges& changes, double* sums) {
     const index_t n_columns = static_cast<index_t>(cache_.columns().size());
     const std::vector<index_t> rows = rows_of(changes.variables);
     const auto& loops = svm_kernels(team_.isa()).of<T>();
@@ -283,6 +325,7 @@ class CachedRows {
   std::vector<index_t> variable_of_;  // of each row of the data
   std::vector<index_t> column_of_;    // of each variable, where the cache keeps whole rows
   std::vector<index_t> active_rows_;  // of each position
+  std::vector<index_t> position_of_;  // of each variable, -1 if it is not active; kept where is_narrow_
   NarrowRows<T> narrow_;              // in use where is_narrow_
   bool is_narrow_ = false;
   std::vector<index_t> asked_;

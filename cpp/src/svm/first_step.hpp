@@ -69,7 +69,7 @@ double take_first_step(CachedRows<T>& source, const std::vector<index_t>& order,
   const auto middle = factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2);
   std::nth_element(factors.begin(), middle, factors.end());
   const double factor = factors.empty() ? 0 : *middle;
-  Changes changes;
+  VariableChanges changes;
   double distance = 0;
   for (index_t i = 0; i < problem.n; ++i) {
     const double multiple = factor * value[i];

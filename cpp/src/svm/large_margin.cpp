@@ -36,10 +36,10 @@ void check(const MarginOptions& options) {
 }
 
 // The solution of one problem, which tries one method after the other.
-class Solve {
+class MethodSequence {
  public:
-  Solve(const MarginData& data, const MarginProblem& problem, const MarginOptions& options,
-        const MarginCallback& callback, Team& team)
+  MethodSequence(const MarginData& data, const MarginProblem& problem, const MarginOptions& options,
+                 const MarginCallback& callback, Team& team)
       : data_(data),
         options_(options),
         callback_(callback),
@@ -84,7 +84,7 @@ class Solve {
   MarginResult result_;
 };
 
-bool Solve::keep(const AlignedBuffer<double>& v, Certificate certificate) {
+bool MethodSequence::keep(const AlignedBuffer<double>& v, Certificate certificate) {
   if (certificate.gap < best_.gap) {
     if (v.data() != best_v_.data()) std::copy_n(v.data(), task_.n(), best_v_.data());
     best_ = std::move(certificate);
@@ -92,7 +92,7 @@ bool Solve::keep(const AlignedBuffer<double>& v, Certificate certificate) {
   return best_.holds(options_.tol);
 }
 
-bool Solve::is_stopped(index_t n_iter, double objective, double gap) {
+bool MethodSequence::is_stopped(index_t n_iter, double objective, double gap) {
   if (!callback_ || !callback_({n_iter, objective, gap})) return false;
   result_.status = MarginStatus::callback;
   return true;
@@ -100,7 +100,7 @@ bool Solve::is_stopped(index_t n_iter, double objective, double gap) {
 
 // If all rows are on one side, v = 0 is the only feasible point. If both sides cost the same, v with every row at its
 // bound is feasible, and optimal for small costs.
-bool Solve::is_solved_at_bounds() {
+bool MethodSequence::is_solved_at_bounds() {
   const double pos = task_.cost_of_side(1);
   const double neg = task_.cost_of_side(-1);
   constexpr double kEqualSums = 1e-10;
@@ -116,7 +116,7 @@ bool Solve::is_solved_at_bounds() {
 
 // Returns whether these scores put so many rows beyond their margin that the solution does not have all v at their
 // costs.
-bool Solve::has_many_beyond_margin(const double* scores) const {
+bool MethodSequence::has_many_beyond_margin(const double* scores) const {
   if (task_.cost_of_side(1) == 0 || task_.cost_of_side(-1) == 0) return false;
   constexpr index_t kMany = 20;  // more than one row in so many
   index_t n_beyond = 0;
@@ -124,7 +124,7 @@ bool Solve::has_many_beyond_margin(const double* scores) const {
   return n_beyond > task_.n() / kMany;
 }
 
-void Solve::take_start(const MarginStart& start) {
+void MethodSequence::take_start(const MarginStart& start) {
   for (index_t i = 0; i < data_.n_rows(); ++i) {
     if (std::isfinite(start.beta[i])) continue;
     throw std::invalid_argument("beta of start of row " + std::to_string(i) + " must be finite, got " +
@@ -137,7 +137,7 @@ void Solve::take_start(const MarginStart& start) {
 }
 
 // Tries the active set that a feasible v with scores f suggests.
-bool Solve::is_solved_by_active_set(const double* v, const double* f, int max_rounds) {
+bool MethodSequence::is_solved_by_active_set(const double* v, const double* f, int max_rounds) {
   AlignedBuffer<double> solution(task_.n(), "dual variables");
   std::copy_n(v, task_.n(), solution.data());
   detail::ActiveSetResult tried = active_set(data_, task_, pass_, options_.tol, max_rounds, solution.data(), f);
@@ -148,7 +148,7 @@ bool Solve::is_solved_by_active_set(const double* v, const double* f, int max_ro
 }
 
 // Takes the near rows from the scores of a start, given for every row of X, or without a start from a sample.
-bool Solve::is_solved_by_near_rows(const double* scores) {
+bool MethodSequence::is_solved_by_near_rows(const double* scores) {
   AlignedBuffer<double> v(task_.n(), "dual variables");
   AlignedBuffer<double> w(pass_.width(), "coefficients");
   const auto tried = solve_near_rows(
@@ -164,14 +164,14 @@ bool Solve::is_solved_by_near_rows(const double* scores) {
 }
 
 // Takes the near rows from the scores of the best solution so far, unless rows are too wide for an interior point.
-bool Solve::is_solved_near_best() {
+bool MethodSequence::is_solved_near_best() {
   if (!pass_.has_gram() || options_.max_iter > 0) return false;
   auto scores = make_vector<double>(data_.n_rows(), "scores");
   for (index_t i = 0; i < task_.n(); ++i) scores[at(task_.row(i))] = best_.f[i];
   return is_solved_by_near_rows(scores.data());
 }
 
-void Solve::run_interior_point() {
+void MethodSequence::run_interior_point() {
   result_.method = MarginMethod::interior_point;
   constexpr index_t kUsualSteps = 200;
   const index_t most = options_.max_iter > 0 ? options_.max_iter : kUsualSteps;
@@ -217,7 +217,7 @@ void Solve::run_interior_point() {
 
 // If a few distant rows determine the solution, the interior point may get stuck. Such problems have few rows between
 // their bounds, which SMO finds.
-void Solve::run_smo_if_stuck() {
+void MethodSequence::run_smo_if_stuck() {
   constexpr index_t kFewPairs = 100;  // for each row; more would take far longer than the interior point has taken
   if (result_.status != MarginStatus::precision || options_.max_iter > 0) return;
   run_smo(result_.n_iter + kFewPairs * task_.n() + kFewPairs * kFewPairs);
@@ -226,7 +226,7 @@ void Solve::run_smo_if_stuck() {
 
 // Goes over the rows at most `most_rounds` times. Gives up as soon as the progress shows that this will not suffice,
 // unless all these rounds together take little time: moves of many rows at once make progress irregular.
-bool Solve::is_solved_by_descent(index_t most_rounds, bool are_cheap) {
+bool MethodSequence::is_solved_by_descent(index_t most_rounds, bool are_cheap) {
   result_.method = MarginMethod::coordinate_descent;
   const index_t n = task_.n();
   detail::CoordinateDescent descent(data_, task_, best_v_.data(), team_);
@@ -272,7 +272,7 @@ bool Solve::is_solved_by_descent(index_t most_rounds, bool are_cheap) {
   }
 }
 
-void Solve::run_smo(index_t most) {
+void MethodSequence::run_smo(index_t most) {
   result_.method = MarginMethod::smo;
   const index_t n = task_.n();
   auto rows = make_vector<index_t>(n, "rows");
@@ -326,7 +326,7 @@ void Solve::run_smo(index_t most) {
   }
 }
 
-void Solve::run_iadmm(const MarginStart* start) {
+void MethodSequence::run_iadmm(const MarginStart* start) {
   if (start != nullptr) take_start(*start);
   result_.method = MarginMethod::iadmm;
   AlignedBuffer<double> v(task_.n(), "dual variables");
@@ -339,7 +339,7 @@ void Solve::run_iadmm(const MarginStart* start) {
   result_.n_iter = solved.n_iter;
 }
 
-MarginResult Solve::finish() {
+MarginResult MethodSequence::finish() {
   const index_t n_rows = data_.n_rows();
   const index_t p = data_.n_features();
   if (best_.w.empty()) {  // every iterate was infinite or NaN
@@ -371,7 +371,7 @@ MarginResult Solve::finish() {
 // A round of descent takes n p operations, the interior point some 7 n p^2: p rounds take less time, and mostly suffice
 // where few rows end between their bounds, as for small costs or more features than rows. Where no interior point
 // follows, the active set is tried early.
-bool Solve::is_solved_by_descents() {
+bool MethodSequence::is_solved_by_descents() {
   constexpr index_t kUntilNear = 20;
   constexpr index_t kMostOfSparse = 1000;
   constexpr index_t kMostOfWide = 30'000;  // rounds of descent tried before SMO, which takes far longer
@@ -387,7 +387,7 @@ bool Solve::is_solved_by_descents() {
   return (of_dense > 0 && is_solved_within(of_dense, true)) || (of_others > 0 && is_solved_within(of_others, false));
 }
 
-void Solve::run_exact(const MarginStart* start) {
+void MethodSequence::run_exact(const MarginStart* start) {
   const bool has_many_rows =
       pass_.has_gram() && options_.max_iter == 0 && detail::has_many_rows(task_, data_.n_features(), start != nullptr);
   const double* scores = has_many_rows && start != nullptr ? start->decision : nullptr;
@@ -419,7 +419,7 @@ void Solve::run_exact(const MarginStart* start) {
   }
 }
 
-MarginResult Solve::run(const MarginStart* start) {
+MarginResult MethodSequence::run(const MarginStart* start) {
   if (options_.solver == MarginSolver::iadmm) {
     run_iadmm(start);
   } else {
@@ -439,7 +439,7 @@ index_t LargeMarginEngine::n_rows() const { return data_->n_rows(); }
 MarginResult LargeMarginEngine::solve(const MarginProblem& problem, const MarginOptions& options,
                                       const MarginStart* start, const MarginCallback& callback, Team& team) const {
   check(options);
-  return Solve(*data_, problem, options, callback, team).run(start);
+  return MethodSequence(*data_, problem, options, callback, team).run(start);
 }
 
 }  // namespace fastpu

@@ -25,10 +25,10 @@ constexpr double kMostCost = 1e100;  // of a row in a task
 constexpr double kRough = 1e-4;      // relative gap from which on a solution shows the rows on the wrong side
 
 // The problem restricted to some rows, given by ascending numbers, with the costs of each side multiplied by a factor.
-class Part {
+class RestrictedProblem {
  public:
-  Part(const MarginData& data, const MarginTask& task, const std::vector<index_t>& rows, double factor_pos,
-       double factor_neg, Team& team)
+  RestrictedProblem(const MarginData& data, const MarginTask& task, const std::vector<index_t>& rows, double factor_pos,
+                    double factor_neg, Team& team)
       : labels_(make_vector<std::int8_t>(data.n_rows(), "labels")),
         slopes_(make_vector<std::uint8_t>(data.n_rows(), "slopes")),
         costs_(make_vector<double>(data.n_rows(), "costs")),
@@ -119,8 +119,8 @@ void NearRows::solve_sample(index_t size) {
     near_.push_back(i);
     cost[side] += task_.cost()[i];
   }
-  Part part(data_, task_, near_, cost[1] > 0 ? task_.cost_of_side(1) / cost[1] : 1.0,
-            cost[0] > 0 ? task_.cost_of_side(-1) / cost[0] : 1.0, pass_.team());
+  RestrictedProblem part(data_, task_, near_, cost[1] > 0 ? task_.cost_of_side(1) / cost[1] : 1.0,
+                         cost[0] > 0 ? task_.cost_of_side(-1) / cost[0] : 1.0, pass_.team());
   InteriorPoint point(part.pass(), part.task(), data_.size());
   is_solved(point, kRough);
   point.copy_w(w_);
@@ -243,7 +243,7 @@ NearRowsResult NearRows::run(const double* scores) {
   for (int round = 0; round < kMostRounds; ++round) {
     if (static_cast<index_t>(near_.size()) > n_ / kMostShare) return result_;
     fix_others();
-    Part part(data_, task_, near_, 1.0, 1.0, pass_.team());
+    RestrictedProblem part(data_, task_, near_, 1.0, 1.0, pass_.team());
     InteriorPoint point(part.pass(), part.task(), data_.size(), {fixed_.data(), fixed_value_});
     if (is_rough) {
       if (!is_solved(point, kRough)) return result_;

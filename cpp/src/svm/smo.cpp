@@ -100,7 +100,7 @@ class Smo {
   std::vector<double> diagonal_;
 
   std::unique_ptr<detail::PairSolver<T>> solver_;
-  detail::Changes changes_;
+  detail::VariableChanges changes_;
   std::vector<index_t> most_wanted_;  // positions whose kernel rows may be computed ahead, the most urgent last
   std::vector<index_t> soon_;
   bool is_stuck_ = false;

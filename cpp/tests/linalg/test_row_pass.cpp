@@ -168,6 +168,35 @@ CASE("the factor solves, for every size and level alike") {
   }
 }
 
+CASE("columns that are solved side by side have the bits of each alone") {
+  for (const index_t n : {1, 2, 7, 8, 9, 17, 50}) {
+    for (const Isa isa : levels()) {
+      fastpu::detail::Cholesky factor(n, isa, "a matrix");
+      std::mt19937 random(static_cast<unsigned>(n));
+      std::normal_distribution<double> normal;
+      for (index_t i = 0; i < n; ++i) {
+        for (index_t j = i; j < n; ++j) {
+          factor.matrix()[i * factor.stride() + j] = (i == j ? static_cast<double>(n) : 0.3 * normal(random));
+        }
+      }
+      CHECK(factor.factor() == 0);
+      for (const std::size_t n_columns : {1, 7, 8, 9, 20}) {
+        std::vector<std::vector<double>> together(n_columns, std::vector<double>(at(n)));
+        for (std::vector<double>& column : together) {
+          for (double& value : column) value = normal(random);
+        }
+        std::vector<std::vector<double>> alone = together;
+        std::vector<double*> columns;
+        for (std::vector<double>& column : together) columns.push_back(column.data());
+        factor.solve(columns);
+        for (std::vector<double>& column : alone) factor.solve(column.data());
+        CHECK(together == alone);
+      }
+      factor.solve(std::vector<double*>{});
+    }
+  }
+}
+
 CASE("directions that rounding has left nothing of are left out") {
   fastpu::detail::Cholesky factor(3, Isa{}, "a matrix");
   const double a[3][3] = {{4, 2, 2}, {0, 1, 1}, {0, 0, 1}};  // of rank 1

@@ -1,9 +1,9 @@
-"""From a ranked list to numbers that hold without assumptions: which rows to check, and what their answers say of all.
+"""From a ranked list to numbers that hold without assumptions: which rows to check, and what the answers say.
 
-`plan` draws rows, people answer, and `estimate` gives the number of positives, precision and recall with intervals that
-hold whatever the labels, the model and its calibration are. `discoveries` lists rows few of which are negative, and
-`is_scar` compares checked positives with labelled ones. `write_csv` and `read_csv` take a plan to a spreadsheet and
-back.
+`plan` draws rows to check, and people say which of them are positive. From their answers `estimate` gives the number of
+positives, precision and recall, with intervals that hold whatever the labels, the model and its calibration are.
+`discoveries` returns a list of rows with few negatives. `is_scar` compares checked positives with labelled ones.
+`write_csv` and `read_csv` take a plan to a spreadsheet and back.
 """
 
 from fastpu.audit._discoveries import Discoveries, discoveries

@@ -17,16 +17,17 @@ UNCLEAR = ("bounds", "missing")
 _N_SAMPLES = 50
 _BISECTIONS = 40
 _SMALLEST = 1e-3  # a + b of a beta distribution
+_ENOUGH_DRAWS = 5  # of a stratum, whose answers show how much they vary
 _REACHED = 2.0 ** (1 - _BISECTIONS)  # a limit so near to a possible value has reached it
 _FEW_UNSEEN = 1000  # unchecked rows of one side; with more, possible values of recall lie too close to matter
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Answers by stratum, in the last axis: `first` and `second` of `drawn` rows, which were drawn of `sizes`.
+    """Answers for a share of all rows, first / (first + second), by stratum in the last axis.
 
-    The share that is asked for is first / (first + second) among all rows. `first_in` and `second_in` say in which
-    strata rows of either kind can be.
+    `first` and `second` count the answers of either kind among the `drawn` rows of strata of `sizes` rows. `first_in`
+    and `second_in` say in which strata rows of either kind can be.
     """
 
     first: NDArray[Any]
@@ -51,18 +52,13 @@ class Counts:
     def quantiles(self, probabilities: object) -> NDArray[np.float64]:
         """Return quantiles of the confidence distribution of the share, in the last axis: limits of an interval.
 
-        `fastpu.audit.estimate` says what they are made of. Fay and Kim have gamma distributions in place of beta ones,
-        as their sum has one side. For one stratum they are, nearly, those of Clopper and Pearson.
+        `fastpu.audit.estimate` has the method. Fay and Kim use gamma distributions, as their sum has one side only.
+        Here they are beta distributions. For one stratum the limits are nearly those of Clopper and Pearson.
         """
         weight = self.sizes / self.drawn
         left = np.sqrt(1 - self.drawn / self.sizes)  # what the variance of a draw without replacement has less
         first, second = self.totals()
-        share = np.nan_to_num(self.share())[..., None]
-        spread = self.first * (1 - share) ** 2 + self.second * share**2
-        mean = (self.first * (1 - share) - self.second * share) / self.drawn
-        several = self.drawn > 1
-        spread = np.where(several, (spread - self.drawn * mean**2) * self.drawn / np.maximum(self.drawn - 1, 1), spread)
-        variance = ((weight * left) ** 2 * spread).sum(-1)
+        variance = ((weight * left) ** 2 * self.drawn * self._variances()).sum(-1)
         one_first, one_second = (
             np.where(place, weight * left, 0.0).max(-1) for place in (self.first_in, self.second_in)
         )
@@ -77,6 +73,30 @@ class Counts:
         # What varies as much as a coin has no beta distribution: it is nearly 0 or nearly 1.
         size = np.where(np.isfinite(size), np.maximum(size, _SMALLEST), 0.0)
         return _mean_quantiles(mean, size, np.asarray(probabilities))
+
+    def _variances(self) -> NDArray[np.float64]:
+        """Return the variance of the rows of each stratum about the share: of 1 - share, -share and 0.
+
+        A stratum of few draws is put together with its neighbours, as two draws of one kind do not show that all rows
+        are of that kind. A neighbour counts as a stratum of few draws at most.
+        """
+        share = np.nan_to_num(self.share())[..., None]
+        squares = self.first * (1 - share) ** 2 + self.second * share**2
+        sums = self.first * (1 - share) - self.second * share
+        lent = np.minimum(1.0, _ENOUGH_DRAWS / self.drawn)
+        is_few = (self.drawn < _ENOUGH_DRAWS) & (self.drawn < self.sizes)
+        n = np.asarray(self.drawn, dtype=np.float64)
+        n, squares, sums = (of + np.where(is_few, _of_neighbours(lent * of), 0.0) for of in (n, squares, sums))
+        variances: NDArray[np.float64] = np.where(n > 1, (squares - sums**2 / n) / np.maximum(n - 1, 1), squares)
+        return variances
+
+
+def _of_neighbours(of: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what the strata above and below each one have together, in the last axis."""
+    edge = np.zeros((*of.shape[:-1], 1))
+    padded = np.concatenate([edge, of, edge], axis=-1)
+    both: NDArray[np.float64] = padded[..., :-2] + padded[..., 2:]
+    return both
 
 
 def _mean_quantiles(
@@ -139,8 +159,8 @@ def _outwards(interval: list[float], possible: list[int]) -> tuple[float, float]
 class Checked:
     """Answers, and estimates from them for the first rows of the ranking, for several cuts at once.
 
-    Where an answer is NaN, `bounds` says that the limits hold whatever it had been; else such rows are left out, as if
-    they had not been drawn.
+    With `bounds` the limits hold whatever the answers that are NaN would have been. Without it such rows are left out,
+    as if they had not been drawn.
     """
 
     plan: Plan
@@ -154,9 +174,9 @@ class Checked:
         return int(self.plan.ends[self.plan.stratum.max()])
 
     def precision(self, cuts: NDArray[np.int64]) -> Limited:
-        """Return the share of positives above each cut; what has been seen, and what has not, bounds it too.
+        """Return the share of positives above each cut, with its limits.
 
-        The number of positives is whole, so limits are those of the nearest whole numbers beyond.
+        Limits are rounded outwards to whole numbers of positives, and no limit excludes what unchecked rows leave open.
         """
         value, interval = self._estimated(cuts, is_recall=False)
         seen = np.minimum(cuts, self.n_seen)

@@ -1,4 +1,4 @@
-"""The longest list whose share of negatives is bounded, by conformal selection against checked negatives."""
+"""The longest list whose expected share of negatives is bounded, by conformal selection against checked negatives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from fastpu.audit._draw import fingerprint, ranking
 from fastpu.audit._plan import Plan, check_answers, check_plan
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
-from fastpu.metrics._ranked_rows import check_scores
+from fastpu.common._types import VectorLike
+from fastpu.metrics._labelled_scores import check_scores
 
 _FACTORS = (1.25, 1.5, 2.0, 3.0, 5.0, 10.0)  # by which the number of checks is raised to see whether lists get longer
 _LONGER = 1.1  # by which a list must be longer to be worth saying so
@@ -20,19 +21,20 @@ _LONGER = 1.1  # by which a list must be longer to be worth saying so
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Discoveries:
-    """A list of rows, most of which are positive: what `discoveries` returns.
+    """A list of rows, most of them positive: the result of `discoveries`.
 
     Attributes
     ----------
     rows : ndarray of int64
-        Numbers of rows, from the top of the ranking: those that have not been checked, and those found positive.
+        The listed rows by number, from the top of the ranking. The list has rows that were found positive and rows that
+        nobody checked; it leaves out rows that were found negative.
     n_first : int
-        So many first rows of the ranking they are, less those found negative.
+        How far down the ranking the list goes: it has the first `n_first` rows, without those found negative.
     fdr : float
-        Of the lists of many plans, the mean share of negatives is at most this.
+        The bound that was asked for: over many plans, the mean share of negatives in the list is at most `fdr`.
     more_checks : int, or None
-        About how many further checks would make the list longer by a tenth at least; None where no number would, since
-        it is the ranking that ends the list.
+        About how many further checks would make the list longer by at least a tenth. None if no number of checks would,
+        because the ranking itself has too many negatives further down.
     """
 
     rows: NDArray[np.int64]
@@ -46,30 +48,33 @@ class Discoveries:
 
 
 @answers_unknown_keywords
-def discoveries(scores: object, plan: Plan, answers: object, *, fdr: float = 0.1) -> Discoveries:
-    r"""Return the longest list from the top of the ranking of which at most a share `fdr` is negative, on average.
+def discoveries(scores: VectorLike, plan: Plan, answers: VectorLike, *, fdr: float = 0.1) -> Discoveries:
+    r"""Return the longest list from the top of the ranking whose expected share of negatives is at most `fdr`.
 
     Parameters
     ----------
     scores : array-like of shape (n_rows,)
-        Those that the plan was made for.
+        The scores that the plan was made for.
     plan : Plan
-        Of any goal; take "find", with which short lists are possible, too.
+        A plan with any goal. Take the goal "find" if you want short lists.
     answers : array-like of shape (m,)
-        As in `estimate`. "Could not tell" counts as negative.
+        One answer for each of `plan.rows`: True or 1 for a positive row; False, 0 or -1 for a negative one; NaN or None
+        if nobody could tell, or nobody has looked. `plan.align` brings answers into this order.
+        Here NaN counts as negative.
     fdr : float, default 0.1
-        In (0, 1). The mean is over draws of plans: a single list may have a larger share.
+        The largest share of negatives in the list, in (0, 1), on average over draws of plans. A single list may have a
+        larger share.
 
     Returns
     -------
     Discoveries
-        `rows`, which may be none.
+        The list is its `rows`, which may be empty.
 
     Raises
     ------
     TypeError, ValueError
-        If `plan` was made for other scores, or an argument is not as described; if there are too few checks for any
-        list to be possible, even if none had been negative.
+        If `plan` was made for other scores, or an argument is not as described. If there are so few checks that no list
+        would be possible even if all answers were positive.
 
     Notes
     -----
@@ -78,11 +83,12 @@ def discoveries(scores: object, plan: Plan, answers: object, *, fdr: float = 0.1
     .. math:: \sum_j \left(\frac{1}{\pi_j} - 1\right) + \max_h \left(\frac{1}{\pi_h} - 1\right)
         \le \mathrm{fdr} \; \cdot \; \mathrm{length},
 
-    where j goes through the negatives checked above k, :math:`\pi_j` is the probability with which each was drawn, and
-    h goes through the strata that begin above k: the negatives that have not been seen are estimated, with one more of
-    the largest weight. That is the procedure of Benjamini and Hochberg with conformal p-values against the checked
-    negatives, weighted for the design. Where all rows had one probability the bound is exact; else simulations hold it
-    (``bench/audit``).
+    where j goes through the checked negatives above k, :math:`\pi_j` is the probability with which each was drawn, and
+    h goes through the strata that begin above k. The left side estimates how many negatives in the list nobody has
+    seen, plus one more of the largest weight. This is the procedure of Benjamini and Hochberg with conformal p-values
+    against the checked negatives, weighted for the design. If all rows had the same probability the bound is exact;
+    otherwise it held in simulations (``bench/audit``). It holds for rows that belong together, too: only the draw is
+    random.
 
     O(n_rows log n_rows) time.
 
@@ -103,30 +109,30 @@ def discoveries(scores: object, plan: Plan, answers: object, *, fdr: float = 0.1
     >>> found.rows.size > 500, bool(truth[found.rows].mean() > 0.85)
     (True, True)
     """
-    values = check_scores(("scores", scores))[0]
+    values = check_scores("scores", scores)
     check_plan("plan", plan, fingerprint(values), values.size)
-    given = check_answers(answers, plan.rows.size)
+    answered = check_answers(answers, plan.rows.size)
     share = check_float("fdr", fdr, low=0, high=1, open_low=True, open_high=True)
-    prefixes = Prefixes(plan, given != 1)
+    prefixes = Prefixes(plan, answered != 1)
     if not np.any(prefixes.one_more <= share * prefixes.first):
         least = math.ceil(plan.rows.size * float(np.min(prefixes.one_more / prefixes.first)) / share)
         raise ValueError(
-            f"answers must be of about {least} rows or more for fdr={share:g}, got {plan.rows.size}: were they all "
-            f"positive, no list could be promised so few negatives"
+            f"answers must be about {least} or more for fdr={share:g}, got {plan.rows.size}: even if all of them were "
+            f"positive, no list could be promised to have so few negatives"
         )
     last = prefixes.longest(share)
     first = ranking(values, plan.seed)[:last]
-    refuted = plan.rows[given != 1]
+    refuted = plan.rows[answered != 1]
     longer = [factor for factor in _FACTORS if prefixes.longest(share, factor) > _LONGER * last]
     more = math.ceil((longer[0] - 1) * plan.rows.size) if longer else None
     return Discoveries(first[~np.isin(first, refuted)], last, share, more)
 
 
 class Prefixes:
-    """Beginnings of the ranking, that end before a checked negative or with a stratum.
+    """Beginnings of the ranking that end before a checked negative or with a stratum.
 
-    Each has `first` rows of the ranking, of which `listed` are no checked negatives. Among these `unseen` negatives are
-    estimated, to which one further checked negative would add at most `one_more`.
+    Each has the `first` rows of the ranking. Without checked negatives these are `listed` rows, and `unseen` is the
+    estimated number of negatives among them. One further checked negative would add at most `one_more` to it.
     """
 
     def __init__(self, plan: Plan, is_negative: NDArray[np.bool_]) -> None:
@@ -141,6 +147,6 @@ class Prefixes:
         self.one_more = np.maximum.accumulate(weight)[np.searchsorted(plan.ends, self.first)]
 
     def longest(self, share: float, factor: float = 1.0) -> int:
-        """Return how many first rows may be listed, if one more negative added so many times less."""
+        """Return how many first rows may be listed; with `factor` > 1, if one more negative added that much less."""
         possible = (self.unseen + self.one_more / factor <= share * self.listed) & (self.listed > 0)
         return int(self.first[possible].max(initial=0))

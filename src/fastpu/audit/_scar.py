@@ -1,4 +1,4 @@
-"""Whether checked positives score like labelled ones, and what it means where they do not."""
+"""Whether checked positives score like labelled ones, and what follows if they do not."""
 
 from __future__ import annotations
 
@@ -14,37 +14,42 @@ from fastpu.audit._plan import Plan, check_answers, check_plan
 from fastpu.common._binomial import largest_shares, least_shares
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
-from fastpu.metrics._ranked_rows import check_scores
+from fastpu.common._types import GroupsLike, RandomState, VectorLike
+from fastpu.data._clusters import cluster_numbers
+from fastpu.metrics._labelled_scores import check_scores
+from fastpu.metrics._row_draws import effective_number
 
 _FEWEST = 5  # checked positives
 _MOST_LABELED = 10_000  # scores that are permuted: more say little more, beside some hundred checked rows
 _MOST_PERMUTATIONS = 10**6
 _LEVEL = 0.9
 _ROUNDING = 1e-9
+_PICKS = 10  # times that one row of each group is picked
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScarAudit:
-    """How labelled and checked positives differ in their scores: what `is_scar` returns.
+    """How labelled and checked positives differ in their scores: the result of `is_scar`.
 
     Attributes
     ----------
     p_value : float
-        How often the shares above a cut would differ as much, if labels were at random.
+        How often the shares above a cut would differ as much if labels were at random.
     difference : float
-        The share of the labelled positives above `cut` minus that of all unlabelled ones, at the cut where it is
-        furthest from 0.
+        The share of the labelled positives above `cut` minus that of all unlabelled positives, at the cut where it is
+        furthest from 0. It is positive where labelled rows have the larger scores.
     cut : float
+        The score of this cut.
     n_labeled, n_found : int
-        How many positives were compared.
+        How many labelled and how many checked positives were compared.
     k : int
-        A number of first rows.
+        The number of first rows of the ranking that the recalls are about.
     recall_labeled : float
-        Of these, by the labelled positives alone.
+        The recall of the first k rows by the labelled positives alone, as from `fastpu.metrics.recall_at_k`.
     recall : AuditEstimate
-        Of these, by the checked rows.
+        The recall of the first k rows by the checked rows.
     recall_error : AuditEstimate
-        The first less the second, with a 90 % interval.
+        `recall_labeled` minus `recall`, with a 90 % interval.
     """
 
     p_value: float
@@ -59,9 +64,10 @@ class ScarAudit:
 
     @property
     def factor(self) -> float:
-        """By which lift and precision of the first k rows are too large if labelled rows alone say what they are.
+        """How many times too large the lift and the precision of the first k rows are by the labelled rows alone.
 
-        A prior that is estimated at the top of the ranking, as by `fastpu.priors.bbe`, is too small by it.
+        It is `recall_labeled` divided by `recall`. A prior that is estimated at the top of the ranking, such as that of
+        `fastpu.priors.bbe`, is too small by the same factor. NaN if the recall is 0 or not known.
         """
         return self.recall_labeled / self.recall.value if self.recall.value > 0 else float("nan")
 
@@ -76,53 +82,68 @@ class ScarAudit:
 @answers_unknown_keywords
 def is_scar(
     plan: Plan,
-    answers: object,
-    scores_of_labelled: object,
+    answers: VectorLike,
+    scores_of_labelled: VectorLike,
     *,
+    groups: GroupsLike | None = None,
+    groups_of_labelled: GroupsLike | None = None,
     n_permutations: int = 999,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
 ) -> ScarAudit:
     """Test that labelled rows are a random sample of the positives ("SCAR"), by the scores of checked positives.
 
-    `fastpu.priors.scar_test` looks for columns that decide on labels, with rows that are taken for positive; this looks
-    at rows that are known to be.
+    If they are, labelled and checked positives have the same distribution of scores. `fastpu.priors.scar_test` looks
+    for columns that decide on labels, with rows that are taken for positive; this test uses rows that are known to be.
 
     Parameters
     ----------
     plan : Plan
-        Where it has drawn nothing below k, only scores above are compared.
+        The plan whose rows were checked. If it drew nothing below its k, only scores above are compared.
     answers : array-like of shape (m,)
-        As in `estimate`; at least five must be positive.
+        One answer for each of `plan.rows`: True or 1 for a positive row; False, 0 or -1 for a negative one; NaN or None
+        if nobody could tell, or nobody has looked. At least five must be positive.
     scores_of_labelled : array-like of shape (n_pos,)
-        Scores of the labelled positives, by models that have not been fitted to them as positive rows (out of fold or
-        out of bag), on the scale of the scores that were planned for.
+        Scores of the labelled positives, on the scale of the scores that the plan was made for, by models that have not
+        been fitted to them as positive rows (out of fold or out of bag).
+    groups : array-like of shape (n_rows,), optional
+        Which of the rows that the plan was made for belong together, such as those of one customer: a label of any kind
+        for each row. By default each row is by itself. Without groups the p-value is far too small if whole groups are
+        labelled and their rows have similar scores.
+    groups_of_labelled : array-like of shape (n_pos,), optional
+        Which of the labelled rows belong together. It is passed together with `groups`.
     n_permutations : int, default 999
         From 1 to 10^6. No p-value is below 1 / (n_permutations + 1).
     random_state : int >= 0, numpy.random.Generator or None
+        Seed of what is drawn; None takes a fresh one.
 
     Returns
     -------
     ScarAudit
-        The p-value, the largest difference of shares above a cut, and by how much the recall is off that labelled rows
-        alone would give: that of the plan's k first rows, or else of about as many as are positive.
+        The p-value, the largest difference of shares above a cut, and the error of the recall that labelled rows alone
+        would give: that of the plan's k first rows, or else of about as many rows as are positive.
 
     Raises
     ------
     TypeError, ValueError
-        If fewer than five answers are positive, or an argument is not as described.
+        If fewer than five answers are positive, only one of `groups` and `groups_of_labelled` is passed, or an argument
+        is not as described.
 
     Notes
     -----
-    The statistic is that of Kolmogorov and Smirnov, with weights 1 / probability for the checked positives. If labels
-    are at random, the labelled and the unlabelled positives have one distribution of scores. Of all known positives
-    together, which ones are checked is then a draw with odds in proportion to their probabilities (a labelled one has
-    that of its stratum), given how many are. Such draws give the p-value; it is exact where positives are rare in each
-    stratum, and somewhat too large where they are not, as draws without replacement vary less.
+    The statistic is that of Kolmogorov and Smirnov, with weights 1 / probability for the checked positives. Suppose
+    that labels are at random. Then, given how many positives are checked, the checked ones are a draw from all known
+    positives with odds in proportion to the probabilities of their strata (a labelled row has the stratum of its
+    score). Such draws give the p-value. It is exact if positives are rare in each stratum, and somewhat too large if
+    they are not, as draws without replacement vary less.
 
-    Scores of labelled rows by a model that has seen their labels are too large, and differ without any fault of the
-    labels. With few checked positives only gross differences are found: look at the interval of `recall_error`.
+    With groups the draws are from one row of each group of labelled rows and one of each group of checked positives, a
+    new one for every tenth of the draws: differences are compared with those that as many groups have by chance. That
+    is right if rows of a group have similar scores, and careful if they have not.
 
-    O(n_permutations n_pos) time; of more than 10,000 labelled rows so many are drawn for the test.
+    Scores of labelled rows by a model that has seen their labels are too large, and differ even if labels are at
+    random. With few checked positives only gross differences are found: look at the interval of `recall_error`.
+
+    O(n_permutations n_pos) time; if there are more than 10,000 labelled rows, 10,000 of them are drawn for the test.
 
     Examples
     --------
@@ -138,47 +159,84 @@ def is_scar(
     (True, True)
     """
     check_plan("plan", plan)
-    given = check_answers(answers, plan.rows.size)
-    labeled = check_scores(("scores_of_labelled", scores_of_labelled))[0]
+    answered = check_answers(answers, plan.rows.size)
+    labeled = check_scores("scores_of_labelled", scores_of_labelled)
     count = check_int("n_permutations", n_permutations, low=1, high=_MOST_PERMUTATIONS)
     generator = check_random_state(random_state)
-    is_found = given == 1
+    group, group_labeled = _read_groups(groups, groups_of_labelled, plan.n_rows, labeled.size)
+    is_found = answered == 1
     n_found = int(np.count_nonzero(is_found))
     if n_found < _FEWEST:
         raise ValueError(f"answers must have at least {_FEWEST} positive ones, got {n_found}")
-    answered = np.bincount(plan.stratum[~np.isnan(given)], minlength=plan.ends.size)
+    n_answers = np.bincount(plan.stratum[~np.isnan(answered)], minlength=plan.ends.size)
     of_labeled = np.minimum(np.searchsorted(-plan.lowest, -labeled), plan.ends.size - 1)
-    comparable = answered[of_labeled] > 0
+    comparable = n_answers[of_labeled] > 0
     if not comparable.any():
         raise ValueError("scores_of_labelled must hold scores of strata in which rows were checked, got none")
     drawn = generator.permutation(np.flatnonzero(comparable))[:_MOST_LABELED]
     pool = _Pool(
         np.concatenate([plan.score[is_found], labeled[drawn]]),
         np.concatenate([plan.stratum[is_found], of_labeled[drawn]]),
-        answered / plan.sizes,
+        n_answers / plan.sizes,
     )
     difference, cut = pool.furthest(np.arange(n_found))
-    beyond = abs(difference) - _ROUNDING
-    as_large = sum(abs(pool.furthest(rows)[0]) >= beyond for rows in pool.draws(n_found, count, generator))
-    checked = Checked(plan, given, _LEVEL, bounds=False)
+    if group is None or group_labeled is None:
+        n_as_large = pool.n_as_large(abs(difference), n_found, count, generator)
+    else:
+        own = group[plan.rows[is_found]], group_labeled[drawn]
+        n_as_large = _n_as_large_by_groups(pool, abs(difference), *own, count, generator)
+    checked = Checked(plan, answered, _LEVEL, bounds=False)
     k = plan.k
     if k is None:
         share = only(checked.precision(np.array([plan.n_rows]))).value
         near = plan.n_rows * (1.0 if np.isnan(share) else share)
         k = int(plan.ends[np.argmin(np.abs(plan.ends - near))])
-    above = _above(plan, k, labeled)
+    recall_labeled = _above(plan, k, labeled) / labeled.size
     recall = only(checked.recall(np.array([k])))
+    n_independent = effective_number(group_labeled, np.ones(labeled.size, dtype=np.bool_))
     return ScarAudit(
-        p_value=(1 + as_large) / (1 + count),
+        p_value=(1 + n_as_large) / (1 + count),
         difference=difference,
         cut=cut,
         n_labeled=drawn.size,
         n_found=n_found,
         k=k,
-        recall_labeled=above / labeled.size,
+        recall_labeled=recall_labeled,
         recall=recall,
-        recall_error=_less(above, labeled.size, recall),
+        recall_error=_less(recall_labeled, n_independent, recall),
     )
+
+
+def _read_groups(
+    groups: GroupsLike | None, groups_of_labelled: GroupsLike | None, n_rows: int, n_labeled: int
+) -> tuple[NDArray[np.int32] | None, NDArray[np.int32] | None]:
+    """Return the number of the group of each row that has a place in the plan, and of each labelled row."""
+    if (groups is None) != (groups_of_labelled is None):
+        missing = "groups" if groups is None else "groups_of_labelled"
+        raise TypeError(f"groups and groups_of_labelled must be passed together, got None for {missing}")
+    return cluster_numbers(groups, n_rows), cluster_numbers(groups_of_labelled, n_labeled, "groups_of_labelled")
+
+
+def _n_as_large_by_groups(
+    pool: _Pool,
+    difference: float,
+    of_found: NDArray[np.int32],
+    of_labeled: NDArray[np.int32],
+    count: int,
+    generator: np.random.Generator,
+) -> int:
+    """Return how many of `count` draws from one row of each group differ as much."""
+    n_as_large = 0
+    for part in np.diff(np.linspace(0, count, _PICKS + 1).astype(np.int64)).tolist():
+        found, labeled = (_one_of_each(group, generator) for group in (of_found, of_labeled))
+        picked = pool.only(np.concatenate([found, of_found.size + labeled]))
+        n_as_large += picked.n_as_large(difference, found.size, part, generator)
+    return n_as_large
+
+
+def _one_of_each(group: NDArray[np.int32], generator: np.random.Generator) -> NDArray[np.intp]:
+    order = generator.permutation(group.size)
+    return order[np.unique(group[order], return_index=True)[1]]
 
 
 def _above(plan: Plan, k: int, labeled: NDArray[np.float64]) -> float:
@@ -189,11 +247,11 @@ def _above(plan: Plan, k: int, labeled: NDArray[np.float64]) -> float:
     return float(np.count_nonzero(labeled > border) + share * np.count_nonzero(labeled == border))
 
 
-def _less(above: float, n: int, recall: AuditEstimate) -> AuditEstimate:
-    """Return a share of `n` rows less a recall, with limits by those of both (Newcombe's way)."""
-    share, tail = above / n, (1 - _LEVEL) / 2
-    high = float(largest_shares(np.array([above]), n, tail)[0])
-    low = float(least_shares(np.array([above]), n, tail)[0]) if above else 0.0
+def _less(share: float, n: float, recall: AuditEstimate) -> AuditEstimate:
+    """Return a share of `n` independent rows less a recall, with limits by those of both (Newcombe's way)."""
+    above, tail = np.array([share * n]), (1 - _LEVEL) / 2
+    high = float(largest_shares(above, n, tail)[0])
+    low = float(least_shares(above, n, tail)[0]) if share else 0.0
     value = share - recall.value
     down = np.hypot(share - low, recall.interval[1] - recall.value)
     up = np.hypot(high - share, recall.value - recall.interval[0])
@@ -204,12 +262,22 @@ class _Pool:
     """The known positives, checked and labelled, by score; the probability of each to be checked is its stratum's."""
 
     def __init__(self, scores: NDArray[np.float64], stratum: NDArray[np.int64], chance: NDArray[np.float64]) -> None:
+        self._unordered, self._stratum, self._chance_of_stratum = scores, stratum, chance
         self._order = np.argsort(-scores, kind="stable")
         self._scores = scores[self._order]
         self._ends = np.flatnonzero(np.append(self._scores[1:] < self._scores[:-1], True))  # of runs of equal scores
         self._weight = 1 / chance[stratum]
         self._strata = [np.flatnonzero(stratum == h) for h in np.unique(stratum)]
         self._chance = chance[np.unique(stratum)]
+
+    def only(self, rows: NDArray[np.intp]) -> _Pool:
+        """Return the pool of some of the rows."""
+        return _Pool(self._unordered[rows], self._stratum[rows], self._chance_of_stratum)
+
+    def n_as_large(self, difference: float, n: int, count: int, generator: np.random.Generator) -> int:
+        """Return how many of `count` draws of `n` checked rows have a difference as large, but for rounding."""
+        beyond = difference - _ROUNDING
+        return sum(abs(self.furthest(rows)[0]) >= beyond for rows in self.draws(n, count, generator))
 
     def furthest(self, checked: NDArray[np.int64]) -> tuple[float, float]:
         """Return the largest difference of the shares above a cut, labelled less checked, and the cut."""

@@ -1,4 +1,4 @@
-"""A plan as a table for a spreadsheet, and back, with what people have answered there."""
+"""A plan as a table for a spreadsheet, and back from there with the answers of people."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import re
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from fastpu.audit._draw import GOALS
 from fastpu.audit._plan import Plan, check_plan
 from fastpu.common._params import MANY, check_choice
 from fastpu.common._text import describe, short
+from fastpu.common._types import VectorLike
 from fastpu.model._file import file_name
 
 _WORDS = {
@@ -31,22 +33,23 @@ _LONGEST = 32_000  # characters of a name: a cell of a spreadsheet holds 32,767,
 _PLAN = ("n", "n_rows", "goal", "k", "n_before", "seed", "fingerprint")  # what each line says of the whole plan
 
 
-def write_csv(plan: Plan, path: object, *, names: object = None) -> None:
+def write_csv(plan: Plan, path: str | PathLike[str], *, names: VectorLike | None = None) -> None:
     """Write a plan as a table for people who check rows in a spreadsheet; `read_csv` reads it, with their answers.
 
-    It has a line for each row, in the order in which to check them: its number, its name, its score, why it was drawn,
-    and an empty column `answer`. The columns after it are what `read_csv` makes the plan of, so that nothing else has
-    to be kept.
+    The table has a line for each row of the plan, in the order in which to check them. It has the row's number, name
+    and score, why it was drawn, and an empty column `answer`. The columns after `answer` hold the plan itself, so
+    nothing else has to be kept.
 
     Parameters
     ----------
     plan : Plan
+        The plan to write.
     path : str or path-like
-        A file of that name is replaced. It is UTF-8 with the mark by which Excel knows it.
+        The file to write; an existing file is replaced. It is UTF-8 with a byte order mark, which Excel needs.
     names : array-like of shape (n_rows,), optional
-        Of all rows that have a score, for the people who check. A name that a spreadsheet would take for a formula gets
-        an apostrophe in front, and so does a part of one after a semicolon, a tab or a line break, where another
-        spreadsheet may begin a cell. A longer one than a cell of a spreadsheet holds is cut off.
+        A name for every row that has a score, for the people who check. A name that a spreadsheet would take for a
+        formula gets an apostrophe in front. So does a part of a name after a semicolon, a tab or a line break, where
+        some spreadsheets begin a new cell. Names that are too long for a cell are cut off.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def write_csv(plan: Plan, path: object, *, names: object = None) -> None:
     called = np.full(plan.n_rows, "") if names is None else np.asarray(names, dtype=object)
     if called.shape != (plan.n_rows,):
         raise ValueError(
-            f"names must hold {plan.n_rows} names, one for each row that has a score, got {describe(names)}"
+            f"names must hold {plan.n_rows} names, one for every row that has a score, got {describe(names)}"
         )
     # The x keeps a spreadsheet from taking a fingerprint for a number.
     marks = plan.rows.size, plan.n_rows, plan.goal, plan.k, plan.n_before, plan.seed, f"x{plan.fingerprint}"
@@ -95,34 +98,42 @@ def write_csv(plan: Plan, path: object, *, names: object = None) -> None:
     target.write_text(text.getvalue(), encoding="utf-8-sig", newline="")
 
 
-def read_csv(path: object) -> tuple[Plan, NDArray[np.float64]]:
-    """Read the table of a plan, which people have answered in a spreadsheet.
+def read_csv(path: str | PathLike[str]) -> tuple[Plan, NDArray[np.float64]]:
+    """Read the table of a plan after people have answered it in a spreadsheet.
 
     Parameters
     ----------
     path : str or path-like
-        A table that `write_csv` has written. The order of lines and columns does not matter, and columns may have been
-        added; commas, semicolons and tabs may divide them, or what a first line such as ``sep=;`` says. It is UTF-8, or
-        UTF-16 with its mark, as Excel saves "Unicode text". In the column `answer` 1, yes, y, true and positive are
-        positive; 0, -1, no, n, false and negative are negative; nothing, ? and unclear are "could not tell".
+        A table that `write_csv` has written. Lines and columns may be in any order, and columns may have been added.
+        Columns are separated by commas, semicolons or tabs, or by the character of a first line such as ``sep=;``. The
+        file is UTF-8, or UTF-16 with a byte order mark (Excel's "Unicode text"). In the column `answer`, 1, yes, y,
+        true and positive mean positive; 0, -1, no, n, false and negative mean negative; an empty cell, ? and unclear
+        mean that nobody could tell.
 
     Returns
     -------
     plan : Plan
+        The plan that was written.
     answers : ndarray of float64, shape (m,)
-        In the order of its rows: 1, 0 or NaN.
+        1, 0 or NaN for each row of the plan, in its order.
 
     Raises
     ------
     OSError
         If the file cannot be read.
     ValueError
-        If it is no such table, lines or rows are missing or there twice, a row, a place, a stratum or a score cannot be
-        that of the plan, or an answer is something else: with the row and what stands there.
+        If the file is not such a table, if lines are missing or repeated, if a row, a place, a stratum or a score does
+        not fit the plan, or if an answer is something else. The message names the row and what it holds.
 
     Examples
     --------
-    See `write_csv`.
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from fastpu import audit
+    >>> path = Path(tempfile.mkdtemp()) / "check these.csv"
+    >>> audit.write_csv(audit.plan([0.2, 0.9, 0.4, 0.7], 2, strata=[2, 4], random_state=0), path)
+    >>> audit.read_csv(path)  # nobody has answered yet
+    (Plan(2 of 4 rows, goal='count', 2 strata), array([nan, nan]))
     """
     name = file_name(path)
     try:
@@ -143,12 +154,12 @@ def _decoded(raw: bytes) -> str:
 
 
 def _lines_of(text: str) -> list[dict[str, str]]:
-    # A first line such as sep=; is not data: it tells Excel what divides the cells.
-    told = re.match(r"\"?sep=(.)\"?[^\r\n]*(\r\n|\r|\n)", text, re.IGNORECASE)
-    text = text[told.end() :] if told else text
+    # A first line such as sep=; is not data: it tells Excel what separates the cells.
+    first = re.match(r"\"?sep=(.)\"?[^\r\n]*(\r\n|\r|\n)", text, re.IGNORECASE)
+    text = text[first.end() :] if first else text
     header = re.split(r"[\r\n]", text, maxsplit=1)[0]
-    divider = told[1] if told else max(",;\t", key=header.count)
-    lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=divider, restval="")
+    separator = first[1] if first else max(",;\t", key=header.count)
+    lines = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restval="")
     lacking = [column for column in _HEAD if column not in (lines.fieldnames or ())]
     if lacking:
         raise ValueError(f"it lacks the column {lacking[0]!r}")

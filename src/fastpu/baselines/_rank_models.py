@@ -15,7 +15,7 @@ from fastpu.data._training_rows import TrainingRows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._threshold import ScoredRowsInMemory
-from fastpu.risk._fit import make_model
+from fastpu.risk._risk_models import make_model
 
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
 

@@ -2,45 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_float
+from fastpu.common._params import is_sequence
 from fastpu.common._sharing import marked
-from fastpu.data._training_rows import require_both
-from fastpu.data._validate import check_sample_weight
+from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.model._profile import keeps_profile
-from fastpu.svm._arguments import check_supervised, cost_per_row
-from fastpu.svm._fit import Posed
-from fastpu.svm._grid import fit_posed
-from fastpu.svm._solver import SvmRound, Task
+from fastpu.svm._fit_points import fit_points
+from fastpu.svm._svm_methods import CSvm, NuSvm, OneClassSvm
+from fastpu.svm._svm_options import SvmOptions
+from fastpu.svm._svm_point import SvmPoint, entries_together
 from fastpu.svm.kernel_machine import KernelMachine
-
-_BOTH = ("positive", "negative")
-_ROUNDING = 1e-12  # relative error that rounding may leave in sums of weights
-
-
-def _pose_svm(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
-    C = check_float("C", given["C"], low=0, open_low=True)
-    labels = check_supervised(y, n_rows, "fit_svm")
-    weights = check_sample_weight(given["sample_weight"], n_rows)
-    cost = cost_per_row(n_rows, {"C": C}, {"sample_cost": given["sample_cost"], "sample_weight": weights})
-    require_both(labels, cost, "fit_svm", _BOTH)
-    return Posed(Task("fit_svm", "C-SVM", "c_svm", {"C": C}), labels, cost, weights)
+from fastpu.svm.svm_round import SvmRound
 
 
 @answers_unknown_keywords
 @keeps_profile
-@marked(poses_svm=_pose_svm, takes_many=("C", "gamma"))
+@marked(svm_method=CSvm, takes_many=("C", "gamma"))
 def fit_svm(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     C: float | Sequence[float] | NDArray[Any] = 1.0,
-    sample_cost: object = None,
+    sample_cost: VectorLike | None = None,
     kernel: str | Callable[..., object] = "rbf",
     gamma: float | str | Sequence[float | str] | NDArray[Any] = "scale",
     degree: int = 3,
@@ -48,16 +36,16 @@ def fit_svm(
     cache_mb: float = 200,
     tol: float = 1e-3,
     max_iter: int | None = None,
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
-    callback: Callable[[SvmRound], bool | None] | None = None,
+    callback: RoundCallback[SvmRound] | None = None,
     progress: bool = False,
 ) -> KernelMachine | list[KernelMachine]:
     """C-SVM, supervised, with a cost for each row.
 
-    It is for labelled positives and labelled negatives. It is the supervised method that the others can be compared
-    with, and the solver for a scheme of your own that gives every row a cost. For positive and unlabelled rows take
-    `fit_bsvm` or `fit_bagging_svm`.
+    It is for labelled positives and labelled negatives: a supervised method to compare the others with, and a solver
+    for a scheme of your own that gives every row a cost. For positive and unlabelled rows take `fit_bsvm` or
+    `fit_bagging_svm`.
 
     The fit minimises over w, b in the feature space of the kernel
 
@@ -68,43 +56,46 @@ def fit_svm(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        float32 and float64, C-contiguous or CSR, are used without a copy; kernel values have the type of `X`, but
-        float64 for "poly", for which float32 rows are converted. For "rbf" and dense float64 rows the solver's steps
-        take values in float32 where that is enough, and the result is checked in float64. With
-        ``kernel="precomputed"`` the symmetric matrix of K between every two rows, shape (n, n), dense.
+        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Kernel values have the
+        type of `X`, but float64 for "poly". With ``kernel="precomputed"``: the symmetric matrix of kernel values
+        between every two rows, of shape (n, n), dense.
     y : array-like of shape (n,)
-        +1 positive, -1 negative. Unlabelled rows (0) are for `fit_bsvm` and others.
+        +1 for positive and -1 for negative rows. Unlabelled rows (0) are refused.
     C : float or sequence of floats, default 1.0
-        > 0; the larger, the fewer errors on the training rows. Sequences of `C` and `gamma`, of one length, stand for
-        that many models, an entry in each: a list of them comes back. With the kernels "rbf", "poly" and "precomputed"
-        they share kernel rows and start from each other's solutions, if there is no callback; each meets `tol`.
+        > 0. A larger value allows fewer errors on the training rows. Sequences of `C` and `gamma`, of one length, fit a
+        model for each entry and give a list of them. With the kernels "rbf", "poly" and "precomputed" these models
+        share kernel rows and start from each other's solutions, unless there is a callback or a progress bar. Each
+        meets `tol`.
     sample_cost : array-like of shape (n,), optional
-        Costs >= 0 that multiply `C`; a row of cost 0 is left out.
+        Costs >= 0 of the rows, which multiply `C`. Rows of cost 0 are left out.
     kernel : str or callable, default "rbf"
-        "linear" x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), "sigmoid" tanh(gamma x'z +
-        coef0), "precomputed", or a function k(A, B) that returns the kernel between the rows of two matrices, shape
-        (len(A), len(B)). It is called with rows of `X`, dense or CSR as `X` is, on the calling thread, and must be
-        symmetric: a sample of rows is looked at before the fit. "sigmoid" is not positive definite: the dual is then
-        not convex, and the fit ends at a stationary point, of which there may be several.
+        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
+        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
+        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
+        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
+        the dual problem is not convex: the fit then ends at one of several stationary points.
     gamma : float, "scale" or "auto", or a sequence of these, default "scale"
-        "scale" is 1 / (d var(X)) with the variance of all entries of `X` (rows of cost 0 left out, the others counted
-        by `sample_weight`), "auto" is 1 / d.
+        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
+        of `X` (rows of cost 0 left out, the others counted by `sample_weight`). "auto" is 1 / d.
     degree : int, default 3
+        Degree of the kernel "poly".
     coef0 : float, default 0.0
+        Constant of the kernels "poly" and "sigmoid".
     cache_mb : float, default 200
-        Most memory for kernel rows, in MiB. It changes the time only. The linear kernel needs none.
+        Most memory for kernel rows, in MiB. It changes the time, not the model. The linear kernel needs none.
     tol : float, default 1e-3
-        The fit ends when no KKT condition is violated by more, as in LIBSVM.
+        The fit ends when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
     max_iter : int, optional
         Most updates of a pair of dual variables; by default 10^7, or 100 n if that is more.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0; equal to repeating rows.
+        Weights >= 0 of the rows. A weight has the effect of repeating the row. Rows of weight 0 are left out.
     n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. The model is bitwise the same for all.
+        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
     callback : callable, optional
-        ``callback(info: SvmRound) -> bool``, called after every working set of rows; True stops the fit.
+        ``callback(info: SvmRound) -> bool`` is called after every working set of rows. If it returns True, the fit
+        ends.
     progress : bool, default False
-        Show a progress bar (tqdm if installed) that counts working sets.
+        Show a progress bar that counts working sets (with tqdm if it is installed).
 
     Returns
     -------
@@ -113,34 +104,37 @@ def fit_svm(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described. The message names it.
+        If an argument is not as described. The message names the argument, what is expected and what came.
     MemoryError
-        If the working memory cannot be had; the message says how much was wanted.
+        If there is no memory for the work. The message says how much was wanted.
 
     Warns
     -----
     ConvergenceWarning
-        If `max_iter` is reached, or rounding leaves nothing to gain, before `tol` is met: with the violation and the
-        duality gap. Not if that gap is at most 1e-9 of the primal objective with the linear kernel.
+        If the fit ends before it meets `tol`, because `max_iter` is reached or because rounding leaves nothing to gain.
+        The warning has the violation and the duality gap. There is none where the linear kernel reaches a gap of 1e-9
+        of the primal objective.
     DegenerateModelWarning
         If the model calls all training rows positive, or all negative.
 
     Notes
     -----
-    Sequential minimal optimisation with second-order working sets and shrinking. An update costs O(n) and, unless
-    they are cached, two kernel rows of O(n d); their number grows faster than n, and with C. The linear kernel forms
-    no kernel rows. Memory: `cache_mb`, a copy of the rows (none for the linear kernel), the support vectors, and some
-    200 bytes a row.
+    The solver is sequential minimal optimisation with second-order working sets and shrinking. An update costs O(n)
+    and, unless they are cached, two kernel rows of O(n d). The number of updates grows faster than n, and with C. For
+    "rbf" and dense float64 rows the steps take kernel values in float32 where that is enough, and the result is checked
+    in float64. Memory: `cache_mb`, a copy of the rows (none for the linear kernel), the support vectors, and some 200
+    bytes a row.
 
-    With the linear kernel the engine of `fit_isvm` solves the problem, dense or CSR: for sparse or many features by
-    coordinate descent, O(entries of X) a round, and conjugate gradients among the rows between their bounds, as long as
-    that converges; else, up to 2000 features, by an interior point method, some 15 passes of O(n d^2) each, whatever
-    `C` is. The descent ends where `tol` is met, which with a large `C` can be far from the least objective, and the
-    interior point method at a duality gap of 1e-9 of it; `gap` is that of the coefficients that are kept. Pair updates
-    follow only where `tol` is not met yet; they go first where dense rows have more than 200 features, and more than
-    there are rows. With a `max_iter`, pair updates alone solve the problem.
+    With the linear kernel the engine of `fit_isvm` solves the problem, for dense rows and for CSR. Sparse or many
+    features are solved by coordinate descent, O(entries of X) a round, and by conjugate gradients among the rows
+    between their bounds, as long as that converges. All else, up to 2000 features, is solved by an interior point
+    method in some 15 passes of O(n d^2), whatever `C` is. The descent ends where `tol` is met, which can be far from
+    the least objective where `C` is large. The interior point method ends at a duality gap of 1e-9 of the objective.
+    `gap` is that of the coefficients that are kept. Pair updates follow only where `tol` is not met yet; they go first
+    where dense rows have more than 200 features, and more features than there are rows. With a `max_iter` only pair
+    updates are made.
 
-    Where the intercept is not unique it is the midpoint of the interval of the best ones.
+    Where several intercepts are optimal, the model has the midpoint of their interval.
 
     References
     ----------
@@ -159,32 +153,32 @@ def fit_svm(
     >>> [m.support.size for m in fastpu.baselines.fit_svm(X, [1, 1, -1, -1], C=[0.1, 10], gamma=2.0)]
     [4, 4]
     """
-    return fit_posed(fit_svm, locals())
-
-
-def _pose_nu_svm(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
-    nu = check_float("nu", given["nu"], low=0, high=1, open_low=True)
-    labels = check_supervised(y, n_rows, "fit_nu_svm")
-    weights = check_sample_weight(given["sample_weight"], n_rows)
-    cost = cost_per_row(n_rows, {}, {"sample_weight": weights})
-    require_both(labels, cost, "fit_nu_svm", _BOTH)
-    positive, negative = (float(cost[labels == sign].sum()) for sign in (1, -1))
-    bound = 2 * min(positive, negative) / (positive + negative)
-    if nu > bound * (1 + _ROUNDING):
-        raise ValueError(
-            f"nu must be at most 2 min(W+, W-) / (W+ + W-) = {bound:.6g} for classes of weight W+ = {positive:g} and "
-            f"W- = {negative:g}, got {nu!r}"
+    points = [
+        SvmPoint(
+            CSvm.checked(C=cost, sample_cost=sample_cost, sample_weight=sample_weight),
+            SvmOptions.checked(
+                kernel=kernel,
+                gamma=width,
+                degree=degree,
+                coef0=coef0,
+                cache_mb=cache_mb,
+                tol=tol,
+                max_iter=max_iter,
+                n_threads=n_threads,
+            ),
         )
-    task = Task("fit_nu_svm", "nu-SVM", "nu_svm", {"nu": nu}, min(nu, bound))
-    return Posed(task, labels, cost, weights)
+        for cost, width in entries_together(C=C, gamma=gamma)
+    ]
+    models = fit_points(X, y, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    return models if is_sequence(C) or is_sequence(gamma) else models[0]
 
 
 @answers_unknown_keywords
 @keeps_profile
-@marked(poses_svm=_pose_nu_svm, takes_many=("nu", "gamma"))
+@marked(svm_method=NuSvm, takes_many=("nu", "gamma"))
 def fit_nu_svm(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     nu: float | Sequence[float] | NDArray[Any] = 0.5,
     kernel: str | Callable[..., object] = "rbf",
@@ -194,9 +188,9 @@ def fit_nu_svm(
     cache_mb: float = 200,
     tol: float = 1e-3,
     max_iter: int | None = None,
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
-    callback: Callable[[SvmRound], bool | None] | None = None,
+    callback: RoundCallback[SvmRound] | None = None,
     progress: bool = False,
 ) -> KernelMachine | list[KernelMachine]:
     """nu-SVM, supervised: the C-SVM whose share of support vectors is chosen in place of C.
@@ -205,33 +199,77 @@ def fit_nu_svm(
     positive and unlabelled rows take `fit_bsvm` or `fit_bagging_svm`.
 
     The fit minimises the dual alpha'Q alpha / 2 with 0 <= alpha_i <= w_i, y'alpha = 0 and sum alpha = nu W, where w are
-    the weights and W their sum; then divides alpha and the intercept by the margin rho that belongs to it, so that free
-    support vectors have f = +1 and -1, as LIBSVM does. Errors, time and memory are those of
-    `fit_svm`; a ValueError names the largest `nu` if it is too large for the classes.
+    the weights and W their sum. Then it divides alpha and the intercept by the margin rho of the solution, so that free
+    support vectors have f = +1 and -1, as LIBSVM does.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
+        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Kernel values have the
+        type of `X`, but float64 for "poly". With ``kernel="precomputed"``: the symmetric matrix of kernel values
+        between every two rows, of shape (n, n), dense.
     y : array-like of shape (n,)
-        +1 positive, -1 negative.
+        +1 for positive and -1 for negative rows. Unlabelled rows (0) are refused.
     nu : float or sequence of floats, default 0.5
         In (0, 1]: at most this share of the rows lies within the margin or on its wrong side, and at least this share
-        are support vectors. It must be at most 2 min(W+, W-) / W, W+ and W- the weights of the two classes: the
-        default is refused with a ValueError where fewer than a quarter of the rows are of one class. Sequences of `nu`
-        and `gamma` as those of `C` in `fit_svm`.
-    kernel, gamma, degree, coef0, cache_mb, tol, max_iter, sample_weight, n_threads, callback, progress
-        As in `fit_svm`.
+        are support vectors. It must be at most 2 min(W+, W-) / W, with the weights W+ and W- of the two classes, so
+        that the default is refused where fewer than a quarter of the rows are of one class. Sequences of `nu` and
+        `gamma`, of one length, fit a model for each entry and give a list of them.
+    kernel : str or callable, default "rbf"
+        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
+        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
+        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
+        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
+        the dual problem is not convex: the fit then ends at one of several stationary points.
+    gamma : float, "scale" or "auto", or a sequence of these, default "scale"
+        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
+        of `X` (counted by `sample_weight`). "auto" is 1 / d.
+    degree : int, default 3
+        Degree of the kernel "poly".
+    coef0 : float, default 0.0
+        Constant of the kernels "poly" and "sigmoid".
+    cache_mb : float, default 200
+        Most memory for kernel rows, in MiB. It changes the time, not the model. The linear kernel needs none.
+    tol : float, default 1e-3
+        The fit ends when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
+    max_iter : int, optional
+        Most updates of a pair of dual variables; by default 10^7, or 100 n if that is more.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0 of the rows. A weight has the effect of repeating the row. Rows of weight 0 are left out.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+    callback : callable, optional
+        ``callback(info: SvmRound) -> bool`` is called after every working set of rows. If it returns True, the fit
+        ends.
+    progress : bool, default False
+        Show a progress bar that counts working sets (with tqdm if it is installed).
 
     Returns
     -------
     KernelMachine, or a list of them if an argument is a sequence
-        Its `margin` is rho, its `objective` that of the dual before the division.
+        Its `margin` is rho, and its `objective` that of the dual before the division.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or `nu` is too large for the classes; the message has the largest that is
+        possible. The message names the argument, what is expected and what came.
+    MemoryError
+        If there is no memory for the work. The message says how much was wanted.
 
     Warns
     -----
-    ConvergenceWarning, DegenerateModelWarning
-        As in `fit_svm`; the latter also if rho is 0 within `tol`, as it is where `nu` is smaller than any share of
-        errors that the kernel can reach: the scores then mean nothing.
+    ConvergenceWarning
+        If the fit ends before it meets `tol`, because `max_iter` is reached or because rounding leaves nothing to gain.
+    DegenerateModelWarning
+        If the model calls all training rows positive, or all negative. Also if rho is 0 within `tol`, because the
+        kernel cannot reach as few errors as `nu` allows: the scores then mean nothing.
+
+    Notes
+    -----
+    The solver is sequential minimal optimisation with second-order working sets and shrinking. An update costs O(n)
+    and, unless they are cached, two kernel rows of O(n d). Memory: `cache_mb`, a copy of the rows, the support vectors,
+    and some 200 bytes a row.
 
     References
     ----------
@@ -245,21 +283,31 @@ def fit_nu_svm(
     >>> model.predict([[1.4], [1.6]])
     array([-1,  1])
     """
-    return fit_posed(fit_nu_svm, locals())
-
-
-def _pose_one_class_svm(n_rows: int, _: object, given: Mapping[str, Any]) -> Posed:
-    nu = check_float("nu", given["nu"], low=0, high=1, open_low=True)
-    weights = check_sample_weight(given["sample_weight"], n_rows)
-    task = Task("fit_one_class_svm", "one-class SVM", "one_class", {"nu": nu}, nu)
-    return Posed(task, None, cost_per_row(n_rows, {}, {"sample_weight": weights}), weights)
+    points = [
+        SvmPoint(
+            NuSvm.checked(nu=share, sample_weight=sample_weight),
+            SvmOptions.checked(
+                kernel=kernel,
+                gamma=width,
+                degree=degree,
+                coef0=coef0,
+                cache_mb=cache_mb,
+                tol=tol,
+                max_iter=max_iter,
+                n_threads=n_threads,
+            ),
+        )
+        for share, width in entries_together(nu=nu, gamma=gamma)
+    ]
+    models = fit_points(X, y, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    return models if is_sequence(nu) or is_sequence(gamma) else models[0]
 
 
 @answers_unknown_keywords
 @keeps_profile
-@marked(poses_svm=_pose_one_class_svm, takes_many=("nu", "gamma"))
+@marked(svm_method=OneClassSvm, takes_many=("nu", "gamma"))
 def fit_one_class_svm(
-    X: object,
+    X: MatrixLike,
     *,
     nu: float | Sequence[float] | NDArray[Any] = 0.1,
     kernel: str | Callable[..., object] = "rbf",
@@ -269,9 +317,9 @@ def fit_one_class_svm(
     cache_mb: float = 200,
     tol: float = 1e-3,
     max_iter: int | None = None,
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
-    callback: Callable[[SvmRound], bool | None] | None = None,
+    callback: RoundCallback[SvmRound] | None = None,
     progress: bool = False,
 ) -> KernelMachine | list[KernelMachine]:
     """One-class SVM: a region that holds all but a share of the rows, from rows of one kind alone.
@@ -280,32 +328,72 @@ def fit_one_class_svm(
     better: `nu` and `gamma` cannot be chosen by positive rows alone.
 
     The fit minimises the dual alpha'K alpha / 2 with 0 <= alpha_i <= w_i and sum alpha = nu W, where w are the weights
-    and W their sum; f(x) = sum_i alpha_i K(x_i, x) - rho. Errors, time and memory are those of
-    `fit_svm`.
+    and W their sum; f(x) = sum_i alpha_i K(x_i, x) - rho.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of the class, for example the labelled positives.
+        Rows of features of the class, for example the labelled positives. float32 and float64 in C order, and CSR, are
+        used without a copy. Kernel values have the type of `X`, but float64 for "poly". With ``kernel="precomputed"``:
+        the symmetric matrix of kernel values between every two rows, of shape (n, n), dense.
     nu : float or sequence of floats, default 0.1
         In (0, 1]: at most this share of the rows lies outside, and at least this share are support vectors. Sequences
-        of `nu` and `gamma` as those of `C` in `fit_svm`.
-    kernel, gamma, degree, coef0, cache_mb, tol, max_iter, sample_weight, n_threads, callback, progress
-        As in `fit_svm`.
+        of `nu` and `gamma`, of one length, fit a model for each entry and give a list of them.
+    kernel : str or callable, default "rbf"
+        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
+        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
+        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
+        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
+        the dual problem is not convex: the fit then ends at one of several stationary points.
+    gamma : float, "scale" or "auto", or a sequence of these, default "scale"
+        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
+        of `X` (counted by `sample_weight`). "auto" is 1 / d.
+    degree : int, default 3
+        Degree of the kernel "poly".
+    coef0 : float, default 0.0
+        Constant of the kernels "poly" and "sigmoid".
+    cache_mb : float, default 200
+        Most memory for kernel rows, in MiB. It changes the time, not the model. The linear kernel needs none.
+    tol : float, default 1e-3
+        The fit ends when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
+    max_iter : int, optional
+        Most updates of a pair of dual variables; by default 10^7, or 100 n if that is more.
+    sample_weight : array-like of shape (n,), optional
+        Weights >= 0 of the rows. A weight has the effect of repeating the row. Rows of weight 0 are left out.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+    callback : callable, optional
+        ``callback(info: SvmRound) -> bool`` is called after every working set of rows. If it returns True, the fit
+        ends.
+    progress : bool, default False
+        Show a progress bar that counts working sets (with tqdm if it is installed).
 
     Returns
     -------
     KernelMachine, or a list of them if an argument is a sequence
-        Its `margin` is rho, and its intercept -rho. Its `threshold` is 0 less `tol` at most: rows on the boundary are
-        inside, and of the training rows only some with alpha at its bound are called -1.
+        Its `margin` is rho, and its intercept -rho. Its `threshold` is at most `tol` below 0, so that rows on the
+        boundary are inside: only training rows whose alpha is at its bound can be called -1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described. The message names the argument, what is expected and what came.
+    MemoryError
+        If there is no memory for the work. The message says how much was wanted.
 
     Warns
     -----
     ConvergenceWarning
-        As in `fit_svm`.
+        If the fit ends before it meets `tol`, because `max_iter` is reached or because rounding leaves nothing to gain.
     DegenerateModelWarning
-        If the model calls all training rows negative, or if rho is 0 within `tol`, as it is for the linear kernel
-        where rows lie on all sides of the origin: the scores then mean nothing.
+        If the model calls all training rows negative, or if rho is 0 within `tol`. The latter happens with the linear
+        kernel where rows lie on all sides of the origin: the scores then mean nothing.
+
+    Notes
+    -----
+    The solver is sequential minimal optimisation with second-order working sets and shrinking. An update costs O(n)
+    and, unless they are cached, two kernel rows of O(n d). Memory: `cache_mb`, a copy of the rows, the support vectors,
+    and some 200 bytes a row.
 
     References
     ----------
@@ -320,4 +408,21 @@ def fit_one_class_svm(
     >>> model.predict([[0.0, 0.0], [5.0, 5.0]])
     array([ 1, -1])
     """
-    return fit_posed(fit_one_class_svm, locals())
+    points = [
+        SvmPoint(
+            OneClassSvm.checked(nu=share, sample_weight=sample_weight),
+            SvmOptions.checked(
+                kernel=kernel,
+                gamma=width,
+                degree=degree,
+                coef0=coef0,
+                cache_mb=cache_mb,
+                tol=tol,
+                max_iter=max_iter,
+                n_threads=n_threads,
+            ),
+        )
+        for share, width in entries_together(nu=nu, gamma=gamma)
+    ]
+    models = fit_points(X, None, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    return models if is_sequence(nu) or is_sequence(gamma) else models[0]

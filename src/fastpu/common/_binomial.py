@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 
-def largest_shares(counts: NDArray[Any], n: int, tail: float) -> NDArray[np.float64]:
+def largest_shares(counts: NDArray[Any], n: float, tail: float) -> NDArray[np.float64]:
     """Return for each count of n rows the share by which at most that many rows have the probability `tail`."""
     largest: NDArray[np.float64] = np.ones(counts.size)
     part = counts < n
@@ -17,7 +17,7 @@ def largest_shares(counts: NDArray[Any], n: int, tail: float) -> NDArray[np.floa
     return largest
 
 
-def least_shares(counts: NDArray[Any], n: int, tail: float) -> NDArray[np.float64]:
+def least_shares(counts: NDArray[Any], n: float, tail: float) -> NDArray[np.float64]:
     """Return for each count > 0 of n rows the share by which at least that many rows have the probability `tail`."""
     least: NDArray[np.float64] = betaincinv(counts, n - counts + 1.0, tail)
     return least

@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Method:
+class MethodDeclaration:
     """What one method is called and what it takes.
 
     `title` stands beside the name of the function in the documentation. `classifier` is the class in
@@ -56,35 +56,41 @@ _AUC = "any two or three of P, U, N"
 
 #: Every method, by the name of its function: those of `fastpu`, then the baselines.
 DECLARED = {
-    "fit_pnu_auc_boost": Method("PNUAUCBoost, boosting for the AUC", "PNUAUCBoostClassifier", "PUN", _AUC, **_TREES),
-    "fit_forest": Method("PU forest", "ForestClassifier", "PU", "P and U", **_TREES, repeats=False),
-    "fit_boosted_trees": Method(
+    "fit_pnu_auc_boost": MethodDeclaration(
+        "PNUAUCBoost, boosting for the AUC", "PNUAUCBoostClassifier", "PUN", _AUC, **_TREES
+    ),
+    "fit_forest": MethodDeclaration("PU forest", "ForestClassifier", "PU", "P and U", **_TREES, repeats=False),
+    "fit_boosted_trees": MethodDeclaration(
         "boosted trees, bags of them", "BoostedTreesClassifier", "PUN", f"by loss: P and U, or {_AUC}", **_TREES
     ),
-    "fit_bsvm": Method("biased SVM", "BSVMClassifier", "PU", "P and U"),
-    "fit_bagging_svm": Method("bagging SVM", "BaggingSVMClassifier", "PU", "P and U", **_UNWEIGHTED),
-    "fit_smc": Method("SMC", "SMCClassifier", "PU", "P and U", **_UNWEIGHTED),
-    "fit_svmc": Method("SVMC", "SVMCClassifier", "PU", "P and U", **_UNWEIGHTED),
-    "fit_isvm": Method("ISVM, the iterative SVM", "ISVMClassifier", "PU", "P and U"),
-    "fit_ipsi": Method("IPSI, iterative psi-learning", "IPSIClassifier", "PU", "P and U"),
-    "fit_pual": Method("PUAL, asymmetric loss and neighbours", "PUALClassifier", "PU", "P and U", **_NEIGHBOURS),
-    "fit_gllc": Method("GLLC, squared losses and neighbours", "GLLCClassifier", "PU", "P and U", **_NEIGHBOURS),
-    "fit_upu": Method("uPU, unbiased risk", "UPUClassifier", "PU", "P and U"),
-    "fit_nnpu": Method("nnPU, non-negative risk", "NNPUClassifier", "PU", "P and U"),
-    "fit_pu_svm_path": Method("PU-SvmPath", "PUSVMPathClassifier", "PU", "P and U", **_PATH),
-    "fit_svm_path": Method("SvmPath", "SVMPathClassifier", "PN", "P and N", **_PATH),
-    "fit_rankboost_auc": Method("RankBoost for the AUC", None, "PN", "P and N (U is left out)", **_TREES),
-    "fit_pnu_adaboost": Method("PNU-AdaBoost", None, "PUN", _AUC, **_TREES),
-    "fit_ls_auc": Method("LSAUC, labelled rows alone", None, "PN", "P and N (U is left out)", **_BLAS),
-    "fit_samult": Method("SAMULT, squared losses without a prior", None, "PUN", "P, U and N", **_BLAS),
-    "fit_pnu_auc": Method(
+    "fit_bsvm": MethodDeclaration("biased SVM", "BSVMClassifier", "PU", "P and U"),
+    "fit_bagging_svm": MethodDeclaration("bagging SVM", "BaggingSVMClassifier", "PU", "P and U", **_UNWEIGHTED),
+    "fit_smc": MethodDeclaration("SMC", "SMCClassifier", "PU", "P and U", **_UNWEIGHTED),
+    "fit_svmc": MethodDeclaration("SVMC", "SVMCClassifier", "PU", "P and U", **_UNWEIGHTED),
+    "fit_isvm": MethodDeclaration("ISVM, the iterative SVM", "ISVMClassifier", "PU", "P and U"),
+    "fit_ipsi": MethodDeclaration("IPSI, iterative psi-learning", "IPSIClassifier", "PU", "P and U"),
+    "fit_pual": MethodDeclaration(
+        "PUAL, asymmetric loss and neighbours", "PUALClassifier", "PU", "P and U", **_NEIGHBOURS
+    ),
+    "fit_gllc": MethodDeclaration(
+        "GLLC, squared losses and neighbours", "GLLCClassifier", "PU", "P and U", **_NEIGHBOURS
+    ),
+    "fit_upu": MethodDeclaration("uPU, unbiased risk", "UPUClassifier", "PU", "P and U"),
+    "fit_nnpu": MethodDeclaration("nnPU, non-negative risk", "NNPUClassifier", "PU", "P and U"),
+    "fit_pu_svm_path": MethodDeclaration("PU-SvmPath", "PUSVMPathClassifier", "PU", "P and U", **_PATH),
+    "fit_svm_path": MethodDeclaration("SvmPath", "SVMPathClassifier", "PN", "P and N", **_PATH),
+    "fit_rankboost_auc": MethodDeclaration("RankBoost for the AUC", None, "PN", "P and N (U is left out)", **_TREES),
+    "fit_pnu_adaboost": MethodDeclaration("PNU-AdaBoost", None, "PUN", _AUC, **_TREES),
+    "fit_ls_auc": MethodDeclaration("LSAUC, labelled rows alone", None, "PN", "P and N (U is left out)", **_BLAS),
+    "fit_samult": MethodDeclaration("SAMULT, squared losses without a prior", None, "PUN", "P, U and N", **_BLAS),
+    "fit_pnu_auc": MethodDeclaration(
         "PNU-AUC, squared losses and a prior", None, "PUN", "by eta: P and N, P and U, U and N, or all", **_BLAS
     ),
-    "fit_bpsi": Method("biased psi-learning", None, "PU", "P and U"),
-    "fit_bls_svm": Method("biased least-squares SVM", None, "PU", "P and U", **_BLAS),
-    "fit_svm": Method("C-SVM", None, "PN", "P and N"),
-    "fit_nu_svm": Method("nu-SVM", None, "PN", "P and N"),
-    "fit_one_class_svm": Method("one-class SVM", None, "P", "P alone"),
+    "fit_bpsi": MethodDeclaration("biased psi-learning", None, "PU", "P and U"),
+    "fit_bls_svm": MethodDeclaration("biased least-squares SVM", None, "PU", "P and U", **_BLAS),
+    "fit_svm": MethodDeclaration("C-SVM", None, "PN", "P and N"),
+    "fit_nu_svm": MethodDeclaration("nu-SVM", None, "PN", "P and N"),
+    "fit_one_class_svm": MethodDeclaration("one-class SVM", None, "P", "P alone"),
 }
 
 

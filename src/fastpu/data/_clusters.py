@@ -16,21 +16,21 @@ from fastpu.data._coding import is_missing
 _KINDS = "biufUSmM"
 
 
-def cluster_numbers(groups: object, n_rows: int) -> NDArray[np.int32] | None:
+def cluster_numbers(groups: object, n_rows: int, name: str = "groups") -> NDArray[np.int32] | None:
     """Return the number of the group of each row, in the order in which they appear, or None if there are no groups.
 
-    So the result does not depend on what the groups are called.
+    So the result does not depend on what the groups are called. `name` is that of the argument, for messages.
     """
     if groups is None:
         return None
-    labels = _labels(groups)
+    labels = _labels(groups, name)
     if len(labels) != n_rows:
-        raise ValueError(f"groups must have one entry per row ({n_rows}), got {len(labels)}")
+        raise ValueError(f"{name} must have one entry per row ({n_rows}), got {len(labels)}")
     if isinstance(labels, list):
-        return _numbers_of_objects(labels)
+        return _numbers_of_objects(labels, name)
     missing = np.isnan(labels) if labels.dtype.kind == "f" else np.isnat(labels) if labels.dtype.kind in "mM" else None
     if missing is not None and missing.any():
-        _refuse_missing(int(np.argmax(missing)))
+        _refuse_missing(int(np.argmax(missing)), name)
     return as_numbers(labels)
 
 
@@ -43,42 +43,42 @@ def as_numbers(labels: NDArray[Any]) -> NDArray[np.int32]:
     return numbers
 
 
-def _labels(groups: object) -> NDArray[Any] | list[Any]:
+def _labels(groups: object, name: str) -> NDArray[Any] | list[Any]:
     """Return the labels as a vector of NumPy, or, where they are objects, as a list."""
-    given: Any = groups
+    named: Any = groups
     if isinstance(groups, list | tuple):
         return list(groups)
     is_plain = isinstance(getattr(groups, "dtype", None), np.dtype)
     for method in ("to_pylist", "to_list"):  # of columns of tables, whose labels NumPy would turn into others
         if not is_plain and hasattr(groups, method):
-            return list(getattr(given, method)())
-    array = np.asarray(given)
+            return list(getattr(named, method)())
+    array = np.asarray(named)
     if array.ndim != 1:
-        raise ValueError(f"groups must be one-dimensional, one label for each row, got {describe(groups)}")
+        raise ValueError(f"{name} must be one-dimensional, one label for each row, got {describe(groups)}")
     if array.dtype.kind == "O":
         return list(array.tolist())
     if array.dtype.kind not in _KINDS:
-        raise TypeError(f"groups must hold labels, such as numbers or strings, got dtype {array.dtype}")
+        raise TypeError(f"{name} must hold labels, such as numbers or strings, got dtype {array.dtype}")
     return array
 
 
-def _numbers_of_objects(labels: list[Any]) -> NDArray[np.int32]:
+def _numbers_of_objects(labels: list[Any], name: str) -> NDArray[np.int32]:
     number_of: dict[Any, int] = {}
     numbers = np.empty(len(labels), dtype=np.int32)
     for row, label in enumerate(labels):
         if is_missing(label):
-            _refuse_missing(row)
+            _refuse_missing(row, name)
         try:
             numbers[row] = number_of.setdefault(label, len(number_of))
         except TypeError as error:
             raise TypeError(
-                f"groups must hold labels, such as numbers or strings, got {describe(label)} at position {row}"
+                f"{name} must hold labels, such as numbers or strings, got {describe(label)} at position {row}"
             ) from error
     return numbers
 
 
-def _refuse_missing(row: int) -> None:
+def _refuse_missing(row: int, name: str) -> None:
     raise ValueError(
-        f"groups must name the group of every row, got a missing label at position {row}; give each row that belongs "
+        f"{name} must name the group of every row, got a missing label at position {row}; give each row that belongs "
         f"to no other a label of its own"
     )

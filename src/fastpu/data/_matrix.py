@@ -217,7 +217,7 @@ def check_whole_numbers(values: NDArray[Any], name: str, where: Callable[[int], 
     if (position := first_rounded(values)) is not None:
         raise ValueError(
             f"{name} must hold whole numbers that float64 can hold (all up to 2**53 in size), got "
-            f"{short(int(values.ravel()[position]))} in {where(position)}: rounded, others next to it would be the "
-            f"same; make strings of numbers that are names (astype(str) in a frame makes categories of them), or use "
+            f"{short(int(values.ravel()[position]))} in {where(position)}: float64 would round it to another "
+            f"number; make strings of numbers that are names (astype(str) in a frame makes categories of them), or use "
             f"astype(float) if rounding does no harm"
         )

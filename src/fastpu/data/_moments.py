@@ -16,7 +16,7 @@ _WIDTH = 512  # dense rows are cut into blocks as if they had so many columns: t
 
 
 @dataclass(frozen=True)
-class Moments:
+class ColumnMoments:
     """Of each column, by the weights of the rows: mean and variance of the entries divided by `unit`.
 
     `unit` is a power of 2 near the largest entry, so that squares neither overflow nor vanish. `shares` are the shares
@@ -29,7 +29,7 @@ class Moments:
     shares: NDArray[np.float64]
 
 
-def column_moments(matrix: Matrix, weights: NDArray[np.float64] | None) -> Moments:
+def column_moments(matrix: Matrix, weights: NDArray[np.float64] | None) -> ColumnMoments:
     """Return the moments of checked rows, in float64, by two passes over blocks of rows."""
     largest = float(np.maximum(matrix.entries.max(initial=0), -matrix.entries.min(initial=0)))
     unit = math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest > 0 else 1.0
@@ -38,7 +38,7 @@ def column_moments(matrix: Matrix, weights: NDArray[np.float64] | None) -> Momen
     return _of_csr(matrix, mass, total, unit) if matrix.is_sparse else _of_dense(matrix, mass, total, unit)
 
 
-def _of_dense(matrix: DenseMatrix, mass: NDArray[np.float64] | None, total: float, unit: float) -> Moments:
+def _of_dense(matrix: DenseMatrix, mass: NDArray[np.float64] | None, total: float, unit: float) -> ColumnMoments:
     def apart(rows: slice, origin: NDArray[np.float64]) -> NDArray[np.float64]:
         values = np.divide(matrix.values[rows], unit, dtype=np.float64)
         values -= origin  # small where numbers are far from 0, such as years
@@ -58,10 +58,10 @@ def _of_dense(matrix: DenseMatrix, mass: NDArray[np.float64] | None, total: floa
     for rows in matrix.blocks(_WIDTH):
         values = apart(rows, means)
         squares += added(np.square(values, out=values), rows)
-    return Moments(unit, means, squares / total, set_ / total)
+    return ColumnMoments(unit, means, squares / total, set_ / total)
 
 
-def _of_csr(matrix: CsrMatrix, mass: NDArray[np.float64] | None, total: float, unit: float) -> Moments:
+def _of_csr(matrix: CsrMatrix, mass: NDArray[np.float64] | None, total: float, unit: float) -> ColumnMoments:
     sums, squares, set_, left = np.zeros((4, matrix.n_features))
 
     def added(values: NDArray[Any], block: CsrMatrix, rows: slice) -> NDArray[Any]:
@@ -81,4 +81,4 @@ def _of_csr(matrix: CsrMatrix, mass: NDArray[np.float64] | None, total: float, u
     absent = np.where(total - set_ > _ABSENT * total, total - set_, 0.0)
     error = (left - means * absent) / total  # of the means, by rounding
     variances = np.maximum((squares + means**2 * absent) / total - error**2, 0.0)
-    return Moments(unit, means + error, variances, set_ / total)
+    return ColumnMoments(unit, means + error, variances, set_ / total)

@@ -19,7 +19,7 @@ from fastpu.data._categories import Categories
 class RefusedColumn:
     """A column that is not taken.
 
-    `is_other` says that the training data held something else there, `is_mixed` that others are not sparse.
+    `is_other` says that the training data had something else there, `is_mixed` that others are not sparse.
     """
 
     number: int
@@ -77,15 +77,15 @@ def _of_words(kind: str, subject: str) -> str:
 
 def _held_by_pandas(series: Any) -> str:
     dtype = str(series.dtype)
-    for beginning, held in _OF_TYPES.items():
+    for beginning, kind in _OF_TYPES.items():
         if dtype.startswith(beginning):
-            return held
+            return kind
     if dtype != "object":
         return "others"
-    held = str(sys.modules["pandas"].api.types.infer_dtype(series, skipna=True))
-    if held.startswith("mixed"):
+    inferred = str(sys.modules["pandas"].api.types.infer_dtype(series, skipna=True))
+    if inferred.startswith("mixed"):
         return "others" if series.map(lambda entry: isinstance(entry, _CONTAINERS)).any() else "mixed"
-    return "dates" if held.startswith("date") else _OF_OBJECTS.get(held, "others")
+    return "dates" if inferred.startswith("date") else _OF_OBJECTS.get(inferred, "others")
 
 
 _CONTAINERS = (list, dict, set)

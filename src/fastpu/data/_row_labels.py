@@ -34,8 +34,8 @@ def warn_of_other_order(X: object, /, *, other: str = "X", index: Any = None, **
             continue
         if index.is_unique and own.is_unique and bool(np.all(index.get_indexer(own) >= 0)):
             warn(
-                f"{name} has the row labels of {other} in another order, and is taken by place: row {short(own[0])} of "
-                f"{name} is taken for row {short(index[0])} of {other}; use {name}.loc[{other}.index] if the labels "
-                "count",
+                f"{name} and {other} have the same row labels in different orders, and rows are matched by position: "
+                f"row {short(own[0])} of {name} is taken for row {short(index[0])} of {other}; use "
+                f"{name}.loc[{other}.index] to match them by label",
                 LabelWarning,
             )

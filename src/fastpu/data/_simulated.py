@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
+from fastpu.common._types import RandomState
 
 _MOST_ROWS = 2**40  # more rows than any memory has room for
 # make_trifurcate: the variance of the three clusters, the covariance of the negatives' two features, and both
@@ -19,7 +20,9 @@ _RADIUS, _PHASE = 3.0, math.pi / 8
 
 
 @answers_unknown_keywords
-def make_two_normals(n: int = 1000, *, random_state: object = None) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+def make_two_normals(
+    n: int = 1000, *, random_state: RandomState = None
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     r"""Draw two normal classes in the plane: Example 1 of the ISVM paper.
 
     .. math:: \Pr(Y = \pm 1) = \tfrac12, \quad X_1 \mid Y \sim N(Y, 1), \quad X_2 \sim N(0, 1)
@@ -31,8 +34,8 @@ def make_two_normals(n: int = 1000, *, random_state: object = None) -> tuple[NDA
     ----------
     n : int, default=1000
         Rows, at least 1.
-    random_state : None, int or numpy.random.Generator
-        Seed or source of the draw. A generator is advanced.
+    random_state : int, numpy.random.Generator or None
+        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def make_two_normals(n: int = 1000, *, random_state: object = None) -> tuple[NDA
 
 @answers_unknown_keywords
 def make_four_normals(
-    n: int = 1000, *, variance: float = 3.0792, random_state: object = None
+    n: int = 1000, *, variance: float = 3.0792, random_state: RandomState = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     r"""Draw four normal clusters in the plane, two of each class: in place of Example 2 of the ISVM paper.
 
@@ -72,22 +75,26 @@ def make_four_normals(
 
     Parameters
     ----------
-    n, random_state
-        As in `make_two_normals`.
+    n : int, default=1000
+        Rows, at least 1.
     variance : float, default=3.0792
         :math:`\sigma^2` > 0, the variance of the second feature within a cluster.
+    random_state : int, numpy.random.Generator or None
+        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
 
     Returns
     -------
-    X, y : ndarray
-        As `make_two_normals`.
+    X : ndarray of float64, shape (n, 2)
+    y : ndarray of int8, shape (n,)
+        True labels, +1 and -1. `split_single_set` and `split_case_control` hide them.
 
     Notes
     -----
-    This is not Example 2 of the paper of `make_two_normals`, whose definition we could not confirm: section 5.1 only
-    cites Wang and Shen (2007), and prints a Bayes error of 0.089. The clusters above with a variance of 4 are what we
-    remember of the cited example, but their Bayes error is 0.1105. The default variance is ours, and chosen so that the
-    Bayes error is 0.0890: a stand-in of the same difficulty, whose figures cannot be expected to be the paper's.
+    This is not Example 2 of the ISVM paper (Liu, Zheng, Shen and Wang, "An iterative algorithm to learn from positive
+    and unlabeled examples"), whose definition could not be confirmed: section 5.1 only cites Wang and Shen (2007), and
+    prints a Bayes error of 0.089. The clusters above with a variance of 4 resemble the cited example, but their Bayes
+    error is 0.1105. The default variance makes it 0.0890, so the problem is as hard as the paper's; figures on it need
+    not be the paper's.
 
     Examples
     --------
@@ -114,7 +121,7 @@ def make_four_normals(
 
 @answers_unknown_keywords
 def make_trifurcate(
-    n: int = 800, *, mean: float = 50.0, random_state: object = None
+    n: int = 800, *, mean: float = 50.0, random_state: RandomState = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     r"""Draw positives near the negatives and positives far beyond them: the simulated sets of the PUAL paper.
 
@@ -129,13 +136,14 @@ def make_trifurcate(
         Rows, at least 4.
     mean : float, default=50.0
         Both coordinates of the centre of the far positives. The paper has 50, 100, 200, 500 and 1000.
-    random_state
-        As in `make_two_normals`.
+    random_state : int, numpy.random.Generator or None
+        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
 
     Returns
     -------
-    X, y : ndarray
-        As `make_two_normals`.
+    X : ndarray of float64, shape (n, 2)
+    y : ndarray of int8, shape (n,)
+        True labels, +1 and -1. `split_single_set` and `split_case_control` hide them.
 
     Notes
     -----
@@ -160,7 +168,7 @@ def make_trifurcate(
 
 
 @answers_unknown_keywords
-def make_pu_toy1(n: int = 200, *, random_state: object = None) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+def make_pu_toy1(n: int = 200, *, random_state: RandomState = None) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     r"""Draw two normal classes in the plane: PU_toy1 of the PU-SvmPath paper.
 
     .. math:: X \mid Y = 1 \sim N((2, 2), 2 I), \quad X \mid Y = -1 \sim N((-2, -2), 2 I)
@@ -169,13 +177,14 @@ def make_pu_toy1(n: int = 200, *, random_state: object = None) -> tuple[NDArray[
     ----------
     n : int, default=200
         Rows, at least 2: half of them positive, rounded up, and before the others.
-    random_state
-        As in `make_two_normals`.
+    random_state : int, numpy.random.Generator or None
+        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
 
     Returns
     -------
-    X, y : ndarray
-        As `make_two_normals`.
+    X : ndarray of float64, shape (n, 2)
+    y : ndarray of int8, shape (n,)
+        True labels, +1 and -1. `split_single_set` and `split_case_control` hide them.
 
     References
     ----------
@@ -193,7 +202,7 @@ def make_pu_toy1(n: int = 200, *, random_state: object = None) -> tuple[NDArray[
 
 
 @answers_unknown_keywords
-def make_pu_toy2(n: int = 400, *, random_state: object = None) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+def make_pu_toy2(n: int = 400, *, random_state: RandomState = None) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     r"""Draw two normal classes in the plane: PU_toy2 of the PU-SvmPath paper.
 
     .. math:: X \mid Y = 1 \sim N((2, -3), 2 I), \quad X \mid Y = -1 \sim N((-3, 2), 2 I)
@@ -201,14 +210,20 @@ def make_pu_toy2(n: int = 400, *, random_state: object = None) -> tuple[NDArray[
     Parameters
     ----------
     n : int, default=400
-        Rows, as in `make_pu_toy1`.
-    random_state
-        As in `make_two_normals`.
+        Rows, at least 2: half of them positive, rounded up, and before the others.
+    random_state : int, numpy.random.Generator or None
+        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
 
     Returns
     -------
-    X, y : ndarray
-        As `make_pu_toy1`, from section 4.1.1 of the same paper.
+    X : ndarray of float64, shape (n, 2)
+    y : ndarray of int8, shape (n,)
+        True labels, +1 and -1. `split_single_set` and `split_case_control` hide them.
+
+    References
+    ----------
+    Yao, Tang and Li, "The entire solution path for support vector machine in positive and unlabeled classification",
+    section 4.1.1.
 
     Examples
     --------
@@ -221,7 +236,7 @@ def make_pu_toy2(n: int = 400, *, random_state: object = None) -> tuple[NDArray[
 
 
 def _two_clusters(
-    n: object, positive: tuple[float, float], negative: tuple[float, float], random_state: object
+    n: object, positive: tuple[float, float], negative: tuple[float, float], random_state: RandomState
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     n_rows, rng = check_int("n", n, low=2, high=_MOST_ROWS), check_random_state(random_state)
     n_pos = (n_rows + 1) // 2

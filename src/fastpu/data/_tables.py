@@ -143,15 +143,15 @@ def plain_title(title: object) -> Hashable:
     return str(title)
 
 
-def check_titles(given: Titles, expected: Titles, name: str, like: str) -> None:
+def check_titles(titles: Titles, expected: Titles, name: str, like: str) -> None:
     """Raise ValueError unless two tables have the same titles in the same order, where both have some."""
-    if given is None or expected is None or given == expected:
+    if titles is None or expected is None or titles == expected:
         return
-    given, expected = _comparable(given, expected)
-    for column, (wanted, got) in enumerate(zip(expected, given, strict=False)):
+    titles, expected = _comparable(titles, expected)
+    for column, (wanted, got) in enumerate(zip(expected, titles, strict=False)):
         if wanted == got:
             continue
-        hint = missing_and_unexpected(given, expected)
+        hint = missing_and_unexpected(titles, expected)
         if not hint and like == "the training data":
             hint = f"; for their order use {variable(name)}[list(model.feature_names)]"
         elif hint:
@@ -162,27 +162,27 @@ def check_titles(given: Titles, expected: Titles, name: str, like: str) -> None:
         )
 
 
-def missing_and_unexpected(given: Titles, expected: Titles) -> str:
+def missing_and_unexpected(titles: Titles, expected: Titles) -> str:
     """Return "; missing: ...; unexpected: ..." for the titles of two tables, and "" where they are the same."""
-    if given is None or expected is None:
+    if titles is None or expected is None:
         return ""
-    given, expected = _comparable(given, expected)
-    here, there = set(given), set(expected)
+    titles, expected = _comparable(titles, expected)
+    here, there = set(titles), set(expected)
     parts = {
         "missing": [title for title in expected if title not in here],
-        "unexpected": [title for title in given if title not in there],
+        "unexpected": [title for title in titles if title not in there],
     }
     return "".join(f"; {word}: {listed(titles)}" for word, titles in parts.items() if titles)
 
 
 def _comparable(
-    given: tuple[Hashable, ...], expected: tuple[Hashable, ...]
+    titles: tuple[Hashable, ...], expected: tuple[Hashable, ...]
 ) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
     """Return titles of two tables as text where one of them has only text: some libraries know no other titles."""
-    are_text = [all(isinstance(title, str) for title in titles) for titles in (given, expected)]
+    are_text = [all(isinstance(title, str) for title in each) for each in (titles, expected)]
     if are_text[0] == are_text[1]:
-        return given, expected
-    return tuple(map(_text, given)), tuple(map(_text, expected))
+        return titles, expected
+    return tuple(map(_text, titles)), tuple(map(_text, expected))
 
 
 def _text(title: Hashable) -> str:

@@ -96,7 +96,7 @@ def warn_of_balancing(function: str, labels: NDArray[np.int8], weights: NDArray[
     if any(low != high for low, high in ranges) or len({low for low, _ in ranges}) < 2:
         return
     warn(
-        f"{function}: sample_weight has one number for each kind of label, which changes nothing: each group of rows "
+        f"{function}: sample_weight is constant within each kind of label, which changes nothing: each group of rows "
         f"weighs the same already, and only ratios of weights within a group count; leave it out",
         LabelWarning,
     )

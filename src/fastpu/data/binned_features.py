@@ -15,6 +15,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
 from fastpu.common._text import describe, short, where_column
 from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import MatrixLike, VectorLike
 from fastpu.data._categories import (
     MOST_IN_SETS,
     Kept,
@@ -175,24 +176,26 @@ def _positions(rows: object, n_rows: int) -> NDArray[np.int64]:
 
 @answers_unknown_keywords
 def bin_features(
-    X: object,
+    X: MatrixLike,
     *,
     max_bins: int = 255,
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
 ) -> BinnedFeatures:
     """Cut every feature into bins at quantiles.
 
     A feature with at most `max_bins` boundaries between distinct values is cut at all of them. Otherwise cut k = 1,
-    ..., K = `max_bins` is the smallest boundary with (rows on the low side) (K + 1) >= k n, or the largest one if none
-    has, repetitions removed. A cut lies midway between the two neighbouring values. NaN counts as -inf, and where a
-    feature has either it is always cut above them (in place of the lowest of the other cuts, if these are as many as
-    may be). A column of categories (strings, pandas' "category", polars' Categorical and Enum; at most 255 that occur,
-    as more are put in an order by labels, in a fit) is not cut: each category has its place among these as its code,
-    from 1 in the order in which the rows show them first, and missing entries have 0. A pandas column that is ordered
-    is a number, the place of its level among all levels of the dtype.
+    ..., K = `max_bins` is the smallest boundary with (rows on the low side) (K + 1) >= k n, or the largest boundary if
+    there is none, and repeated cuts are removed. A cut lies midway between the two neighbouring values. NaN counts as
+    -inf. A feature that has NaN or -inf is always cut above them, in place of its lowest other cut if there are
+    `max_bins` of these.
 
-    Binned features serve any number of fits: other labels, other parameters, subsets ``B[rows]``.
+    A column of categories (strings, pandas' "category", polars' Categorical and Enum) is not cut. The code of a
+    category is its number in the order in which the rows show the categories first, from 1 on, and missing entries have
+    the code 0. At most 255 categories are taken; fits put more of them in an order by the labels, which are not known
+    here. An ordered column of pandas is a number: the place of its level among all levels of the dtype.
+
+    Binned features can be used for any number of fits, with other labels, other parameters, or subsets ``B[rows]``.
 
     Parameters
     ----------
@@ -201,10 +204,10 @@ def bin_features(
     max_bins : int, default 255
         Most cuts of a feature, from 1 to 65535. Up to 255 a code takes one byte, above it two.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0, for the quantiles: equal to repeating rows. Rows of weight 0 get codes, but do not
-        influence the cuts.
+        Weights >= 0 for the quantiles. A weight equals that many repetitions of the row. Rows of weight 0 get codes,
+        but do not influence the cuts.
     n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. Does not influence the result.
+        Most threads to use. By default the CPUs that this process may use. The result does not depend on it.
 
     Returns
     -------
@@ -219,10 +222,10 @@ def bin_features(
 
     Notes
     -----
-    Time O(n d), a radix sort of every feature. The codes take two bytes a value (four for max_bins > 255), one of
-    them in rows that are padded to a power of two from 8 to 64 bytes or to whole multiples of 64; for CSR 12 bytes a
-    value whose bin is not that of zero. While it lasts, binning takes another 64 bytes a row (128 for float64; for CSR
-    about 16 a row and a stored value) and 16 to 48 bytes a row for every thread.
+    O(n d) time, for a radix sort of every feature. The codes take two bytes a value (four for max_bins > 255): they are
+    stored by columns and by rows, and rows are padded to a power of two from 8 to 64 bytes or to a multiple of 64. For
+    CSR they take 12 bytes for each value whose bin is not that of zero. During the call binning needs another 64 bytes
+    a row (128 for float64; for CSR about 16 a row and a stored value), and 16 to 48 bytes a row for every thread.
 
     Examples
     --------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Hashable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._text import describe, short
+from fastpu.common._types import LabelsLike, MatrixLike
 from fastpu.data._coding import apply_codes, is_missing, read_labels
 from fastpu.data._frames import concat_frames, dtypes_of, kind_of_column, kinds_of_columns
 from fastpu.data._matrix import stacked
@@ -18,26 +20,32 @@ from fastpu.data._validate import check_features, check_matrix
 
 _FRAMES = ("pandas", "polars", "pyarrow")
 
+#: The value or values that stand for a kind of label, None for the usual ones.
+LabelCoding: TypeAlias = Hashable | Collection[Hashable] | None
+
 
 @answers_unknown_keywords
 def as_labels(
-    y: object, *, positive: object = None, unlabeled: object = None, negative: object = None
+    y: LabelsLike,
+    *,
+    positive: LabelCoding = None,
+    unlabeled: LabelCoding = None,
+    negative: LabelCoding = None,
 ) -> NDArray[np.int8]:
     """Return labels as +1 (positive), 0 (unlabelled) and -1 (labelled negative).
 
-    Without codings these are understood: booleans; {1, 0}; {1, 0, -1}; {1, missing} and
-    {1, -1, missing}, where missing is NaN, None or NA and means unlabelled. The two values {1, -1}
-    are refused, because -1 means unlabelled to one half of the field and negative to the other:
-    say ``unlabeled=-1`` or ``negative=-1``.
+    By default these labels are understood: booleans, {1, 0}, {1, 0, -1}, {1, missing} and {1, -1, missing}. Missing
+    means NaN, None or NA, and stands for unlabelled. The two values {1, -1} are refused, because -1 means unlabelled in
+    some programs and negative in others: pass ``unlabeled=-1`` or ``negative=-1``.
 
     Parameters
     ----------
     y : array-like, pandas Series or polars Series of shape (n,)
         Numbers, booleans, strings or missing entries.
     positive, unlabeled, negative : scalar, or list, tuple or set of scalars, optional
-        The values that stand for each kind of label; NaN stands for a missing entry. A kind that
-        is not given keeps its usual values (1 and True for positive; 0, False and missing for
-        unlabelled; -1 for negative) unless another kind claims them.
+        The values that stand for each kind of label; NaN stands for a missing entry. By default they are 1 and True for
+        positive, 0, False and missing for unlabelled, and -1 for negative, except for values that are passed for
+        another kind.
 
     Returns
     -------
@@ -101,21 +109,23 @@ def _codes(role: str, value: object) -> tuple[object, ...]:
 
 
 @answers_unknown_keywords
-def stack(*, P: object = None, U: object = None, N: object = None) -> tuple[Any, NDArray[np.int8]]:
+def stack(
+    *, P: MatrixLike | None = None, U: MatrixLike | None = None, N: MatrixLike | None = None
+) -> tuple[Any, NDArray[np.int8]]:
     """Stack separate matrices of positive, unlabelled and negative rows into one.
 
     Parameters
     ----------
     P, U, N : array-like, SciPy sparse array or matrix, or table, optional
-        Positive, unlabelled and labelled negative rows; at least two of the three. All are of one
-        kind (dense, sparse, pandas, polars or pyarrow), with equal numbers of columns and, in frames, equal
-        column names in equal order.
+        Positive, unlabelled and labelled negative rows, at least two of the three. All must be of one kind (dense,
+        sparse, pandas, polars or pyarrow) and have the same number of columns. Frames must have the same column names
+        in the same order.
 
     Returns
     -------
     X : ndarray, CSR array or matrix, or DataFrame of shape (n_P + n_U + n_N, n_features)
-        The rows of `P`, then `U`, then `N`. Arrays are float32 if all parts are, else float64;
-        frames stay frames of their library.
+        The rows of `P`, then `U`, then `N`. An array is float32 if all parts are, else float64. Frames stay frames of
+        their library.
     y : ndarray of int8
         +1 for the rows of `P`, 0 for `U` and -1 for `N`.
 
@@ -128,8 +138,8 @@ def stack(*, P: object = None, U: object = None, N: object = None) -> tuple[Any,
 
     Notes
     -----
-    NaN and infinite entries pass: whether they are allowed is for the method to say. One copy of
-    the data is made; sparse parts are never made dense.
+    NaN and infinite entries are kept; the method decides whether it takes them. The data are copied once, and sparse
+    parts are never made dense.
 
     Examples
     --------
@@ -154,7 +164,7 @@ def stack(*, P: object = None, U: object = None, N: object = None) -> tuple[Any,
     return X, y
 
 
-def _stack_matrices(parts: dict[str, object]) -> tuple[Any, list[int]]:
+def _stack_matrices(parts: Mapping[str, object]) -> tuple[Any, list[int]]:
     matrices = {name: check_matrix(part, name=name, finite=False) for name, part in parts.items()}
     first = next(iter(matrices))
     for name, matrix in matrices.items():

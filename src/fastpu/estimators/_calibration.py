@@ -13,11 +13,11 @@ from fastpu.data._folds import Fold, fold_sizes, stratified_folds
 from fastpu.estimators._fit_input import FitInput
 from fastpu.exceptions import EstimateWarning
 from fastpu.model._calibration import METHODS
+from fastpu.model._group_scores import GroupScores
 from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior, take_prior_in
-from fastpu.model._scored import Scored
+from fastpu.priors._doubts import doubts
 from fastpu.priors._likelihood import score_share
-from fastpu.priors._rows import doubts
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def calibrated(
     if not (data.y == 0).any():
         against_all, share = _against_all(scores, data.y, data.sample_weight)
         return model._with_calibration(options.method, against_all, share, caller="calibration"), None
-    scored = Scored(scores, data.y, data.sample_weight, ~np.isnan(scores))
+    scored = GroupScores(scores, data.y, data.sample_weight, ~np.isnan(scores))
     estimate = None
     if options.prior is not None:
         prior, _ = take_prior_in("case_control", options.prior)
@@ -106,7 +106,7 @@ def folds_to_score(options: CalibrationOptions, data: FitInput) -> list[Fold]:
     return [(rows[kept], rows[held]) for kept, held in folds]
 
 
-def _estimated_prior(scored: Scored) -> PriorEstimate:
+def _estimated_prior(scored: GroupScores) -> PriorEstimate:
     """Return the share of positives among the unlabelled rows by their scores, with a warning if it is doubtful."""
     pos, unl = scored.pos[in_proportion(scored.share_pos, 0.5)], scored.unl[in_proportion(scored.share_unl, 0.5)]
     share = score_share(pos, unl)
@@ -120,7 +120,7 @@ def _estimated_prior(scored: Scored) -> PriorEstimate:
 
 def _against_all(
     scores: NDArray[np.float64], codes: NDArray[np.int8], weights: NDArray[np.float64] | None
-) -> tuple[Scored, float]:
+) -> tuple[GroupScores, float]:
     """Return the scores of the positive rows, with those of all rows in place of the unlabelled ones, and their share.
 
     The losses without negatives are then the usual losses over all rows.
@@ -128,7 +128,7 @@ def _against_all(
     mass = np.ones(codes.size) if weights is None else weights
     positive = codes == 1
     labels = np.concatenate([np.ones(int(positive.sum()), dtype=np.int8), np.zeros(codes.size, dtype=np.int8)])
-    scored = Scored(np.concatenate([scores[positive], scores]), labels, np.concatenate([mass[positive], mass]))
+    scored = GroupScores(np.concatenate([scores[positive], scores]), labels, np.concatenate([mass[positive], mass]))
     return scored, float(mass[positive].sum() / mass.sum())
 
 

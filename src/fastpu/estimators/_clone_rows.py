@@ -17,7 +17,7 @@ from fastpu.common._params import check_int
 from fastpu.common._text import describe
 from fastpu.data._folds import Fold, fold_sizes, stratified_folds
 from fastpu.estimators._inner_estimator import scores_of, weight_name
-from fastpu.selection._parts import check_folds
+from fastpu.selection._splits import check_folds
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,13 +72,13 @@ class CloneRows:
             names = sorted(name for name in machine.get_params() if name.rpartition("__")[2] == "random_state")
             seeds = np.random.default_rng(seed).integers(2**31 - 1, size=len(names))
             machine.set_params(**dict(zip(names, map(int, seeds), strict=True)))
-        given = _check_method_params(self.X, self.params, indices=rows)
+        fit_arguments = _check_method_params(self.X, self.params, indices=rows)
         weights = share
         if self.estimator_weights is not None:
             weights = self.estimator_weights[rows] * (1.0 if share is None else share)
         if weights is not None:
-            given[str(weight_name(self.estimator))] = weights
-        machine.fit(self._cut(rows), positive.astype(np.intp), **given)
+            fit_arguments[str(weight_name(self.estimator))] = weights
+        machine.fit(self._cut(rows), positive.astype(np.intp), **fit_arguments)
         return machine
 
     def scores(self, machine: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -105,8 +105,8 @@ def folds_of(training: CloneRows, rows: NDArray[np.intp], cv: Any) -> list[Fold]
         grouped = () if training.clusters is None else (training.clusters,)
         pairs = cv.split(training.X, positive, *grouped)
     all_folds = check_folds(pairs, training.codes.size, others="an integer >= 2, a splitter of scikit-learn's kind,")
-    folds = [(np.intersect1d(rows, kept), np.intersect1d(rows, held)) for kept, held in all_folds]
-    if not np.array_equal(np.sort(np.concatenate([held for _, held in folds])), np.sort(rows)):
+    folds = [(np.intersect1d(rows, kept), np.intersect1d(rows, held_out)) for kept, held_out in all_folds]
+    if not np.array_equal(np.sort(np.concatenate([held_out for _, held_out in folds])), np.sort(rows)):
         raise ValueError(f"cv must hold every row out once, got {describe(cv)}")
     return folds
 
@@ -125,4 +125,4 @@ def _numbered_folds(training: CloneRows, rows: NDArray[np.intp], cv: int) -> lis
             f"fits that have not seen them, got {sizes[1]} and {sizes[0]}"
         )
     pairs = stratified_folds(positive, n_folds, np.random.default_rng(0), clusters)
-    return [(rows[kept], rows[held]) for kept, held in pairs]
+    return [(rows[kept], rows[held_out]) for kept, held_out in pairs]

@@ -20,31 +20,31 @@ from fastpu.exceptions import EstimateWarning
 class ElkanNotoClassifier(WithProbabilities):
     """Elkan and Noto's classifier: the probability of being labelled, divided by the label frequency.
 
-    It is for a yes or no, or probabilities, by a classifier of your own, where all rows are one sample, each positive
-    had the same chance of getting a label, and classes hardly overlap. If the prior is known take
-    `WeightedUnlabeledClassifier`. A ranking needs neither: dividing by a number changes no order.
+    It is for predictions or probabilities by a classifier of your own, if all rows are one sample, each positive had
+    the same chance to be labelled, and the classes hardly overlap. If you know the prior, take
+    `WeightedUnlabeledClassifier`. For a ranking you need neither, because dividing by a number changes no order.
 
     Where all rows together are one sample of the population (the single-training-set scenario) and every positive is
     labelled with the same chance c, whatever its features, a row is labelled with the probability
 
         P(s = 1 | x) = c P(y = 1 | x),
 
-    which `estimator` learns from labelled rows against all others. c, the label frequency P(s = 1 | y = 1), is the
-    mean of that probability over the labelled rows, of which each is scored by a fit to other folds. If the labelled
-    rows are a sample of their own (case-control), `predict_proba` is about a population that holds the classes as
-    `X` does, the labelled rows included, and not about the unlabelled rows alone.
+    which `estimator` learns from labelled rows against all others. The label frequency c = P(s = 1 | y = 1) is the mean
+    of that probability over the labelled rows, each scored by a fit to the other folds. If the labelled rows are a
+    sample of their own (case-control), the probabilities are those of a population in which the classes have the same
+    shares as in `X`, labelled rows included.
 
-    With the labels -1, 0 and 1 rows of -1 count as rows that are not labelled positive, as those of 0 do: they have to
-    be part of the one sample.
+    With the labels -1, 0 and 1, rows of -1 count as not labelled positive, like rows of 0. They must be part of the one
+    sample.
 
     Parameters
     ----------
     estimator : classifier with predict_proba
-        Any of scikit-learn's kind; clones of it are fitted to the labels 1 and 0. Its probabilities are taken as they
-        are: where they are not calibrated, wrap it in scikit-learn's CalibratedClassifierCV.
+        A classifier in scikit-learn's form. Clones of it are fitted to the labels 1 and 0. Its probabilities are used
+        as they are: if they are not calibrated, wrap it in scikit-learn's CalibratedClassifierCV.
     cv : int, splitter or list of folds, default 5
-        The folds by which c is estimated: a number >= 2, of which at most as many are made as there are
-        labelled positives, or as in scikit-learn's cross_val_predict.
+        The folds that c is estimated by: a number >= 2, where at most as many folds are made as there are labelled
+        positives, or a splitter or list of folds as scikit-learn's cross_val_predict takes it.
 
     Attributes
     ----------
@@ -53,16 +53,18 @@ class ElkanNotoClassifier(WithProbabilities):
     estimator_ : classifier
         The fit to all rows.
     threshold_ : float
-        1/2. The score is P(s = 1 | x) / c, which may exceed 1 and is not cut, so that it orders all rows.
-    classes_, n_features_in_, feature_names_in_
-        As `fastpu.estimators` says.
+        1/2. The score is P(s = 1 | x) / c. It may exceed 1, and is not cut off there, so that it orders all rows.
+    classes_ : ndarray of shape (2,)
+        The two labels that `predict` returns; the second one is positive.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of columns, and their names if `X` was a frame with names that are strings.
 
     Notes
     -----
-    `cv` + 1 fits; sample weights count in the mean c too. `predict_proba` cuts what is above 1, with an
-    `EstimateWarning`. Where every positive has the same probability of being labelled, about half of the estimates of
-    it are above their mean: that some values are cut to 1 is no fault. Values far above 1 are: then the probabilities
-    of `estimator` are not calibrated, or some positives are labelled more often than others.
+    `cv` + 1 fits. Sample weights count in the mean c too. `predict_proba` cuts values above 1 off, with an
+    `EstimateWarning`. Even if every positive has the same probability to be labelled, about half of its estimates are
+    above their mean, so values somewhat above 1 are no fault. Values far above 1 are one: the probabilities of
+    `estimator` are not calibrated, or some positives are labelled more often than others.
 
     References
     ----------
@@ -92,8 +94,8 @@ class ElkanNotoClassifier(WithProbabilities):
         rows = np.flatnonzero(training.mass > 0)
         is_positive = training.codes == 1
         total = 0.0
-        for kept, held in folds_of(training, rows, self.cv):
-            labelled = held[is_positive[held]]
+        for kept, held_out in folds_of(training, rows, self.cv):
+            labelled = held_out[is_positive[held_out]]
             if labelled.size:
                 machine = training.fit(kept, is_positive[kept])
                 total += float(training.mass[labelled] @ training.scores(machine, labelled))
@@ -113,9 +115,9 @@ class ElkanNotoClassifier(WithProbabilities):
         n_cut = int(np.count_nonzero(scores > 1))
         if n_cut:
             warn(
-                f"{n_cut} of {scores.size} probabilities were above 1, up to {scores.max():.3g}, and are cut to it: "
-                f"estimates that exceed the label frequency c = {self.c_:.3g} somewhat are to be expected; where they "
-                f"do by far, estimator is not calibrated or some positives are labelled more often than others",
+                f"{n_cut} of {scores.size} probabilities were above 1, up to {scores.max():.3g}, and are set to 1: "
+                f"values somewhat above 1 are to be expected (label frequency c = {self.c_:.3g}); values far above 1 "
+                f"mean that estimator is not calibrated, or that some positives are labelled more often than others",
                 EstimateWarning,
             )
         return np.minimum(scores, 1.0)

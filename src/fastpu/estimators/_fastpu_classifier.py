@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fastpu.common._methods import DECLARED
 from fastpu.common._sharing import parameters_of_many
 from fastpu.common._text import describe
-from fastpu.common._types import RandomState
+from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, VectorLike
 from fastpu.common._warn import silenced
 from fastpu.data._clusters import cluster_numbers
 from fastpu.data._folds import Fold
@@ -27,6 +28,7 @@ from fastpu.estimators._calibration import CalibrationOptions, calibrated, folds
 from fastpu.estimators._fit_input import FitInput, FoldedInput
 from fastpu.estimators._pu_classifier import Labels, PUClassifier, require_classes, require_distinct_names
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
+from fastpu.knn.knn_graph import KNNGraph
 from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate
 from fastpu.tree.tree_ensemble import TreeEnsemble
@@ -116,14 +118,14 @@ class FastpuClassifier(PUClassifier):
 
     def _fit(
         self,
-        X: Any,
-        y: Any,
+        X: MatrixLike,
+        y: LabelsLike,
         *,
-        sample_weight: Any = None,
-        sample_cost: Any = None,
-        groups: Any = None,
-        eval_set: Any = None,
-        graph: Any = None,
+        sample_weight: VectorLike | None = None,
+        sample_cost: VectorLike | None = None,
+        groups: GroupsLike | None = None,
+        eval_set: tuple[MatrixLike, LabelsLike] | None = None,
+        graph: tuple[object, object] | KNNGraph | None = None,
         init_model: TreeEnsemble | None = None,
     ) -> Self:
         """Fit to `X` and `y`; all attributes change, or none, if there is an error."""
@@ -262,25 +264,31 @@ class FastpuClassifier(PUClassifier):
         rows = None if X_unl is None else self._read_rows(X_unl, reset=False)
         self.model_ = self.model_.with_threshold(prior=prior, k=k, value=value, X_unl=rows, n_threads=self.n_threads)
 
-    def save(self, path: Any) -> None:
-        """Write `model_` to a file that `fastpu.load` reads, as `Model.save` does: without pickle, with its errors.
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write `model_` to a file that `fastpu.load` reads, without pickle, as `Model.save` does.
 
-        The file holds the model alone, not the parameters and `classes_` of the classifier; a pickle has these too. The
-        `predict` of a loaded model returns 1 and -1, and the threshold is not subtracted from its scores.
+        The file holds the model alone. To keep the parameters and `classes_` of the classifier too, pickle it.
+        `predict` of the loaded model returns 1 and -1, and the threshold is not subtracted from its scores.
 
         Parameters
         ----------
         path : str or path-like
+            Name of the file, exactly as it is passed.
         """
         check_is_fitted(self)
         self.model_.save(path)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for the rows of `X`.
 
-        They are there with ``calibration="beta"``, ``"sigmoid"`` or ``"isotonic"``, rise with `decision_function`,
-        which takes the same `X`, and do not change `predict`, whose threshold need not be where they are 1/2.
+        This method exists with ``calibration="beta"``, ``"sigmoid"`` or ``"isotonic"``. The probabilities rise with
+        `decision_function`. They do not change `predict`, whose threshold need not be where a probability is 1/2.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+            Rows, as `fit` takes them.
 
         Returns
         -------

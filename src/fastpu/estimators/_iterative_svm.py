@@ -9,9 +9,9 @@ from fastpu.estimators._fastpu_classifier import one_model
 from fastpu.estimators._fit_arguments import TakesWeights
 from fastpu.estimators._fit_input import FitInput
 from fastpu.model._prior import PriorEstimate
-from fastpu.svm._margin_engine import MarginRound
 from fastpu.svm.isvm import fit_ipsi, fit_isvm
 from fastpu.svm.linear_machine import LinearMachine
+from fastpu.svm.margin_round import MarginRound
 
 
 @answers_unknown_keywords
@@ -54,7 +54,7 @@ class ISVMClassifier(TakesWeights):
         solver_tol: float = 1e-09,
         solver_max_iter: int | None = None,
         check_increase: bool = True,
-        solver: str = "auto",
+        solver: str = "exact",
         n_threads: int | None = None,
         callback: RoundCallback[MarginRound] | None = None,
         progress: bool = False,
@@ -136,7 +136,7 @@ class IPSIClassifier(TakesWeights):
         solver_tol: float = 1e-09,
         solver_max_iter: int | None = None,
         check_increase: bool = True,
-        solver: str = "auto",
+        solver: str = "exact",
         n_threads: int | None = None,
         callback: RoundCallback[MarginRound] | None = None,
         progress: bool = False,

@@ -10,9 +10,9 @@ from fastpu.estimators._documentation import explains_parameters_of
 from fastpu.estimators._fastpu_classifier import Seed
 from fastpu.estimators._fit_arguments import TakesRows
 from fastpu.estimators._fit_input import FitInput
-from fastpu.mapping._loop import MappingRound
 from fastpu.mapping.mapping_convergence import fit_smc, fit_svmc
-from fastpu.mapping.mapping_machine import MappingMachine, MappingScorer
+from fastpu.mapping.mapping_machine import MappingMachine
+from fastpu.mapping.mapping_round import MappingRound
 from fastpu.model._prior import PriorEstimate
 
 
@@ -39,7 +39,7 @@ class SMCClassifier(TakesRows):
     """
 
     _function = staticmethod(fit_smc)
-    model_: MappingMachine | MappingScorer
+    model_: MappingMachine
 
     def __init__(
         self,
@@ -47,8 +47,6 @@ class SMCClassifier(TakesRows):
         nu_map: float = 0.01,
         C: float = 1.0,
         nu: float | None = None,
-        psi1: object = None,
-        psi2: object = None,
         max_iter: int = 100,
         max_pos_reject: float | None = None,
         hold_out: float | None = None,
@@ -70,8 +68,6 @@ class SMCClassifier(TakesRows):
         self.nu_map = nu_map
         self.C = C
         self.nu = nu
-        self.psi1 = psi1
-        self.psi2 = psi2
         self.max_iter = max_iter
         self.max_pos_reject = max_pos_reject
         self.hold_out = hold_out
@@ -90,15 +86,13 @@ class SMCClassifier(TakesRows):
         self.calibration_prior = calibration_prior
         self.calibration_cv = calibration_cv
 
-    def _fit_model(self, data: FitInput) -> MappingMachine | MappingScorer:
+    def _fit_model(self, data: FitInput) -> MappingMachine:
         return fit_smc(
             data.X,
             data.y,
             nu_map=self.nu_map,
             C=self.C,
             nu=self.nu,
-            psi1=self.psi1,
-            psi2=self.psi2,
             max_iter=self.max_iter,
             max_pos_reject=self.max_pos_reject,
             hold_out=self.hold_out,
@@ -137,7 +131,7 @@ class SVMCClassifier(TakesRows):
     """
 
     _function = staticmethod(fit_svmc)
-    model_: MappingMachine | MappingScorer
+    model_: MappingMachine
 
     def __init__(
         self,
@@ -146,8 +140,6 @@ class SVMCClassifier(TakesRows):
         C: float = 1.0,
         nu: float | None = None,
         repair: bool = True,
-        psi1: object = None,
-        psi2: object = None,
         max_iter: int = 100,
         max_pos_reject: float | None = None,
         hold_out: float | None = None,
@@ -170,8 +162,6 @@ class SVMCClassifier(TakesRows):
         self.C = C
         self.nu = nu
         self.repair = repair
-        self.psi1 = psi1
-        self.psi2 = psi2
         self.max_iter = max_iter
         self.max_pos_reject = max_pos_reject
         self.hold_out = hold_out
@@ -190,7 +180,7 @@ class SVMCClassifier(TakesRows):
         self.calibration_prior = calibration_prior
         self.calibration_cv = calibration_cv
 
-    def _fit_model(self, data: FitInput) -> MappingMachine | MappingScorer:
+    def _fit_model(self, data: FitInput) -> MappingMachine:
         return fit_svmc(
             data.X,
             data.y,
@@ -198,8 +188,6 @@ class SVMCClassifier(TakesRows):
             C=self.C,
             nu=self.nu,
             repair=self.repair,
-            psi1=self.psi1,
-            psi2=self.psi2,
             max_iter=self.max_iter,
             max_pos_reject=self.max_pos_reject,
             hold_out=self.hold_out,

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from fastpu.common._types import GroupsLike, LabelsLike, VectorLike
+from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, VectorLike
 from fastpu.data._clusters import cluster_numbers
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._tables import known_table
@@ -52,7 +52,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
 
     def fit(
         self,
-        X: Any,
+        X: MatrixLike,
         y: LabelsLike,
         sample_weight: VectorLike | None = None,
         groups: GroupsLike | None = None,
@@ -97,7 +97,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
 
     def _begin(
         self,
-        X: Any,
+        X: MatrixLike,
         y: LabelsLike,
         sample_weight: VectorLike | None,
         groups: GroupsLike | None,
@@ -114,21 +114,21 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         clusters = cluster_numbers(groups, n_rows)
         weights = check_sample_weight(sample_weight, n_rows)
         require_classes(labels, codes, weights)
-        given, estimator_weights = dict(params), weights
+        fit_arguments, estimator_weights = dict(params), weights
         if get_config()["enable_metadata_routing"]:
             routed = process_routing(self, "fit", sample_weight=weights, groups=groups, **params)
-            given = dict(routed.estimator.fit)
-            estimator_weights = given.pop("sample_weight", None)
+            fit_arguments = dict(routed.estimator.fit)
+            estimator_weights = fit_arguments.pop("sample_weight", None)
         elif groups is not None and takes_groups(self.estimator):
-            given["groups"] = groups
+            fit_arguments["groups"] = groups
         name = weight_name(self.estimator)
-        if name in given:
+        if name in fit_arguments:
             raise TypeError(f"{name} must be passed as sample_weight, which becomes it")
         if estimator_weights is not None:
             check_takes_weights(self, self.estimator)
         response = response_of(self, self.estimator, self.response_method)
         return CloneRows(
-            X, labels.classes, codes, weights, self.estimator, response, given, estimator_weights, clusters
+            X, labels.classes, codes, weights, self.estimator, response, fit_arguments, estimator_weights, clusters
         )
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
@@ -138,8 +138,8 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
     def _unlabelled(self) -> CutRows:
         """Return the unlabelled training rows by scores of parts that were not fitted to them, or raise ValueError."""
         raise ValueError(
-            f"X_unl must be given for with_threshold, got None: {type(self).__name__} has no out-of-bag scores, and it "
-            f"scores the rows that it was fitted to as it scores no other; pass unlabelled rows that it has not seen"
+            f"X_unl must be given for with_threshold, got None: {type(self).__name__} has no out-of-bag scores, and "
+            f"its training rows have other scores than new rows have; pass unlabelled rows that it was not fitted to"
         )
 
     def _move_threshold(self, prior: Any, k: Any, value: Any, X_unl: Any) -> None:
@@ -175,7 +175,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
 class WithProbabilities(MetaClassifier):
     """A classifier around another one whose scores are probabilities of the positive class."""
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: MatrixLike) -> NDArray[np.float64]:
         """Return the probabilities of ``classes_[0]`` and ``classes_[1]`` for rows as `decision_function` takes them.
 
         Returns

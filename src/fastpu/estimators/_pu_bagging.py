@@ -31,32 +31,32 @@ class PUBaggingClassifier(MetaClassifier):
     It is for a ranking by a learner of your own, such as LightGBM or a pipeline, with few labels and no prior. For
     trees `fastpu.fit_forest` does the same faster, and for support vector machines `fastpu.fit_bagging_svm`.
 
-    Each of T bags holds all n_pos positive rows, all rows labelled negative, and K unlabelled rows, drawn with
-    replacement, which stand in for negatives; see `bag_ratio`. The score of a row is the mean over the bags,
+    Each of T bags holds all n_pos positive rows, all rows labelled negative, and K unlabelled rows in the role of
+    negatives, drawn with replacement; see `bag_ratio`. The score of a row is the mean over the bags,
 
         f(x) = (f_1(x) + ... + f_T(x)) / T,
 
-    of what the fits give it. Few hidden positives are in any one bag, and the mean evens out the harm that they do.
-    An unlabelled row is scored by the bags that it is not in as well: `oob_decision_function_`.
+    of the scores f_t of the fits. A single bag holds few hidden positives, and the mean evens out the harm that they
+    do. `oob_decision_function_` scores each unlabelled row by the bags that it is not in.
 
-    With the labels -1, 0 and 1 rows of -1 are negative in every bag; of two labels the smaller is unlabelled.
+    With the labels -1, 0 and 1, rows of -1 are negative in every bag. Of two labels the smaller one is unlabelled.
 
     Parameters
     ----------
     estimator : classifier
-        Any of scikit-learn's kind; clones of it are fitted to the labels 1 and 0. Random states in it are drawn anew
-        for every bag.
+        A classifier in scikit-learn's form. Clones of it are fitted to the labels 1 and 0. Its random states are drawn
+        anew for every bag.
     n_bags : int, default 50
         T, the number of bags.
     bag_ratio : "auto" or float, default "auto"
-        "auto" draws as many unlabelled rows as there are positive ones, at most 63 % of all. With fewer than 100
-        positive rows it draws 100, or a tenth of all if that is fewer, and each positive row is in a bag several
-        times, so that both groups count alike. A number > 0 is
-        the unlabelled rows in a bag for each positive one, which is in it once; at least one row is drawn.
+        How many unlabelled rows a bag has. "auto" draws as many as there are positive rows, but at most 63 % of all
+        unlabelled rows. With fewer than 100 positive rows it draws 100, or a tenth of all if that is fewer; each
+        positive row is then several times in the bag, so that both groups weigh the same. A number > 0 is the number of
+        unlabelled rows for each positive row; at least one is drawn.
     response_method : {"auto", "predict_proba", "decision_function"}, default "auto"
-        What of `estimator` is the score: by "auto" the probability of label 1 where there is one.
+        The method of `estimator` that gives the scores. "auto" is `predict_proba` if there is one.
     n_jobs : int, optional
-        Bags fitted at a time, by joblib; the result is the same for any number.
+        Number of bags that joblib fits at a time. The result is the same for any number.
     random_state : int, Generator, RandomState or None
         Draws the bags and the random states in the estimators.
 
@@ -70,19 +70,21 @@ class PUBaggingClassifier(MetaClassifier):
         in every bag, and for unlabelled ones that are in every bag too. With `groups` a bag leaves whole groups out:
         a row is scored by the bags that have no row of its group, and so none of a labelled row's group is.
     response_method_ : str
-        What was taken as the score.
+        The method of `estimator` that gave the scores.
     threshold_ : float
-        1/2 for probabilities and 0 for decision functions, where `estimator` parts the classes of a bag. With as many
-        positive as unlabelled rows in a bag, as by "auto", and no rows labelled negative that is where the densities
-        of positive and unlabelled rows are equal, which is where those of positive and negative rows are.
-    classes_, n_features_in_, feature_names_in_
-        As `fastpu.estimators` says.
+        1/2 for probabilities and 0 for decision functions: the border of `estimator` between the classes of a bag. If
+        a bag has as many positive as unlabelled rows, as with "auto", and no row is labelled negative, the densities of
+        positive and unlabelled rows are equal there, and so are those of positive and negative rows.
+    classes_ : ndarray of shape (2,)
+        The two labels that `predict` returns; the second one is positive.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of columns, and their names if `X` was a frame with names that are strings.
 
     Notes
     -----
-    T fits to n_pos + K rows, and the scores of the unlabelled rows by each. Rows are drawn without regard to sample
-    weights. The mean of the probabilities is of bags, with as many positives as unlabelled rows, and no probability of
-    the class: there is no `predict_proba`.
+    T fits to n_pos + K rows, and the scores of the unlabelled rows by each fit. Rows are drawn regardless of sample
+    weights. There is no `predict_proba`: the mean of the probabilities is for bags with as many positive as unlabelled
+    rows, and not the probability of the class.
 
     References
     ----------

@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from fastpu.common._text import short
+from fastpu.common._types import LabelsLike, MatrixLike, VectorLike
 from fastpu.common._warn import warn
 from fastpu.data._coding import is_missing
 from fastpu.data._tables import frame_kind
@@ -128,7 +129,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
             LabelWarning,
         )
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: MatrixLike) -> NDArray[np.float64]:
         """Return the scores of the rows of `X` minus `threshold_`: larger is more positive, 0 is the border.
 
         Parameters
@@ -144,31 +145,49 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         return self._scores(X) - self.threshold_
 
     def with_threshold(
-        self, *, prior: float | None = None, k: float | None = None, value: float | None = None, X_unl: Any = None
+        self,
+        *,
+        prior: float | None = None,
+        k: float | None = None,
+        value: float | None = None,
+        X_unl: MatrixLike | None = None,
     ) -> Self:
         """Return this fitted classifier with another threshold: by a class prior, by a number of rows, or a given one.
 
-        The number of unlabelled rows that the new classifier calls positive is as near to what is asked for as their
-        scores allow; see `Model.with_threshold`, whose errors and warnings it has. Exactly one of `prior`, `k` and
-        `value` is given. Of a Pipeline, take the last step and rows as the steps before it make them:
+        Pass exactly one of `prior`, `k` and `value`. With `prior` or `k` the new classifier calls as many unlabelled
+        rows positive as you ask for, as nearly as their scores allow: rows with equal scores stay together. For a
+        Pipeline take its last step, and rows as the steps before make them:
         ``pipeline[-1].with_threshold(prior=0.2, X_unl=pipeline[:-1].transform(X_unl))``.
 
         Parameters
         ----------
         prior : float or PriorEstimate, optional
-            P(Y = 1) among the unlabelled rows, in (0, 1): that share of them is called positive.
+            P(Y = 1) among the unlabelled rows, in (0, 1). That share of them is called positive.
         k : int or float, optional
-            How many of the rows to call positive (an integer), or a share of them (a float).
+            How many rows to call positive. A float in (0, 1] is a share of the rows.
         value : float, optional
-            `threshold_` itself, in the units of the scores that it is subtracted from.
+            `threshold_` itself. It is subtracted from the scores.
         X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features_in_), optional
-            Unlabelled rows that the classifier was not fitted to. By default the unlabelled training rows, by their
-            out-of-bag scores (`oob_decision_function_`), if it has some.
+            Unlabelled rows that the classifier was not fitted to. By default the unlabelled training rows with their
+            out-of-bag scores (`oob_decision_function_`), if the classifier has some.
 
         Returns
         -------
         PUClassifier
-            A copy of the same class, fitted already; this one stays as it is.
+            A fitted copy of the same class. This classifier stays as it is.
+
+        Warns
+        -----
+        DegenerateModelWarning
+            If the new classifier calls all rows positive, or none, and `k` does not ask for that.
+        EstimateWarning
+            If `prior` is an estimate whose `allowed` shares are far from it.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If not exactly one of `prior`, `k` and `value` is passed, if one is out of its range, or if `X_unl` is left
+            out and there are no out-of-bag scores of unlabelled rows.
         """
         check_is_fitted(self)
         check_one(prior, k, value, X_unl)
@@ -176,8 +195,13 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         moved._move_threshold(prior, k, value, X_unl)
         return moved
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return ``classes_[1]`` for the rows of `X` whose `decision_function` is above 0, else ``classes_[0]``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+            Rows, as `fit` takes them.
 
         Returns
         -------
@@ -186,18 +210,25 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         positive = self.decision_function(X) > 0
         return self.classes_[positive.astype(np.intp)]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy of `predict`, on the labelled rows alone where 0 marks unlabelled ones.
+    def score(self, X: MatrixLike, y: LabelsLike, sample_weight: VectorLike | None = None) -> float:
+        """Return the accuracy of `predict` on the labelled rows.
 
-        With the labels -1, 0 and 1 rows of 0 are left out, whose class nobody knows. Of two labels both count as true
-        ones, so that unlabelled rows are taken for negative, as by all of scikit-learn's scorers.
+        With the labels -1, 0 and 1, rows of 0 are left out, because nobody knows their class. With two labels both
+        count as true ones: unlabelled rows are taken for negative, as by all of scikit-learn's scorers.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, n_features_in_)
+            Rows, as `fit` takes them.
         y : array-like of shape (n,)
             Labels like those of the fit.
         sample_weight : array-like of shape (n,), optional
+            Weights >= 0 of the rows.
+
+        Returns
+        -------
+        float
+            A share in [0, 1].
 
         Raises
         ------

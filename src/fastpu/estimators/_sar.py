@@ -55,15 +55,15 @@ class SARClassifier(WithProbabilities):
     Parameters
     ----------
     estimator : classifier with predict_proba, whose fit takes sample_weight
-        f, of scikit-learn's kind, for positive and negative rows; clones of it are fitted to the labels 1 and 0. A PU
-        classifier, which would take 0 for unlabelled, is refused. One that fits its training rows without error, as a
-        deep tree does, finds no positive among the unlabelled rows, and neither does one whose probabilities stay far
-        from 1. Its random states should be numbers, or the iterations do not settle.
+        f, in scikit-learn's form, for positive and negative rows. Clones of it are fitted to the labels 1 and 0. A PU
+        classifier, which would take 0 for unlabelled, is refused. A classifier that fits its training rows without
+        error, such as a deep tree, finds no positive among the unlabelled rows, and neither does one whose
+        probabilities stay far from 1. Its random states should be fixed numbers, or the iterations do not converge.
     propensity_estimator : classifier, optional
-        e, as `estimator`; by default LogisticRegression on columns that are divided by their standard deviation, which
-        must hold finite numbers.
+        e, with the same requirements as `estimator`. By default LogisticRegression on columns that are divided by their
+        standard deviation; these must hold finite numbers.
     propensity_columns : str, int, slice, list of str or of int, or mask, optional
-        The columns that say how likely a positive row is to be labelled; by default all, of which is told.
+        The columns that decide how likely a positive row is to be labelled. By default all, with an `EstimateWarning`.
     max_iter : int, default 200
         >= 1.
     tol : float, default 1e-4
@@ -89,8 +89,10 @@ class SARClassifier(WithProbabilities):
     n_iter_, converged_ : int, bool
     threshold_ : float
         1/2, for `predict_proba`.
-    classes_, n_features_in_, feature_names_in_
-        As `fastpu.estimators` says.
+    classes_ : ndarray of shape (2,)
+        The two labels that `predict` returns; the second one is positive.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of columns, and their names if `X` was a frame with names that are strings.
 
     Notes
     -----
@@ -140,14 +142,14 @@ class SARClassifier(WithProbabilities):
         check_takes_weights(self, self.estimator)
         classifier.require_groups(self)
         propensity, scaler = self._propensity_of(classifier)
-        steps = _Steps(classifier, propensity)
+        steps = _EmSteps(classifier, propensity)
         fitted = steps.first()
         trail = [fitted.posterior]
         history: dict[str, list[float]] = {"log_likelihood": [], "change": [], "prior": []}
         while len(history["change"]) < max_iter:
-            before, fitted, trail = steps.next(fitted, trail)
+            start, fitted, trail = steps.next(fitted, trail)
             history["log_likelihood"].append(steps.log_likelihood(fitted))
-            history["change"].append(steps.mean_of_unlabeled(np.abs(fitted.posterior - before)))
+            history["change"].append(steps.mean_of_unlabeled(np.abs(fitted.posterior - start)))
             history["prior"].append(steps.mean_of_unlabeled(fitted.posterior))
             if history["change"][-1] <= tol:
                 break
@@ -219,7 +221,7 @@ def _scaled(X: Any, weights: NDArray[np.float64] | None) -> tuple[Any, StandardS
 
 
 @dataclass(frozen=True)
-class _Fitted:
+class _EmIteration:
     """The models of one iteration, and for every row their probabilities f and e, and P(positive | row and label)."""
 
     classifier: Any
@@ -230,13 +232,13 @@ class _Fitted:
 
 
 @dataclass(frozen=True)
-class _Steps:
+class _EmSteps:
     """The fits of the expectation maximisation, to the same rows with the columns of each of the two models."""
 
     classifier: CloneRows
     propensity: CloneRows
 
-    def first(self) -> _Fitted:
+    def first(self) -> _EmIteration:
         """Return a classifier of labelled positives against all others, each of weight 1/2, and a propensity model."""
         labeled, mass = self.classifier.codes == 1, self.classifier.mass
         rows, share = np.flatnonzero(mass > 0), float(np.average(labeled, weights=mass))
@@ -244,7 +246,7 @@ class _Steps:
         f = _probabilities(self.classifier, model)
         return self._with_propensity(model, f, np.where(labeled, 1.0, f))
 
-    def following(self, q: NDArray[np.float64]) -> _Fitted:
+    def following(self, q: NDArray[np.float64]) -> _EmIteration:
         """Return the models for these probabilities of the rows to be positive."""
         pos, unl, neg = (self.classifier.rows(code) for code in (1, 0, -1))
         rows = np.concatenate([pos, unl, unl, neg])
@@ -253,8 +255,8 @@ class _Steps:
         return self._with_propensity(model, _probabilities(self.classifier, model), q)
 
     def next(
-        self, fitted: _Fitted, trail: list[NDArray[np.float64]]
-    ) -> tuple[NDArray[np.float64], _Fitted, list[NDArray[np.float64]]]:
+        self, fitted: _EmIteration, trail: list[NDArray[np.float64]]
+    ) -> tuple[NDArray[np.float64], _EmIteration, list[NDArray[np.float64]]]:
         """Return the probabilities that an iteration starts from, its models, and those of the iterations in a row."""
         if len(trail) == 3:
             start = self._extrapolated(*trail)
@@ -277,16 +279,16 @@ class _Steps:
         q[rows] = expit(first + 2 * length * step + length**2 * bend)
         return q
 
-    def _with_propensity(self, classifier: Any, f: NDArray[np.float64], q: NDArray[np.float64]) -> _Fitted:
+    def _with_propensity(self, classifier: Any, f: NDArray[np.float64], q: NDArray[np.float64]) -> _EmIteration:
         """Return the classifier with the propensity model that these probabilities of the rows give."""
         codes, rows = self.classifier.codes, np.concatenate([self.classifier.rows(1), self.classifier.rows(0)])
         model = self.propensity.fit(rows, codes[rows] == 1, q[rows])
         e = _probabilities(self.propensity, model)
-        return _Fitted(
+        return _EmIteration(
             classifier, model, f, e, np.select([codes == 1, codes == -1], [1.0, 0.0], f * (1 - e) / (1 - f * e))
         )
 
-    def log_likelihood(self, fitted: _Fitted) -> float:
+    def log_likelihood(self, fitted: _EmIteration) -> float:
         """Return the log likelihood of the labels, for each row on average."""
         codes, both = self.classifier.codes, fitted.f * fitted.e
         of_row = np.select([codes == 1, codes == -1], [np.log(both), np.log1p(-fitted.f)], np.log1p(-both))

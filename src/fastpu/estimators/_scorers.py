@@ -19,21 +19,26 @@ from fastpu.model._prior import check_prior, check_scenario, take_prior_in
 
 @dataclass(frozen=True)
 class PUScorer:
-    """A criterion as scikit-learn's searches take it: ``scorer(estimator, X, y)`` is a float, the larger the better.
+    """A criterion for scikit-learn's searches: ``scorer(estimator, X, y)`` returns a float, and larger is better.
 
-    `estimator` is a fitted classifier, or a Pipeline that ends in one, with `classes_` and `decision_function`, or
-    `predict_proba` that is cut at 1/2; `X` and `y` are rows of shape (n, d) and n labels like those of its fit. The
-    label ``classes_[1]`` is positive; of three labels -1, 0 and 1 those with 0 are unlabelled, of two the smaller one.
+    `estimator` is a fitted classifier, or a Pipeline that ends in one. It has `classes_`, and `decision_function` or
+    `predict_proba`, whose probabilities are cut at 1/2. `X` has the shape (n, d), and `y` holds labels like those of
+    the fit. The label ``classes_[1]`` is positive. With the labels -1, 0 and 1 rows of 0 are unlabelled; with two
+    labels those of the smaller label are.
 
-    From `puf_scorer`, `err_star_scorer`, `pu_auc_scorer`, `lift_scorer`, `precision_at_k_scorer` or
-    `average_precision_scorer`, which raise TypeError or ValueError for arguments out of range. It can be pickled.
+    `puf_scorer`, `err_star_scorer`, `pu_auc_scorer`, `lift_scorer`, `precision_at_k_scorer` and
+    `average_precision_scorer` make such scorers. They can be pickled.
 
     Attributes
     ----------
     criterion : {"puf", "err_star", "pu_auc", "lift", "precision_at_k", "average_precision"}
+        The metric.
     prior : float, or None
+        P(Y = 1), for the criteria that need it.
     scenario : {"case_control", "single_set"}
+        What `prior` is a share of.
     k : int, float or None
+        How many rows are flagged, for the criteria that need it.
     """
 
     criterion: str
@@ -86,14 +91,15 @@ def _pu_labels(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int8]:
 
 @dataclass(frozen=True)
 class LabeledScorer:
-    """A scorer of scikit-learn for labelled rows alone, from `labeled_scorer`: ``scorer(estimator, X, y)`` is a float.
+    """A scorer of scikit-learn that judges by labelled rows alone: ``scorer(estimator, X, y)`` returns a float.
 
-    `estimator` is a fitted classifier, or a Pipeline that ends in one, with `classes_`; `X` are rows of shape (n, d),
-    and of n labels -1, 0 and 1 in `y` those with 0 are left out. Of two labels both count.
+    `labeled_scorer` makes it. `estimator` is a fitted classifier with `classes_`, or a Pipeline that ends in one. `X`
+    has the shape (n, d). If `y` holds the labels -1, 0 and 1, rows of 0 are left out; of two labels both count.
 
     Attributes
     ----------
     scoring : str or callable
+        The scorer of scikit-learn, or its name.
     """
 
     scoring: Any
@@ -107,15 +113,15 @@ class LabeledScorer:
 
 
 def labeled_scorer(scoring: Any) -> LabeledScorer:
-    """Return a scorer of scikit-learn that leaves unlabelled rows out, where y is -1, 0 and 1.
+    """Return a scorer of scikit-learn that leaves unlabelled rows out if y holds -1, 0 and 1.
 
-    By themselves these scorers take three labels for three classes: "roc_auc" fails and asks for `multi_class`, and
+    Without it scikit-learn takes the three labels for three classes: "roc_auc" fails and asks for `multi_class`, and
     "average_precision" and "f1" fail too.
 
     Parameters
     ----------
     scoring : str or callable
-        The name of a scorer of scikit-learn for two classes, as "roc_auc", or such a scorer.
+        A scorer of scikit-learn for two classes, or its name, such as "roc_auc".
 
     Returns
     -------
@@ -149,7 +155,7 @@ def puf_scorer(*, scenario: str = "case_control") -> PUScorer:
     Parameters
     ----------
     scenario : {"case_control", "single_set"}, default "case_control"
-        As in `fastpu.metrics.puf_score`.
+        Whether the unlabelled rows alone are a sample of the population, or all rows together.
 
     Returns
     -------
@@ -170,12 +176,14 @@ def puf_scorer(*, scenario: str = "case_control") -> PUScorer:
 
 
 def err_star_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
-    """Return a scorer by the negative of `fastpu.metrics.err_star`: scikit-learn maximises.
+    """Return a scorer by the negative of `fastpu.metrics.err_star`, because scikit-learn maximises.
 
     Parameters
     ----------
-    prior, scenario
-        As in `fastpu.metrics.err_star`.
+    prior : float or PriorEstimate
+        P(Y = 1), in (0, 1).
+    scenario : {"case_control", "single_set"}, default "case_control"
+        What `prior` is a share of: of the unlabelled rows, or of all rows that are judged together in ``"single_set"``.
 
     Returns
     -------
@@ -196,8 +204,10 @@ def pu_auc_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
 
     Parameters
     ----------
-    prior, scenario
-        As in `fastpu.metrics.pu_auc`.
+    prior : float or PriorEstimate
+        P(Y = 1), in (0, 1).
+    scenario : {"case_control", "single_set"}, default "case_control"
+        What `prior` is a share of: of the unlabelled rows, or of all rows that are judged together in ``"single_set"``.
 
     Returns
     -------
@@ -219,8 +229,8 @@ def lift_scorer(k: float) -> PUScorer:
     Parameters
     ----------
     k : int or float
-        As in `fastpu.metrics.lift_at_k`. The rows are those of a fold: give the share of rows that will be flagged, as
-        a float, rather than their number.
+        How many unlabelled rows are flagged: an integer is their number, and a float in (0, 1] their share. Pass a
+        share, because the number of rows depends on the fold.
 
     Returns
     -------
@@ -240,14 +250,17 @@ def lift_scorer(k: float) -> PUScorer:
 def precision_at_k_scorer(k: float, prior: float, *, scenario: str = "case_control") -> PUScorer:
     """Return a scorer by `fastpu.metrics.precision_at_k`.
 
-    It orders models as `lift_scorer` does, until the precision is cut off at 1.
+    It orders models as `lift_scorer` does, unless the precision reaches 1, where it is cut off.
 
     Parameters
     ----------
-    k
-        As in `lift_scorer`.
-    prior, scenario
-        As in `fastpu.metrics.precision_at_k`; in a single set all rows that are judged together count.
+    k : int or float
+        How many unlabelled rows are flagged: an integer is their number, and a float in (0, 1] their share. Pass a
+        share, because the number of rows depends on the fold.
+    prior : float or PriorEstimate
+        P(Y = 1), in (0, 1).
+    scenario : {"case_control", "single_set"}, default "case_control"
+        What `prior` is a share of: of the unlabelled rows, or of all rows that are judged together in ``"single_set"``.
 
     Returns
     -------
@@ -269,8 +282,10 @@ def average_precision_scorer(prior: float, *, scenario: str = "case_control") ->
 
     Parameters
     ----------
-    prior, scenario
-        As in `fastpu.metrics.average_precision`; in a single set all rows that are judged together count.
+    prior : float or PriorEstimate
+        P(Y = 1), in (0, 1).
+    scenario : {"case_control", "single_set"}, default "case_control"
+        What `prior` is a share of: of the unlabelled rows, or of all rows that are judged together in ``"single_set"``.
 
     Returns
     -------

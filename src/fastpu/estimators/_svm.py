@@ -15,10 +15,11 @@ from fastpu.estimators._fastpu_classifier import Seed, one_model
 from fastpu.estimators._fit_arguments import TakesRows, TakesWeights
 from fastpu.estimators._fit_input import FitInput
 from fastpu.model._prior import PriorEstimate
-from fastpu.svm._solver import SvmRound
-from fastpu.svm.bagging_svm import BaggingSVM, BagRound, fit_bagging_svm
+from fastpu.svm.bagging_machine import BaggingSVM, BagRound
+from fastpu.svm.bagging_svm import fit_bagging_svm
 from fastpu.svm.bsvm import fit_bsvm
 from fastpu.svm.kernel_machine import KernelMachine
+from fastpu.svm.svm_round import SvmRound
 
 if TYPE_CHECKING:
     from typing_extensions import Self

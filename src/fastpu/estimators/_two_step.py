@@ -23,36 +23,37 @@ from fastpu.exceptions import ConvergenceWarning, EstimateWarning
 class TwoStepClassifier(MetaClassifier):
     """The two-step method: find reliable negatives by spies, then tell positives from them.
 
-    It is for a yes or no by a classifier of your own without a prior, where positives differ clearly from most
-    unlabelled rows, as in text; and to see which rows are surely negative.
+    It is for predictions by a classifier of your own, without a prior, if positives differ clearly from most unlabelled
+    rows, as in text. It also shows which rows are almost certainly negative.
 
-    Step 1: some labelled positives, the spies, join the unlabelled rows, and `estimator` is fitted to the other
-    positives against all of these. The spies are scored as the hidden positives are. t is the largest score of a
-    spy such that at most the share `spy_quantile` of the spies score less, and unlabelled rows that score less than
-    t are reliable negatives; where there are none, those with the lowest score are, with a warning. Step 2:
-    `estimator` is fitted to all positives against the reliable negatives; the other unlabelled rows are left out.
-    With ``max_iter > 1`` unlabelled rows that this fit calls negative become reliable negatives too, and it is
-    repeated, until there are no new ones.
+    Step 1: some labelled positives, the spies, are put among the unlabelled rows, and `estimator` is fitted to the
+    other positives against all of these. The spies then get scores like the hidden positives. The limit t is the
+    largest score of a spy for which at most the share `spy_quantile` of the spies score lower. Unlabelled rows with
+    scores below t are reliable negatives. If there are none, the rows with the lowest score are, with a warning.
 
-    With the labels -1, 0 and 1 rows of -1 are negative in all fits; of two labels the smaller is unlabelled.
+    Step 2: `estimator` is fitted to all positives against the reliable negatives; the other unlabelled rows are left
+    out. With ``max_iter > 1`` unlabelled rows that this fit calls negative become reliable negatives too, and the fit
+    is repeated until there are no new ones.
+
+    With the labels -1, 0 and 1, rows of -1 are negative in all fits. Of two labels the smaller one is unlabelled.
 
     Parameters
     ----------
     estimator : classifier
-        Any of scikit-learn's kind; clones of it are fitted to the labels 1 and 0. One that fits its training rows
-        without error, as a tree of full depth does, gives spies and unlabelled rows the same score, and step 1 tells
-        nothing: limit its depth, or take a forest.
+        A classifier in scikit-learn's form. Clones of it are fitted to the labels 1 and 0. A classifier that fits its
+        training rows without error, such as a tree of full depth, gives spies and unlabelled rows the same score, so
+        step 1 finds nothing: limit its depth, or take a forest.
     spy_share : float, default 0.15
         In (0, 1), the share of the labelled positives that are spies; one at least, and all but one at most. With
         `groups` whole groups are spies, as few as have that share of the positives.
     spy_quantile : float, default 0.05
-        In [0, 1), the share of the spies that may score less than t. If k of m spies do, a share of (k + 1) / (m + 1)
-        of the hidden positives does in the mean, and is lost to the negatives. With fewer than ``1 / spy_quantile``
-        spies k is 0, and t their lowest score.
+        In [0, 1), the share of the spies that may have scores below t. If k of m spies have, the share (k + 1) / (m +
+        1) of the hidden positives does on average, and is lost to the negatives. With fewer than ``1 / spy_quantile``
+        spies k is 0, and t is their lowest score.
     max_iter : int, default 1
         Most fits in step 2.
     response_method : {"auto", "predict_proba", "decision_function"}, default "auto"
-        What of `estimator` is the score: by "auto" the probability of label 1 where there is one.
+        The method of `estimator` that gives the scores. "auto" is `predict_proba` if there is one.
     random_state : int, Generator, RandomState or None
         Draws the spies.
 
@@ -69,20 +70,23 @@ class TwoStepClassifier(MetaClassifier):
     n_iter_ : int
         Fits in step 2.
     response_method_ : str
-        What was taken as the score.
+        The method of `estimator` that gave the scores.
     threshold_ : float
-        1/2 for probabilities and 0 for decision functions, where `estimator` parts positives and reliable negatives.
-    classes_, n_features_in_, feature_names_in_
-        As `fastpu.estimators` says.
+        1/2 for probabilities and 0 for decision functions: the border of `estimator` between positives and reliable
+        negatives.
+    classes_ : ndarray of shape (2,)
+        The two labels that `predict` returns; the second one is positive.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of columns, and their names if `X` was a frame with names that are strings.
 
     Notes
     -----
-    1 + `n_iter_` fits, and scores of all unlabelled rows after each but the last. Sample weights count in the share
-    `spy_quantile`; spies are drawn without regard to them. A `ConvergenceWarning` tells where the last of several fits
-    calls further rows negative, and an `EstimateWarning` where step 1 finds no reliable negatives. Every further fit of
-    step 2 can lose positives near the border to the negatives, and does not get them back: judge ``max_iter > 1`` on
-    held-out positives. Probabilities of `estimator_` are of a population of positives and reliable negatives, in which
-    no row is hard to tell: there is no `predict_proba`.
+    1 + `n_iter_` fits, and scores of all unlabelled rows after each fit but the last. Sample weights count in the share
+    `spy_quantile`; the spies are drawn regardless of them. A `ConvergenceWarning` tells if the last of several fits
+    calls further rows negative, and an `EstimateWarning` if step 1 finds no reliable negatives. Every further fit of
+    step 2 can lose positives near the border to the negatives for good, so judge ``max_iter > 1`` by held-out
+    positives. There is no `predict_proba`: the probabilities of `estimator_` are for a population of positives and
+    reliable negatives, without the rows that are hard to tell.
 
     References
     ----------
@@ -135,8 +139,8 @@ class TwoStepClassifier(MetaClassifier):
             warn(
                 f"TwoStepClassifier finds no unlabelled row with a score below that of the spies ({limit:.3g}), and "
                 f"takes the {np.count_nonzero(is_negative)} of {unlabelled.size} with the lowest score for negative, "
-                f"though {100 * lost:.0f} % of the spies score no more: give estimator more rows or smoother scores, "
-                f"as of shallower trees or more of them, or raise spy_quantile={quantile:g}",
+                f"although {100 * lost:.0f} % of the spies have scores as low: pass more rows, or an estimator with "
+                f"smoother scores (shallower trees, or more of them), or raise spy_quantile={quantile:g}",
                 EstimateWarning,
             )
         n_iter, n_new = 0, 1

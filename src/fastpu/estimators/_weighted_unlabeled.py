@@ -31,10 +31,9 @@ class WeightedUnlabeledClassifier(WithProbabilities):
 
         pi E_P[l(f(x), 1)] + (1 - pi) E_N[l(f(x), 0)]  =  E_U[eta(x) l(f(x), 1) + (1 - eta(x)) l(f(x), 0)].
 
-    Without eta, E_N can only be had as (E_U - pi E_P) / (1 - pi), in which positive rows have a negative weight as
-    negatives, that few learners take. With it all weights are >= 0. It is estimated first: since the densities of
-    positive and unlabelled rows p and u give eta = pi p / u, and `estimator` learns p / u as the odds of being
-    labelled,
+    Without eta, E_N would be (E_U - pi E_P) / (1 - pi). There positive rows count as negatives with negative weights,
+    which few learners take. With eta all weights are >= 0. eta is estimated first. The densities p and u of positive
+    and unlabelled rows give eta = pi p / u, and `estimator` learns p / u as the odds of being labelled:
 
         eta_i = min(1, k g_i / (1 - g_i)),   with k such that the eta_i of the unlabelled rows have the mean pi,
 
@@ -53,20 +52,22 @@ class WeightedUnlabeledClassifier(WithProbabilities):
     Parameters
     ----------
     estimator : classifier with predict_proba, whose fit takes sample_weight
-        Any of scikit-learn's kind, for positive and negative rows; clones of it are fitted to the labels 1 and 0. A PU
-        classifier, which would take 0 for unlabelled, is refused.
+        A classifier in scikit-learn's form, for positive and negative rows. Clones of it are fitted to the labels 1 and
+        0. A PU classifier, which would take 0 for unlabelled, is refused.
     prior : float
-        P(Y = 1), in (0, 1): pi itself, the share among the unlabelled rows, of which `fastpu.priors` has estimates, in
-        ``"case_control"``; the share among all rows of the fit in ``"single_set"``.
+        P(Y = 1), in (0, 1). In ``"case_control"`` it is pi, the share among the unlabelled rows, which `fastpu.priors`
+        can estimate. In ``"single_set"`` it is the share among all rows of the fit.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some were then labelled. pi
-        is then (prior n - n_P) / n_U, with weights in place of numbers if there are any.
+        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some were labelled later. In
+        ``"single_set"`` pi is (prior n - n_P) / n_U, with sums of weights in place of numbers if there are weights.
     cv : int, splitter or list of folds, default 5
-        The folds by which the eta_i are estimated, as in `ElkanNotoClassifier`.
+        The folds that the eta_i are estimated by: a number >= 2, where at most as many folds are made as there are
+        labelled positives, or a splitter or list of folds as scikit-learn's cross_val_predict takes it.
     n_rounds : int, default 1
-        How many times the eta_i are estimated: the second time and later as min(1, k f_i), where f_i is the probability
-        that the row gets from weighted fits to the other folds (expectation maximisation). It pays where `estimator`
-        has a fixed form: if the posterior is a logistic regression, the odds of being labelled are none.
+        How many times the eta_i are estimated. From the second time on they are min(1, k f_i), where f_i is the
+        probability of the row by weighted fits to the other folds (expectation maximisation). More rounds help if
+        `estimator` can represent P(Y = 1 | x) but not the odds of being labelled, such as a logistic regression where
+        P(Y = 1 | x) is logistic.
 
     Attributes
     ----------
@@ -76,8 +77,10 @@ class WeightedUnlabeledClassifier(WithProbabilities):
         The weighted fit.
     threshold_ : float
         1/2; the score is the probability.
-    classes_, n_features_in_, feature_names_in_
-        As `fastpu.estimators` says.
+    classes_ : ndarray of shape (2,)
+        The two labels that `predict` returns; the second one is positive.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of columns, and their names if `X` was a frame with names that are strings.
 
     Notes
     -----
@@ -123,15 +126,15 @@ class WeightedUnlabeledClassifier(WithProbabilities):
         rows = np.sort(np.concatenate([training.rows(1), unlabelled]))
         folds = folds_of(training, rows, self.cv)
         values, shares = np.zeros(training.codes.size), np.full(training.codes.size, np.nan)
-        for kept, held in folds:
+        for kept, held_out in folds:
             machine = training.fit(kept, training.codes[kept] == 1)
-            g = np.clip(training.scores(machine, held), _SMALLEST, 1 - _SMALLEST)
-            values[held] = g / (1 - g)
+            g = np.clip(training.scores(machine, held_out), _SMALLEST, 1 - _SMALLEST)
+            values[held_out] = g / (1 - g)
         shares[unlabelled] = shares_of(values[unlabelled], training.mass[unlabelled], prior)
         for _ in range(n_rounds - 1):
-            for kept, held in folds:
+            for kept, held_out in folds:
                 machine = _weighted_fit(training, np.concatenate([kept, negative]), shares, prior)
-                values[held] = np.maximum(training.scores(machine, held), _SMALLEST)
+                values[held_out] = np.maximum(training.scores(machine, held_out), _SMALLEST)
             shares[unlabelled] = shares_of(values[unlabelled], training.mass[unlabelled], prior)
         self.estimator_ = _weighted_fit(training, np.concatenate([rows, negative]), shares, prior)
         self.unlabeled_shares_ = shares

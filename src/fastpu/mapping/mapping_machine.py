@@ -1,9 +1,8 @@
-"""The models of mapping convergence: the last boundary, the fate of every unlabelled row, and a log."""
+"""The model of mapping convergence: the last boundary, the fate of every unlabelled row, and a log."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,20 +11,23 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import check_int
 from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import MatrixLike
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
-from fastpu.data._matrix import Matrix, stacked
+from fastpu.data._matrix import stacked
 from fastpu.data._validate import is_rising
-from fastpu.kernels._kernels import linear_coef, score_rows, users_table
-from fastpu.mapping._stages import UserScorer
-from fastpu.model._model import Model, refuse_nan_scores
+from fastpu.kernels._kernels import linear_coef
+from fastpu.model._scoring import refuse_nan_scores
 from fastpu.svm.kernel_machine import KernelMachine
 
 _SOLVER = ("objective", "gap", "violation", "margin")  # what the history says of the SVM of a boundary
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class MappingModel(Model, is_base=True):
-    """The result of mapping convergence that does not depend on what its stages are.
+class MappingMachine(KernelMachine):
+    """Mapping convergence with an SVM: the last SVM, the fate of every unlabelled row, and a log.
+
+    The attributes of `KernelMachine` (support, dual_coef, intercept, kernel, gap, violation, ...) are those of the
+    SVM that was kept. The following ones are new, or mean something else here.
 
     Attributes
     ----------
@@ -36,71 +38,22 @@ class MappingModel(Model, is_base=True):
     used_fallback : bool
         Whether the mapping rejected nothing, or everything, and the 5 % of U with its lowest scores were taken.
     n_iter : int
-        Number of iterations up to the boundary that was kept, each a fit of psi2; 0 if only the mapping is left.
+        Number of iterations up to the boundary that was kept, each one SVM; 0 if only the mapping is left.
     status : str
         "converged" (a boundary rejected nothing new), "max_pos_reject" (it rejected too many positives, and the one
         before it was kept), "max_iter" or "callback".
     converged : bool
-        Whether status is one of the first two, and every SVM met its `tol`.
+        Whether status is "converged" or "max_pos_reject", and every SVM met its `tol`.
     objective : ndarray of float64, shape (n_iter,)
-        Dual objective of the SVM of each iteration; NaN for stages of the user's.
+        Dual objective of the SVM of each iteration.
     history : mapping
         The log, with an entry for the mapping and one for each iteration that was run:
         "kind" (0 mapping, 1 convergence, 2 repair), "n_neg" (rows in N), "n_new" (rows rejected for the first time),
         "n_left" (rows never rejected so far), "n_back" (forgotten negatives that then went back into N),
         "n_support_pos" and "n_support_neg", "pos_reject" (share of the labelled positives that are rejected, of the
-        held-out ones if there are any), "puf" (recall^2 / share of U that is left, with that recall), "fit_time" and
-        "score_time" in seconds; "n_steps", "objective", "gap", "violation" and "margin" of the SVM; "nu" (after
-        clipping) if psi2 is a nu-SVM.
-    """
-
-    unlabeled_rows: NDArray[np.int64]
-    rejected_by: NDArray[np.int64]
-    used_fallback: bool
-
-    def _check_fields(self) -> None:
-        super()._check_fields()
-        if self.rejected_by.size != self.unlabeled_rows.size:
-            raise ValueError("rejected_by must have an entry for each of unlabeled_rows")
-        if self.n_iter >= len(self.history.get("kind", ())):
-            raise ValueError(f"history must have an entry for the mapping and for each of {self.n_iter} iterations")
-
-    @property
-    def unlabeled_set(self) -> NDArray[np.int64]:
-        """+1 for each of `unlabeled_rows` that was never rejected, -1 for the others.
-
-        These labels can differ from the signs of `decision_function`, for the last boundary may call a row positive
-        that an earlier one rejected. With SVMC and ``repair=False`` that is frequent.
-        """
-        signs: NDArray[np.int64] = np.where(self.rejected_by < 0, np.int64(1), np.int64(-1))
-        return signs
-
-    def staged_decision_function(self, X: object, *, n_threads: int | None = None) -> Iterator[NDArray[np.float64]]:
-        """Yield the scores of the rows of `X` by the boundary of the mapping, then by that of each iteration.
-
-        The order is that of `history`. Where psi1 is the user's and psi2 is not, the boundary of the mapping is not
-        kept, and the scores start with iteration 1. Parameters and errors are those of `decision_function`, and each
-        array costs as much as one call of it.
-        """
-        threads = resolve_n_threads(n_threads)
-        staged = self._staged(self._check_input(X, "X"), threads)
-        return (refuse_nan_scores(scores, "X") for scores in staged)
-
-    @abstractmethod
-    def _staged(self, matrix: Matrix, n_threads: int) -> Iterator[NDArray[np.float64]]: ...
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class MappingMachine(MappingModel, KernelMachine):
-    """Mapping convergence with an SVM: the last SVM, the fate of every unlabelled row, and a log.
-
-    The attributes of `KernelMachine` (support, dual_coef, intercept, kernel, gap, violation, ...) are those of the
-    SVM that was kept; these are new or differ:
-
-    Attributes
-    ----------
-    unlabeled_rows, rejected_by, used_fallback, unlabeled_set, n_iter, status, converged, objective, history
-        As in `MappingModel`.
+        held-out ones if there are any), "puf" (recall^2 / share of U that is left, with the recall 1 - pos_reject),
+        "fit_time" and "score_time" in seconds; "n_steps", "objective", "gap", "violation" and "margin" of the SVM; "nu"
+        (after clipping) if the SVMs are nu-SVMs.
     boundary_starts : ndarray of int64, shape (n_boundaries + 1,)
         Boundary i, of the mapping (0) and of each iteration, has the entries from boundary_starts[i] to before
         boundary_starts[i + 1] of the next two arrays.
@@ -109,14 +62,16 @@ class MappingMachine(MappingModel, KernelMachine):
     boundary_coefs : ndarray of float64
         Their coefficients.
     boundary_intercepts : ndarray of float64, shape (n_boundaries,)
-        NaN for the mapping if psi1 is the user's, for its boundary is not kept.
     other_rows : ndarray of int64
-        Support vectors of earlier boundaries that are not in `support_vectors`, each once. For the linear kernel these
-        are the support vectors of all boundaries, for a precomputed kernel there are none.
+        Support vectors of earlier boundaries that are not in `support_vectors`, each once. For the linear kernel: the
+        support vectors of all boundaries. For a precomputed kernel: none.
     other_dense, other_data, other_indices, other_indptr : ndarray or None
         Their rows: the first array if dense, the others for CSR.
     """
 
+    unlabeled_rows: NDArray[np.int64]
+    rejected_by: NDArray[np.int64]
+    used_fallback: bool
     boundary_starts: NDArray[np.int64]
     boundary_support: NDArray[np.int64]
     boundary_coefs: NDArray[np.float64]
@@ -133,6 +88,10 @@ class MappingMachine(MappingModel, KernelMachine):
 
     def _check_fields(self) -> None:
         super()._check_fields()
+        if self.rejected_by.size != self.unlabeled_rows.size:
+            raise ValueError("rejected_by must have an entry for each of unlabeled_rows")
+        if self.n_iter >= len(self.history.get("kind", ())):
+            raise ValueError(f"history must have an entry for the mapping and for each of {self.n_iter} iterations")
         n_boundaries = self.boundary_intercepts.size
         starts = self.boundary_starts
         shapes = [getattr(self.history.get(name), "shape", None) for name in ("kind", "n_steps", *_SOLVER)]
@@ -144,7 +103,7 @@ class MappingMachine(MappingModel, KernelMachine):
             raise ValueError("boundary_starts must rise from 0 to the size of boundary_support")
         if self.boundary_coefs.size != self.boundary_support.size or not np.isfinite(self.boundary_coefs).all():
             raise ValueError("boundary_coefs must have a finite entry for each of boundary_support")
-        if not np.isfinite(self.boundary_intercepts[1:]).all() or np.isinf(self.boundary_intercepts).any():
+        if not np.isfinite(self.boundary_intercepts).all():
             raise ValueError("boundary_intercepts must be finite")
         is_kept = self.kernel != "precomputed"
         otherwise = "rows of other support vectors must be there in one form, but for a precomputed kernel"
@@ -156,6 +115,16 @@ class MappingMachine(MappingModel, KernelMachine):
             raise ValueError("boundary_support must hold support vectors that are kept")
 
     # ------------------------------------------------------------------------------------------- boundaries
+
+    @property
+    def unlabeled_set(self) -> NDArray[np.int64]:
+        """+1 for each of `unlabeled_rows` that was never rejected, -1 for the others.
+
+        These labels can differ from the signs of `decision_function`, for the last boundary may call a row positive
+        that an earlier one rejected. With SVMC and ``repair=False`` that is frequent.
+        """
+        signs: NDArray[np.int64] = np.where(self.rejected_by < 0, np.int64(1), np.int64(-1))
+        return signs
 
     def at(self, iteration: int) -> KernelMachine:
         """Return the boundary of an iteration (0 for the mapping) as a model of its own.
@@ -173,39 +142,43 @@ class MappingMachine(MappingModel, KernelMachine):
         Raises
         ------
         TypeError, ValueError
-            If there is no such iteration, or it is a mapping of the user's.
+            If there is no such iteration.
         """
         i = check_int("iteration", iteration, low=0, high=self.boundary_intercepts.size - 1)
-        intercept = float(self.boundary_intercepts[i])
-        if np.isnan(intercept):
-            raise ValueError("iteration must be >= 1 if psi1 is the user's, because its boundary is not kept, got 0")
         entries = slice(int(self.boundary_starts[i]), int(self.boundary_starts[i + 1]))
         support, coefs = self.boundary_support[entries], self.boundary_coefs[entries]
-        solver: dict[str, Any] = {name: float(self.history[name][i]) for name in _SOLVER}
         tol: Any = self.params["tol"]
-        is_met = solver["violation"] <= tol
-        objective = np.array([solver.pop("objective")])
+        violation = float(self.history["violation"][i])
+        is_met = violation <= tol
         return KernelMachine(
             **self._kernel.fields(self),
             threshold=0.0,
             n_iter=int(self.history["n_steps"][i]),
             converged=is_met,
             status="tol" if is_met else "unfinished",
-            objective=objective,
+            objective=np.array([float(self.history["objective"][i])]),
             history={},
             params={**self.params, "iteration": i},
             support=support,
             alpha=np.abs(coefs),
             dual_coef=coefs,
-            intercept=intercept,
-            **solver,
+            intercept=float(self.boundary_intercepts[i]),
+            gap=float(self.history["gap"][i]),
+            violation=violation,
+            margin=float(self.history["margin"][i]),
             **self._rows_of(support, coefs),
         )
 
-    def _staged(self, matrix: Matrix, n_threads: int) -> Iterator[NDArray[np.float64]]:
-        for i, intercept in enumerate(self.boundary_intercepts):
-            if not np.isnan(intercept):
-                yield self.at(i)._decision_function(matrix, n_threads)
+    def staged_decision_function(self, X: MatrixLike, *, n_threads: int | None = None) -> Iterator[NDArray[np.float64]]:
+        """Yield the scores of the rows of `X` by the boundary of the mapping, then by that of each iteration.
+
+        The order is that of `history`. Parameters and errors are those of `decision_function`, and each array costs as
+        much as one call of it.
+        """
+        threads = resolve_n_threads(n_threads)
+        matrix = self._check_input(X, "X")
+        boundaries = map(self.at, range(self.boundary_intercepts.size))
+        return (refuse_nan_scores(boundary._decision_function(matrix, threads), "X") for boundary in boundaries)
 
     def _rows_of(self, support: NDArray[np.int64], coefs: NDArray[np.float64]) -> dict[str, Any]:
         """Return the fields of a `KernelMachine` that are made from the rows of its support vectors."""
@@ -221,48 +194,3 @@ class MappingMachine(MappingModel, KernelMachine):
     def _pool_rows(self) -> NDArray[np.int64]:
         """Return the numbers of all rows that are kept, those of `support_vectors` first."""
         return self.other_rows if self.kernel == "linear" else np.concatenate([self.support, self.other_rows])
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class MappingScorer(MappingModel):
-    """Mapping convergence whose last boundary is a score function of the user's, made by their psi1 or psi2.
-
-    It can be pickled if the score functions can, but not saved.
-
-    Attributes
-    ----------
-    unlabeled_rows, rejected_by, used_fallback, unlabeled_set, n_iter, status, converged, objective, history
-        As in `MappingModel`.
-    scorers : callable
-        The score functions of all boundaries.
-    """
-
-    scorers: Callable[..., Any]
-
-    def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
-        scores: NDArray[np.float64] = self.scorers(matrix, self.n_iter, n_threads)
-        return scores
-
-    def _staged(self, matrix: Matrix, n_threads: int) -> Iterator[NDArray[np.float64]]:
-        for i in range(len(self.history["kind"])):
-            yield self.scorers(matrix, i, n_threads)
-
-
-@dataclass(frozen=True)
-class StageScorers:
-    """The score functions of the mapping and of each iteration; those of the user get rows in the form of `X`."""
-
-    is_sparse: bool
-    is_spmatrix: bool
-    stages: tuple[UserScorer | KernelMachine, ...]
-
-    def __call__(self, matrix: Matrix, iteration: int, n_threads: int) -> NDArray[np.float64]:
-        """Return the scores of rows by the boundary of an iteration."""
-        stage = self.stages[iteration]
-        if isinstance(stage, KernelMachine):
-            return stage._decision_function(matrix, n_threads)
-
-        def score(rows: Matrix) -> NDArray[np.float64]:
-            return stage(users_table(rows, is_spmatrix=self.is_spmatrix))
-
-        return score_rows(matrix, matrix.dtype, score, sparse=self.is_sparse)

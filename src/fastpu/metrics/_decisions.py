@@ -10,36 +10,39 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
+from fastpu.common._types import LabelsLike, VectorLike
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_binary, check_sample_weight, label_counts
-from fastpu.metrics._intervals import tell_open_range
-from fastpu.metrics._rows import read_rows
+from fastpu.metrics._intervals import warn_of_open_range
+from fastpu.metrics._labelled_scores import read_rows
 from fastpu.model._prior import PriorEstimate, check_prior_in, check_scenario, prior_among_unlabeled
 
 
 @answers_unknown_keywords
-def f1(y: object, y_pred: object, *, sample_weight: object = None) -> float:
+def f1(y: LabelsLike, y_pred: LabelsLike, *, sample_weight: VectorLike | None = None) -> float:
     r"""Return the F1 score of the positive class: the harmonic mean of precision and recall.
 
     .. math:: F_1 = \frac{2 TP}{2 TP + FP + FN}
 
     Parameters
     ----------
-    y, sample_weight
-        As in `auc`: true labels; one kind of label is enough.
+    y : array-like of shape (n,)
+        True labels: {1, -1}, {1, 0} or booleans. Labels of one kind are enough. Leave unlabelled rows out.
     y_pred : array-like of shape (n,)
-        Predicted labels, in any of these codings, as from ``model.predict(X)``. For scores pass
-        ``score > threshold``.
+        Predicted labels in one of these codings, as from ``model.predict(X)``. If you have scores, pass
+        ``scores > threshold``.
+    sample_weight : array-like of shape (n,), optional
+        One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
 
     Returns
     -------
     float
-        In [0, 1]; 0 where no row is positive or called positive (0/0).
+        In [0, 1]; 0 if no row is positive and none is called positive (0/0).
 
     Raises
     ------
     TypeError, ValueError
-        If an argument does not hold two kinds of labels, lengths differ, or a weight is negative.
+        If an argument holds more than two kinds of labels, lengths differ, or a weight is negative.
 
     Examples
     --------
@@ -60,57 +63,58 @@ def f1(y: object, y_pred: object, *, sample_weight: object = None) -> float:
 
 @answers_unknown_keywords
 def err_star(
-    y: object,
-    scores: object,
+    y: LabelsLike,
+    scores: VectorLike,
     *,
     prior: float | PriorEstimate,
     scenario: str = "case_control",
     threshold: float = 0.0,
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
 ) -> float:
     r"""Return Err*, which orders decisions as the error rate does and needs no labelled negatives.
 
-    .. math:: \mathrm{Err}^* = w \Pr(f > t) + (1 - w) \Pr(f \le t \mid Y = 1), \qquad w = \frac{1}{1 + 2 \pi},
+    .. math:: \mathrm{Err}^* = w \Pr(f > t) + (1 - w) \Pr(f \le t \mid Y = 1), \qquad w = \frac{1}{1 + 2 \pi}
 
-    and the error rate is :math:`(1 + 2 \pi) \mathrm{Err}^* - \pi`: the smaller, the better. The second probability
-    is the share of the labelled positives. The first one is taken from a sample of the population that the prior
-    :math:`\pi` speaks of: from the unlabelled rows in ``"case_control"``, from all rows in ``"single_set"``.
+    The smaller, the better. The error rate is :math:`(1 + 2 \pi) \mathrm{Err}^* - \pi`. The first probability is a
+    share of the unlabelled rows in ``"case_control"``, and of all rows in ``"single_set"``. The second one is a share
+    of the labelled positives, which must be a random sample of the positives.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive and 0 (False or missing) for
+        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
         unlabelled rows. Rows that are -1, labelled negative, are left out in ``"case_control"``, and are a part of the
         population in ``"single_set"``.
     scores : array-like of shape (n,)
-        By a model that has not been fitted to these rows; larger is more positive, infinite allowed.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        Use scores of rows that the model was not fitted to.
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows, the labelled ones
-        included, in ``"single_set"``. An estimate of `fastpu.priors` is of the unlabelled rows, whatever `scenario` is.
+        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
+        in ``"single_set"``. An estimate of `fastpu.priors` is always of the unlabelled rows.
     scenario : {"case_control", "single_set"}, default "case_control"
-        Whether the unlabelled rows are a sample of the population, drawn apart from the labelled ones, or labelled and
-        unlabelled rows together are one.
+        How the rows were drawn. In ``"case_control"`` the unlabelled rows are a sample of the population, drawn apart
+        from the labelled ones. In ``"single_set"`` all rows together are that sample.
     threshold : float, default 0.0
-        Rows whose score is larger are called positive: `model.threshold`.
+        Rows whose score is larger are called positive. Pass `model.threshold` for the decisions of a model.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0; a weight counts as that many repetitions of the row.
+        One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
 
     Returns
     -------
     float
-        In [0, 1]. As an estimate the error rate that follows from it can fall below 0.
+        In [0, 1]. The error rate that follows from it is an estimate and can fall below 0.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, or fewer rows are positive, by a `prior` for ``"single_set"``, than are
+        If an argument is not as described, or a `prior` of ``"single_set"`` is smaller than the share of rows that are
         labelled positive.
 
     Warns
     -----
     EstimateWarning
-        If `prior` is an estimate that is only an upper bound, or the values by the shares that it allows differ by more
-        than 0.05: the warning gives their ends.
+        If `prior` is an estimate that is only an upper bound, or that allows priors whose values differ by more than
+        0.05. The warning gives the smallest and the largest of these.
 
     Notes
     -----
@@ -133,36 +137,68 @@ def err_star(
     """
     called, share, drawn_as = _called_with_prior("err_star", y, scores, prior, scenario, threshold, sample_weight)
     value = called.err_star(share, drawn_as)
-    tell_open_range("err_star", "value", prior, value, lambda other: called.err_star(other, drawn_as))
+    warn_of_open_range("err_star", "value", prior, value, lambda other: called.err_star(other, drawn_as))
     return value
 
 
 @answers_unknown_keywords
 def error_rate(
-    y: object,
-    scores: object,
+    y: LabelsLike,
+    scores: VectorLike,
     *,
     prior: float | PriorEstimate,
     scenario: str = "case_control",
     threshold: float = 0.0,
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
 ) -> float:
     r"""Return the estimated share of rows that a decision calls wrongly; needs no labelled negatives.
 
     .. math:: \Pr(\hat y \ne Y) = \Pr(f > t) + 2 \pi \Pr(f \le t \mid Y = 1) - \pi
 
-    It is ``(1 + 2 * prior) * err_star(...) - prior``, and orders decisions as `err_star` does, with the same errors,
-    time and memory.
+    Here :math:`\pi` is the prior. The first probability is a share of the unlabelled rows in ``"case_control"``, and of
+    all rows in ``"single_set"``. The second one is a share of the labelled positives, which must be a random sample of
+    the positives. The estimate is ``(1 + 2 * prior) * err_star(...) - prior``, so both order decisions alike.
 
     Parameters
     ----------
-    y, scores, prior, scenario, threshold, sample_weight
-        As in `err_star`.
+    y : array-like of shape (n,)
+        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
+        unlabelled rows. Rows that are -1, labelled negative, are left out in ``"case_control"``, and are a part of the
+        population in ``"single_set"``.
+    scores : array-like of shape (n,)
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        Use scores of rows that the model was not fitted to.
+    prior : float or PriorEstimate
+        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
+        in ``"single_set"``. An estimate of `fastpu.priors` is always of the unlabelled rows.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        How the rows were drawn. In ``"case_control"`` the unlabelled rows are a sample of the population, drawn apart
+        from the labelled ones. In ``"single_set"`` all rows together are that sample.
+    threshold : float, default 0.0
+        Rows whose score is larger are called positive. Pass `model.threshold` for the decisions of a model.
+    sample_weight : array-like of shape (n,), optional
+        One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
 
     Returns
     -------
     float
-        At most 1. As an estimate it can fall below 0, where the true error rate is small.
+        At most 1. It can fall below 0 where the true error rate is small.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or a `prior` of ``"single_set"`` is smaller than the share of rows that are
+        labelled positive.
+
+    Warns
+    -----
+    EstimateWarning
+        If `prior` is an estimate that is only an upper bound, or that allows priors whose values differ by more than
+        0.05. The warning gives the smallest and the largest of these.
+
+    Notes
+    -----
+    O(n) time and memory.
 
     References
     ----------
@@ -178,12 +214,18 @@ def error_rate(
     """
     called, share, drawn_as = _called_with_prior("error_rate", y, scores, prior, scenario, threshold, sample_weight)
     value = called.error_rate(share, drawn_as)
-    tell_open_range("error_rate", "error rate", prior, value, lambda other: called.error_rate(other, drawn_as))
+    warn_of_open_range("error_rate", "error rate", prior, value, lambda other: called.error_rate(other, drawn_as))
     return value
 
 
 def _called_with_prior(
-    user: str, y: object, scores: object, prior: object, scenario: object, threshold: object, sample_weight: object
+    user: str,
+    y: LabelsLike,
+    scores: VectorLike,
+    prior: float | PriorEstimate,
+    scenario: str,
+    threshold: float,
+    sample_weight: VectorLike | None,
 ) -> tuple[Called, float, str]:
     share, drawn_as = check_prior_in(scenario, prior)
     called = call_rows(user, y, scores, drawn_as, threshold, sample_weight)
@@ -193,30 +235,52 @@ def _called_with_prior(
 
 @answers_unknown_keywords
 def puf_score(
-    y: object,
-    scores: object,
+    y: LabelsLike,
+    scores: VectorLike,
     *,
     scenario: str = "case_control",
     threshold: float = 0.0,
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
 ) -> float:
     r"""Return the PU F-score, which rewards recall and few positive calls and needs neither negatives nor a prior.
 
     .. math:: \mathrm{PUF} = \frac{\Pr(f > t \mid Y = 1)^2}{\Pr(f > t)}
         = \frac{\mathrm{precision} \cdot \mathrm{recall}}{\Pr(Y = 1)}
 
-    The larger, the better. It can exceed 1; a decision that calls every row positive has 1. Errors (but for the prior),
-    time and memory are those of `err_star`.
+    The larger, the better. It can exceed 1, and a decision that calls every row positive has 1. The numerator is the
+    square of a share of the labelled positives, which must be a random sample of the positives. The denominator is a
+    share of the unlabelled rows in ``"case_control"``, and of all rows in ``"single_set"``.
 
     Parameters
     ----------
-    y, scores, scenario, threshold, sample_weight
-        As in `err_star`. The denominator is a share of the rows that are the sample of the population by `scenario`.
+    y : array-like of shape (n,)
+        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
+        unlabelled rows. Rows that are -1, labelled negative, are left out in ``"case_control"``, and are a part of the
+        population in ``"single_set"``.
+    scores : array-like of shape (n,)
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        Use scores of rows that the model was not fitted to.
+    scenario : {"case_control", "single_set"}, default "case_control"
+        How the rows were drawn. In ``"case_control"`` the unlabelled rows are a sample of the population, drawn apart
+        from the labelled ones. In ``"single_set"`` all rows together are that sample.
+    threshold : float, default 0.0
+        Rows whose score is larger are called positive. Pass `model.threshold` for the decisions of a model.
+    sample_weight : array-like of shape (n,), optional
+        One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
 
     Returns
     -------
     float
-        >= 0; 0 where the denominator is 0.
+        At least 0; 0 if no row is called positive.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described.
+
+    Notes
+    -----
+    O(n) time and memory.
 
     References
     ----------
@@ -236,7 +300,7 @@ def puf_score(
 
 @dataclass(frozen=True)
 class Called:
-    """What a decision calls positive: its share of the labelled and of the other rows, and the weights of the groups.
+    """What a decision calls positive: its share of the labelled and of the other rows, and the weight of each kind.
 
     The other rows are the unlabelled ones, with the labelled negative ones in a single set.
     """
@@ -276,7 +340,12 @@ def in_sample(labels: NDArray[np.int8], scenario: str) -> NDArray[np.bool_]:
 
 
 def call_rows(
-    user: str, y: object, scores: object, scenario: str, threshold: object, sample_weight: object = None
+    user: str,
+    y: LabelsLike,
+    scores: VectorLike,
+    scenario: str,
+    threshold: float,
+    sample_weight: VectorLike | None = None,
 ) -> Called:
     """Check labels, scores and weights, and count what is above the threshold."""
     cut = check_float("threshold", threshold, allow_inf=True)
@@ -287,8 +356,8 @@ def call_rows(
         largest = float(weights[rows].max())
         if largest == 0:
             raise ValueError(
-                "sample_weight must have a positive entry among the positive and among the unlabelled rows, got zeros "
-                "only for one of them"
+                "sample_weight must be positive for at least one positive and one unlabelled row, got only zeros for "
+                "one of them"
             )
         mass = scale_down(weights[rows], largest)  # scaled by the largest of all, those of a group may become 0
         shares.append(min(1.0, float(mass[values[rows] > cut].sum()) / float(mass.sum())))
@@ -296,8 +365,8 @@ def call_rows(
     return Called(*shares, *(float(scaled[labels == label].sum()) for label in (1, 0, -1)))
 
 
-def weights_of(given: object, n_rows: int, name: str) -> NDArray[np.float64]:
-    weights = check_sample_weight(given, n_rows, name=name)
+def weights_of(sample_weight: VectorLike | None, n_rows: int, name: str) -> NDArray[np.float64]:
+    weights = check_sample_weight(sample_weight, n_rows, name=name)
     return np.ones(n_rows) if weights is None else weights
 
 

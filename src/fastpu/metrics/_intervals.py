@@ -1,10 +1,13 @@
 """Intervals of what is read off a ranking: they hold with two labelled rows, and as far as the prior is known.
 
-Each sample gives the labelled rows weights at random, the lengths between the places of as many points on a line, and
-has one weight more than rows. With that weight below all rows a criterion is drawn for its lower end, and with it above
-them for its upper end. For a share of the labelled rows these are the exact limits of Clopper and Pearson; for the mean
-of any other number between two limits they are those of Gaffke. No sample of rows drawn again could show what has not
-been seen: of five labelled rows, all of them below the cut, it says that nothing is ever found above.
+Each sample draws a weight for every labelled row, and for one row more: the lengths between the places of as many
+points on a line. The lower end of an interval comes from samples with this further row below all others, the upper end
+from samples with it above them. For a share of the labelled rows these are the exact limits of Clopper and Pearson. For
+the mean of any other number between two limits they are those of Gaffke. A bootstrap of the rows cannot show what has
+not been seen: if all of five labelled rows are below the cut, it says that nothing is ever found above.
+
+Where rows belong together, all rows of a group have one weight, the further row is a further group, and unlabelled rows
+are drawn by groups. So groups are counted, not rows.
 """
 
 from __future__ import annotations
@@ -17,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._params import check_int, check_random_state
+from fastpu.common._types import RandomState
 from fastpu.common._warn import warn
 from fastpu.exceptions import EstimateWarning
 from fastpu.metrics._ranked_rows import Ranked, recall_of
+from fastpu.metrics._row_draws import RowsInGroups, SingleRows
 from fastpu.model._prior import PriorEstimate
 
 ENDS = (0.05, 0.95)  # of an interval, as quantiles
@@ -28,7 +33,7 @@ _STANDARD_ERRORS = 2  # from an average precision without its bias to the ends o
 _MOST_APART = 0.05  # the user is warned if the shares that an estimate allows give values further apart than this
 
 
-def check_boot(n_boot: object, random_state: object) -> tuple[int, np.random.Generator]:
+def check_boot(n_boot: int, random_state: RandomState) -> tuple[int, np.random.Generator]:
     return check_int("n_boot", n_boot, low=0, high=_MOST_SAMPLES), check_random_state(random_state)
 
 
@@ -43,24 +48,29 @@ def quantile(samples: NDArray[np.float64], tail: float) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Shares:
-    """The share of positives among the unlabelled rows: its least and its largest value, and both in each sample."""
+    """The share of positives among the unlabelled rows.
+
+    `ends` are its least and its largest value; `low` and `high` have both for each sample.
+    """
 
     ends: tuple[float, float]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
 
     @classmethod
-    def drawn(cls, prior: object, value: float, n_samples: int, generator: np.random.Generator) -> Shares:
+    def drawn(
+        cls, prior: float | PriorEstimate | None, value: float, n_samples: int, generator: np.random.Generator
+    ) -> Shares:
         """Draw the share from the samples of an estimate, if it has some, and widen it to all that the data allow."""
-        drawn = np.full(n_samples, value)
+        shares = np.full(n_samples, value)
         if not isinstance(prior, PriorEstimate):
-            return cls((value, value), drawn, drawn)
+            return cls((value, value), shares, shares)
         if prior.samples.size:
-            drawn = generator.choice(prior.samples, n_samples)
+            shares = generator.choice(prior.samples, n_samples)
         if prior.open_range is None:
-            return cls((value, value), drawn, drawn)
+            return cls((value, value), shares, shares)
         low, high = prior.open_range
-        return cls((min(value, low), max(value, high)), np.minimum(drawn, low), np.maximum(drawn, high))
+        return cls((min(value, low), max(value, high)), np.minimum(shares, low), np.maximum(shares, high))
 
 
 @dataclass(frozen=True)
@@ -80,18 +90,19 @@ class Recalls:
     def drawn(
         cls, ranked: Ranked, flagged: NDArray[np.int64], n_samples: int, generator: np.random.Generator
     ) -> Recalls:
-        n_pos, (p, u) = ranked.pos.size, ranked.counts()
+        n_pos, (p, u) = ranked.n_pos, ranked.counts()
         ends = np.empty((4, n_samples, flagged.size))
         above_here = n_pos * recall_of(p, u, flagged)  # labelled rows above the cut, those of equal scores in part
         rows = np.arange(n_pos + 1)
         for i in range(n_samples):
-            weights = generator.standard_exponential(n_pos + 1)
-            up_to = np.concatenate([[0.0], np.cumsum(weights[:-1])])
-            above = n_pos * recall_of(p, ranked.redrawn_unl(generator), flagged)
+            weights, further = ranked.pos.weighted(generator)
+            up_to = np.concatenate([[0.0], np.cumsum(weights)])
+            redrawn = ranked.redrawn_unl(generator)
+            above = n_pos * recall_of(p, redrawn, _of_as_many(flagged, ranked.n_unl, int(redrawn.sum())))
             for first, number in ((0, above), (2, above_here)):
                 mass = np.interp(number, rows, up_to)
-                ends[first, i] = mass / (up_to[-1] + weights[-1])
-                ends[first + 1, i] = (mass + weights[-1]) / (up_to[-1] + weights[-1])
+                ends[first, i] = mass / (up_to[-1] + further)
+                ends[first + 1, i] = (mass + further) / (up_to[-1] + further)
         return cls(*ends)
 
     def interval(self, value: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -103,25 +114,32 @@ class Recalls:
         self,
         value: NDArray[np.float64],
         flagged: NDArray[np.int64],
-        n_unl: int,
+        unl: SingleRows | RowsInGroups,
         shares: Shares,
         generator: np.random.Generator,
     ) -> NDArray[np.float64]:
         """Return the ends of the precisions, of these rows and of others like them: shape (m, 2).
 
-        Of these rows so many are positive and above the cut as chance decides: drawn for all cuts together.
+        How many of these rows are positive and above the cut is drawn, for all cuts together. The rows of a group are
+        taken to be alike: then there are as many draws as independent rows.
         """
         ends = []
+        n_unl, n_draws = unl.places.size, max(1, round(unl.effective_number))
         for recall, share, tail in ((self.low_here, shares.low, ENDS[0]), (self.high_here, shares.high, ENDS[1])):
             expected = share[:, None] * recall  # of all unlabelled rows are positive and above the cut
             between = np.maximum(0.0, np.diff(expected, axis=1, prepend=0.0))
             below = np.maximum(0.0, 1.0 - expected[:, -1:])
-            counts = np.cumsum(generator.multinomial(n_unl, np.hstack([between, below]))[:, :-1], axis=1)
-            here = quantile(np.minimum(counts / flagged, 1.0), tail)
+            counts = np.cumsum(generator.multinomial(n_draws, np.hstack([between, below]))[:, :-1], axis=1)
+            here = quantile(np.minimum(counts * (n_unl / n_draws) / flagged, 1.0), tail)
             others = np.minimum(quantile(expected * (n_unl / flagged), tail), 1.0)
             ends.append((here, others))
         low, high = np.minimum(*ends[0]), np.maximum(*ends[1])
         return np.column_stack([np.minimum(low, value), np.maximum(high, value)])
+
+
+def _of_as_many(flagged: NDArray[np.int64], n: int, n_redrawn: int) -> NDArray[np.int64] | NDArray[np.float64]:
+    """Return numbers of flagged rows that are the same shares of the redrawn rows; groups need not give as many."""
+    return flagged if n_redrawn == n else np.minimum(flagged * n_redrawn / n, float(n_redrawn))
 
 
 def drawn_interval(
@@ -135,16 +153,16 @@ def drawn_interval(
 ) -> tuple[float, float]:
     """Return the interval of a criterion of the whole ranking, which rises with the scores of the positive rows.
 
-    It is given weights of positive rows and numbers of unlabelled ones, both by place, and the share of positives among
-    the latter. If it `is_biased` by few rows, samples without a further weight have that bias twice: the estimate less
-    its bias is joined, with two standard deviations of these to either side.
+    The criterion takes weights of positive rows and numbers of unlabelled ones, both by place, and the share of
+    positives among the latter. If few rows bias it (`is_biased`), samples without a further weight have that bias
+    twice. Then the interval also covers the estimate less its bias, with two standard deviations to either side.
     """
     low, high, middle = np.empty(shares.low.size), np.empty(shares.low.size), np.empty((2, shares.low.size))
     for i, ends in enumerate(zip(shares.low, shares.high, strict=True)):
-        weights = generator.standard_exponential(ranked.pos.size + 1)
-        p = np.bincount(ranked.pos, weights[:-1], ranked.n_places)
+        weights, further = ranked.pos.weighted(generator)
+        p = np.bincount(ranked.pos.places, weights, ranked.n_places)
         u = np.pad(ranked.redrawn_unl(generator), 1)
-        below, above = np.concatenate([[0.0], p, weights[-1:]]), np.concatenate([weights[-1:], p, [0.0]])
+        below, above = np.concatenate([[0.0], p, [further]]), np.concatenate([[further], p, [0.0]])
         low[i] = min(criterion(below, u, share) for share in set(ends))
         high[i] = max(criterion(above, u, share) for share in set(ends))
         if is_biased:
@@ -158,15 +176,20 @@ def drawn_interval(
     return min(least, value), max(most, value)
 
 
-def tell_open_range(user: str, quantity: str, prior: object, value: float, at: Callable[[float], float]) -> None:
-    """Warn if the value, that `at` the number of the estimate, is another one at the shares that the data allow too."""
+def warn_of_open_range(
+    user: str, quantity: str, prior: float | PriorEstimate | None, value: float, at: Callable[[float], float]
+) -> None:
+    """Warn if an estimated prior allows shares for which the quantity is far from its value.
+
+    `at` gives the quantity for a share.
+    """
     if not isinstance(prior, PriorEstimate) or prior.open_range is None:
         return
     low, high = prior.open_range
     ends = sorted((at(low), at(high), value))
     if ends[-1] - ends[0] > _MOST_APART or prior.only_upper_bound:
         warn(
-            f"{user} depends on a prior that is estimated, as {prior.value:.2g}: the estimate allows shares from "
-            f"{low:.2g} to {high:.2g}, for which the {quantity} is from {ends[0]:.3g} to {ends[-1]:.3g}",
+            f"{user} used the estimated prior {prior.value:.2g}, but the data allow priors from {low:.2g} to "
+            f"{high:.2g}: the {quantity} lies between {ends[0]:.3g} and {ends[-1]:.3g}",
             EstimateWarning,
         )

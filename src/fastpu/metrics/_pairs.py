@@ -8,14 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._types import GroupsLike, LabelsLike, RandomState, VectorLike
 from fastpu.common._warn import warn
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_binary, check_sample_weight, label_counts
 from fastpu.exceptions import EstimateWarning
 from fastpu.metrics._decisions import in_sample, scale_down
-from fastpu.metrics._intervals import Shares, check_boot, drawn_interval, tell_open_range
-from fastpu.metrics._ranked_rows import Ranked, RankingEstimate, check_scores, win_share
-from fastpu.metrics._rows import read_rows
+from fastpu.metrics._intervals import Shares, check_boot, drawn_interval, warn_of_open_range
+from fastpu.metrics._labelled_scores import check_scores, read_rows
+from fastpu.metrics._ranked_rows import Ranked, win_share
+from fastpu.metrics._ranking_estimates import RankingEstimate
+from fastpu.metrics._row_draws import effective_number, read_groups
 from fastpu.model._prior import PriorEstimate, check_prior_in, prior_among_unlabeled
 
 _MOST_ERRORS = 5  # standard errors by which an estimate may lie outside [0, 1]
@@ -23,8 +26,8 @@ _ROUNDING = 1e-9  # a share this near to 1 is 1 up to rounding of the prior, as 
 
 
 @answers_unknown_keywords
-def auc(y: object, scores: object, *, sample_weight: object = None) -> float:
-    r"""Return the area under the ROC curve, with ties counted one half.
+def auc(y: LabelsLike, scores: VectorLike, *, sample_weight: VectorLike | None = None) -> float:
+    r"""Return the area under the ROC curve (AUC), with ties counted one half.
 
     .. math:: \mathrm{AUC} = \frac{\sum_{i \in P} \sum_{k \in N} w_i w_k
         \left([s_i > s_k] + \tfrac12 [s_i = s_k]\right)}{\sum_{i \in P} w_i \sum_{k \in N} w_k}
@@ -32,19 +35,17 @@ def auc(y: object, scores: object, *, sample_weight: object = None) -> float:
     Parameters
     ----------
     y : array-like of shape (n,)
-        True labels: {1, -1}, {1, 0} or booleans; both kinds must occur. Unlabelled rows have no
-        place here: leave them out.
+        True labels: {1, -1}, {1, 0} or booleans. Both kinds must occur. Leave unlabelled rows out.
     scores : array-like of shape (n,)
-        Larger is more positive; may be infinite. Integers of one NumPy type are compared as they are, other numbers
-        as float64.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        Integers of one NumPy type are compared exactly, other numbers as float64.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0; a weight counts as that many repetitions of the row.
+        One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
 
     Returns
     -------
     float
-        In [0, 1]; 1/2 for scores that are all equal. Without weights it is the exact ratio of two
-        integers, rounded once.
+        In [0, 1]; 1/2 if all scores are equal. Without weights it is the exact ratio of two integers, rounded once.
 
     Raises
     ------
@@ -66,7 +67,7 @@ def auc(y: object, scores: object, *, sample_weight: object = None) -> float:
     """
     warn_of_other_order(y, other="y", scores=scores, sample_weight=sample_weight)
     positive = check_binary(y, name="y")
-    (values,) = check_scores(("scores", scores), n=positive.size)
+    values = check_scores("scores", scores, n=positive.size)
     weights = check_sample_weight(sample_weight, positive.size)
     if weights is None:
         return _win_share(values[positive], values[~positive])
@@ -74,7 +75,7 @@ def auc(y: object, scores: object, *, sample_weight: object = None) -> float:
 
 
 @answers_unknown_keywords
-def pn_risk(y: object, scores: object) -> float:
+def pn_risk(y: LabelsLike, scores: VectorLike) -> float:
     r"""Return the share of (positive, negative) pairs in the wrong order, ties counted one half.
 
     .. math:: R_{PN} = \frac{1}{n_p n_n} \sum_{i \in P} \sum_{k \in N}
@@ -83,10 +84,11 @@ def pn_risk(y: object, scores: object) -> float:
     Parameters
     ----------
     y : array-like of shape (n,)
-        +1 for positive and -1 for negative rows; rows that are 0, unlabelled, have no part in it. For true labels that
-        are {1, 0} or booleans take `auc`: here a 0 is no negative row.
+        +1 for positive and -1 for negative rows. Rows that are 0, unlabelled, are left out. If your true labels are
+        {1, 0} or booleans, call `auc`: here a 0 is not a negative row.
     scores : array-like of shape (n,)
-        As in `auc`.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        Integers of one NumPy type are compared exactly, other numbers as float64.
 
     Returns
     -------
@@ -98,7 +100,8 @@ def pn_risk(y: object, scores: object) -> float:
     TypeError
         If an argument does not hold real numbers.
     ValueError
-        If lengths differ, a group has no row, an argument is not one-dimensional, or a score is NaN.
+        If lengths differ, there is no positive or no negative row, an argument is not one-dimensional, or a score is
+        NaN.
 
     Notes
     -----
@@ -116,62 +119,79 @@ def pn_risk(y: object, scores: object) -> float:
 
 @answers_unknown_keywords
 def pu_auc(
-    y: object,
-    scores: object,
+    y: LabelsLike,
+    scores: VectorLike,
     *,
     prior: float | PriorEstimate,
     scenario: str = "case_control",
+    groups: GroupsLike | None = None,
     n_boot: int = 0,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
 ) -> float | RankingEstimate:
-    r"""Return an estimate of the AUC between positive and negative rows, without any negative ones.
+    r"""Return an estimate of the AUC between positive and negative rows, without any labelled negatives.
 
     The AUC between labelled positive and unlabelled rows, ties counted one half, takes the positives among the latter
-    for negatives. With a share :math:`\theta` of them, that is in expectation :math:`(1 - \theta) \mathrm{AUC} +
-    \theta / 2`, so
+    for negatives. If a share :math:`\theta` of the unlabelled rows is positive, its expectation is
+    :math:`(1 - \theta) \mathrm{AUC} + \theta / 2`. So, with the risk of `pu_risk`,
 
     .. math:: \widehat{\mathrm{AUC}} = \frac{1 - R_{PU} - \theta / 2}{1 - \theta}.
 
     Parameters
     ----------
-    y, scores : array-like of shape (n,)
-        As in `err_star`. The labelled positive rows must be a random sample of the positives.
+    y : array-like of shape (n,)
+        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, which must be a random sample
+        of the positives, 0 (False or missing) for unlabelled rows. Rows that are -1, labelled negative, are left out in
+        ``"case_control"``, and count as unlabelled in ``"single_set"``.
+    scores : array-like of shape (n,)
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
     prior : float or PriorEstimate
-        As in `err_star`: :math:`\theta` itself in ``"case_control"``. Of an estimate of `fastpu.priors` a warning gives
-        the AUC at both ends of what it allows, and the interval covers these.
+        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
+        in ``"single_set"``. An estimate of `fastpu.priors` is always of the unlabelled rows. Too large a prior makes
+        the AUC too large.
     scenario : {"case_control", "single_set"}, default "case_control"
-        As in `err_star`; with ``"single_set"`` a prior :math:`\pi` is converted, :math:`\theta = (\pi n - n_p) /
-        (n - n_p)`, and all rows that are not labelled positive count as unlabelled.
-    n_boot, random_state
-        As in `average_precision`.
+        How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
+        ``"single_set"`` all n rows together are one sample, and a prior :math:`\pi` is converted to :math:`\theta =
+        (\pi n - n_p) / (n - n_p)`.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
+        interval alone, which then counts groups and not rows. By default each row counts by itself.
+    n_boot : int, default 0
+        Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
+    random_state : int >= 0, numpy.random.Generator or None
+        Seed of the samples; None takes a fresh one.
 
     Returns
     -------
     float, or RankingEstimate if `n_boot` is not 0
-        In [0, 1]. It is an unbiased estimate, but for what is cut off at the ends.
+        In [0, 1]. The estimate is unbiased, except for what is cut off at 0 and at 1.
 
     Raises
     ------
     TypeError, ValueError
-        As in `pn_risk`; if `prior` is out of range, or not possible in ``"single_set"``; or if the estimate is outside
-        [0, 1] by more than 5 standard errors of a perfect ranking, so that `prior` cannot be the share of positives
-        among the unlabelled rows.
+        If an argument is not as described, lengths differ, a score is NaN, there is no positive or no unlabelled row,
+        or all unlabelled rows are of one group.
+        Also if `prior` is out of range, or not possible in ``"single_set"``; or if the estimate is outside [0, 1] by
+        more than 5 standard errors of a perfect ranking: then `prior` cannot be the share of positives among the
+        unlabelled rows.
 
     Warns
     -----
     EstimateWarning
-        If the estimate is outside [0, 1] by less: 0 or 1 is returned. If `prior` is an estimate whose allowed shares
-        have AUCs that differ by more than 0.05, or is only an upper bound.
+        If the estimate is outside [0, 1] by less: then 0 or 1 is returned. Also if `prior` is an estimate that is only
+        an upper bound, or that allows priors whose AUCs differ by more than 0.05.
 
     Notes
     -----
-    O(n log n) time, O(n) memory. Scores of a given prior are ordered as `pu_risk` orders them. Too
-    large a prior makes the AUC too large.
+    O(n log n) time, O(n) memory. With one prior, models have the same order by this AUC and by `pu_risk`.
 
-    An overall rate that is passed as the share among the unlabelled rows is too large, and so is the estimate: this is
-    how libraries come to report AUCs above 1. What is below 1 cannot be told from a correct value. For a perfect
+    If an overall rate is passed as the share among the unlabelled rows, the prior and the AUC are too large: this is
+    how libraries come to report AUCs above 1. Such an AUC below 1 cannot be told from a correct one. For a perfect
     ranking without ties the standard error of :math:`R_{PU}` is the root of :math:`(\theta / 3 - \theta^2 / 4) / n_u
     + \theta^2 / (12 n_p)`.
+
+    The interval has Gaffke's limits for the mean of numbers between 0 and 1, which hold with few labelled rows, and
+    covers what an estimated `prior` allows. With `groups` all rows of a group are drawn together.
 
     References
     ----------
@@ -183,25 +203,29 @@ def pu_auc(
     >>> pu_auc([1, 1, 0, 0, 0, 0], [0.9, 0.4, 0.9, 0.4, 0.1, 0.1], prior=0.25)
     0.8333333333333334
     """
-    given, drawn_as = check_prior_in(scenario, prior)
+    number, drawn_as = check_prior_in(scenario, prior)
     labels, values = read_rows("pu_auc", y, scores)
     n_pos, n_unl, n_neg = label_counts(labels)
-    prior_among_unlabeled(given, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=drawn_as)  # a check
-    pos, unl = values[labels == 1], values[in_sample(labels, drawn_as)]
-    share = prior_among_unlabeled(given, n_pos=pos.size, n_unl=unl.size, scenario=drawn_as)
+    prior_among_unlabeled(number, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=drawn_as)  # a check
+    is_pos, is_unl = labels == 1, in_sample(labels, drawn_as)
+    pos, unl = values[is_pos], values[is_unl]
+    share = prior_among_unlabeled(number, n_pos=pos.size, n_unl=unl.size, scenario=drawn_as)
     if 1 - share < _ROUNDING:
         raise ValueError(
-            f"prior must be smaller: by {given:g} and scenario='single_set' all {unl.size} unlabelled rows are positive"
+            f"prior must be smaller: with prior={number:g} and scenario='single_set' all {unl.size} unlabelled rows "
+            f"would be positive"
         )
+    group = read_groups("pu_auc", y, groups, labels.size, is_unl)
     won = _win_share(pos, unl)
     value = (won - share / 2) / (1 - share)
     inside = _against_negatives(won, share)
-    _check_inside(value, inside, won, share, unl.size, pos.size, drawn_as)
-    tell_open_range("pu_auc", "AUC", prior, inside, lambda other: _against_negatives(won, other))
+    independent = effective_number(group, is_unl), effective_number(group, is_pos)
+    _check_inside(value, inside, won, share, *independent, drawn_as)
+    warn_of_open_range("pu_auc", "AUC", prior, inside, lambda other: _against_negatives(won, other))
     n_samples, generator = check_boot(n_boot, random_state)
     if not n_samples:
         return inside
-    ranked, shares = Ranked.of(pos, unl), Shares.drawn(prior, share, n_samples, generator)
+    ranked, shares = Ranked.of(values, is_pos, is_unl, group), Shares.drawn(prior, share, n_samples, generator)
     interval = drawn_interval(
         ranked, lambda p, u, other: _against_negatives(win_share(p, u), other), inside, shares, generator,
         is_biased=False,
@@ -214,8 +238,10 @@ def _against_negatives(won: float, share: float) -> float:
     return min(1.0, max(0.0, (won - share / 2) / (1 - share))) if share < 1 else 1.0
 
 
-def _check_inside(value: float, inside: float, won: float, share: float, n_unl: int, n_pos: int, drawn_as: str) -> None:
-    """Warn if an estimate of an AUC is no AUC, and refuse it if chance cannot explain that."""
+def _check_inside(
+    value: float, inside: float, won: float, share: float, n_unl: float, n_pos: float, drawn_as: str
+) -> None:
+    """Warn if an estimate of an AUC is outside [0, 1], and refuse it if chance cannot explain that."""
     outside = abs(value - inside)
     # Rounding alone can put a perfect ranking above 1.
     if outside <= 8 * np.finfo(float).eps / (1 - share):
@@ -235,7 +261,7 @@ def _check_inside(value: float, inside: float, won: float, share: float, n_unl: 
 
 
 @answers_unknown_keywords
-def pu_risk(y: object, scores: object) -> float:
+def pu_risk(y: LabelsLike, scores: VectorLike) -> float:
     r"""Return the share of (positive, unlabelled) pairs in the wrong order, ties counted one half.
 
     If a share :math:`\theta_p` of the unlabelled rows is positive (and :math:`\theta_n = 1 -
@@ -244,15 +270,28 @@ def pu_risk(y: object, scores: object) -> float:
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive and 0 (False or missing) for
-        unlabelled rows. Rows that are -1, labelled negative, have no part in it.
+        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
+        unlabelled rows. Rows that are -1, labelled negative, are left out.
     scores : array-like of shape (n,)
-        As in `auc`.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        Integers of one NumPy type are compared exactly, other numbers as float64.
 
     Returns
     -------
     float
-        As `pn_risk`, which has the same errors and costs.
+        In [0, 1], the exact ratio rounded once.
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold real numbers.
+    ValueError
+        If lengths differ, there is no labelled positive or no unlabelled row, an argument is not one-dimensional, or a
+        score is NaN.
+
+    Notes
+    -----
+    O(n log n) time, O(n) memory.
 
     Examples
     --------
@@ -265,7 +304,7 @@ def pu_risk(y: object, scores: object) -> float:
 
 
 @answers_unknown_keywords
-def un_risk(y: object, scores: object) -> float:
+def un_risk(y: LabelsLike, scores: VectorLike) -> float:
     r"""Return the share of (unlabelled, negative) pairs in the wrong order, ties counted one half.
 
     If a share :math:`\theta_p` of the unlabelled rows is positive (and :math:`\theta_n = 1 -
@@ -274,14 +313,27 @@ def un_risk(y: object, scores: object) -> float:
     Parameters
     ----------
     y : array-like of shape (n,)
-        0 (or missing) for unlabelled and -1 for labelled negative rows; rows that are +1 have no part in it.
+        0 (or missing) for unlabelled and -1 for labelled negative rows. Rows that are +1 are left out.
     scores : array-like of shape (n,)
-        As in `auc`.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        Integers of one NumPy type are compared exactly, other numbers as float64.
 
     Returns
     -------
     float
-        As `pn_risk`, which has the same errors and costs.
+        In [0, 1], the exact ratio rounded once.
+
+    Raises
+    ------
+    TypeError
+        If an argument does not hold real numbers.
+    ValueError
+        If lengths differ, there is no unlabelled or no labelled negative row, an argument is not one-dimensional, or a
+        score is NaN.
+
+    Notes
+    -----
+    O(n log n) time, O(n) memory.
 
     Examples
     --------

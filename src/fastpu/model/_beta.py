@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from fastpu.model._scored import EPS, MAX_STEPS, Scored, intercept_of, interpolate, mean_of
+from fastpu.model._group_scores import EPS, MAX_STEPS, GroupScores, intercept_of, interpolate, mean_of
 
 # The penalty is prior max(5 / n, 0.01) (a1^2 + a2^2 + a3^2) / 2, for scores of unit spread in U and n labelled rows: of
 # few labelled rows the slopes are near 0, and no number of them makes the slopes infinite. On simulated rows of six
@@ -32,7 +32,7 @@ Columns: TypeAlias = tuple[NDArray[np.float64], ...]
 
 
 def log_odds(
-    scored: Scored, prior: float, centre: float, spread: float
+    scored: GroupScores, prior: float, centre: float, spread: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return scores, rising, and the log odds at these, between which they lie on lines.
 

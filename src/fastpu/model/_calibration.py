@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from fastpu.data._validate import is_rising
 from fastpu.model._beta import log_odds
-from fastpu.model._scored import EPS, MAX_STEPS, Scored, intercept_of, interpolate, mean_of
+from fastpu.model._group_scores import EPS, MAX_STEPS, GroupScores, intercept_of, interpolate, mean_of
 
 METHODS = ("beta", "sigmoid", "isotonic")
 
@@ -37,7 +37,7 @@ _MOST_MISSED = 0.25
 Calibration: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64], str]
 
 
-def calibrate(method: str, scored: Scored, prior: float) -> Calibration:
+def calibrate(method: str, scored: GroupScores, prior: float) -> Calibration:
     """Return the calibration of one of METHODS for a prior among the unlabelled rows."""
     return {"beta": _beta, "sigmoid": _sigmoid, "isotonic": _isotonic}[method](scored, prior)
 
@@ -112,12 +112,12 @@ def check_calibration(
 # ------------------------------------------------------------------------------------------------------ beta
 
 _WRONG_WAY = (
-    "the labelled positive rows have lower scores than the unlabelled ones on average, so every row gets the prior as "
-    "its probability; the model ranks them the wrong way round"
+    "the labelled positive rows have lower scores than the unlabelled ones on average: the model ranks them the wrong "
+    "way round, and every row gets the prior as its probability"
 )
 
 
-def _beta(scored: Scored, prior: float) -> Calibration:
+def _beta(scored: GroupScores, prior: float) -> Calibration:
     """Minimise the risk over log odds that rise with the score and with its place among the unlabelled rows."""
     centre, spread = _standard(scored)
     if spread == 0:  # all scores are equal
@@ -132,7 +132,7 @@ def _beta(scored: Scored, prior: float) -> Calibration:
 # --------------------------------------------------------------------------------------------------- sigmoid
 
 
-def _sigmoid(scored: Scored, prior: float) -> Calibration:
+def _sigmoid(scored: GroupScores, prior: float) -> Calibration:
     """Minimise the risk over a >= 0 and b, for scores of mean 0 and spread 1."""
     centre, spread = _standard(scored)
     start = math.log(prior) - math.log1p(-prior)
@@ -155,13 +155,13 @@ def _unlikely(p: NDArray[np.float64], share: NDArray[np.float64], prior: float) 
     """Return a warning if more of the labelled rows have tiny probabilities than can be right, else ""."""
     unlikely = mean_of(share, p < _UNLIKELY)
     return "" if unlikely <= _UNLIKELY / prior + _MOST_UNLIKELY else (
-        f"{unlikely:.2g} of the labelled positives have probabilities below {_UNLIKELY:g}, more than can be right: the "
-        f"mean of their scores is so high, by chance or as the model was fitted to them, that the steepest curve is "
-        f"the best; take more rows, other rows, a smaller prior, or method='isotonic'"
+        f"a share of {unlikely:.2g} of the labelled positives has probabilities below {_UNLIKELY:g}, which is too many:"
+        f" their scores are so high on average, by chance or because the model was fitted to them, that the curve is "
+        f"nearly a step; take more rows, rows that the model was not fitted to, a smaller prior, or method='isotonic'"
     )  # fmt: skip
 
 
-def _standard(scored: Scored) -> tuple[float, float]:
+def _standard(scored: GroupScores) -> tuple[float, float]:
     """Return centre and spread of the scores of both groups, each with half of the weight."""
     largest = max(float(np.abs(scored.pos).max()), float(np.abs(scored.unl).max()))
     exponent = math.frexp(largest)[1]
@@ -204,7 +204,7 @@ def _minimum(
 # -------------------------------------------------------------------------------------------------- isotonic
 
 
-def _isotonic(scored: Scored, prior: float) -> Calibration:
+def _isotonic(scored: GroupScores, prior: float) -> Calibration:
     """Pool adjacent scores while the ratio of the positive to the unlabelled share does not rise."""
     levels, pos, unl = scored.levels()
     starts, sums_pos, sums_unl = _pool(pos.tolist(), unl.tolist())
@@ -218,9 +218,9 @@ def _isotonic(scored: Scored, prior: float) -> Calibration:
     values = np.maximum.accumulate(np.repeat(heights, 2)[keep])  # ratios may differ by rounding
     mean = mean_of(scored.share_unl, interpolate(levels[corners[keep]], values, scored.unl))
     trouble = "" if mean >= (1 - _MOST_MISSED) * prior else (
-        f"the mean of the probabilities over the unlabelled rows is {mean:.4g}, not {prior:.4g}: more labelled "
-        f"positives than that share allows have scores that few unlabelled rows have, as those of rows that the model "
-        f"was fitted to do; take other rows, or a smaller prior"
+        f"the mean of the probabilities over the unlabelled rows is {mean:.4g}, not the prior {prior:.4g}: too many "
+        f"labelled positives have higher scores than nearly all unlabelled rows, as rows that the model was fitted to "
+        f"have; take rows that the model was not fitted to, or a smaller prior"
     )  # fmt: skip
     return levels[corners[keep]], values, trouble
 

@@ -1,19 +1,19 @@
-"""What is told of a batch of rows beside the rows that a model was fitted to."""
+"""A batch of rows compared with the rows that a model was fitted to."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, kolmogorov
 
+from fastpu.common._frame import frame_of
 from fastpu.data._matrix import DenseMatrix
-from fastpu.model._profile import Profile, Profiled, as_dense, is_missing, is_unseen, totals
+from fastpu.model._profile import HasProfile, Profile, as_dense, is_missing, is_unseen, totals
 
 _LARGE_SHIFT = 0.2  # the usual rule for the population stability index
 _LARGE_SHARE = 0.05  # by which the share of missing or unseen entries is larger
@@ -68,11 +68,11 @@ class ColumnCheck:
     unseen: float
     shift: Shift
 
-    def _told(self, n_columns: int) -> str:
-        """Return what is unlike the training rows, or "", where so many columns are compared."""
+    def _differences(self, n_columns: int) -> str:
+        """Return in words how the column differs from the training rows, or ""; the test allows for `n_columns`."""
         parts = []
         if self.missing - self.missing_before > _LARGE_SHARE:
-            parts.append(f"{self.missing:.0%} missing, {self.missing_before:.0%} before")
+            parts.append(f"{self.missing:.0%} missing, {self.missing_before:.0%} in training")
         if self.unseen > _LARGE_SHARE:
             parts.append(f"{self.unseen:.0%} new categories")
         if is_large(self.shift, n_columns):
@@ -87,7 +87,7 @@ def is_large(shift: Shift, n_columns: int = 1) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class BatchCheck:
-    """What `model.check` tells of a batch; printed it is a few sentences.
+    """A batch of rows compared with the training rows, from `model.check`. Printed, it is a few sentences.
 
     Attributes
     ----------
@@ -96,15 +96,16 @@ class BatchCheck:
     n_before : int
         Training rows that they are compared with; 0 if the model has no profile of these.
     columns : tuple of ColumnCheck
-        Empty of sparse rows, and of more than 2,000 columns.
+        One entry for each column. Empty for sparse rows, and for more than 2,000 columns.
     scores : Shift
-        Of the scores, beside those of the training rows without a label (of all, if all have one).
+        How far the scores are from those of the training rows without a label (of all training rows, if all have one).
     positive, positive_before : float
-        The share of rows that `predict` calls positive, and that of the training rows. NaN where it is not known.
+        The share of rows that `predict` calls positive, in the batch and among the training rows. NaN if it is unknown.
     missing, missing_before, nonzero, nonzero_before : float
-        Shares of all entries that are missing, and that are not zero.
+        The shares of all entries that are missing, and that are not zero, in the batch and among the training rows.
     is_out_of_bag : bool
-        Whether scores of the training rows are out-of-bag ones. Others may be higher than those of new rows, or lower.
+        Whether the training rows have out-of-bag scores. If not, their scores may be higher or lower than those of new
+        rows for no other reason than that the model was fitted to them.
     """
 
     n_rows: int
@@ -122,25 +123,34 @@ class BatchCheck:
     @property
     def unlike(self) -> tuple[Hashable, ...]:
         """The titles of columns that are unlike those of the training rows."""
-        return tuple(column.title for column in self.columns if column._told(len(self.columns)))
+        return tuple(column.title for column in self.columns if column._differences(len(self.columns)))
 
     def __str__(self) -> str:
         called = f"{round(self.positive * self.n_rows)} ({self.positive:.2%}) are called positive"
         if not self.n_before:
             return (
-                f"{self.n_rows} rows: {called}. The model has no profile of its training rows, so nothing can be said "
-                f"of how alike they are; models that this version fits have one, save regularisation paths"
+                f"{self.n_rows} rows: {called}. The model has no profile of its training rows, so these rows cannot be "
+                f"compared with them; models from older versions and from regularisation paths have none"
             )
-        parts = [f"{self.n_rows} rows beside {self.n_before} training rows: {called}, {self.positive_before:.2%} there"]
+        parts = [
+            f"{self.n_rows} rows compared with {self.n_before} training rows: {called}, {self.positive_before:.2%} of "
+            f"the training rows"
+        ]
         if self.columns:
-            found = [(column.title, told) for column in self.columns if (told := column._told(len(self.columns)))]
-            listed = "; ".join(f"{title!r} ({told})" for title, told in found[:_LISTED])
+            found = [
+                (column.title, differences)
+                for column in self.columns
+                if (differences := column._differences(len(self.columns)))
+            ]
+            listed = "; ".join(f"{title!r} ({differences})" for title, differences in found[:_LISTED])
             more = f"; and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
-            verb = "is" if len(found) == 1 else "are"
-            of = f"{len(found)} of {len(self.columns)} columns"
-            parts.append(f"{of} {verb} unlike these: {listed}{more}" if found else "No column is unlike these")
+            verb = "differs" if len(found) == 1 else "differ"
+            share = f"{len(found)} of {len(self.columns)} columns {verb}"
+            parts.append(f"{share} from these: {listed}{more}" if found else "No column differs from these")
         elif self.missing - self.missing_before > _LARGE_SHARE:
-            parts.append(f"{self.missing:.0%} of all entries are missing, {self.missing_before:.0%} there")
+            parts.append(
+                f"{self.missing:.0%} of all entries are missing, {self.missing_before:.0%} in the training rows"
+            )
         has_shifted = "have shifted" if is_large(self.scores) else "have not shifted much"
         parts.append(f"The scores {has_shifted} (PSI {self.scores.psi:.2g})")
         return ".\n".join(parts) + "."
@@ -155,31 +165,25 @@ class BatchCheck:
         ImportError
             If pandas is not installed.
         """
-        try:
-            pandas = import_module("pandas")
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install pandas") from error
         scores = ColumnCheck("score", 0.0, 0.0, 0.0, self.scores)
         rows = [*self.columns, scores]
         titles = [column.title if isinstance(column.title, str) else repr(column.title) for column in rows]
-        return pandas.DataFrame(
-            {
-                "missing": [column.missing for column in rows],
-                "missing_before": [column.missing_before for column in rows],
-                "unseen": [column.unseen for column in rows],
-                "psi": [column.shift.psi for column in rows],
-                "ks_distance": [column.shift.distance for column in rows],
-                "p_value": [column.shift.p_value for column in rows],
-                "unlike": [*(column._told(len(self.columns)) for column in self.columns), ""],
-            },
-            index=pandas.Index(titles, name="column"),
-        )
+        columns = {
+            "missing": [column.missing for column in rows],
+            "missing_before": [column.missing_before for column in rows],
+            "unseen": [column.unseen for column in rows],
+            "psi": [column.shift.psi for column in rows],
+            "ks_distance": [column.shift.distance for column in rows],
+            "p_value": [column.shift.p_value for column in rows],
+            "unlike": [*(column._differences(len(self.columns)) for column in self.columns), ""],
+        }
+        return frame_of(columns, index=titles, index_name="column")
 
 
-def batch_check(model: Profiled, matrix: Any, scores: NDArray[np.float64]) -> BatchCheck:
+def batch_check(model: HasProfile, matrix: Any, scores: NDArray[np.float64]) -> BatchCheck:
     """Return what is told of checked rows and their scores."""
     profile: Profile = model.profile or {}
-    before = profile.get("scores", np.empty(0))
+    training_scores = profile.get("scores", np.empty(0))
     dense = as_dense(matrix)
     has_columns = "missing" in profile and dense is not None
     now = {name: float(share[0]) for name, share in totals(matrix).items()}
@@ -188,9 +192,9 @@ def batch_check(model: Profiled, matrix: Any, scores: NDArray[np.float64]) -> Ba
         n_rows=scores.size,
         n_before=int(profile["rows"][0]) if profile else 0,
         columns=_columns(model, profile, dense) if has_columns and dense is not None else (),
-        scores=_shift_of_scores(scores, before),
+        scores=_shift_of_scores(scores, training_scores),
         positive=float(np.mean(scores > model.threshold)),
-        positive_before=float(np.mean(before > model.threshold)) if before.size else math.nan,
+        positive_before=float(np.mean(training_scores > model.threshold)) if training_scores.size else math.nan,
         missing=now.get("missing_total", math.nan),
         missing_before=then.get("missing_total", math.nan),
         nonzero=now.get("nonzero_total", math.nan),
@@ -199,7 +203,7 @@ def batch_check(model: Profiled, matrix: Any, scores: NDArray[np.float64]) -> Ba
     )
 
 
-def _columns(model: Profiled, profile: Profile, matrix: DenseMatrix) -> tuple[ColumnCheck, ...]:
+def _columns(model: HasProfile, profile: Profile, matrix: DenseMatrix) -> tuple[ColumnCheck, ...]:
     titles = model.feature_names or range(model.n_features)
     n_before = int(profile["rows"][0])
     found = []
@@ -219,16 +223,16 @@ def _columns(model: Profiled, profile: Profile, matrix: DenseMatrix) -> tuple[Co
     return tuple(found)
 
 
-def _shift_of_scores(scores: NDArray[np.float64], before: NDArray[np.float64]) -> Shift:
-    if not before.size or not scores.size:
+def _shift_of_scores(scores: NDArray[np.float64], training_scores: NDArray[np.float64]) -> Shift:
+    if not training_scores.size or not scores.size:
         return NO_SHIFT
-    points = np.unique(before)
-    up_to = np.searchsorted(before, points, side="right") / before.size
-    shift = _shift_of_numbers(scores, points, up_to, before.size)
+    points = np.unique(training_scores)
+    up_to = np.searchsorted(training_scores, points, side="right") / training_scores.size
+    shift = _shift_of_numbers(scores, points, up_to, training_scores.size)
     # No score of before lies between two points, so that the shares just below these are known as well.
     below = np.searchsorted(np.sort(scores), points, side="left") / scores.size
     distance = max(shift.distance, float(np.abs(below - np.append(0.0, up_to[:-1])).max()))
-    return replace(shift, distance=distance, p_value=_chance_of(distance, scores.size, before.size))
+    return replace(shift, distance=distance, p_value=_chance_of(distance, scores.size, training_scores.size))
 
 
 def _shift_of_numbers(
@@ -249,11 +253,11 @@ def _chance_of(distance: float, n_now: int, n_before: int) -> float:
 
 
 def _shift_of_shares(
-    now: NDArray[np.float64], places: NDArray[np.float64], before: NDArray[np.float64], n_before: int
+    now: NDArray[np.float64], places: NDArray[np.float64], shares_before: NDArray[np.float64], n_before: int
 ) -> Shift:
     """Return the shift of the shares of categories."""
     count_now = np.bincount(now.astype(np.int64), minlength=places.size)[: places.size].astype(np.float64)
-    counts = np.array([count_now, before * n_before])
+    counts = np.array([count_now, shares_before * n_before])
     expected = counts.sum(axis=0) * counts.sum(axis=1, keepdims=True) / max(1.0, counts.sum())
     is_rare = expected.min(axis=0) < _FEWEST_EXPECTED
     if is_rare.any():
@@ -265,8 +269,8 @@ def _shift_of_shares(
     return Shift(_psi(shares[0], shares[1], now.size, n_before), math.nan, p_value)
 
 
-def _psi(now: NDArray[np.float64], before: NDArray[np.float64], n_now: int, n_before: int) -> float:
+def _psi(shares_now: NDArray[np.float64], shares_before: NDArray[np.float64], n_now: int, n_before: int) -> float:
     """Return the population stability index; half a row more in each bin keeps it finite."""
-    a = (now * n_now + 0.5) / (n_now + 0.5 * now.size)
-    b = (before * n_before + 0.5) / (n_before + 0.5 * before.size)
+    a = (shares_now * n_now + 0.5) / (n_now + 0.5 * shares_now.size)
+    b = (shares_before * n_before + 0.5) / (n_before + 0.5 * shares_before.size)
     return float(np.sum((a - b) * np.log(a / b)))

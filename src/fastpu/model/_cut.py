@@ -42,10 +42,10 @@ class CutRows:
 
 def check_one(prior: object, k: object, value: object, X_unl: object) -> None:
     """Raise unless exactly one of the first three is given, and no rows are given with `value`."""
-    given = [name for name, argument in (("prior", prior), ("k", k), ("value", value)) if argument is not None]
-    if len(given) != 1:
+    passed = [name for name, argument in (("prior", prior), ("k", k), ("value", value)) if argument is not None]
+    if len(passed) != 1:
         raise ValueError(
-            f"exactly one of prior, k and value must be given for with_threshold, got {' and '.join(given) or 'none'}"
+            f"exactly one of prior, k and value must be given for with_threshold, got {' and '.join(passed) or 'none'}"
         )
     if value is not None and X_unl is not None:
         raise ValueError(f"X_unl must be None with value, which needs no rows, got {describe(X_unl)}")

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+import os
+from typing import Any, cast
 
 from numpy.typing import NDArray
 
 from fastpu.common._text import short
 from fastpu.model._fields import decode_field, field_specs
 from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage
-from fastpu.model._model import MODEL_CLASSES, Model
+from fastpu.model._model import Model
+from fastpu.model._record import MODEL_CLASSES
 
 
-def load(path: object) -> Model:
+def load(path: str | os.PathLike[str]) -> Model:
     """Read a model that `Model.save` has written.
 
     No code in the file is run: it holds numbers and text only, and is checked before use.
@@ -69,4 +71,4 @@ def _from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Mode
     fields: dict[str, Any] = {name: decode_field(name, node, specs[name], arrays) for name, node in nodes.items()}
     if arrays:
         raise ValueError(f"it has arrays that {cls.__name__} does not know: {sorted(arrays)}")
-    return cls(**fields)
+    return cast("Model", cls(**fields))

@@ -1,47 +1,36 @@
-"""What every fitted model has in common."""
+"""A fitted model: its scores, and the thresholds and probabilities that they can be given."""
 
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fastpu.common._params import check_choice
-from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import LabelsLike, MatrixLike, VectorLike
 from fastpu.common._warn import warn
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._tables import is_lazy
-from fastpu.data._validate import check_labels, check_matrix, check_sample_weight
+from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.exceptions import EstimateWarning
-from fastpu.model._calibration import METHODS, calibrate, check_calibration, of_both
-from fastpu.model._check import BatchCheck, batch_check
+from fastpu.model._calibration import METHODS, calibrate, of_both
 from fastpu.model._cut import CutRows, check_one, threshold_at, threshold_of_first, threshold_of_prior
-from fastpu.model._fields import encode_field, field_specs, freeze
-from fastpu.model._file import file_name, write_model_file
+from fastpu.model._group_scores import GroupScores
 from fastpu.model._lazy import computed, of_partitions
 from fastpu.model._prior import PriorEstimate, check_prior, proper_prior, take_prior_in
-from fastpu.model._profile import check_profile, warn_of_unlike
-from fastpu.model._scored import Scored
+from fastpu.model._scoring import ScoringModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self  # in typing from Python 3.11
 
 
-_MOST_FEATURES = 2**63 - 1
-#: The classes of models that `load` knows, by their names.
-MODEL_CLASSES: dict[str, type[Model]] = {}
-
-
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Model(ABC):
+class Model(ScoringModel, is_base=True):
     """A fitted model: immutable, with read-only arrays.
 
     Attributes
@@ -53,31 +42,32 @@ class Model(ABC):
     threshold : float
         `predict` calls a row positive if its score is larger.
     threshold_rule : str
-        Where the threshold comes from.
+        Where the threshold comes from, in words.
     n_iter : int
-        Number of rounds or iterations kept. Early stopping drops the last ones that were run; `history` has these too.
+        Number of rounds or iterations that the model keeps. Early stopping drops the last rounds, which are still in
+        `history`.
     converged : bool
-        Whether the fit ended as it was asked to: by a stopping rule before the iterations ran out, or with all the
-        rounds that were asked for.
+        Whether the fit is complete: it met its stopping rule before the iterations ran out, or made all the rounds that
+        were asked for.
     status : str
         Why the fit stopped.
     objective : ndarray of float64
-        Value of the objective after each iteration that was kept.
+        Value of the objective after each iteration that the model keeps.
     history : mapping of str to ndarray
-        What the loop recorded, for every iteration that was run.
+        What the loop recorded, one entry for every iteration.
     params : mapping of str to object
-        The function that made the model ("method") and its arguments that influence the result.
+        The function that made the model ("method"), and those of its arguments that influence the result.
     calibration : str or None
-        "beta", "sigmoid" or "isotonic" if `with_probabilities` has given the model probabilities.
+        "beta", "sigmoid" or "isotonic" if `with_probabilities` has given the model probabilities, else None.
     calibration_prior : float or None
-        The share of positives among unlabelled rows that these hold for.
+        The share of positives among unlabelled rows for which the probabilities hold.
     calibration_knots : ndarray of float64, or None
-        Scores, rising, between which log odds ("beta") or probabilities ("isotonic") lie on lines. Of "sigmoid": one
-        score c.
+        Rising scores. Between them log odds ("beta") or probabilities ("isotonic") lie on straight lines. For "sigmoid"
+        it is one score c.
     calibration_values : ndarray of float64, or None
-        The log odds or probabilities at the knots. Of "sigmoid": a and b of z = a (s - c) + b.
+        The log odds or probabilities at the knots. For "sigmoid" they are a and b in z = a (s - c) + b.
     profile : mapping of str to ndarray, or None
-        A few quantiles and shares of the training rows, for `check`; None for paths, fits on Dask and older files.
+        Quantiles and shares of the training rows, for `check`. None for fits on Dask and older files.
 
     Notes
     -----
@@ -86,174 +76,60 @@ class Model(ABC):
     whatever its kernel relies on, for a loaded file may say anything.
     """
 
-    n_features: int
-    feature_names: tuple[Hashable, ...] | None
-    threshold: float
-    threshold_rule: str = "zero"
-    n_iter: int
-    converged: bool
-    status: str
-    objective: NDArray[np.float64]
-    history: Mapping[str, NDArray[Any]]
-    params: Mapping[str, object]
-    calibration: str | None = None
-    calibration_prior: float | None = None
-    calibration_knots: NDArray[np.float64] | None = None
-    calibration_values: NDArray[np.float64] | None = None
-    profile: Mapping[str, NDArray[Any]] | None = None
-
-    _ndim: ClassVar[Mapping[str, int]] = {}
-
-    def __init_subclass__(cls, *, is_base: bool = False, **kwargs: Any) -> None:
-        """Let `load` know the class, unless it is only a base of the classes that fits return."""
-        super().__init_subclass__(**kwargs)
-        if is_base:
-            return
-        known = MODEL_CLASSES.get(cls.__name__)
-        if known is not None and known.__module__ != cls.__module__ and known.__module__.startswith("fastpu."):
-            raise TypeError(f"there is a model class {cls.__name__} in {known.__module__} already")
-        MODEL_CLASSES[cls.__name__] = cls
-
-    def __post_init__(self) -> None:
-        for name, spec in field_specs(type(self)).items():
-            object.__setattr__(self, name, freeze(name, getattr(self, name), spec))
-        if not 1 <= self.n_features <= _MOST_FEATURES:
-            bound = ">= 1" if self.n_features < 1 else f"<= {_MOST_FEATURES}"
-            raise ValueError(f"n_features must be {bound}, got {short(self.n_features)}")
-        if self.feature_names is not None and len(self.feature_names) != self.n_features:
-            raise ValueError(f"feature_names must have {self.n_features} names, got {len(self.feature_names)}")
-        if self.n_iter < 0:
-            raise ValueError(f"n_iter must be >= 0, got {self.n_iter}")
-        if np.isnan(self.threshold):
-            raise ValueError("threshold must be a number, got nan")
-        check_calibration(self.calibration, self.calibration_prior, self.calibration_knots, self.calibration_values)
-        check_profile(self.profile, self.n_features)
-        self._check_fields()
-
-    def _check_fields(self) -> None:  # noqa: B027 - a hook, and most models have nothing to add
-        """Raise ValueError if the arrays do not fit each other: the kernel relies on it."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Through the constructor, which makes the arrays read-only again.
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return _restore, (type(self), fields)
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(n_features={self.n_features}, n_iter={self.n_iter}, "
-            f"converged={self.converged}, status={self.status!r}, threshold={self.threshold:.6g})"
-        )
-
-    def decision_function(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
-        """Return the scores of the rows of `X`; larger is more positive.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, n_features)
-            float32 and float64, C-contiguous or CSR, are used without a copy. Of a Dask array or frame the scores are
-            computed when they are asked for, partition by partition. Without rows there are no scores, and no error.
-        n_threads : int, optional
-            Most threads to use; by default the CPUs this process may use.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Of a Dask array another one, of a Dask frame a Dask series.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If `X` is not such a matrix, or has other features than the training data.
-        """
-        threads = resolve_n_threads(n_threads)
-        if is_lazy(X):
-            lazy: NDArray[np.float64] = of_partitions(
-                X, partial(self.decision_function, n_threads=n_threads), np.float64, self
-            )
-            return lazy
-        return self._checked_scores(X, "X", threads)
-
-    def check(self, X: object, *, n_threads: int | None = None) -> BatchCheck:
-        """Compare a batch of rows with the rows that the model was fitted to.
-
-        Parameters and errors are those of `decision_function`, but for rows on Dask, and there must be a row.
-
-        Returns
-        -------
-        BatchCheck
-            Printed it says which columns have lost entries, have new categories or have shifted, whether the scores
-            have, and how many rows are called positive, beside up to 2,000 training rows without a label.
-        """
-        matrix = self._check_input(X, "X")
-        if not matrix.n_rows:
-            raise ValueError("X must have at least 1 row, got none")
-        scores = self._decision_function(matrix, resolve_n_threads(n_threads))
-        return batch_check(self, matrix, refuse_nan_scores(scores, "X"))
-
-    def predict(self, X: object, *, n_threads: int | None = None) -> NDArray[np.int64]:
-        """Return +1 for the rows of `X` whose score exceeds `threshold`, and -1 for the others.
-
-        Parameters and errors are those of `decision_function`.
-        """
-        if is_lazy(X):
-            lazy: NDArray[np.int64] = of_partitions(X, partial(self.predict, n_threads=n_threads), np.int64, self)
-            return lazy
-        scores = self.decision_function(X, n_threads=n_threads)
-        signs: NDArray[np.int64] = np.where(scores > self.threshold, np.int64(1), np.int64(-1))
-        return signs
-
     def with_threshold(
         self,
         *,
         prior: float | PriorEstimate | None = None,
         k: float | None = None,
         value: float | None = None,
-        X_unl: object = None,
+        X_unl: MatrixLike | None = None,
         n_threads: int | None = None,
     ) -> Self:
-        """Return this model with another threshold: by a class prior, by a number of rows, or a given one.
+        """Return this model with another threshold: by a class prior, by a number of rows, or a number of your own.
 
-        The number of unlabelled rows that the new model calls positive is as near to what is asked for as their scores
-        allow. The threshold is the midpoint between two neighbouring scores, or, where that is nearest, the highest
-        score (nothing is called positive) or a number just below the lowest (everything is). Rows with equal scores
-        cannot be told apart, so ties may keep the number away; of two cuts equally near, the lower one is taken.
-        Exactly one of `prior`, `k` and `value` is given; `threshold_rule` says which, and files keep it.
+        Pass exactly one of `prior`, `k` and `value`. With `prior` or `k`, `predict` of the new model calls as many
+        unlabelled rows positive as you ask for, as nearly as their scores allow: rows with equal scores always stay
+        together. The threshold is the midpoint between two neighbouring scores. Of two thresholds that are equally near
+        the lower one is taken. Where it is nearest to call no row positive, the threshold is the highest score. Where
+        it is nearest to call all rows positive, it is a number just below the lowest score. `threshold_rule` says where
+        the threshold comes from, and files keep it.
 
         Parameters
         ----------
         prior : float or PriorEstimate, optional
-            P(Y = 1) among the unlabelled rows, in (0, 1): that share of them is called positive. Of an estimate with an
-            interval `threshold_rule` says how many rows the ends of the interval would call positive.
+            P(Y = 1) among the unlabelled rows, in (0, 1). That share of them is called positive. For an estimate with
+            an interval, `threshold_rule` also says how many rows the ends of the interval would call positive.
         k : int or float, optional
-            How many of the rows to call positive (an integer), as many as can be checked, or a share of them (a float).
+            How many rows to call positive, such as the number that can be checked in a night. A float in (0, 1] is a
+            share of the rows.
         value : float, optional
-            The threshold itself; no rows are needed.
+            The threshold itself. It needs no rows.
         X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features), optional
-            Unlabelled rows that the model was **not** fitted to, such as `prior` speaks of, or as many as `k` is chosen
-            from: it scores those of its training as it scores no other. By default the unlabelled training rows, by
-            their out-of-bag scores, which forests, bags of boosted trees and bagging SVMs have. Of a Dask collection
-            the scores are computed now, on its workers.
+            Unlabelled rows that the model was **not** fitted to, because a model gives its training rows other scores
+            than new rows. By default the unlabelled training rows with their out-of-bag scores, which forests, bags of
+            boosted trees and bagging SVMs have. For a Dask collection the scores are computed at once, on its workers.
         n_threads : int, optional
-            As in `decision_function`.
+            Most threads to use. By default the CPUs that this process may use.
 
         Returns
         -------
         Model
-            A new model of the same class that shares the arrays of this one.
+            A new model of the same class. It shares the arrays of this one.
 
         Warns
         -----
         DegenerateModelWarning
             If the new model calls all rows positive, or none, and `k` does not ask for that.
         EstimateWarning
-            If `prior` is an estimate whose `allowed` shares are far from it: the warning, and `threshold_rule`, say
-            how many rows their ends would call positive.
+            If `prior` is an estimate whose `allowed` shares are far from it. The warning and `threshold_rule` say how
+            many rows the ends of `allowed` would call positive.
 
         Raises
         ------
         TypeError, ValueError
-            If not exactly one of `prior`, `k` and `value` is given, one is out of its range, `X_unl` is refused by
-            `decision_function`, or it is left out and the model has no out-of-bag scores of unlabelled rows.
+            If not exactly one of `prior`, `k` and `value` is passed, if one is out of its range, if
+            `decision_function` refuses `X_unl`, or if `X_unl` is left out and the model has no out-of-bag scores of
+            unlabelled rows.
         """
         check_one(prior, k, value, X_unl)
         threads = resolve_n_threads(n_threads)
@@ -270,18 +146,19 @@ class Model(ABC):
         self,
         *,
         prior: float | PriorEstimate,
-        y: object,
-        X: object = None,
+        y: LabelsLike,
+        X: MatrixLike | None = None,
         scenario: str = "case_control",
         method: str = "beta",
-        sample_weight: object = None,
+        sample_weight: VectorLike | None = None,
         n_threads: int | None = None,
     ) -> Self:
-        r"""Return this model with a map from its scores to probabilities, for `predict_proba`.
+        r"""Return this model with a curve from its scores to probabilities, for `predict_proba`.
 
-        The probability g(s) of a row with the score s minimises an estimate of the expected loss that needs no
-        negative row, as :math:`\pi \operatorname{mean}_P` stands for the sum over the positive rows of U. With q(s) for
-        the share of U that scores below s, and all slopes :math:`a \ge 0`:
+        The curve g gives a row with the score s the probability g(s). It minimises an estimate of the expected loss
+        that needs no labelled negatives: the positive rows of U, which nobody knows, are replaced by
+        :math:`\pi \operatorname{mean}_P`. Below, q(s) is the share of U with scores below s, and all slopes a are
+        :math:`\ge 0`:
 
         .. math:: \text{"beta":}\quad & g(s) = \frac{1}{1 + e^{-z}},\ z = a_1 s + a_2 \log q(s)
                 - a_3 \log(1 - q(s)) + b:\quad
@@ -292,34 +169,36 @@ class Model(ABC):
             \text{"isotonic":}\quad & g \text{ increasing, in } [0, 1]:\quad
             \min \operatorname{mean}_U g^2 - 2 \pi \operatorname{mean}_P g
 
-        So the mean of the probabilities over U is :math:`\pi` (of "isotonic": less by what is cut off at 1), and they
-        rise with the score. `predict` and `threshold` stay as they are.
+        The mean of the probabilities over U is :math:`\pi` ("isotonic" cuts them off at 1, so its mean may be
+        smaller), and they rise with the score. `predict` and `threshold` stay as they are.
 
         Parameters
         ----------
         prior : float or PriorEstimate
-            As in `fastpu.metrics.err_star`: :math:`\pi` itself in ``"case_control"``.
+            P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, where it is :math:`\pi` itself, and
+            among all rows in ``"single_set"``.
         y : array-like of shape (n,)
-            +1 positive, 0 unlabelled; at least one of each. Labelled negatives (-1) only count as rows that `prior` of
-            ``"single_set"`` speaks of.
+            Labels: +1 positive, 0 unlabelled, at least one of each. Labelled negatives (-1) only count as rows that
+            `prior` of ``"single_set"`` is a share of.
         X : array-like, sparse matrix or DataFrame of shape (n, n_features), optional
-            Rows that the model has **not** been fitted to: it scores those of its training better than new ones, and
-            their probabilities would be too near 0 and 1. Labelled rows must be a random sample of the positives. By
-            default the training rows, in their order, by their out-of-bag scores: each by the trees that were not
-            fitted to it. Forests and bags of boosted trees have such scores.
+            Rows that the model was **not** fitted to. A model separates its training rows better than new ones, so
+            probabilities from these would be too near 0 and 1. The labelled rows must be a random sample of the
+            positives. By default the training rows, in their order, with their out-of-bag scores, which forests and
+            bags of boosted trees have.
         scenario : {"case_control", "single_set"}, default "case_control"
-            As in `fastpu.metrics.err_star`. With ``"single_set"`` `prior` is converted, (prior n - n_pos) / n_unl, and
-            the probabilities are those of a row that has no label.
+            How rows were drawn: labelled and unlabelled rows apart, or all together, of which some were labelled later.
+            With ``"single_set"`` `prior` is converted to (prior n - n_pos) / n_unl, and the probabilities are those of
+            rows without a label.
         method : {"beta", "sigmoid", "isotonic"}, default "beta"
-            "beta" follows the score and its place among the unlabelled rows, which tells the first few from all others,
-            with slopes that are smaller for few labelled rows. "sigmoid" is two numbers, for scores that behave like
-            log odds. "isotonic" is a step function with lines between its steps, for hundreds of labelled rows, which
-            assumes nothing but the order.
+            The shape of the curve. "beta" uses the score and its rank among the unlabelled rows, which tells the first
+            few rows from all others; the fewer labelled rows there are, the flatter it is. "sigmoid" has two
+            parameters, and suits scores that behave like log odds. "isotonic" assumes only that probabilities rise with
+            the score, and needs hundreds of labelled rows.
         sample_weight : array-like of shape (n,), optional
-            Weights >= 0; a weight counts as that many repetitions of the row. Where "beta" asks how many labelled rows
-            there are, they count as (sum of weights)^2 / (sum of squared weights).
+            Weights >= 0. A weight counts as that many repetitions of the row. The number of labelled rows, which "beta"
+            depends on, is (sum of weights)^2 / (sum of squared weights).
         n_threads : int, optional
-            As in `decision_function`.
+            Most threads to use. By default the CPUs that this process may use.
 
         Returns
         -------
@@ -329,23 +208,26 @@ class Model(ABC):
         Warns
         -----
         EstimateWarning
-            If the labelled positives have lower scores than the unlabelled rows on average, and every row gets the
-            prior; if they have so high ones that "beta" or "sigmoid" is a step, and a twentieth of them lie below
-            it; or if the mean of "isotonic" over U misses the prior by more than a quarter of it. If `prior` is an
-            estimate whose `allowed` shares are far from it, to which the probabilities are in proportion.
+            - If the labelled positives have lower scores than the unlabelled rows on average. Every row then gets the
+              prior as its probability.
+            - If the scores of the labelled positives are so high that "beta" or "sigmoid" is nearly a step, with more
+              than a twentieth of the labelled positives below it.
+            - If the mean of "isotonic" over U misses the prior by more than a quarter of it.
+            - If `prior` is an estimate whose `allowed` shares are far from it: the probabilities are proportional to
+              it.
 
         Raises
         ------
         TypeError, ValueError
-            If an argument is not as described, `prior` is not possible in ``"single_set"``, or a score is infinite. If
+            If an argument is not as described, `prior` is not possible in ``"single_set"``, a score is infinite, or
             `X` is left out and the model has no out-of-bag scores.
 
         Notes
         -----
-        After scoring O(n log n) time and O(n) memory. Penalties give the slopes a minimum where labelled positives
-        score higher than the best share :math:`\pi` of the unlabelled rows: of "beta" :math:`\pi \max(5/n, .01)/2`
-        times their sum of squares, with n labelled rows and scores of unit spread in U; of "sigmoid" 5e-6 a^2. "beta"
-        keeps z at some 200 scores, with lines between these, and flat beyond.
+        O(n log n) time and O(n) memory, after scoring. A penalty keeps the slopes finite where labelled positives score
+        higher than the best share :math:`\pi` of the unlabelled rows. For "beta" it is :math:`\pi \max(5/n, .01)/2`
+        times the sum of squared slopes, with n labelled rows and scores of unit spread in U; for "sigmoid" it is
+        5e-6 a^2. "beta" stores z at some 200 scores, with straight lines between them, and is constant beyond them.
 
         References
         ----------
@@ -369,23 +251,23 @@ class Model(ABC):
                [0.7, 0.3],
                [0. , 1. ]])
         """
-        given, drawn_as = take_prior_in(scenario, prior)
+        number, drawn_as = take_prior_in(scenario, prior)
         check_choice("method", method, METHODS)
         threads = resolve_n_threads(n_threads)
         scores = self._out_of_bag() if X is None else self._scores_in_memory(X, "X", threads)
         if scores is None:
             raise ValueError(
-                "X must be given for a model without out-of-bag scores, got None; pass rows that it was not fitted to"
+                "X must be given for a model without out-of-bag scores, got None: pass rows that it was not fitted to"
             )
         has_score = ~np.isnan(scores) if X is None else None
         labels = check_labels(computed(y), scores.size)
         weights = check_sample_weight(computed(sample_weight), scores.size)
         warn_of_other_order(X, y=y, sample_weight=sample_weight)
-        scored = Scored(scores, labels, weights, has_score)
-        share = proper_prior(given, drawn_as, **scored.masses)
+        scored = GroupScores(scores, labels, weights, has_score)
+        share = proper_prior(number, drawn_as, **scored.masses)
         return self._with_calibration(method, scored, share, caller="with_probabilities")
 
-    def _with_calibration(self, method: str, scored: Scored, prior: float, *, caller: str) -> Self:
+    def _with_calibration(self, method: str, scored: GroupScores, prior: float, *, caller: str) -> Self:
         """Return this model with probabilities, calibrated for a prior among the unlabelled rows; warn as `caller`."""
         knots, values, trouble = calibrate(method, scored, prior)
         if trouble:
@@ -394,21 +276,32 @@ class Model(ABC):
             self, calibration=method, calibration_prior=prior, calibration_knots=knots, calibration_values=values
         )
 
-    def predict_proba(self, X: object, *, n_threads: int | None = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: MatrixLike, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Return the probabilities of both classes for the rows of `X`.
 
-        Parameters and errors are those of `decision_function`; a model without probabilities has a ValueError.
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, n_features)
+            Rows, as `decision_function` takes them.
+        n_threads : int, optional
+            Most threads to use. By default the CPUs that this process may use.
 
         Returns
         -------
         ndarray of shape (n, 2)
-            P(Y = -1 | x) and P(Y = +1 | x), as `with_probabilities` has calibrated them. Of Dask collections: lazy.
+            P(Y = -1 | x) and P(Y = +1 | x), from the curve that `with_probabilities` has fitted. For a Dask collection
+            they are computed when they are asked for.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `X` is not such a matrix, or the model has no probabilities.
         """
         method, knots, values = self.calibration, self.calibration_knots, self.calibration_values
         if method is None or knots is None or values is None:
             raise ValueError(
-                "the model has scores only: call with_probabilities(prior=..., X=..., y=...) first, with rows that it "
-                "was not fitted to, and predict_proba of the model that it returns"
+                "the model has scores but no probabilities: call with_probabilities(prior=..., X=..., y=...) with rows "
+                "that it was not fitted to, and then predict_proba of the model that this returns"
             )
         if is_lazy(X):
             lazy: NDArray[np.float64] = of_partitions(
@@ -417,84 +310,9 @@ class Model(ABC):
             return lazy
         return of_both(method, knots, values, self.decision_function(X, n_threads=n_threads))
 
-    def save(self, path: object) -> None:
-        """Write the model to a file that `fastpu.load` reads.
-
-        The file is an uncompressed .npz: arrays and a JSON header with a format version, no pickle. The name is taken
-        exactly as given. A file of that name stays whole until the new one is complete, and stays if writing fails or
-        the process is killed; the new one gets its permissions.
-
-        Parameters
-        ----------
-        path : str or path-like
-
-        Raises
-        ------
-        OSError
-            If the file cannot be written.
-        TypeError
-            If `path` is not such a name, or the model holds a function of the user's.
-        ValueError
-            If `path` is a device or pipe, or holds a null character.
-        """
-        name = file_name(path)
-        arrays: dict[str, NDArray[Any]] = {}
-        fields = {
-            field: encode_field(field, getattr(self, field), spec, arrays)
-            for field, spec in field_specs(type(self)).items()
-        }
-        header = {"fastpu": version("fastpu"), "class": type(self).__name__, "fields": fields}
-        write_model_file(name, header, arrays)
-
-    def _checked_scores(self, X: object, name: str, n_threads: int) -> NDArray[np.float64]:
-        """Return the scores of unchecked rows; those whose sums overflow in both directions have none."""
-        matrix = self._check_input(X, name)
-        warn_of_unlike(self, matrix)
-        return refuse_nan_scores(self._decision_function(matrix, n_threads), name) if matrix.n_rows else np.empty(0)
-
-    def _scores_in_memory(self, X: object, name: str, n_threads: int) -> NDArray[np.float64]:
-        """Return the scores of at least one row; of a Dask collection they, not its rows, are fetched."""
-        scores: NDArray[np.float64] = (
-            computed(self.decision_function(X)) if is_lazy(X) else self._checked_scores(X, name, n_threads)
-        )
-        if not scores.size:
-            raise ValueError(f"{name} must have at least 1 row, got none")
-        return scores
-
-    def _check_input(self, X: object, name: str) -> Any:
-        """Return `X` in the form that `_decision_function` takes."""
-        return check_matrix(
-            X, name=name, n_features=self.n_features, feature_names=self.feature_names, may_be_empty=True
-        )
-
-    def _out_of_bag(self) -> NDArray[np.float64] | None:
-        """Return scores of the training rows, labelled ones too, by parts that were not fitted to them, or None."""
-        return None
-
     def _unlabelled(self) -> CutRows:
         """Return the unlabelled training rows by scores of parts that were not fitted to them, or raise ValueError."""
         raise ValueError(
-            "X_unl must be given for with_threshold, got None: the model has no out-of-bag scores, and it scores the "
-            "rows that it was fitted to as it scores no other; pass unlabelled rows that it was not fitted to"
+            "X_unl must be given for with_threshold, got None: the model has no out-of-bag scores, and its training "
+            "rows have other scores than new rows have; pass unlabelled rows that it was not fitted to"
         )
-
-    @abstractmethod
-    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
-        """Return the scores of a checked matrix."""
-
-
-def refuse_nan_scores(scores: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-    """Return the scores of the rows called `name`, of shape (n,) or (n, m), or raise ValueError where one is NaN."""
-    if (without := np.isnan(scores)).any():
-        row = int(np.argmax(without.reshape(len(scores), -1).any(axis=1)))
-        raise ValueError(f"{name} has entries so large that its scores overflow, first in row {row}")
-    return scores
-
-
-def _restore(cls: type[Model], fields: dict[str, Any]) -> Model:
-    for value in fields.values():
-        # An array out of a pickle or a deep copy is ours alone: no second copy is needed.
-        for array in value.values() if isinstance(value, Mapping) else (value,):
-            if isinstance(array, np.ndarray):
-                array.flags.writeable = False
-    return cls(**fields)

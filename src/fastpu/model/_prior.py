@@ -81,8 +81,8 @@ def check_scenario(value: object) -> str:
 
 def check_prior(value: object, name: str = "prior") -> float:
     """Return a class prior, in (0, 1): a number, or the value of a PriorEstimate."""
-    given = value.value if isinstance(value, PriorEstimate) else value
-    return check_float(name, given, low=0, high=1, open_low=True, open_high=True)
+    number = value.value if isinstance(value, PriorEstimate) else value
+    return check_float(name, number, low=0, high=1, open_low=True, open_high=True)
 
 
 def check_prior_in(scenario: object, prior: object) -> tuple[float, str]:
@@ -92,9 +92,9 @@ def check_prior_in(scenario: object, prior: object) -> tuple[float, str]:
 
 
 def take_prior_in(scenario: object, prior: object) -> tuple[float, str]:
-    """As `check_prior_in`, for those who use the number as if it were true: an estimate that is no such number is told.
+    """Return what `check_prior_in` does, for a result that takes the number for true: warn of an estimate that is wide.
 
-    Where what depends on the prior has a range of its own, `check_prior_in` is called, and the range is told.
+    A result that carries the range of the prior itself calls `check_prior_in`.
     """
     taken = check_prior_in(scenario, prior)
     if isinstance(prior, PriorEstimate) and prior.is_wide:
@@ -106,8 +106,8 @@ def said_of_wide(estimate: PriorEstimate) -> str:
     """Return what a warning says of an estimate whose number is used though the data allow very different ones."""
     low, high = estimate.open_range or (estimate.value, estimate.value)
     return (
-        f"prior is an estimate, and is used as if it were true: {estimate.value:.2g}, where the data allow shares from "
-        f"{low:.2g} to {high:.2g}"
+        f"prior is used as if it were known to be {estimate.value:.2g}, but it is an estimate, and the data allow "
+        f"shares from {low:.2g} to {high:.2g}"
     )
 
 

@@ -44,7 +44,7 @@ entries that are at most the value; of a category its own share).
 """
 
 
-class Profiled(Protocol):
+class HasProfile(Protocol):
     """What is used of a `fastpu.Model`, which stands on this file."""
 
     @property
@@ -69,22 +69,23 @@ def keeps_profile(fit: _Fit) -> _Fit:
     @functools.wraps(fit)
     def call(*args: Any, **kwargs: Any) -> Any:
         result = fit(*args, **kwargs)
-        given = dict(zip(("X", "y"), args, strict=False)) | kwargs
+        X = args[0] if args else kwargs["X"]
+        y = args[1] if len(args) > 1 else kwargs.get("y")  # a one-class SVM has none
         for model in result if isinstance(result, list) else [result]:
-            if hasattr(model, "profile") and "X" in given:
-                _keep(model, profile_of(model, given["X"], given.get("y"), given.get("sample_weight")))
+            if hasattr(model, "profile"):
+                _keep(model, profile_of(model, X, y, kwargs.get("sample_weight")))
         return result
 
     return call  # type: ignore[return-value]  # it takes and returns what the fit does
 
 
-def _keep(model: Profiled, profile: Profile | None) -> None:
+def _keep(model: HasProfile, profile: Profile | None) -> None:
     """Give a model its profile before anybody else has it, without the checks of all fields, which may take long."""
     spec = FieldSpec("arrays", optional=True, dtypes=(np.generic,), ndim=None)
     object.__setattr__(model, "profile", freeze("profile", profile, spec))
 
 
-def profile_of(model: Profiled, X: object, y: object, sample_weight: object) -> Profile | None:
+def profile_of(model: HasProfile, X: object, y: object, sample_weight: object) -> Profile | None:
     """Return the profile of rows that a model was fitted to, or None where they cannot be read a second time."""
     table: Any = X if isinstance(X, BinnedFeatures) else known_table(X)
     table = table.tocsr() if sp.issparse(table) else table
@@ -97,25 +98,26 @@ def profile_of(model: Profiled, X: object, y: object, sample_weight: object) -> 
     return _profile_of_taken(model, taken, rows)
 
 
-def keep_profile(model: Profiled, taken: BinnedFeatures, rows: NDArray[np.int64]) -> None:
+def keep_profile(model: HasProfile, taken: BinnedFeatures, rows: NDArray[np.int64]) -> None:
     """Give a model, which nobody else has yet, the profile of the training rows with these numbers."""
     _keep(model, _profile_of_taken(model, taken, rows))
 
 
-def _profile_of_taken(model: Profiled, taken: Any, rows: NDArray[np.int64]) -> Profile | None:
+def _profile_of_taken(model: HasProfile, taken: Any, rows: NDArray[np.int64]) -> Profile | None:
     """Return the profile of the training rows with these numbers, which were taken out of all rows."""
     try:
         matrix = model._check_input(taken, "X")
         scores = model._out_of_bag()
-        held = None if scores is None else scores[rows]
-        scored = model._decision_function(matrix, 1) if held is None or np.isnan(held).all() else held
+        out_of_bag = None if scores is None else scores[rows]
+        has_none = out_of_bag is None or np.isnan(out_of_bag).all()
+        scored = model._decision_function(matrix, 1) if out_of_bag is None or has_none else out_of_bag
     except (TypeError, ValueError):
         return None  # a few of the rows may not look like the table that they are from; the fit is good all the same
     scored = np.sort(scored[np.isfinite(scored)])
     found = {
         "rows": np.array([rows.size]),
         "scores": scored,
-        "is_out_of_bag": np.array([held is not None and not np.isnan(held).all()]),
+        "is_out_of_bag": np.array([not has_none]),
     }
     return found | totals(matrix) | _of_columns(as_dense(matrix))
 
@@ -175,29 +177,40 @@ def totals(matrix: Matrix | BinnedFeatures) -> dict[str, NDArray[Any]]:
 def _of_columns(matrix: DenseMatrix | None) -> dict[str, NDArray[Any]]:
     if matrix is None:
         return {}
-    in_sets = set(columns_in_sets(matrix.categories))
+    in_sets = columns_in_sets(matrix.categories)
     columns = np.array(matrix.values.T, dtype=np.float64)
     columns[is_missing(columns)] = np.nan  # which come last
     columns.sort(axis=1)
     n_present = columns.shape[1] - np.count_nonzero(np.isnan(columns), axis=1)
+    # Most columns of numbers have more values than quantiles, and no value twice: these need no pass of their own.
+    is_plain = (n_present > _QUANTILES) & ~(columns[:, 1:] == columns[:, :-1]).any(axis=1)
+    is_plain[in_sets] = False
+    at = np.ceil(np.arange(1, _QUANTILES + 1) / _QUANTILES * n_present[:, None]).astype(np.int64) - 1
+    quantiles = np.take_along_axis(columns, np.maximum(at, 0), axis=1)
+    up_to_quantiles = (at + 1) / np.maximum(n_present, 1)[:, None]
     values, up_to = [], []
-    for column, (n, entries) in enumerate(zip(n_present.tolist(), columns, strict=True)):
-        present = entries[:n]
+    for column, n in enumerate(n_present.tolist()):
+        if is_plain[column]:
+            values.append(quantiles[column])
+            up_to.append(up_to_quantiles[column])
+            continue
+        present = columns[column, :n]
         if column in in_sets:
             n_kept = len(matrix.categories[str(column)])
-            shares = np.bincount(present.astype(np.int64), minlength=n_kept + 1)[:n_kept] / max(1, present.size)
+            shares = np.bincount(present.astype(np.int64), minlength=n_kept + 1)[:n_kept] / max(1, n)
             values.append(np.arange(float(n_kept)))
             up_to.append(shares)
             continue
         points = _distinct(present)
         if points.size > _QUANTILES:
-            at = np.ceil(np.arange(1, _QUANTILES + 1) / _QUANTILES * present.size).astype(np.int64) - 1
-            points = _distinct(present[at])
+            points = _distinct(quantiles[column])
         values.append(points)
-        up_to.append(np.searchsorted(present, points, side="right") / max(1, present.size))
+        up_to.append(np.searchsorted(present, points, side="right") / max(1, n))
+    is_set = np.zeros(matrix.n_features, dtype=np.bool_)
+    is_set[in_sets] = True
     return {
         "missing": 1.0 - n_present / max(1, columns.shape[1]),
-        "is_set": np.array([column in in_sets for column in range(matrix.n_features)]),
+        "is_set": is_set,
         "starts": np.cumsum([0, *(of.size for of in values)]),
         "values": np.concatenate(values),
         "up_to": np.concatenate(up_to),
@@ -249,7 +262,7 @@ def is_unseen(entries: NDArray[Any], categories: Kept, column: int) -> NDArray[n
     return unseen
 
 
-def warn_of_unlike(model: Profiled, matrix: Any) -> None:
+def warn_of_unlike(model: HasProfile, matrix: Any) -> None:
     """Warn if a column of rows is missing as a whole, or most of its categories are new, unlike in training."""
     profile = model.profile
     if profile is None or "missing" not in profile or not isinstance(matrix, DenseMatrix):
@@ -269,13 +282,13 @@ def warn_of_unlike(model: Profiled, matrix: Any) -> None:
             unseen = is_unseen(values[:, column], categories, column)
             if 2 * np.count_nonzero(unseen) > np.count_nonzero(~is_missing(values[:, column])):
                 new.append(column)
-    told = []
+    differences = []
     if lost:
-        told.append(f"all entries are missing in {_listed(lost, matrix)}, where the training rows have most")
+        differences.append(f"all entries are missing in {_listed(lost, matrix)}, where the training rows have most")
     if new:
-        told.append(f"most entries in {_listed(new, matrix)} are categories that the training rows do not have")
-    if told:
-        warn(f"decision_function: {'; '.join(told)}; model.check tells more", UnlikeRowsWarning)
+        differences.append(f"most entries in {_listed(new, matrix)} are categories that the training rows do not have")
+    if differences:
+        warn(f"decision_function: {'; '.join(differences)}; see model.check", UnlikeRowsWarning)
 
 
 def _listed(columns: Sequence[int], matrix: DenseMatrix) -> str:

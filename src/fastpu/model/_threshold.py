@@ -59,13 +59,13 @@ class ScoredRows(ABC):
         """
         upper, lower = (label if self.counted(label).any() else 0 for label in (1, -1))
         groups = [self.counted(label) for label in (upper, lower)]
-        held = model._out_of_bag()
-        if held is None:
+        out_of_bag = model._out_of_bag()
+        if out_of_bag is None:
             scores, rows = self.scores(model), "training rows"
-        elif any(np.isnan(held[group]).all() for group in groups):
+        elif any(np.isnan(out_of_bag[group]).all() for group in groups):
             scores, rows = self.scores(model), "rows by scores of rows in the bags (a group is in all bags)"
         else:
-            scores, rows = held, "rows by out-of-bag scores"
+            scores, rows = out_of_bag, "rows by out-of-bag scores"
         above, below = (group & ~np.isnan(scores) for group in groups)
         weights = (None, None) if self.weights is None else (self.weights[above], self.weights[below])
         threshold = balanced_accuracy_threshold(scores[above], scores[below], *weights)
@@ -77,10 +77,10 @@ class ScoredRows(ABC):
 
     def warn_of_groups_in_all_bags(self, function: str, model: Any) -> None:
         """Warn if many rows of a label are never out of bag, although bags leave whole groups out."""
-        held = model._out_of_bag()
+        out_of_bag = model._out_of_bag()
         for label in (1, 0):
             counted = self.counted(label)
-            n_all, n_never = int(counted.sum()), int(np.isnan(held[counted]).sum())
+            n_all, n_never = int(counted.sum()), int(np.isnan(out_of_bag[counted]).sum())
             if n_never > _MANY_NEVER * n_all:
                 warn(
                     f"{function}: {n_never} of the {n_all} {GROUP[label]} rows have no out-of-bag score, as every bag "
@@ -91,8 +91,8 @@ class ScoredRows(ABC):
 
     def warn_if_alike(self, function: str, model: Any, advice: str) -> None:
         """Warn of a model that calls all rows the same."""
-        held, threshold = model._out_of_bag(), model.threshold
-        if held is None or min(np.sum(held > threshold), np.sum(held <= threshold)) <= _FEW:
+        out_of_bag, threshold = model._out_of_bag(), model.threshold
+        if out_of_bag is None or min(np.sum(out_of_bag > threshold), np.sum(out_of_bag <= threshold)) <= _FEW:
             # Else the trees whose bags they are in tell them apart even better.
             warn_if_alike(function, span_of(self.scores(model), threshold), advice)
 
@@ -201,8 +201,8 @@ def matched_threshold(
     apart = abs(share * scores.size - positive)
     if positive in (0, scores.size) and apart > 0:
         if apart <= 0.5:  # no number of rows is nearer
-            few = f"{apart:.3g}" if positive == 0 else f"all but {apart:.3g}"
-            reason = f"by that prior {few} of these rows are positive, which is rounded to whole rows; pass more rows"
+            few = f"only {apart:.3g}" if positive == 0 else f"all but {apart:.3g}"
+            reason = f"by that prior {few} of these rows would be positive, rounded to {positive}; pass more rows"
         else:
             reason = "the scores have too few distinct values to come nearer"
         warn(

@@ -22,7 +22,7 @@ from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_vector, is_rising
 from fastpu.kernels._expansion import KernelModel
 from fastpu.kernels._kernels import centred, kernel_values, linear_coef
-from fastpu.model._model import refuse_nan_scores
+from fastpu.model._scoring import refuse_nan_scores
 from fastpu.svm.kernel_machine import KernelMachine
 
 _EVENT_KINDS = ("start", "from_right", "from_left", "to_right", "to_left")

@@ -20,7 +20,7 @@ from fastpu.model._prior import check_scenario, prior_among_unlabeled, take_prio
 from fastpu.path._follow import follow_path, path_fields
 from fastpu.path._options import PathOptions
 from fastpu.path._points import PathPoints
-from fastpu.svm._arguments import check_cache
+from fastpu.svm._svm_options import check_cache
 
 _USUAL_CACHE = 200.0  # MiB: of models that were saved without their cache_mb
 _SCORINGS = ("puf", "err_star", "f1", "error", "end")

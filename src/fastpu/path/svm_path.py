@@ -26,7 +26,8 @@ from fastpu.path._options import PathOptions, check_costs
 from fastpu.path._path_warnings import warn_of_path
 from fastpu.path._points import PathRound
 from fastpu.path.path_model import SVMPath
-from fastpu.svm._arguments import check_cache, check_supervised
+from fastpu.svm._svm_options import check_cache
+from fastpu.svm._svm_problem import check_supervised
 
 
 @answers_unknown_keywords

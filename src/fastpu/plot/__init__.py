@@ -1,11 +1,11 @@
 """Figures of fitted models, with matplotlib (``pip install matplotlib``).
 
-Every function returns a `matplotlib.figure.Figure` that pyplot does not know of: keep it with
-``figure.savefig("name.png")``, or show it in a notebook by naming it in the last line of a cell, after one with
-``%matplotlib inline``. Nothing has to be closed, and no display is needed. `ax` takes Axes of yours instead, pyplot's
-as well. The legend stands above the Axes, but inside Axes of yours, so that these can have a title; for a title of a
-new figure use ``figure.suptitle``. Without matplotlib they raise ImportError; for arguments that are not as described,
-and models that give NaN or use no feature, TypeError or ValueError.
+Every function returns a `matplotlib.figure.Figure` that pyplot does not manage. Save it with
+``figure.savefig("name.png")``, or show it in a notebook by writing its name in the last line of a cell, after a cell
+with ``%matplotlib inline``. It need not be closed, and no display is needed. Pass `ax` to draw into Axes of your own,
+such as pyplot's. The legend of a new figure is above the Axes; for a title use ``figure.suptitle``. In Axes of your own
+the legend is inside, so that they can have a title. Without matplotlib the functions raise ImportError. For arguments
+that are not as described, and for models that return NaN or use no feature, they raise TypeError or ValueError.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from fastpu.common._binomial import largest_shares, least_shares
 from fastpu.common._params import check_int
-from fastpu.metrics._rows import read_rows
+from fastpu.common._types import LabelsLike, MatrixLike
+from fastpu.metrics._labelled_scores import read_rows
 from fastpu.model._prior import PriorEstimate, check_prior
 from fastpu.plot._axes import CYCLE, GREY, open_axes, with_legends
 
@@ -17,30 +18,31 @@ _TAIL = 0.05  # of the intervals, at each end
 
 
 def calibration(
-    y: object, proba: object, *, prior: float | PriorEstimate | None = None, n_bins: int = 10, ax: Any = None
+    y: LabelsLike, proba: MatrixLike, *, prior: float | PriorEstimate | None = None, n_bins: int = 10, ax: Any = None
 ) -> Any:
-    """Draw probabilities over the shares of positives that labelled and unlabelled rows count, by bins of the former.
+    """Draw a calibration curve without negatives: counted shares of positives over probabilities, by bins.
 
-    Of the unlabelled rows in a bin, the share prior * P / U is expected to be positive, where P is the share of the
-    labelled rows that is in the bin, and U that of the unlabelled ones. Probabilities that are right lie on the
-    diagonal. It takes the prior as given: with twice the prior both axes are twice as large.
+    The rows are divided into bins by their probabilities. Of the unlabelled rows in a bin the share prior * P / U is
+    expected to be positive, where P is the share of all labelled rows that lie in the bin, and U the share of all
+    unlabelled rows. Probabilities that are right lie on the diagonal. The figure cannot tell whether the prior is
+    right: with twice the prior both axes are twice as large.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        +1 positive, 0 unlabelled; at least one of each. Rows that `proba` was not fitted to, such as training rows with
-        `TreeEnsemble.oob_predict_proba`, or those of a part of its own.
+        Labels: +1 positive, 0 unlabelled, at least one of each. The rows must be held-out ones, or training rows with
+        out-of-bag probabilities (`TreeEnsemble.oob_predict_proba`).
     proba : array-like of shape (n,) or (n, 2)
-        Probabilities of the positive class, or of both, as `Model.predict_proba` gives them. Rows with NaN, which were
-        in every bag, are left out.
+        Probabilities of the positive class, or of both classes, as `Model.predict_proba` returns them. Rows with NaN,
+        which were in every bag, are left out.
     prior : float or PriorEstimate, optional
-        P(Y = 1) among the unlabelled rows, in (0, 1); by default the mean of their probabilities, which is the prior
+        P(Y = 1) among the unlabelled rows, in (0, 1). By default the mean of their probabilities, which is the prior
         that they were calibrated for.
     n_bins : int, default 10
-        Bins, of equal shares of both groups together, as far as equal probabilities allow. The number of unlabelled
-        rows in the first bins is large where positives are rare.
+        Number of bins. Each holds about the same share of both groups together; rows with equal probabilities stay
+        together. If positives are rare, the first bins hold many unlabelled rows.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Where to draw. By default a new figure.
 
     Returns
     -------
@@ -48,8 +50,8 @@ def calibration(
 
     Notes
     -----
-    The bars are exact intervals of 90 % for the share of labelled rows in each bin; that of the unlabelled rows is much
-    surer where these are many. Counted shares of bins with few rows may be above 1, and are then drawn where they are.
+    The bars are exact 90 % intervals for the share of labelled rows in each bin. The share of unlabelled rows is taken
+    as certain, because there are usually many. In bins with few rows a counted share may be above 1.
 
     Examples
     --------
@@ -89,7 +91,7 @@ def calibration(
     return with_legends(axes, figure, is_ours=ax is None, entry=4.0)
 
 
-def _read(y: object, proba: object) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+def _read(y: LabelsLike, proba: MatrixLike) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
     """Return labels and probabilities of the positive class of the rows that have one."""
     values = np.asarray(proba, dtype=np.float64)
     if values.ndim == 2 and values.shape[1] == 2:

@@ -41,19 +41,25 @@ def path(
     Parameters
     ----------
     model : SVMPath
-        From `fastpu.fit_svm_path` or `fastpu.fit_pu_svm_path`, not trivial.
+        From `fastpu.fit_svm_path` or `fastpu.fit_pu_svm_path`, with at least one breakpoint.
     X, y : array-like of shapes (n, d) and (n,), optional
-        Held-out rows and their labels, as in `SVMPath.select`; with them the criterion is drawn, and the best lam.
+        Held-out rows with labels +1 (positive) and 0 (unlabelled). If they are passed, the criterion and the best lam
+        are drawn too.
     what : {"auto", "coef", "alpha"}, default "auto"
-        Coefficients (linear kernel), or a / c, the dual variables as a share of their costs (of a where the cost is
-        infinite). "auto" takes coefficients where there are some.
+        What the lines are. "coef" draws the coefficients, which only the linear kernel has. "alpha" draws the dual
+        variables as shares of their costs, a / c (a itself where the cost is infinite). "auto" is "coef" for the linear
+        kernel, and "alpha" otherwise.
     scoring : {"puf", "err_star"}, default "puf"
-    prior, scenario
-        As in `SVMPath.select`; like `scoring`, for held-out rows alone.
+        The criterion for the held-out rows: `fastpu.metrics.puf_score`, or `fastpu.metrics.err_star`, which needs
+        `prior`.
+    prior : float or PriorEstimate, optional
+        P(Y = 1), in (0, 1), for "err_star".
+    scenario : {"case_control", "single_set"}, default "case_control"
+        What `prior` is a share of: of the unlabelled rows, or of all rows in ``"single_set"``.
     n_lines : int, default 50
-        Most lines: those that vary most.
+        Most lines to draw. If there are more, those that vary most are drawn.
     ax : matplotlib Axes or pair of them, optional
-        Where to draw; by default a new figure. A pair where there are held-out rows.
+        Where to draw, a pair if there are held-out rows. By default a new figure.
 
     Returns
     -------
@@ -61,10 +67,9 @@ def path(
 
     Notes
     -----
-    lam falls from left to right: the machine becomes more flexible. Lines are drawn through the breakpoints, every k-th
-    of them where there are more than 2,000. The criterion is drawn as `SVMPath.select` evaluates it, with a step at
-    every lam where it changes, from 1,000 times the first breakpoint, if need be, down to the last one. Up to 8
-    lines are named.
+    lam falls from left to right, so the machine becomes more flexible. Lines go through the breakpoints, or through
+    2,000 of them if there are more. The criterion is that of `SVMPath.select`, with a step at each lam where it
+    changes, down from at most 1,000 times the first breakpoint to the last one. Up to 8 lines are named.
 
     Examples
     --------
@@ -84,8 +89,12 @@ def path(
         raise ValueError("model must have breakpoints, got a trivial path")
     check_pair(X, y)
     if X is None:
-        given = {"scoring": (name, "puf"), "prior": (prior, None), "scenario": (check_scenario(scenario), SCENARIOS[0])}
-        for idle, (value, default) in given.items():
+        unused = {
+            "scoring": (name, "puf"),
+            "prior": (prior, None),
+            "scenario": (check_scenario(scenario), SCENARIOS[0]),
+        }
+        for idle, (value, default) in unused.items():
             if value != default if isinstance(value, str) else value is not None:
                 raise ValueError(f"{idle} must not be given without X and y, the rows to judge by, got {short(value)}")
     if shown == "coef" and model.kernel != "linear":
@@ -148,11 +157,11 @@ def selection(chosen: Selection, *, param: str | None = None, ax: Any = None) ->
     Parameters
     ----------
     chosen : Selection
-        What `fastpu.select` has returned.
+        The result of `fastpu.select`.
     param : str, optional
-        Name of a parameter of its grid; by default the numeric one with the most values, or else the first.
+        Name of a parameter of the grid. By default the numeric parameter with the most values, or else the first one.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Where to draw. By default a new figure.
 
     Returns
     -------
@@ -160,9 +169,9 @@ def selection(chosen: Selection, *, param: str | None = None, ax: Any = None) ->
 
     Notes
     -----
-    A grey dot is a point that was tried. The line goes through the best point of each value, whatever the other
-    parameters are there; its bars reach from the worst to the best of the folds. Inadmissible points are not drawn but
-    counted. The axis is logarithmic where the largest value is at least 30 times the smallest.
+    Each grey dot is a point that was tried. The line goes through the best point of each value, over all values of the
+    other parameters. Its bars reach from the worst fold to the best. Inadmissible points are not drawn; the legend
+    counts them. The axis is logarithmic if the largest value is at least 30 times the smallest.
 
     Examples
     --------

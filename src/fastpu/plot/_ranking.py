@@ -9,36 +9,40 @@ import numpy as np
 from fastpu.audit import Audit
 from fastpu.common._params import check_k
 from fastpu.common._text import describe
+from fastpu.common._types import LabelsLike, RandomState, VectorLike
 from fastpu.metrics import RankingCurve, RankingEstimate, ranking_curve, recall_at_k
-from fastpu.metrics._rows import read_rows
+from fastpu.metrics._labelled_scores import read_rows
 from fastpu.plot._axes import CYCLE, GREY, draw_banded, open_axes, with_legends
 
 _BAND = "90 % intervals"
 
 
 def ranking(
-    y: object,
-    scores: object,
+    y: LabelsLike,
+    scores: VectorLike,
     *,
     k: float | None = None,
     n_boot: int = 200,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: RandomState = 0,
     ax: Any = None,
 ) -> Any:
     """Draw recall and lift over the share of the unlabelled rows that is flagged, with intervals of 90 %.
 
     Parameters
     ----------
-    y, scores : array-like of shape (n,)
-        As in `fastpu.metrics.ranking_curve`.
+    y : array-like of shape (n,)
+        Labels: +1 positive, 0 unlabelled, at least one of each.
+    scores : array-like of shape (n,)
+        Scores of the rows by a model that was not fitted to them, such as out-of-bag scores.
     k : int or float, optional
-        A number of flagged rows (an integer) or a share of them (a float) to mark, with its recall and lift.
+        A number of flagged rows (an integer), or a share of the unlabelled rows (a float). Its recall and lift are
+        marked.
     n_boot : int, default 200
-        Samples for the bands, which are intervals of 90 % at each point by itself; none with 0.
+        Number of bootstrap samples for the bands, which are 90 % intervals for each single point. 0 draws no bands.
     random_state : int >= 0, numpy.random.Generator or None, default 0
         Draws the samples.
     ax : pair of matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Where to draw. By default a new figure.
 
     Returns
     -------
@@ -46,9 +50,8 @@ def ranking(
 
     Notes
     -----
-    The dashed lines are those of random scores. The share is drawn on a logarithmic axis: what matters is at its left.
-    The axes begin where two labelled rows are found, or at the mark: so few labelled rows as there are further left say
-    nothing of the lift.
+    The dashed lines are those of random scores. The axis of the share is logarithmic, because the first few rows matter
+    most. It begins where two labelled rows are found, or at the mark: with fewer labelled rows the lift is unknown.
 
     Examples
     --------
@@ -99,17 +102,17 @@ def _mark(ax: Any, share: float, unit: float, at: float | RankingEstimate, name:
 
 
 def audit(found: Audit, *, before: RankingCurve | None = None, ax: Any = None) -> Any:
-    """Draw precision and recall of numbers of first rows by checked rows, with their bands and these rows.
+    """Draw precision and recall of the first rows of a ranking, as the checked rows show them, with intervals.
 
     Parameters
     ----------
     found : Audit
         From `fastpu.audit.estimate`.
     before : RankingCurve, optional
-        What the labelled rows alone say of the same ranking, from `fastpu.metrics.ranking_curve`, with a prior for the
-        precision: to be seen beside what the checks say.
+        The curve of the same ranking by labelled rows alone, from `fastpu.metrics.ranking_curve`, to compare with. It
+        has a precision only if it was made with a prior.
     ax : pair of matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Where to draw. By default a new figure.
 
     Returns
     -------
@@ -117,8 +120,8 @@ def audit(found: Audit, *, before: RankingCurve | None = None, ax: Any = None) -
 
     Notes
     -----
-    The checked rows stand at their places in the ranking, the positive ones at the top of the first Axes and the
-    negative ones at its bottom; so it can be seen where how many were drawn.
+    Marks show the places of the checked rows in the ranking: positive ones at the top of the first Axes, negative ones
+    at its bottom.
 
     Examples
     --------

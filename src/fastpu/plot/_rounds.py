@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._params import check_int
 from fastpu.common._text import describe
+from fastpu.common._types import LabelsLike, MatrixLike
 from fastpu.data._validate import check_labels
-from fastpu.mapping.mapping_machine import MappingModel
+from fastpu.mapping.mapping_machine import MappingMachine
 from fastpu.metrics import auc
 from fastpu.plot._axes import CYCLE, check_pair, draw_lines, mark_scale, open_axes, with_legends
 from fastpu.svm.linear_machine import LinearMachine
@@ -20,7 +21,9 @@ from fastpu.tree.tree_ensemble import TreeEnsemble
 _INCHES = 0.22  # of the bar of a feature
 
 
-def boosting_curves(model: StumpEnsemble, X: object = None, y: object = None, *, ax: Any = None) -> Any:
+def boosting_curves(
+    model: StumpEnsemble, X: MatrixLike | None = None, y: LabelsLike | None = None, *, ax: Any = None
+) -> Any:
     """Draw the objective of boosting after each round and, below it, the AUC of held-out rows.
 
     Parameters
@@ -28,11 +31,11 @@ def boosting_curves(model: StumpEnsemble, X: object = None, y: object = None, *,
     model : StumpEnsemble
         From `fastpu.fit_pnu_auc_boost`, `fit_rankboost_auc` or `fit_pnu_adaboost`, with at least one round.
     X, y : array-like of shapes (n, d) and (n,), optional
-        Further rows, whose AUC after each round that was kept is drawn beside that of the fit's `eval_set`: positives
-        against negatives, or against unlabelled rows where there are no negatives.
+        Further rows with their labels. Their AUC after each round is drawn beside that of the fit's `eval_set`. It
+        compares positives with negatives, or with unlabelled rows if there are no negatives.
     ax : matplotlib Axes or pair of them, optional
-        Where to draw; by default a new figure. A pair where there are AUCs: an `eval_set` or folds at the fit, or `X`
-        and `y`.
+        Where to draw. By default a new figure. Pass a pair if there are AUCs: from an `eval_set` or folds of the fit,
+        or from `X` and `y`.
 
     Returns
     -------
@@ -40,8 +43,8 @@ def boosting_curves(model: StumpEnsemble, X: object = None, y: object = None, *,
 
     Notes
     -----
-    Where early stopping has dropped the last rounds, these are drawn as well, and a dotted line shows the last round
-    that was kept. The best round of each AUC is marked. The objective is log J for the AUC methods.
+    Rounds that early stopping has dropped are drawn too, and a dotted line shows the last round that was kept. The best
+    round of each AUC is marked. The objective of the AUC methods is log J.
 
     Examples
     --------
@@ -86,18 +89,22 @@ def boosting_curves(model: StumpEnsemble, X: object = None, y: object = None, *,
     return with_legends(axes, figure, is_ours=ax is None)
 
 
-def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any:
+def label_changes(model: LinearMachine | MappingMachine, *, ax: Any = None) -> Any:
     """Draw how many rows changed sides in each iteration, and the sizes of the sets.
 
     Parameters
     ----------
-    model : LinearMachine, MappingMachine or MappingScorer
-        From `fastpu.fit_isvm`, `fit_ipsi` (above the pseudo-labels that each classifier changed, below the unlabelled
-        rows called negative), `fit_bpsi` (the rows whose loss was made flat, or was so no longer), or `fit_svmc`,
-        `fit_smc` (above the rows rejected for the first time, and the forgotten negatives that went back; below the
-        rows in N and those never rejected).
+    model : LinearMachine or MappingMachine
+        From one of these functions:
+
+        - `fastpu.fit_isvm` or `fit_ipsi`: the upper Axes show how many pseudo-labels each classifier changed, and the
+          lower ones how many unlabelled rows it calls negative.
+        - `fit_bpsi`: how many rows entered or left the flat part of the loss.
+        - `fit_svmc` or `fit_smc`: the upper Axes show how many rows were rejected for the first time, and how many
+          negatives that had been dropped came back; the lower ones how many rows are in N, and how many were never
+          rejected.
     ax : matplotlib Axes or pair of them, optional
-        Where to draw; by default a new figure. A pair, but for `fit_bpsi` one.
+        Where to draw: a pair, or one for `fit_bpsi`. By default a new figure.
 
     Returns
     -------
@@ -105,7 +112,7 @@ def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any
 
     Notes
     -----
-    Iteration 0 is the first classifier, or the mapping. Where later iterations were undone, a dotted line shows the one
+    Iteration 0 is the first classifier, or the mapping. If later iterations were undone, a dotted line shows the one
     that was kept.
 
     Examples
@@ -124,7 +131,7 @@ def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any
         panels = [("rows changed", {"changed sides": history["n_changed"]})]
         if "n_negative" in history:
             panels.append(("unlabelled rows", {"called negative": history["n_negative"]}))
-    elif isinstance(model, MappingModel):
+    elif isinstance(model, MappingMachine):
         changes = {"rejected for the first time": history["n_new"], "back into N": history["n_back"]}
         panels = [
             ("rows changed", changes),
@@ -132,8 +139,7 @@ def label_changes(model: LinearMachine | MappingModel, *, ax: Any = None) -> Any
         ]
     else:
         raise TypeError(
-            f"model must be a LinearMachine, MappingMachine or MappingScorer, whose history holds label changes, got "
-            f"{describe(model)}"
+            f"model must be a LinearMachine or MappingMachine, whose history holds label changes, got {describe(model)}"
         )
     axes, figure = open_axes(ax, len(panels), (7, 1.5 + 2 * len(panels)))
     n_run = len(next(iter(panels[0][1].values())))
@@ -158,9 +164,9 @@ def importances(model: StumpEnsemble | TreeEnsemble, *, n_lines: int = 20, ax: A
     model : StumpEnsemble or TreeEnsemble
         From a boosting function or `fastpu.fit_forest`.
     n_lines : int, default 20
-        Most features; those that no stump or split uses are left out.
+        Most features to draw. Features that no stump or split uses are left out.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Where to draw. By default a new figure.
 
     Returns
     -------
@@ -168,8 +174,8 @@ def importances(model: StumpEnsemble | TreeEnsemble, *, n_lines: int = 20, ax: A
 
     Notes
     -----
-    A bar is a feature's share in what all splits have gained on the training rows. Features that stand for each other
-    share what one of them alone would have.
+    The length of a bar is the feature's share of the gain of all splits on the training rows. Features that carry the
+    same information share the gain that one of them alone would have.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import check_int, check_scores_rows
 from fastpu.common._text import columns_named, describe, where_column
+from fastpu.common._types import LabelsLike, MatrixLike
 from fastpu.data._categories import categorical_columns
 from fastpu.data._tables import frame_kind, known_table
 from fastpu.data._validate import check_labels, check_matrix
@@ -21,25 +22,26 @@ _MANY = 500  # points above which a group is drawn smaller, and as pixels in vec
 
 
 def decision_regions(
-    model: Any, X: object, y: object, *, resolution: int = 200, max_rows: int = 2000, ax: Any = None
+    model: Any, X: MatrixLike, y: LabelsLike, *, resolution: int = 200, max_rows: int = 2000, ax: Any = None
 ) -> Any:
-    """Draw where a model of two features says +1 (blue) and -1 (orange), and rows above that.
+    """Draw where in the plane a model of two features predicts +1 (blue) and -1 (orange), and rows on top.
 
     Parameters
     ----------
     model : Model
-        Fitted to two features; or any object with `decision_function` (and `threshold`, if that is not 0).
+        A model that was fitted to two features, or any object with `decision_function` (and `threshold`, if that is not
+        0).
     X : array-like, sparse matrix or DataFrame of shape (n, 2)
-        Rows to draw, which also set the limits of the axes.
+        Rows to draw. They also set the limits of the axes.
     y : array-like of shape (n,)
-        +1 positive (blue circles), 0 unlabelled (grey dots), -1 negative (orange triangles); true labels may be given
-        as {1, -1}.
+        +1 positive (blue circles), 0 unlabelled (grey dots), -1 negative (orange triangles). True labels {1, -1} are
+        taken too.
     resolution : int, default 200
-        Points on either axis at which the model is asked for scores.
+        Points along each axis at which the model is evaluated.
     max_rows : int, default 2000
-        Most rows of each label that are drawn, a random sample of them; the legend says so where there are more.
+        Most rows of each label that are drawn. If there are more, a random sample is drawn, and the legend says so.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
+        Where to draw. By default a new figure.
 
     Returns
     -------
@@ -47,8 +49,8 @@ def decision_regions(
 
     Notes
     -----
-    The darker of the four tints of a side is further from the threshold; each covers a quarter of the side. The line is
-    where the score equals the threshold. Rows with NaN or infinite entries are not drawn, and the legend counts them.
+    Each side has four tints, and each tint covers a quarter of the side; darker is further from the threshold. On the
+    line the score equals the threshold. Rows with NaN or infinite entries are not drawn, and the legend counts them.
 
     Examples
     --------
@@ -103,17 +105,23 @@ def decision_regions(
     return with_legends(axes, figure, is_ours=ax is None, entry=1.6)
 
 
-def score_histogram(model: Any, X: object, y: object, *, bins: int = 50, ax: Any = None) -> Any:
-    """Draw the scores of positive, unlabelled and negative rows, each as shares of its group, and the threshold.
+def score_histogram(model: Any, X: MatrixLike, y: LabelsLike, *, bins: int = 50, ax: Any = None) -> Any:
+    """Draw histograms of the scores of positive, unlabelled and negative rows, and the threshold.
+
+    The height of a bin is its share of the rows of its group.
 
     Parameters
     ----------
-    model, y, ax
-        As in `decision_regions`, for any number of features.
+    model : Model
+        A fitted model, or any object with `decision_function` (and `threshold`, if that is not 0).
     X : array-like, sparse matrix, DataFrame or BinnedFeatures of shape (n, d)
-        What the model scores; best rows that it was not fitted to.
+        Rows to score, best rows that the model was not fitted to.
+    y : array-like of shape (n,)
+        +1 positive, 0 unlabelled, -1 negative. True labels {1, -1} are taken too.
     bins : int, default 50
-        Number of bins, which all groups share.
+        Number of bins, which are the same for all groups.
+    ax : matplotlib Axes, optional
+        Where to draw. By default a new figure.
 
     Returns
     -------
@@ -121,8 +129,8 @@ def score_histogram(model: Any, X: object, y: object, *, bins: int = 50, ax: Any
 
     Notes
     -----
-    Where the model is good, the scores of the unlabelled rows have a part that looks like those of the positives and a
-    part that does not. The legend gives the share of each group above the threshold, with ``predict``'s rule.
+    If the model is good, some unlabelled rows have scores like those of the positives, and the others have lower ones.
+    The legend gives the share of each group that ``predict`` calls positive.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int
 from fastpu.common._text import describe
+from fastpu.common._types import VectorLike
 from fastpu.data._validate import check_vector
 from fastpu.model._prior import PriorEstimate
 
@@ -25,23 +26,25 @@ class Sensitivity(NamedTuple):
 
 
 @answers_unknown_keywords
-def sensitivity(function: Callable[[float], float], priors: object, *, n_points: int = 11) -> Sensitivity:
-    """Return the values of a quantity for several priors, to see how much depends on an estimate of the prior.
+def sensitivity(
+    function: Callable[[float], float], priors: VectorLike | PriorEstimate, *, n_points: int = 11
+) -> Sensitivity:
+    """Return the values of a quantity for several priors, to see how much it depends on the prior.
 
     Parameters
     ----------
     function : callable
-        ``function(prior) -> float``: an estimate of an AUC, say, or the error of a model that is fitted with the prior.
+        ``function(prior) -> float``, such as an AUC, or the error of a model that is fitted with this prior.
     priors : array-like of shape (m,), or PriorEstimate
-        Priors in (0, 1). Of an estimate `n_points` priors from one end of its `interval` to the other or, if it has
-        none, as without a bootstrap, of what is `allowed`; of both together if what is allowed is far from `value`.
+        The priors to try, each in (0, 1). For an estimate, `n_points` priors at even distances are tried: over its
+        `interval` if it has one, else over what is `allowed`, and over both if `allowed` reaches far from `value`.
     n_points : int, default 11
-        From 2 to 10^6.
+        How many priors are tried for an estimate, from 2 to 10^6.
 
     Returns
     -------
     Sensitivity
-        Named tuple ``(priors, values)``.
+        Named tuple ``(priors, values)`` of two arrays.
 
     Raises
     ------

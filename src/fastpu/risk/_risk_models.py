@@ -9,7 +9,8 @@ import numpy as np
 from fastpu.common._warn import one_verdict, warn
 from fastpu.data._matrix import Matrix
 from fastpu.exceptions import DegenerateModelWarning
-from fastpu.model._model import Model, refuse_nan_scores
+from fastpu.model._model import Model
+from fastpu.model._scoring import refuse_nan_scores
 from fastpu.risk._risk_rows import RiskRows
 from fastpu.risk.risk_machine import RiskMachine
 

@@ -16,11 +16,12 @@ from fastpu.common._text import describe, short
 from fastpu.data._validate import check_binary, check_labels, check_vector, label_counts
 from fastpu.metrics import auc
 from fastpu.metrics._decisions import call_rows, require_pu
-from fastpu.metrics._ranking import average_precision, lift_at_k
+from fastpu.metrics._precision import average_precision
+from fastpu.metrics._recall import lift_at_k
 from fastpu.model._model import Model
 from fastpu.model._prior import check_scenario, needs_prior, prior_among_unlabeled, take_prior_in
-from fastpu.selection._grid import Arguments, Grid
-from fastpu.selection._parts import Part
+from fastpu.selection._grid import FitSignature, Grid
+from fastpu.selection._splits import Split
 
 _SIGNS = {"puf": 1, "err_star": -1, "error": -1, "auc": 1, "lift": 1, "average_precision": 1}
 _WANT_PRIOR = ("err_star", "average_precision")
@@ -73,7 +74,7 @@ class Criterion:
         n_pos, n_unl, n_neg = label_counts(labels)
         return prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.prior_in)
 
-    def check_held(self, labels: NDArray[np.int8], where: str) -> None:
+    def check_held_out(self, labels: NDArray[np.int8], where: str) -> None:
         """Raise ValueError if `k` flags more unlabelled rows than are held out."""
         n_unl = label_counts(labels)[1]
         if self.k is not None and 0 < n_unl < self.k:  # a share of them is at most 1
@@ -94,22 +95,24 @@ class Criterion:
             return np.where(positive, np.int8(1), np.int8(-1))
         labels = check_labels(y, n_rows, name=where)
         self.check_rows(labels, where)
-        self.check_held(labels, where)
+        self.check_held_out(labels, where)
         return labels
 
-    def __call__(self, model: Any, part: Part, n_threads: int | None) -> float:
-        """Return the value for a model on the held-out rows of a part."""
-        y, weight = part.y_held, part.weight_held
+    def __call__(self, model: Any, split: Split, n_threads: int | None) -> float:
+        """Return the value for a model on the held-out rows of a split."""
+        y, weight = split.y_held_out, split.weight_held_out
         if self.function is not None:
-            value = self.function(model, part.X_held, y)
+            value = self.function(model, split.X_held_out, y)
             if isinstance(value, bool) or not isinstance(value, numbers.Real):
                 raise TypeError(f"scoring must return a number, got {describe(value)}")
             return float(value)
         check_scores_rows(model)
         if isinstance(model, Model):
-            scores = model.decision_function(part.X_held, n_threads=n_threads)
+            scores = model.decision_function(split.X_held_out, n_threads=n_threads)
         else:
-            scores = check_vector("scores of the model", model.decision_function(part.X_held), n=y.size, allow_inf=True)
+            scores = check_vector(
+                "scores of the model", model.decision_function(split.X_held_out), n=y.size, allow_inf=True
+            )
         threshold = float(getattr(model, "threshold", 0.0))
         if self.name == "error":
             return float(np.average((scores > threshold) != (y == 1), weights=weight))
@@ -154,14 +157,14 @@ class _WithPrior:
         return self.fit(X, y, **{**(self.prior if self.applies(arguments) else {}), **arguments})
 
     def applies(self, arguments: Mapping[str, Any]) -> bool:
-        given = {**bound_arguments(self.fit), **arguments}
-        return "prior" not in given and needs_prior(self.fit, given)
+        fixed = {**bound_arguments(self.fit), **arguments}
+        return "prior" not in fixed and needs_prior(self.fit, fixed)
 
 
 def with_prior(
     fit: Callable[..., Any],
-    arguments: Arguments,
-    given: Mapping[str, Any],
+    arguments: FitSignature,
+    fixed: Mapping[str, Any],
     grid: Grid,
     labels: NDArray[np.int8],
     criterion: Criterion,
@@ -173,9 +176,9 @@ def with_prior(
             prior["scenario"] = criterion.prior_in
         elif (labels == 0).any():
             prior["prior"] = criterion.prior_by(labels)
-        given_prior = _WithPrior(fit, prior)
-        if any(given_prior.applies({**given, **point}) for point, _ in grid.points()):
-            return given_prior
+        fit_with_prior = _WithPrior(fit, prior)
+        if any(fit_with_prior.applies({**fixed, **point}) for point, _ in grid.points()):
+            return fit_with_prior
     if not criterion.takes_prior:
         raise ValueError(
             f"prior must be None where neither scoring nor fit needs it, got {criterion.prior:g} for scoring="

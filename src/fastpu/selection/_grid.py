@@ -19,7 +19,7 @@ _UP, _DOWN = 1.1, 0.9
 
 
 @dataclass(frozen=True)
-class Arguments:
+class FitSignature:
     """The arguments of a fit function other than X and y: their names and annotations."""
 
     function: str
@@ -27,7 +27,7 @@ class Arguments:
     takes_any: bool
 
     @classmethod
-    def of(cls, fit: Callable[..., Any]) -> Arguments:
+    def of(cls, fit: Callable[..., Any]) -> FitSignature:
         name = getattr(fit, "__name__", type(fit).__name__)
         try:
             parameters = list(inspect.signature(fit).parameters.values())
@@ -71,7 +71,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Move:
+class MovedPoint:
     """A point reached by moves of ten per cent: for each number that moves, `steps` has how often it went up and down.
 
     Its value is that of `point` times 1.1^up 0.9^down, with the same bits whatever the order of the moves. Whole
@@ -82,7 +82,7 @@ class Move:
     steps: Mapping[str, tuple[int, int] | None]
 
     @classmethod
-    def at(cls, point: Mapping[str, Any], values: Mapping[str, Sequence[Any]], arguments: Arguments) -> Move:
+    def at(cls, point: Mapping[str, Any], values: Mapping[str, Sequence[Any]], arguments: FitSignature) -> MovedPoint:
         """Return a point of a dict of the grid, whose numeric parameters of at least two values are to move."""
         steps: dict[str, tuple[int, int] | None] = {}
         for name, tried in values.items():
@@ -104,7 +104,7 @@ class Move:
         moved = {name: self.point[name] * _UP ** by[0] * _DOWN ** by[1] for name, by in self.steps.items() if by}
         return {**self.point, **moved}
 
-    def neighbors(self) -> Iterator[Move]:
+    def neighbors(self) -> Iterator[MovedPoint]:
         """Yield the points one move away, parameter by parameter, the larger value first; 0 cannot move."""
         for name, steps in self.steps.items():
             value = self.point[name]
@@ -113,14 +113,14 @@ class Move:
             if steps is None:
                 by = max(1, round(abs(value) / 10))
                 for moved in (value + by, value - by):
-                    yield Move({**self.point, name: moved}, self.steps)
+                    yield MovedPoint({**self.point, name: moved}, self.steps)
             else:
                 up, down = steps
                 for further in ((up + 1, down), (up, down + 1)):
-                    yield Move(self.point, {**self.steps, name: further})
+                    yield MovedPoint(self.point, {**self.steps, name: further})
 
 
-def check_grid(grid: object, arguments: Arguments) -> Grid:
+def check_grid(grid: object, arguments: FitSignature) -> Grid:
     dicts = [grid] if isinstance(grid, Mapping) else grid
     if not isinstance(dicts, list | tuple) or not all(isinstance(part, Mapping) for part in dicts):
         raise TypeError(f"grid must be a dict of lists of values, or a list of such dicts, got {describe(grid)}")
@@ -129,7 +129,7 @@ def check_grid(grid: object, arguments: Arguments) -> Grid:
     return Grid([{name: _values(name, part[name], arguments) for name in part} for part in dicts])
 
 
-def _values(name: Any, values: Any, arguments: Arguments) -> tuple[Any, ...]:
+def _values(name: Any, values: Any, arguments: FitSignature) -> tuple[Any, ...]:
     arguments.check(name, "grid")
     if isinstance(values, np.ndarray) and values.ndim == 1:
         values = values.tolist()

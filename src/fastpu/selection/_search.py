@@ -16,9 +16,9 @@ from fastpu.common._params import value_key
 from fastpu.common._text import short
 from fastpu.common._warn import recorded, warn
 from fastpu.exceptions import ConvergenceWarning, FailedFitWarning
-from fastpu.selection._grid import Arguments, Grid, Move
-from fastpu.selection._parts import FoldParts, Part
-from fastpu.selection._trials import FLAWS, Outcome, Work, flaws_of, judged, make_lines, run_all
+from fastpu.selection._grid import FitSignature, Grid, MovedPoint
+from fastpu.selection._splits import FoldSplits, Split
+from fastpu.selection._trials import FLAWS, Outcome, TrialSetup, flaws_of, judged, make_lines, run_all
 from fastpu.svm._grid import FoldData, SvmGrid
 
 _TIE = 1e-12  # scores that differ by less count as equal, since means over folds are rounded
@@ -27,10 +27,10 @@ _MOST_ROUNDS = 1000  # most moves by ten per cent
 
 @dataclass
 class Search:
-    """The points tried so far, in order, with their scores on each part."""
+    """The points tried so far, in order, with their scores on each split."""
 
-    work: Work
-    source: FoldParts | list[Part]
+    setup: TrialSetup
+    source: FoldSplits | list[Split]
     grid: Grid
     shares: Sequence[str]
     together: bool
@@ -45,14 +45,14 @@ class Search:
         """Try all points of the grid and return the best one's position."""
         self._try([point for point, _ in self.grid.points()], "grid")
         best = self._first_best(range(len(self.points)))
-        if self.scores[best] == self.work.criterion.worst:
+        if self.scores[best] == self.setup.criterion.worst:
             raise ValueError(self._why_none())
         self._warn_of_failures()
         return best
 
-    def refine(self, best: int, arguments: Arguments) -> int:
+    def refine(self, best: int, arguments: FitSignature) -> int:
         """Move from the best point of the grid by ten per cent as long as that helps; return the last point."""
-        here = Move.at(*list(self.grid.points())[best], arguments)
+        here = MovedPoint.at(*list(self.grid.points())[best], arguments)
         known = {here.key: best}
         for _ in range(_MOST_ROUNDS):
             moves = list(here.neighbors())
@@ -63,7 +63,7 @@ class Search:
             self._try([move.params() for move in fresh], "greedy")
             around = {known[move.key]: move for move in moves}
             nearby = self._first_best(around)
-            if not self.work.criterion.sign * (self.scores[nearby] - self.scores[best]) > _TIE:
+            if not self.setup.criterion.sign * (self.scores[nearby] - self.scores[best]) > _TIE:
                 return best
             best, here = nearby, around[nearby]
         warn(
@@ -75,21 +75,21 @@ class Search:
 
     def _first_best(self, positions: Iterable[int]) -> int:
         """Return the first of the positions with the best score."""
-        scores = {i: self.work.criterion.sign * self.scores[i] for i in positions}
+        scores = {i: self.setup.criterion.sign * self.scores[i] for i in positions}
         best = max(scores.values())
         return next(i for i, score in scores.items() if score >= best - _TIE)
 
     def tied_with(self, best: int) -> NDArray[np.int64]:
         """Return the positions of all points whose score is that of the best, itself included."""
-        sign = self.work.criterion.sign
+        sign = self.setup.criterion.sign
         tied: NDArray[np.int64] = np.flatnonzero(sign * np.array(self.scores) >= sign * self.scores[best] - _TIE)
         tied.flags.writeable = False
         return tied
 
     def _try(self, points: list[dict[str, Any]], stage: str) -> None:
         outcomes = None
-        if isinstance(self.source, FoldParts):
-            outcomes = _as_one(self.work, self.source, self.grid.names, points, self.n_threads)
+        if isinstance(self.source, FoldSplits):
+            outcomes = _fit_kernel_grid(self.setup, self.source, self.grid.names, points, self.n_threads)
         if outcomes is None:
             outcomes = self._by_lines(points)
         self.points += points
@@ -103,8 +103,8 @@ class Search:
     def _by_lines(self, points: list[dict[str, Any]]) -> list[list[Outcome]]:
         lines = make_lines(points, self.shares, together=self.together)
         tasks = (
-            (self.work, part, [points[i] for i in positions], shared)
-            for part in self.source
+            (self.setup, split, [points[i] for i in positions], shared)
+            for split in self.source
             for positions, shared in lines
         )
         results = iter(run_all(tasks, self.jobs))
@@ -176,31 +176,35 @@ def _column(values: list[Any]) -> NDArray[Any]:
 # ---- Grids of kernel machines: fits to all folds share work, and score the rows held out on the way ----
 
 
-def _as_one(
-    work: Work, source: FoldParts, names: Iterable[str], points: Sequence[Mapping[str, Any]], n_threads: int | None
+def _fit_kernel_grid(
+    setup: TrialSetup,
+    source: FoldSplits,
+    names: Iterable[str],
+    points: Sequence[Mapping[str, Any]],
+    n_threads: int | None,
 ) -> list[list[Outcome]] | None:
     """Return the outcomes of points that differ in the parameters `names`, or None where fits do not share work."""
-    if not SvmGrid.takes(work.fit, set(names), work.arguments):
+    if not SvmGrid.takes(setup.fit, set(names), setup.arguments):
         return None
     threads = {} if n_threads is None else {"n_threads": n_threads}
     start = time.perf_counter()
     folds = []
-    for train, held in source.folds:
+    for train, held_out in source.folds:
         by_row = {name: values[train] for name, values in source.by_row.items()}
-        folds.append(FoldData(train.astype(np.int64), held.astype(np.int64), source.labels[train], by_row))
+        folds.append(FoldData(train.astype(np.int64), held_out.astype(np.int64), source.labels[train], by_row))
     try:
-        fits = SvmGrid(work.fit, source.rows.X, {**work.arguments, **threads}).solve(points, folds)
+        fits = SvmGrid(setup.fit, source.rows.X, {**setup.arguments, **threads}).solve(points, folds)
     except (ArithmeticError, ValueError):
         return None  # fitted one by one, only the points that caused the error fail
     seconds = (time.perf_counter() - start) / (len(points) * len(fits))
     outcomes: list[list[Outcome]] = [[] for _ in points]
-    for part, of_fold in zip(source, fits, strict=True):
+    for split, of_fold in zip(source, fits, strict=True):
         for i, fit in enumerate(of_fold):
             with recorded() as caught:
                 fit.warn()
-            threshold = fit.training.border(fit.solved)["threshold"]
-            known = SimpleNamespace(decision_function=lambda _, held=fit.held: held, threshold=threshold)
+            threshold = fit.threshold
+            known = SimpleNamespace(decision_function=lambda _, scores=fit.held: scores, threshold=threshold)
             # A criterion of the user's wants a model, the others its scores alone.
-            model = known if work.criterion.function is None else fit.model()
-            outcomes[i].append(judged(work, part, model, flaws_of(caught), seconds, caught))
+            model = known if setup.criterion.function is None else fit.model()
+            outcomes[i].append(judged(setup, split, model, flaws_of(caught), seconds, caught))
     return outcomes

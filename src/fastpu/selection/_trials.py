@@ -17,7 +17,7 @@ from fastpu.common._warn import recorded
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._model import Model
 from fastpu.selection._criteria import Criterion
-from fastpu.selection._parts import Part
+from fastpu.selection._splits import Split
 
 Candidate: TypeAlias = Mapping[str, Any]
 
@@ -29,7 +29,7 @@ _COLLAPSED = ("no_negative", "collapse")
 
 
 @dataclass(frozen=True)
-class Work:
+class TrialSetup:
     """What all trials share: the fit and its other arguments, the criterion, the flaws to accept."""
 
     fit: Callable[..., Any]
@@ -52,10 +52,10 @@ class Outcome:
 def make_lines(
     candidates: Sequence[Candidate], shares: Sequence[str], *, together: bool = False
 ) -> list[tuple[list[int], tuple[str, ...]]]:
-    """Group candidates, by their positions, into as few lines as the shared parameters allow: what one call fits.
+    """Group candidates, by their positions, into as few lines as possible: one call fits the candidates of a line.
 
-    Those of a line differ in one of these parameters, or, `together`, in any of them: its names are given too. A line
-    of one shares nothing.
+    The candidates of a line differ in one of the shared parameters alone, or, with `together`, in any of them. The
+    names of these parameters are returned with each line; a line of one candidate shares nothing.
     """
     best: dict[Any, list[int]] = {i: [i] for i in range(len(candidates))}
     shared: tuple[str, ...] = ()
@@ -64,8 +64,8 @@ def make_lines(
         for i, candidate in enumerate(candidates):
             rest = tuple((key, _token(value)) for key, value in sorted(candidate.items()) if key not in names)
             # A sequence of values has no place for None, which asks a single fit for its default.
-            given = tuple(name for name in names if candidate.get(name) is not None)
-            groups.setdefault((given, rest) if given else i, []).append(i)
+            set_names = tuple(name for name in names if candidate.get(name) is not None)
+            groups.setdefault((set_names, rest) if set_names else i, []).append(i)
         if len(groups) < len(best):
             best, shared = groups, names
     return [(positions, shared if len(positions) > 1 else ()) for positions in best.values()]
@@ -80,22 +80,22 @@ def _token(value: Any) -> Any:
     return value_key(value)
 
 
-def _run_line(work: Work, part: Part, line: Sequence[Candidate], shared: tuple[str, ...]) -> list[Outcome]:
+def _run_line(setup: TrialSetup, split: Split, line: Sequence[Candidate], shared: tuple[str, ...]) -> list[Outcome]:
     if shared:
         try:
-            return _run_shared(work, part, line, shared)
+            return _run_shared(setup, split, line, shared)
         except (ArithmeticError, ValueError):
             pass  # one of the values caused the error: fitted one by one, only that one fails
-    return [_run_single(work, part, candidate) for candidate in line]
+    return [_run_single(setup, split, candidate) for candidate in line]
 
 
-def _run_shared(work: Work, part: Part, line: Sequence[Candidate], shared: tuple[str, ...]) -> list[Outcome]:
+def _run_shared(setup: TrialSetup, split: Split, line: Sequence[Candidate], shared: tuple[str, ...]) -> list[Outcome]:
     first, n = line[0], len(line)
     names = [name for name in shared if name in first]
     values = {name: [candidate[name] for candidate in line] for name in names}
     start = time.perf_counter()
     with recorded() as caught:
-        models = work.fit(part.X, part.y, **work.arguments, **part.by_row, **{**first, **values})
+        models = setup.fit(split.X, split.y, **setup.arguments, **split.by_row, **{**first, **values})
     if not isinstance(models, list | tuple) or len(models) != n:
         listed = " and ".join(map(repr, names))
         raise TypeError(
@@ -104,15 +104,15 @@ def _run_shared(work: Work, part: Part, line: Sequence[Candidate], shared: tuple
         )
     seconds = (time.perf_counter() - start) / n
     outcomes = []
-    n_threads = work.arguments.get("n_threads")
+    n_threads = setup.arguments.get("n_threads")
     for i, model in enumerate(models):
         # A warning does not say which of the models it is about, but the status of the models does.
-        flaws = {flaw: text for flaw, text in flaws_of(caught).items() if _may_have(flaw, model, part, n_threads)}
-        outcomes.append(judged(work, part, model, flaws, seconds, caught if i == 0 else ()))
+        flaws = {flaw: text for flaw, text in flaws_of(caught).items() if _may_have(flaw, model, split, n_threads)}
+        outcomes.append(judged(setup, split, model, flaws, seconds, caught if i == 0 else ()))
     return outcomes
 
 
-def _may_have(flaw: str, model: Any, part: Part, n_threads: int | None) -> bool:
+def _may_have(flaw: str, model: Any, split: Split, n_threads: int | None) -> bool:
     """Return whether a warning of this flaw, given by a fit of several models, may be about this one."""
     if flaw == "not_converged":
         return not getattr(model, "converged", False)
@@ -120,24 +120,24 @@ def _may_have(flaw: str, model: Any, part: Part, n_threads: int | None) -> bool:
         return True
     check_scores_rows(model)
     threads = {"n_threads": n_threads} if isinstance(model, Model) else {}
-    positive = np.asarray(model.decision_function(part.X, **threads)) > getattr(model, "threshold", 0.0)
+    positive = np.asarray(model.decision_function(split.X, **threads)) > getattr(model, "threshold", 0.0)
     return bool(positive.all() or not positive.any())
 
 
-def _run_single(work: Work, part: Part, candidate: Candidate) -> Outcome:
+def _run_single(setup: TrialSetup, split: Split, candidate: Candidate) -> Outcome:
     start = time.perf_counter()
     with recorded() as caught:
         try:
-            model = work.fit(part.X, part.y, **work.arguments, **part.by_row, **candidate)
+            model = setup.fit(split.X, split.y, **setup.arguments, **split.by_row, **candidate)
         except (ArithmeticError, ValueError) as error:
             text = f"{type(error).__name__}: {error}"
-            return Outcome(work.criterion.worst, "failed", text, time.perf_counter() - start)
-    return judged(work, part, model, flaws_of(caught), time.perf_counter() - start, caught)
+            return Outcome(setup.criterion.worst, "failed", text, time.perf_counter() - start)
+    return judged(setup, split, model, flaws_of(caught), time.perf_counter() - start, caught)
 
 
 def judged(
-    work: Work,
-    part: Part,
+    setup: TrialSetup,
+    split: Split,
     model: Any,
     flaws: Mapping[str, str],
     seconds: float,
@@ -148,14 +148,14 @@ def judged(
     others = tuple((warning.category, str(warning.message)) for warning in foreign)
     status = max(flaws, key=FLAWS.index, default="ok")
     message = flaws.get(status, "")
-    if not set(flaws) <= set(work.admitted):
-        return Outcome(work.criterion.worst, status, message, seconds, others)
+    if not set(flaws) <= set(setup.admitted):
+        return Outcome(setup.criterion.worst, status, message, seconds, others)
     try:
-        score = work.criterion(model, part, work.arguments.get("n_threads"))
+        score = setup.criterion(model, split, setup.arguments.get("n_threads"))
     except (ArithmeticError, ValueError) as error:
-        return Outcome(work.criterion.worst, "failed", f"{type(error).__name__}: {error}", seconds, others)
+        return Outcome(setup.criterion.worst, "failed", f"{type(error).__name__}: {error}", seconds, others)
     if math.isnan(score):
-        return Outcome(work.criterion.worst, "failed", "the score is NaN", seconds, others)
+        return Outcome(setup.criterion.worst, "failed", "the score is NaN", seconds, others)
     return Outcome(score, status, message, seconds, others)
 
 

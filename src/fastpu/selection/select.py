@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._frame import frame_of
 from fastpu.common._frozen import FrozenMapping
 from fastpu.common._params import check_choice, check_int, check_random_state
 from fastpu.common._sharing import bound_arguments, shared_parameters, shares_together
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, VectorLike
 from fastpu.data._clusters import cluster_numbers
 from fastpu.data._folds import Fold, fold_sizes, stratified_folds
 from fastpu.data._row_labels import warn_of_other_order
@@ -23,10 +25,10 @@ from fastpu.data._table_rows import TableRows
 from fastpu.data._validate import check_labels, check_sample_weight, check_vector
 from fastpu.model._prior import PriorEstimate
 from fastpu.selection._criteria import Criterion, check_scoring, with_prior
-from fastpu.selection._grid import Arguments, Grid, check_grid
-from fastpu.selection._parts import FoldParts, Part, check_folds
+from fastpu.selection._grid import FitSignature, Grid, check_grid
 from fastpu.selection._search import Search
-from fastpu.selection._trials import Work
+from fastpu.selection._splits import FoldSplits, Split, check_folds
+from fastpu.selection._trials import TrialSetup
 
 _MAY_PASS = ("not_converged", "degenerate")
 _MOST_SHOWN = 6  # tied points that a printed result names
@@ -34,28 +36,28 @@ _MOST_SHOWN = 6  # tied points that a printed result names
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
-    """What `select` found; printed, it also names the points that are as good as the chosen one.
+    """The result of `select`. Printed, it also names the points that are as good as the chosen one.
 
     Attributes
     ----------
     best_params : mapping
         The chosen parameters.
     best_score : float
-        Their value of the criterion: the mean over the folds, or that on the validation set.
+        Their value of the criterion: the mean over the folds, or the value on the validation set.
     table : mapping of str to ndarray
-        Columns with an entry for each point that was tried, in the order in which they were: "param_<name>" for every
+        Columns with an entry for each point, in the order in which the points were tried: "param_<name>" for every
         parameter of the grid, "score", "fold_0", "fold_1", ... for each fold, "status" ("ok", "not_converged",
-        "degenerate" or "failed", the worst of the folds), "message" (what the fit warned of or why it failed),
-        "seconds" (of all its fits) and "stage" ("grid" or "greedy"). ``pandas.DataFrame(dict(table))`` shows it.
+        "degenerate" or "failed", the worst of the folds), "message" (the warning of the fit, or why it failed),
+        "seconds" (of all its fits) and "stage" ("grid" or "greedy"). `to_frame` gives it as a pandas frame.
     model : object
-        What `fit` makes of all rows with `best_params`.
+        The model that `fit` returned for all rows and `best_params`.
     best_index : int
-        The chosen point's place in the table.
+        Row of the chosen point in the table.
     scoring : str
         The criterion.
     tied : ndarray of int64
-        Places in the table of all points with the best score (within 1e-12), the chosen one among them. Where there are
-        several, the criterion does not tell them apart, and it is the order of the grid that has decided.
+        Rows in the table of all points with the best score (within 1e-12), the chosen one included. If there are
+        several, the criterion cannot tell them apart, and the one that was tried first was chosen.
     """
 
     best_params: Mapping[str, Any]
@@ -71,6 +73,16 @@ class Selection:
             f"Selection(best_params={dict(self.best_params)!r}, {self.scoring}={self.best_score:.6g}, "
             f"{self.table['score'].size} points tried{self._ties_text()})"
         )
+
+    def to_frame(self) -> Any:
+        """Return `table` as a pandas frame, with a row for each point that was tried.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return frame_of(self.table)
 
     def _ties_text(self) -> str:
         """Say which points share the best score, by the parameters in which they differ."""
@@ -89,140 +101,145 @@ class Selection:
 
 def select(
     fit: Callable[..., Any],
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
     *,
     scoring: str | Callable[[Any, Any, Any], float] = "puf",
     cv: Any = 4,
-    validation: tuple[object, object] | None = None,
+    validation: tuple[MatrixLike, LabelsLike] | None = None,
     refine: str | None = None,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
     prior: float | PriorEstimate | None = None,
     scenario: str = "case_control",
     k: float | None = None,
-    sample_weight: object = None,
-    groups: object = None,
+    sample_weight: VectorLike | None = None,
+    groups: GroupsLike | None = None,
     admit: Sequence[str] = (),
     n_threads: int | None = None,
     **fit_params: Any,
 ) -> Selection:
     """Choose the parameters of a fit by a criterion on held-out rows, and fit all rows with the best ones.
 
-    This is grid search for data without labelled negatives, on which no accuracy can be computed. Take
+    This is a grid search for data without labelled negatives, for which no accuracy can be computed. Take
     ``scoring="lift"`` with a share `k` for a ranking, "err_star" for a classifier if the prior is known, and "puf" if
-    it is not. With fewer than some twenty labelled rows leave parameters at their defaults: so few rows can hardly tell
-    values apart.
+    it is not. With fewer than some twenty labelled rows leave the parameters at their defaults, because so few rows can
+    hardly tell values apart.
 
-    Every point of the grid is fitted to the rows outside each fold and judged on the rows in it; its score is the mean
-    over the folds. With a validation set, it is fitted to all rows and judged there.
+    Each point of the grid is fitted to the rows outside each fold and judged on the rows in it. The score of the point
+    is the mean over the folds. With a validation set, each point is fitted to all rows and judged on that set.
 
     Parameters
     ----------
     fit : callable
-        Any `fit_*` function of fastpu, or a function of yours ``fit(X, y, **params)`` that returns an object with
-        `decision_function` (and `threshold`, if that is not 0).
+        Any `fit_*` function of fastpu, or a function of yours ``fit(X, y, **params)``. It returns an object with
+        `decision_function`, and with `threshold` if that is not 0.
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
-        What `fit` takes. With ``kernel="precomputed"`` folds are taken out of rows and columns alike.
+        Rows, as `fit` takes them. With ``kernel="precomputed"`` the folds hold out rows and columns alike.
     y : array-like of shape (n,)
-        +1 positive, 0 unlabelled, -1 labelled negative (for methods that take them); see `fastpu.as_labels`.
+        Labels: +1 positive, 0 unlabelled, -1 negative (for methods that take negatives). See `fastpu.as_labels`.
     grid : dict of lists, or list of such dicts
-        Values of each parameter; all their combinations are tried, in the order given, the last parameter fastest, and
-        one dict after the other.
+        Values of each parameter. All combinations are tried, in their order, the last parameter fastest, and one dict
+        after the other.
     scoring : {"puf", "err_star", "error", "auc", "lift", "average_precision"} or callable, default "puf"
-        "puf" (`metrics.puf_score`) and "auc" are maximised, "err_star" (`metrics.err_star`, which needs `prior`) and
-        "error" minimised.
-        "error", the error rate, needs true labels: a `validation` set with them, or a `y` without unlabelled rows.
-        "auc" compares positives with labelled negatives, or with unlabelled rows where there are no negatives.
-        "lift" (`metrics.lift_at_k`, which needs `k`) and "average_precision" (`metrics.average_precision`, which needs
-        `prior`) are maximised. They judge the order of the rows alone, not the threshold.
-        A callable ``scoring(model, X, y) -> float`` gets held-out rows and their labels; larger is better.
+        The criterion.
+
+        - "puf" (`metrics.puf_score`) is maximised.
+        - "err_star" (`metrics.err_star`) is minimised. It needs `prior`.
+        - "error", the error rate, is minimised. It needs true labels: a `validation` set that has them, or a `y`
+          without unlabelled rows.
+        - "auc" is maximised. It compares positives with labelled negatives, or with unlabelled rows if no row is
+          labelled negative.
+        - "lift" (`metrics.lift_at_k`) is maximised. It needs `k`, and depends on the order of the rows alone.
+        - "average_precision" (`metrics.average_precision`) is maximised. It needs `prior`, and depends on the order of
+          the rows alone.
+        - A callable ``scoring(model, X, y) -> float`` gets the held-out rows and their labels, and is maximised.
     cv : int, sequence of pairs of arrays, or splitter, default 4
-        Number of folds, drawn separately from the rows of each kind of label; or the folds themselves, each as (numbers
-        of training rows, numbers of held-out rows); or what makes them from the labels, such as scikit-learn's
-        `StratifiedKFold` (of one that needs groups pass ``list(cv.split(X, y, groups))``). With `groups` a number of
-        folds holds out whole groups.
+        A number of folds, into which the rows of each kind of label are dealt separately; with `groups` the folds hold
+        whole groups. Or the folds themselves, each as a pair (numbers of training rows, numbers of held-out rows). Or a
+        splitter such as scikit-learn's `StratifiedKFold`; for one that needs groups pass
+        ``list(cv.split(X, y, groups))``.
     validation : (X, y), optional
-        Rows to judge by instead of folds. Their labels are true ones, {1, -1}, {1, 0} or booleans, for "error" and
-        "auc", and +1 and 0 (unlabelled) for the others.
+        Rows to judge by instead of folds. For "error" and "auc" their labels are true ones, {1, -1}, {1, 0} or
+        booleans; for the other criteria +1 and 0 (unlabelled).
     refine : {"greedy"}, optional
-        After the grid, move from the best point: in each round every numeric parameter of at least two values is
-        made 10 % larger and 10 % smaller, with the others left as they are (whole numbers move by at least 1). The
-        search moves to the best of these points if it is better, and ends otherwise.
+        After the grid, go on from the best point: in each round each numeric parameter that has at least two values in
+        the grid is made 10 % larger and 10 % smaller, one parameter at a time (whole numbers change by at least 1). The
+        search goes to the best of these points if it is better, and ends otherwise.
     random_state : int >= 0, numpy.random.Generator or None
-        Draws the folds. A `fit` that takes a `random_state` is given one seed in all fits: this integer, or one drawn.
+        Draws the folds. If `fit` takes a `random_state`, all fits get the same seed: this integer, or one drawn.
     prior : float or PriorEstimate, optional
-        P(Y = 1) in (0, 1): among the unlabelled rows with ``scenario="case_control"``, among all rows with
-        ``"single_set"``. For "err_star" and "average_precision". A `fit` that needs a `prior` is given it as well,
-        converted to that among the unlabelled rows unless the fit takes a `scenario` too; where it needs none, such as
-        `fit_forest` with ``loss="gini"``, it is given none. A fit that is to have another prior than the criterion
-        gets it in the grid: ``{"prior": [0.1]}``.
+        P(Y = 1), in (0, 1): among the unlabelled rows with ``scenario="case_control"``, among all rows with
+        ``"single_set"``. For "err_star" and "average_precision". A `fit` that needs a `prior` gets this one too, as a
+        share of the unlabelled rows unless it takes a `scenario` as well. A `fit` that needs none, such as `fit_forest`
+        with ``loss="gini"``, gets none. For a fit with another prior than the criterion put it into the grid:
+        ``{"prior": [0.1]}``.
     scenario : {"case_control", "single_set"}, default "case_control"
-        Whether unlabelled rows alone, or all rows together, are a sample of the population. For "puf" and "err_star";
-        "average_precision" is of the unlabelled rows, and takes from it what `prior` is a share of.
+        Whether the unlabelled rows alone are a sample of the population, or all rows together. For "puf" and
+        "err_star". "average_precision" takes from it only what `prior` is a share of.
     k : int or float, optional
-        For "lift": how many of the unlabelled rows held out are flagged. A float in (0, 1] is a share of them, which
+        For "lift": how many of the held-out unlabelled rows are flagged. A float in (0, 1] is a share of them, which
         does not depend on the size of the folds.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the rows in fits and scores; "lift", "average_precision" and callables judge without them, and
-        so do validation sets.
+        Weights >= 0 of the rows, for fits and scores. "lift", "average_precision", callables and validation sets are
+        scored without weights.
     groups : array-like of shape (n,), optional
         Which rows belong together, such as those of one customer: a label of any kind for each row. Folds hold out
-        whole groups, so that points are judged by rows of new groups; a `fit` that takes groups is given them as well.
+        whole groups, so that points are judged by rows of new groups. A `fit` that takes groups gets them too.
     admit : sequence of {"not_converged", "degenerate"}, default ()
-        Flawed models that may be chosen. Without it a point is inadmissible, and has the worst possible score, if any
+        Flawed models that may be chosen. By default a point is inadmissible, and has the worst possible score, if any
         of its fits warns with ConvergenceWarning or DegenerateModelWarning. A point whose fit fails always is.
     n_threads : int, optional
-        Most threads to use: by so many processes with a thread each if joblib is installed, and otherwise within each
-        fit, as grids of kernel machines (see the notes) do anyway. The result is the same. By default one fit after the
-        other is made, each with as many threads as it uses by default.
+        Most threads to use. If joblib is installed, so many processes with one thread each make the fits; otherwise
+        each fit uses the threads, as grids of kernel machines always do (see the notes). The result is the same. By
+        default one fit is made after the other, with the threads that it uses by default.
     **fit_params
-        Further arguments of every fit. `sample_cost` is taken by rows, as `sample_weight` is.
+        Further arguments of every fit. `sample_cost` is cut by rows, as `sample_weight` is.
 
     Returns
     -------
     Selection
-        With `best_params`, `best_score`, `table` and `model`.
+        With `best_params`, `best_score`, `table`, `to_frame()` and `model`.
 
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, or `fit` returns no such object; if no point is admissible, or all fits
-        fail: with the first reason.
+        If an argument is not as described, `fit` returns no such object, no point is admissible, or all fits fail. The
+        message has the first reason.
 
     Warns
     -----
     FailedFitWarning
-        If some points of the grid failed, so that they could not be chosen: how many, and why the first one did.
+        If some points of the grid failed: how many, and why the first one did.
     ConvergenceWarning
-        If greedy search is still finding better points after 1000 rounds.
+        If the greedy search still finds better points after 1000 rounds.
 
     Notes
     -----
     Ties: of points with equal scores (within 1e-12) the one that was tried first is chosen, so the order of the grid
-    decides: the result has them in `tied`, and names them where it is printed. PUF and Err* on few labelled rows take
-    few values, and ties are frequent.
+    decides. `tied` lists them, and the printed result names them. PUF and Err* take few values with few labelled rows,
+    so ties are frequent.
 
-    Where `fit` takes a sequence of values for a parameter and returns a list of models that share work, as `fit_isvm`
-    does for `C`, the points that differ in it alone are fitted at once. Such a function says so in its attribute
-    `shares`, a tuple of names: yours may have one too. Where it also has a true `shares_together`, as `fit_pual` does,
-    points that differ in several of these names are fitted at once: it is given sequences of one length for them.
+    Some functions take a sequence of values for a parameter and return a list of models that share work, as `fit_isvm`
+    does for `C`. Points that differ in such a parameter alone are fitted in one call. The function names these
+    parameters in its attribute `shares`, a tuple of names; a function of yours may have one too. If its attribute
+    `shares_together` is true, as that of `fit_pual`, points that differ in several of these parameters are fitted in
+    one call, which gets sequences of one length for all of them.
 
-    A `fit` that takes a `prior` is one that needs it, unless it says in its attribute `prior_where`, a pair of the name
-    of a parameter and of a tuple of values, for which values of that parameter it does, as `fit_forest` does.
+    A `fit` that takes a `prior` is given one, unless its attribute `prior_where` says when it needs one: a pair of the
+    name of a parameter and of the values of that parameter, as `fit_forest` has.
 
-    Grids of kernel machines are solved as one: of `fit_svm`, `fit_bsvm` and `fit_nu_svm` with the kernel "rbf", "poly"
-    or "precomputed", over costs, `nu` and `gamma`, on folds. Squared distances serve all widths and folds, kernel rows
-    all costs and folds, and each fit starts from the solution of its neighbour and goes on until it meets `tol`, as a
-    fit without a start does: scores differ by about `tol`. The rows held out are scored on the way. All of it keeps to
-    `cache_mb`, but for some 20 MB a thread.
+    Grids of kernel machines are solved as one problem: `fit_svm`, `fit_bsvm` and `fit_nu_svm` with the kernel "rbf",
+    "poly" or "precomputed", over costs, `nu` and `gamma`, on folds. All widths and folds share squared distances, all
+    costs and folds share kernel rows, and each fit starts from the solution of its neighbour and ends where it meets
+    `tol`, as a fit of its own does: scores differ by about `tol`. Memory is `cache_mb`, and some 20 MB a thread.
 
-    Of the fits on folds, only warnings of categories that are not fastpu's are shown. Those that make a point
-    inadmissible are in the table, and the final fit gives all of its own. Python records warnings for a whole process:
-    calls from several threads at once may note each other's, so use processes (`n_threads`) instead.
+    Of the fits on folds, only warnings of categories that are not fastpu's are shown. Warnings that make a point
+    inadmissible are in the table, and the final fit shows all of its own. Python records warnings for a whole process,
+    so calls from several threads at once may note each other's warnings: use processes (`n_threads`) instead.
 
     Time: a fit for each point and fold, and one more; a large grid of kernel machines takes half of that or less.
-    Memory: a copy of the rows of one fold at a time (of a few, for several processes).
+    Memory: a copy of the rows of one fold at a time, or of a few with several processes.
 
     References
     ----------
@@ -248,7 +265,7 @@ def select(
             f"fit must be a function such as fastpu.fit_forest, got {describe(fit)}; for a classifier take "
             f"scikit-learn's GridSearchCV with a scorer of fastpu.estimators"
         )
-    arguments = Arguments.of(fit)
+    arguments = FitSignature.of(fit)
     checked = check_grid(grid, arguments)
     criterion = check_scoring(scoring, prior, scenario, k)
     if refine is not None:
@@ -258,30 +275,30 @@ def select(
     labels = check_labels(y, rows.n_rows)
     generator = check_random_state(random_state)
     seed = random_state if isinstance(random_state, int | np.integer) else int(generator.integers(2**32))
-    given = _given(arguments, checked.names, fit_params, seed)
-    by_row = _by_row(arguments, given, sample_weight, rows.n_rows)
+    fixed = _fixed_arguments(arguments, checked.names, fit_params, seed)
+    by_row = _by_row(arguments, fixed, sample_weight, rows.n_rows)
     clusters = cluster_numbers(groups, rows.n_rows)
     if clusters is not None and arguments.takes("groups"):
         by_row["groups"] = clusters
     most_threads = None if n_threads is None else resolve_n_threads(n_threads)
     jobs, threads_of_a_fit = _processes(most_threads, arguments)
     shares, together = shared_parameters(fit), shares_together(fit)
-    is_square = _is_square(fit, given, checked)
+    is_square = _is_square(fit, fixed, checked)
     if prior is not None:
-        fit = with_prior(fit, arguments, given, checked, labels, criterion)
-    work = Work(fit, given | threads_of_a_fit, criterion, _admitted(admit))
-    source: FoldParts | list[Part]
+        fit = with_prior(fit, arguments, fixed, checked, labels, criterion)
+    setup = TrialSetup(fit, fixed | threads_of_a_fit, criterion, _admitted(admit))
+    source: FoldSplits | list[Split]
     if validation is None:
         folds = _folds(cv, labels, clusters, generator, criterion)
-        source = FoldParts(rows, labels, by_row, folds, is_square=is_square)
+        source = FoldSplits(rows, labels, by_row, folds, is_square=is_square)
     else:
-        source = [Part(rows.X, labels, by_row, *_validation_rows(validation, criterion), None)]
-    search = Search(work, source, checked, shares, together, jobs=jobs, n_threads=most_threads)
+        source = [Split(rows.X, labels, by_row, *_validation_rows(validation, criterion), None)]
+    search = Search(setup, source, checked, shares, together, jobs=jobs, n_threads=most_threads)
     chosen = search.try_all()
     if refine is not None:
         chosen = search.refine(chosen, arguments)
     last = {"n_threads": most_threads} if threads_of_a_fit else {}
-    model = fit(X, labels, **{**last, **given}, **by_row, **search.points[chosen])
+    model = fit(X, labels, **{**last, **fixed}, **by_row, **search.points[chosen])
     return Selection(
         best_params=FrozenMapping(search.points[chosen]),
         best_score=search.scores[chosen],
@@ -302,34 +319,36 @@ def _admitted(admit: Sequence[str]) -> tuple[str, ...]:
     return tuple(check_choice("admit", flaw, _MAY_PASS) for flaw in admit)
 
 
-def _given(arguments: Arguments, in_grid: Sequence[str], fit_params: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def _fixed_arguments(
+    arguments: FitSignature, in_grid: Sequence[str], fit_params: Mapping[str, Any], seed: int
+) -> dict[str, Any]:
     """Return the arguments of every fit that are not in the grid: the user's, and what `select` knows."""
     for name in fit_params:
         arguments.check(name, "an argument of select")
         if name in in_grid:
             raise ValueError(f"{name} must be either in grid or an argument, got both")
-    given = dict(fit_params)
+    fixed = dict(fit_params)
     if arguments.takes("random_state") and "random_state" not in in_grid:
-        given["random_state"] = seed
-    return given
+        fixed["random_state"] = seed
+    return fixed
 
 
-def _by_row(arguments: Arguments, given: dict[str, Any], sample_weight: object, n_rows: int) -> dict[str, Any]:
-    """Return the arguments that have an entry for every row, taken out of `given`."""
+def _by_row(arguments: FitSignature, fixed: dict[str, Any], sample_weight: object, n_rows: int) -> dict[str, Any]:
+    """Return the arguments that have an entry for every row, taken out of `fixed`."""
     by_row: dict[str, Any] = {}
     if (weights := check_sample_weight(sample_weight, n_rows)) is not None:
         arguments.check("sample_weight", "an argument of select")
         by_row["sample_weight"] = weights
-    if given.get("sample_cost") is not None:
-        by_row["sample_cost"] = check_vector("sample_cost", given.pop("sample_cost"), n=n_rows, allow_inf=True)
+    if fixed.get("sample_cost") is not None:
+        by_row["sample_cost"] = check_vector("sample_cost", fixed.pop("sample_cost"), n=n_rows, allow_inf=True)
     return by_row
 
 
-def _is_square(fit: Any, given: Mapping[str, Any], grid: Grid) -> bool:
+def _is_square(fit: Any, fixed: Mapping[str, Any], grid: Grid) -> bool:
     """Return whether X is a kernel matrix, of which folds select columns as well."""
     if any("precomputed" in values.get("kernel", ()) for values in grid.dicts):
         raise ValueError("kernel='precomputed' must be an argument of its own, not in grid")
-    kernel = {**bound_arguments(fit), **given}.get("kernel")
+    kernel = {**bound_arguments(fit), **fixed}.get("kernel")
     return isinstance(kernel, str) and kernel == "precomputed"
 
 
@@ -358,19 +377,19 @@ def _folds(
                     f"cv = {n_folds} folds need at least {n_folds} {of} of each kind, got {count} {kind}; {hint}"
                 )
         folds = stratified_folds(labels, n_folds, generator, clusters)
-    for number, (_, held) in enumerate(folds):
-        criterion.check_held(labels[held], f"fold {number} of {len(folds)}")
+    for number, (_, held_out) in enumerate(folds):
+        criterion.check_held_out(labels[held_out], f"fold {number} of {len(folds)}")
     return folds
 
 
 def _validation_rows(validation: object, criterion: Criterion) -> tuple[Any, Any]:
     if not isinstance(validation, tuple | list) or len(validation) != 2:
         raise TypeError(f"validation must be a pair (X, y), got {describe(validation)}")
-    held = TableRows(validation[0], name="X of validation")
-    return held.X, criterion.check_validation(validation[1], held.n_rows)
+    held_out = TableRows(validation[0], name="X of validation")
+    return held_out.X, criterion.check_validation(validation[1], held_out.n_rows)
 
 
-def _processes(threads: int | None, arguments: Arguments) -> tuple[int, dict[str, int]]:
+def _processes(threads: int | None, arguments: FitSignature) -> tuple[int, dict[str, int]]:
     """Return the number of processes, and the `n_threads` of a fit in each of them."""
     if threads is None:
         return 1, {}

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._params import check_float
+from fastpu.common._params import is_sequence
 from fastpu.common._sharing import marked
-from fastpu.data._training_rows import require_both
-from fastpu.data._validate import check_labels, check_sample_weight
+from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.model._profile import keeps_profile
-from fastpu.svm._arguments import cost_per_row
-from fastpu.svm._fit import Posed
-from fastpu.svm._grid import fit_posed
-from fastpu.svm._solver import SvmRound, Task
+from fastpu.svm._fit_points import fit_points
+from fastpu.svm._svm_methods import BiasedSvm
+from fastpu.svm._svm_options import SvmOptions
+from fastpu.svm._svm_point import SvmPoint, entries_together
 from fastpu.svm.kernel_machine import KernelMachine
-
-
-def _pose(n_rows: int, y: object, given: Mapping[str, Any]) -> Posed:
-    costs = {name: check_float(name, given[name], low=0, open_low=True) for name in ("C", "C_pos", "C_unl")}
-    labels = check_labels(y, n_rows, pu_only="fit_bsvm")
-    weights = check_sample_weight(given["sample_weight"], n_rows)
-    by_group = np.where(labels == 1, costs["C_pos"], costs["C_unl"])
-    cost = cost_per_row(n_rows, {"C": costs["C"]}, {"C_pos or C_unl": by_group, "sample_weight": weights})
-    signs = np.where(labels == 1, np.int8(1), np.int8(-1))
-    require_both(signs, cost, "fit_bsvm", ("positive", "unlabelled"))
-    return Posed(Task("fit_bsvm", "biased SVM", "c_svm", costs), signs, cost, weights)
+from fastpu.svm.svm_round import SvmRound
 
 
 @answers_unknown_keywords
 @keeps_profile
-@marked(poses_svm=_pose, takes_many=("C_pos", "C_unl", "C", "gamma"))
+@marked(svm_method=BiasedSvm, takes_many=("C_pos", "C_unl", "C", "gamma"))
 def fit_bsvm(
-    X: object,
-    y: object,
+    X: MatrixLike,
+    y: LabelsLike,
     *,
     C_pos: float | Sequence[float] | NDArray[Any],
     C_unl: float | Sequence[float] | NDArray[Any],
@@ -49,45 +37,95 @@ def fit_bsvm(
     cache_mb: float = 200,
     tol: float = 1e-3,
     max_iter: int | None = None,
-    sample_weight: object = None,
+    sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
-    callback: Callable[[SvmRound], bool | None] | None = None,
+    callback: RoundCallback[SvmRound] | None = None,
     progress: bool = False,
 ) -> KernelMachine | list[KernelMachine]:
     """Biased SVM (BSVM): a C-SVM of positive against unlabelled rows, with a cost for each of the two.
 
     It is for a smooth boundary in standardised columns, or for text (linear kernel, CSR), with some ten labelled rows
-    or more, and two costs that you choose, for example by `select`. With fewer labelled rows `fit_bagging_svm` ranks
-    better.
+    or more. You choose the two costs, for example by `select`. With fewer labelled rows `fit_bagging_svm` ranks better.
 
     The fit minimises over w, b in the feature space of the kernel
 
         |w|^2 / 2 + C C_pos sum_P max(0, 1 - f(x_i)) + C C_unl sum_U max(0, 1 + f(x_i)),    f(x) = w'phi(x) + b.
 
-    The unlabelled rows stand in for negatives, and the smaller `C_unl` is, the less the positives hidden among them
-    matter. A model that calls all rows positive, or none, means that one of the costs is far too large. Errors,
-    warnings, time and memory are those of `fit_svm`, with a ValueError if `y` has labelled negatives, no positive or no
-    unlabelled row.
+    The unlabelled rows stand in for negatives. The smaller `C_unl` is, the less the positives hidden among them matter.
+    If a model calls all rows positive, or none, one of the costs is far too large.
 
     Parameters
     ----------
-    X, gamma, degree, coef0, cache_mb, tol, max_iter, n_threads, callback, progress
-        As in `fit_svm`.
+    X : array-like, CSR matrix or DataFrame of shape (n, d)
+        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Kernel values have the
+        type of `X`, but float64 for "poly". With ``kernel="precomputed"``: the symmetric matrix of kernel values
+        between every two rows, of shape (n, n), dense.
     y : array-like of shape (n,)
-        +1 positive, 0 unlabelled; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+        +1 for labelled positives and 0 for unlabelled rows. Also taken: {1, 0}, bool and {1, nan}; `fastpu.as_labels`
+        converts other codings.
     C_pos, C_unl : float or sequence of floats
         Costs > 0 of a positive and of an unlabelled row, to be chosen on held-out rows. C_pos = C_unl * n_unl / n_pos
-        gives both groups the same total cost. Sequences of these, `C` and `gamma` as those of `C` in `fit_svm`.
+        gives both groups the same total cost. Sequences of `C_pos`, `C_unl`, `C` and `gamma`, of one length, fit a
+        model for each entry and give a list of them. With the kernels "rbf", "poly" and "precomputed" these models
+        share kernel rows and start from each other's solutions, unless there is a callback or a progress bar.
     C : float or sequence of floats, default 1.0
-        > 0, multiplies both.
+        > 0. It multiplies both costs.
     kernel : str or callable, default "linear"
-        As in `fit_svm`.
+        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
+        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
+        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
+        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
+        the dual problem is not convex: the fit then ends at one of several stationary points.
+    gamma : float, "scale" or "auto", or a sequence of these, default "scale"
+        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
+        of `X` (counted by `sample_weight`). "auto" is 1 / d.
+    degree : int, default 3
+        Degree of the kernel "poly".
+    coef0 : float, default 0.0
+        Constant of the kernels "poly" and "sigmoid".
+    cache_mb : float, default 200
+        Most memory for kernel rows, in MiB. It changes the time, not the model. The linear kernel needs none.
+    tol : float, default 1e-3
+        The fit ends when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
+    max_iter : int, optional
+        Most updates of a pair of dual variables; by default 10^7, or 100 n if that is more.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 that multiply the costs; equal to repeating rows. Rows of weight 0 are left out.
+        Weights >= 0 of the rows, which multiply the costs. A weight has the effect of repeating the row. Rows of weight
+        0 are left out.
+    n_threads : int, optional
+        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+    callback : callable, optional
+        ``callback(info: SvmRound) -> bool`` is called after every working set of rows. If it returns True, the fit
+        ends.
+    progress : bool, default False
+        Show a progress bar that counts working sets (with tqdm if it is installed).
 
     Returns
     -------
     KernelMachine, or a list of them if an argument is a sequence
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is not as described, or if `y` has labelled negatives, no positive or no unlabelled row. The
+        message names the argument, what is expected and what came.
+    MemoryError
+        If there is no memory for the work. The message says how much was wanted.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the fit ends before it meets `tol`, because `max_iter` is reached or because rounding leaves nothing to gain.
+    DegenerateModelWarning
+        If the model calls all training rows positive, or all negative.
+
+    Notes
+    -----
+    With the linear kernel the engine of `fit_isvm` solves the problem: by coordinate descent for sparse or many
+    features, O(entries of X) a round, else by an interior point method in some 15 passes of O(n d^2). With other
+    kernels the solver is sequential minimal optimisation: an update costs O(n) and, unless they are cached, two kernel
+    rows of O(n d). Memory: `cache_mb`, a copy of the rows (none for the linear kernel), the support vectors, and some
+    200 bytes a row.
 
     References
     ----------
@@ -101,4 +139,21 @@ def fit_bsvm(
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
-    return fit_posed(fit_bsvm, locals())
+    points = [
+        SvmPoint(
+            BiasedSvm.checked(C=cost, C_pos=cost_pos, C_unl=cost_unl, sample_weight=sample_weight),
+            SvmOptions.checked(
+                kernel=kernel,
+                gamma=width,
+                degree=degree,
+                coef0=coef0,
+                cache_mb=cache_mb,
+                tol=tol,
+                max_iter=max_iter,
+                n_threads=n_threads,
+            ),
+        )
+        for cost, cost_pos, cost_unl, width in entries_together(C=C, C_pos=C_pos, C_unl=C_unl, gamma=gamma)
+    ]
+    models = fit_points(X, y, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    return models if is_sequence(C) or is_sequence(C_pos) or is_sequence(C_unl) or is_sequence(gamma) else models[0]

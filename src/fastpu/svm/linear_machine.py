@@ -36,17 +36,17 @@ class LinearMachine(Model):
         (psi loss: coef is 0), "max_iter" or "callback". Of `fit_bpsi`: "repeat" (the same sub-problem came back, a
         fixed point), "collapsed", "max_iter" or "callback".
     converged : bool
-        Whether status is none of the last two, and every sub-problem was solved to `solver_tol`.
+        Whether status is neither "max_iter" nor "callback", and every sub-problem was solved to `solver_tol`.
     objective : ndarray of float64, shape (n_iter + 1,)
-        What is minimised, for f_0, f_1, ..., f_k each with the labels that it was accepted with, and the last one with
-        `pseudo_labels`.
+        The value of what is minimised for f_0, f_1, ..., each with the labels that it was accepted with. The last value
+        is that with `pseudo_labels`.
     history : mapping
-        What the loop recorded, an entry for each of f_0, ..., f_k: "n_changed" (rows whose pseudo-label changed, or for
-        `fit_bpsi` rows whose loss was made flat or was so no longer), "intercept_low" and "intercept_high", "gap" (of
-        the last sub-problem), "n_problems" (sub-problems solved: none where the last one came back) and "n_steps"
-        (iterations of the solver in them). Of Algorithm 1 also "n_negative" (rows called negative),
-        "objective_fitted" and "objective_relabeled" (the objective with the labels before and after f_k changed them;
-        NaN where no row is called negative).
+        An entry for each of f_0, f_1, ...: "n_changed" (rows whose pseudo-label changed; for `fit_bpsi` rows whose loss
+        became flat or ceased to be), "intercept_low" and "intercept_high", "gap" (of the last sub-problem),
+        "n_problems" (sub-problems that were solved, 0 where the last one came back) and "n_steps" (iterations of the
+        solver in them). `fit_isvm` and `fit_ipsi` also record "n_negative" (rows called negative), "objective_fitted"
+        and "objective_relabeled": the objective with the labels before and after f_k changed them, the latter NaN where
+        no row is called negative.
 
     Notes
     -----

@@ -34,6 +34,9 @@ class KernelCache {
   void set_columns(const index_t* rows, index_t n, Team& team);
   const std::vector<index_t>& columns() const { return columns_; }
 
+  // Memory for the solver that uses the cache, which keeps it from one problem to the next: its first touch takes time.
+  AlignedBuffer<T>& scratch() { return scratch_; }
+
   // How many rows of the present columns fit.
   index_t capacity() const { return static_cast<index_t>(slot_row_.size()); }
   bool holds(index_t row) const;
@@ -84,6 +87,7 @@ class KernelCache {
   const Kernel<T>* kernel_;
   index_t max_values_;
   AlignedBuffer<T> arena_;
+  AlignedBuffer<T> scratch_;
   std::vector<index_t> columns_;
   std::unique_ptr<KernelColumns<T>> packed_;
   index_t slot_size_ = 0;

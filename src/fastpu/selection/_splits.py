@@ -23,13 +23,14 @@ def check_folds(cv: object, n_rows: int, *, others: str = "an integer >= 2") -> 
     for k, pair in enumerate(cv):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise TypeError(f"cv must hold pairs (training rows, held-out rows), got {type(pair).__name__} at {k}")
-        rows = [np.asarray(part) for part in pair]
-        for part in rows:
-            if part.ndim != 1 or part.dtype.kind not in "iu" or part.size == 0:
+        rows = [np.asarray(numbers) for numbers in pair]
+        for numbers in rows:
+            if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or numbers.size == 0:
                 raise TypeError(
-                    f"cv must hold arrays of row numbers, got shape {part.shape} and dtype {part.dtype} in pair {k}"
+                    f"cv must hold arrays of row numbers, got shape {numbers.shape} and dtype {numbers.dtype} in "
+                    f"pair {k}"
                 )
-            if part.min() < 0 or part.max() >= n_rows:
+            if numbers.min() < 0 or numbers.max() >= n_rows:
                 raise ValueError(f"cv must hold row numbers from 0 to {n_rows - 1}, got others in pair {k}")
         folds.append((rows[0].astype(np.intp), rows[1].astype(np.intp)))
     if not folds:
@@ -38,19 +39,19 @@ def check_folds(cv: object, n_rows: int, *, others: str = "an integer >= 2") -> 
 
 
 @dataclass(frozen=True)
-class Part:
+class Split:
     """Rows to fit to, with the arguments that have an entry for each of them, and rows to judge by."""
 
     X: Any
     y: NDArray[Any]
     by_row: Mapping[str, Any]
-    X_held: Any
-    y_held: NDArray[Any]
-    weight_held: NDArray[np.float64] | None
+    X_held_out: Any
+    y_held_out: NDArray[Any]
+    weight_held_out: NDArray[np.float64] | None
 
 
 @dataclass(frozen=True)
-class FoldParts:
+class FoldSplits:
     """For each fold the training rows and the rows held out, one fold at a time, since they are copies of the data."""
 
     rows: TableRows
@@ -62,15 +63,15 @@ class FoldParts:
     def __len__(self) -> int:
         return len(self.folds)
 
-    def __iter__(self) -> Iterator[Part]:
+    def __iter__(self) -> Iterator[Split]:
         weights = self.by_row.get("sample_weight")
-        for train, held in self.folds:
+        for train, held_out in self.folds:
             columns = train if self.is_square else None
-            yield Part(
+            yield Split(
                 self.rows.take(train, columns),
                 self.labels[train],
                 {name: values[train] for name, values in self.by_row.items()},
-                self.rows.take(held, columns),
-                self.labels[held],
-                None if weights is None else weights[held],
+                self.rows.take(held_out, columns),
+                self.labels[held_out],
+                None if weights is None else weights[held_out],
             )

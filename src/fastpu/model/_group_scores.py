@@ -15,7 +15,7 @@ MAX_STEPS = 200
 EPS = float(np.finfo(float).eps)
 
 
-class Scored:
+class GroupScores:
     """Finite scores of the labelled positive and of the unlabelled rows, and their shares in their groups.
 
     `masses` are the weights of all rows of each label, with a score or without. `n_labelled` is the number of labelled

@@ -22,7 +22,8 @@ from fastpu.exceptions import CopiedRowsWarning, DegenerateModelWarning, LabelWa
 from fastpu.forest.forest import fit_forest
 from fastpu.kernels._gauss_basis import draw_centers, median_distance
 from fastpu.priors._likelihood import ScoreShare, score_share
-from fastpu.priors._rows import Sample, folds_of, on_one_scale
+from fastpu.priors._sample import Sample
+from fastpu.priors._scaling import on_one_scale
 
 # From the numbers of the rows to fit to and their labels to what gives scores to rows by their numbers.
 Ranker = Callable[[NDArray[np.int64], NDArray[np.int64]], Callable[[NDArray[np.int64]], NDArray[np.float64]]]
@@ -33,33 +34,33 @@ _N_TREES = 200
 _N_PARTITIONS = 3
 
 
-def share_by_scores(drawn: Sample, rankers: list[Ranker], generator: np.random.Generator) -> ScoreShare:
+def share_by_scores(sample: Sample, rankers: list[Ranker], generator: np.random.Generator) -> ScoreShare:
     """Return the estimated share and what is allowed, each the median over three partitions of the rows into folds.
 
     A single partition gives an estimate far from the others now and then, above all where the share is large.
     """
-    shares = [score_share(*held_out_scores(drawn, rankers, generator)) for _ in range(_N_PARTITIONS)]
+    shares = [score_share(*held_out_scores(sample, rankers, generator)) for _ in range(_N_PARTITIONS)]
     return ScoreShare(*np.median(shares, axis=0).tolist())
 
 
 def held_out_scores(
-    drawn: Sample, rankers: list[Ranker], generator: np.random.Generator
+    sample: Sample, rankers: list[Ranker], generator: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the scores of positive and of unlabelled rows, each by models of the folds that it is not in.
 
     The scores of a model are standardised by their mean and standard deviation on the rows that it was fitted to, and
     the scores of several rankers are added.
     """
-    pos, unl, n_folds = folds_of(drawn, generator)
-    numbers, folds = np.concatenate([drawn.pos, drawn.unl]), np.concatenate([pos, unl])
+    pos, unl, n_folds = sample.folds(generator)
+    numbers, folds = np.concatenate([sample.pos, sample.unl]), np.concatenate([pos, unl])
     labels = np.repeat(np.array([1, 0]), [pos.size, unl.size])
     scores: NDArray[np.float64] = np.zeros(folds.size)
     for fold in range(n_folds):
-        held = folds == fold
+        is_out = folds == fold
         for rank in rankers:
-            scores_of = rank(numbers[~held], labels[~held])
-            at_home = scores_of(numbers[~held])
-            scores[held] += (scores_of(numbers[held]) - at_home.mean()) / (float(at_home.std()) or 1.0)
+            scores_of = rank(numbers[~is_out], labels[~is_out])
+            of_training = scores_of(numbers[~is_out])
+            scores[is_out] += (scores_of(numbers[is_out]) - of_training.mean()) / (float(of_training.std()) or 1.0)
     return scores[: pos.size], scores[pos.size :]
 
 

@@ -1,0 +1,42 @@
+"""The cost of each row in a support vector machine: a product of numbers and of arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fastpu.common._types import VectorLike
+from fastpu.data._validate import check_sample_weight
+
+MOST_COST = 1e100  # largest cost of a row in linear machines: larger ones overflow
+
+
+def cost_per_row(
+    n_rows: int, scalars: Mapping[str, float], by_row: Mapping[str, VectorLike | None]
+) -> NDArray[np.float64]:
+    """Return the cost of each row: the product of numbers and of arrays with an entry for each row (or None).
+
+    The mappings name the arguments, for messages. The caller has to drop rows whose cost is 0.
+    """
+    cost: NDArray[np.float64] = np.ones(n_rows)
+    dropped = np.zeros(n_rows, dtype=np.bool_)
+    with np.errstate(over="ignore", under="ignore"):
+        for factor in scalars.values():
+            cost *= factor
+        for name, factors in by_row.items():
+            if (values := check_sample_weight(factors, n_rows, name=name)) is not None:
+                cost *= values
+                dropped |= values == 0
+        total = float(cost.sum())
+    names = " * ".join([*scalars, *(name for name, factors in by_row.items() if factors is not None)])
+    if not math.isfinite(total):
+        raise ValueError(f"{names} must be finite for all rows together, got up to {cost.max():g} a row")
+    underflows = (cost == 0) & ~dropped
+    if underflows.any():
+        raise ValueError(
+            f"{names} must not be so small that it underflows to 0, as at position {int(np.argmax(underflows))}"
+        )
+    return cost
