@@ -158,6 +158,6 @@ print("scores of two places:", again.decision_function(places).round(2))
 # MaxEnt fits a density of the sightings relative to the background: a regression of presence against background on
 # transformed columns, with a penalty. So its map is a ranking of the same kind as that of any method here, and asks the
 # same of the background. On a public table, 116 sightings of a sloth with 5, 20 and 58 of them to fit, the AUC of other
-# sightings against the background is .79, .83 and .87 with MaxEnt as a package ships it, and .82, .86 and .89 with
-# ``fit_forest`` (means of 6 draws; ``pip download --no-deps -d build/packages elapid==1.0.4``, then ``python
-# bench/presence --packages build/packages --draws 6``).
+# sightings against the background is .78, .815 and .86 with MaxEnt as a package ships it, and .82, .86 and .89 with
+# ``fit_forest`` (means of 20 draws; ``pip download --no-deps -d build/packages elapid==1.0.4``, then ``python
+# bench/presence --packages build/packages``).

@@ -153,7 +153,7 @@ BoostedTreesResult boost_all_rows(const TreeFeatures& features, BoostedRows& row
 // ---- Bags ----
 
 // The rows of a bag: a training set of its own.
-struct Bag {
+struct BagRows {
   BinnedFeatures features;
   std::vector<std::int8_t> labels;
   std::vector<double> weights;
@@ -182,7 +182,7 @@ class BagBooster {
     const auto n_done = static_cast<index_t>(boosted.rounds.size());
     if (boosted.has_ended) return fill(boosted, n_rounds, 0);
     const std::uint64_t seed = Random::derived(options_.seed, static_cast<std::uint64_t>(number) + 1);
-    const Bag bag = draw(number, Random::derived(seed, 0), boosted.in_bag);
+    const BagRows bag = draw(number, Random::derived(seed, 0), boosted.in_bag);
     BoostedTreesTrainingSet rows = train_;
     rows.features = &bag.features;
     rows.labels = bag.labels.data();
@@ -232,7 +232,7 @@ class BagBooster {
     return rows;
   }
 
-  Bag draw(index_t number, std::uint64_t seed, detail::RowSet& in_bag) const {
+  BagRows draw(index_t number, std::uint64_t seed, detail::RowSet& in_bag) const {
     Random random(seed);
     std::vector<std::uint32_t> drawn = negative_;
     std::vector<std::uint32_t> places;
@@ -240,7 +240,7 @@ class BagBooster {
     std::ranges::sort(drawn);
     in_bag = bags_.in_bag(drawn);
     std::vector<index_t> rows;
-    Bag bag;
+    BagRows bag;
     for (const std::uint32_t row : drawn) {
       rows.push_back(static_cast<index_t>(row));
       bag.labels.push_back(train_.labels[row]);

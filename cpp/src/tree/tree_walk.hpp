@@ -122,10 +122,10 @@ class WalkTrees {
   void walk(index_t t, const Code* columns, index_t stride, WalkedRows& rows, Add&& add) const {
     const Node* tree = nodes_.data() + tree_start_[at(t)];
     const auto n_words = rows.n_words_;
-    std::vector<SetPart> waiting{{0, count_bits(rows.set(0), n_words)}};
+    std::vector<WaitingSet> waiting{{0, count_bits(rows.set(0), n_words)}};
     rows.set(1);
     while (!waiting.empty()) {
-      const SetPart part = waiting.back();
+      const WaitingSet part = waiting.back();
       waiting.pop_back();
       const std::size_t number = waiting.size();
       const Node& node = tree[part.node];
@@ -166,14 +166,14 @@ class WalkTrees {
   }
 
   // Rows that wait at a node, at these places of one of the two lists.
-  struct Part {
+  struct WaitingList {
     std::uint32_t node;
     std::uint32_t first;
     std::uint32_t end;
     std::uint32_t list;
   };
   // Rows that wait at a node as a set. Its number is that of the sets waiting before it.
-  struct SetPart {
+  struct WaitingSet {
     std::uint32_t node;
     index_t n_rows;
   };
@@ -194,8 +194,9 @@ class WalkTrees {
   }
 
   template <class Code, class Add>
-  void walk_list(const Node* tree, Part part, const Code* columns, index_t stride, WalkedRows& rows, Add&& add) const {
-    std::vector<Part> waiting;
+  void walk_list(const Node* tree, WaitingList part, const Code* columns, index_t stride, WalkedRows& rows,
+                 Add&& add) const {
+    std::vector<WaitingList> waiting;
     while (true) {
       const Node& node = tree[part.node];
       std::uint16_t* list = rows.lists_[part.list].data() + part.first;
