@@ -47,6 +47,7 @@ COMMANDS = {
         "",
         "| 5 | 0.3 | 4 | 100 |",
     ),
+    "decisions --parts alike": ("--repeats 1 --boot 5 --jobs 1", "pandas", "| 5 | 200 | 0.1 | 1 | no |"),
     "decisions --parts thresholds probabilities": (
         "--draws 1 --populations stripes --labelled 60 --jobs 1",
         "",

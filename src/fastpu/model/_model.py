@@ -67,7 +67,7 @@ class Model(ScoringModel, is_base=True):
     calibration_values : ndarray of float64, or None
         The log odds or probabilities at the knots. For "sigmoid" they are a and b in z = a (s - c) + b.
     profile : mapping of str to ndarray, or None
-        Quantiles and shares of the training rows, for `check`. None for fits on Dask and older files.
+        Quantiles and shares of the training rows, for `check`. None for models from files of older versions.
 
     Notes
     -----
