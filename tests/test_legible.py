@@ -17,15 +17,6 @@ UNTYPED = {"Any", "object"}
 #: arguments of a function of the user's.
 NAMES_ARE_DATA = {"model/_load.py: _from_parts", "model/_profile.py: call", "selection/select.py: _by_row"}
 
-#: Places that are still to be mended, each as "file: function" or "file: class.field". None may be added.
-STILL_LOCALS: set[str] = set()
-STILL_BY_STRING = {
-    "path/_selection.py: best_machine",
-    "plot/_paths.py: _draw_criterion",
-    "risk/_fit.py: Shape.__init__",
-}
-STILL_UNTYPED: set[str] = set()
-
 
 def functions(tree: ast.AST) -> list[tuple[str, ast.FunctionDef]]:
     """Every function with its name, that of its class included."""
@@ -104,7 +95,7 @@ def test_no_function_hands_its_locals_on():
     found = {
         f"{file}: {name}" for file in FILES for name, function in functions(tree_of(file)) if hands_locals_on(function)
     }
-    assert sorted(found - STILL_LOCALS) == []
+    assert sorted(found) == []
 
 
 def test_no_option_is_read_by_its_string():
@@ -114,12 +105,12 @@ def test_no_option_is_read_by_its_string():
         for name, function in functions(tree_of(file))
         if options_by_string(function)
     }
-    assert sorted(found - STILL_BY_STRING - NAMES_ARE_DATA) == []
+    assert sorted(found - NAMES_ARE_DATA) == []
 
 
 def test_every_option_has_a_type():
     found = {f"{file}: {field}" for file in FILES for field in untyped_options(tree_of(file))}
-    assert sorted(found - STILL_UNTYPED) == []
+    assert sorted(found) == []
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ as large a share is left out at random as is labelled among those to fit.
 "As it comes" is what `predict` says. "True prior" is told the share of positives among the unlabelled rows to fit,
 and "prior by bbe" what `fastpu.priors.bbe` estimates it to be. Models of this library turn it into a threshold by
 `with_threshold` and into probabilities by `with_probabilities`. Of all others that share of the rows to test on is
-called positive, those with the largest scores, and their probabilities are corrected by the share of positives that are
-labelled (Elkan and Noto). --output keeps every result as it comes, in calls.jsonl, and a rerun goes on from there.
+called positive, those with the largest scores. Their probabilities are corrected by the share of positives that are
+labelled (Elkan and Noto), but for those with balanced weights. --output keeps every result as it comes, in calls.jsonl,
+and a rerun goes on from there.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ _OTHERS = (
     *("logistic regression, as shipped", "logistic regression, balanced", "LightGBM, as shipped"),
     "extra trees, set for PU",
 )
+_BALANCED = (_OTHERS[1], _OTHERS[3])
 _EDGE = 0.001  # probabilities are cut off there, so that one sure mistake does not decide
 
 
@@ -113,7 +115,8 @@ def _others(name: str, problem: Problem, priors: dict[str, float]) -> dict[str, 
         share = n_labelled / (n_labelled + prior * n_unlabelled)
         # e = p / c is the chance to be positive; a row without a label is so with the odds of it less the label.
         without = np.clip((chances / share - chances) / np.maximum(1 - chances, 1e-9), 0.0, 1.0)
-        found[how] = _judged(problem, calls, without)
+        # Balanced weights have changed the chances already, so that this does not hold for them.
+        found[how] = _judged(problem, calls, None if name in _BALANCED else without)
     return found
 
 

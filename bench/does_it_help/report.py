@@ -94,7 +94,8 @@ def _over_tables(tasks: Mapping[str, Task], outcomes: Outcomes, title: str) -> s
         f"mean AUC of a table's problems with {_FEWEST_COMPARED} labels or more; a difference below {TIE} is a tie. p "
         "is of Wilcoxon's signed rank test, by Holm for as many tests as there are lines. Mean ranks that differ by"
         f" less than {critical_difference(len(judged), tables.shape[0]):.1f} cannot be told apart (Nemenyi, 5 %). A"
-        " star: the learner refused some of the rows, and the mean is of the others; in ranks it is the last one there."
+        " star: the learner refused some of the rows, or its time was up, and the mean is of the others; in ranks it is"
+        " the last one there."
     )
     return table(head, rows, title=title) + f"\n\n{note}"
 

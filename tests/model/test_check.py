@@ -225,3 +225,21 @@ def test_a_column_that_training_missed_too_may_be_missing():
 
 def test_no_rows_cannot_be_checked(model):
     refused(ValueError, "X must have at least 1 row, got none", model.check, drawn(5, 1)[0][:0])
+
+
+@pytest.mark.parametrize("fit", [fastpu.fit_svm_path, fastpu.fit_pu_svm_path])
+def test_machines_of_a_path_are_compared_with_its_training_rows(fit):
+    rng = np.random.default_rng(0)
+    truth = np.arange(200) % 2 == 0
+    X = rng.standard_normal((200, 3)) + 2.0 * truth[:, None]
+    y = np.where(truth, 1, -1) if fit is fastpu.fit_svm_path else (truth & (np.arange(200) < 60)).astype(np.int8)
+    path = fit(X, y, kernel="rbf")
+    n_compared = 200 if fit is fastpu.fit_svm_path else np.count_nonzero(y == 0)
+    for model in (path, path.at(path.lams[3]), path.select("end")):
+        check = model.check(X + np.array([0.0, 0.0, 5.0]))
+        assert check.n_before == n_compared
+        assert check.unlike == (2,)
+        rows = X if fit is fastpu.fit_svm_path else X[y == 0]
+        np.testing.assert_array_equal(model.profile["scores"], np.sort(model.decision_function(rows)))
+    gram = X @ X.T
+    assert fit(gram, y, kernel="precomputed").at(1.0).check(gram[:5]).n_before == 0

@@ -22,7 +22,7 @@ class TakesRows(FastpuClassifier):
         X : array-like, sparse matrix or DataFrame of shape (n, d)
             The rows.
         y : array-like of shape (n,)
-            Two labels, of which the larger is positive, or -1, 0 and 1; see `fastpu.estimators`.
+            Two labels, the larger one positive, or -1, 0 and 1; see `fastpu.estimators`.
         groups : array-like of shape (n,), optional
             Which rows belong together, such as those of one customer: a label of any kind for each row. Bags and folds,
             those of a calibration included, keep the rows of a group together. Without bags and folds groups change
@@ -53,7 +53,7 @@ class TakesWeights(FastpuClassifier):
         X : array-like, sparse matrix or DataFrame of shape (n, d)
             The rows.
         y : array-like of shape (n,)
-            Two labels, of which the larger is positive, or -1, 0 and 1; see `fastpu.estimators`.
+            Two labels, the larger one positive, or -1, 0 and 1; see `fastpu.estimators`.
         sample_weight : array-like of shape (n,), optional
             Weights >= 0. A weight equals that many repetitions of the row.
         groups : array-like of shape (n,), optional
@@ -86,7 +86,7 @@ class TakesWeightsAndEvalSet(FastpuClassifier):
         X : array-like, sparse matrix or DataFrame of shape (n, d)
             The rows.
         y : array-like of shape (n,)
-            Two labels, of which the larger is positive, or -1, 0 and 1; see `fastpu.estimators`.
+            Two labels, the larger one positive, or -1, 0 and 1; see `fastpu.estimators`.
         sample_weight : array-like of shape (n,), optional
             Weights >= 0. A weight equals that many repetitions of the row.
         eval_set : (X, y), optional

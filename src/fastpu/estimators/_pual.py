@@ -57,7 +57,7 @@ class UsesNeighbours(FastpuClassifier):
         X : array-like, sparse matrix or DataFrame of shape (n, d)
             The rows.
         y : array-like of shape (n,)
-            Two labels, of which the larger is positive, or -1, 0 and 1; see `fastpu.estimators`.
+            Two labels, the larger one positive, or -1, 0 and 1; see `fastpu.estimators`.
         graph : (W, R) or KNNGraph, optional
             The neighbours of the rows of `X`, from `fastpu.knn_similarity` or `fastpu.knn_graph`, in place of a search.
         groups : array-like of shape (n,), optional

@@ -207,7 +207,7 @@ class SVMPathClassifier(OnPath):
         X : array-like, sparse matrix or DataFrame of shape (n, d)
             The rows.
         y : array-like of shape (n,)
-            Two labels, of which the larger is positive and the other negative.
+            Two labels, the larger one positive and the other one negative.
         sample_cost : array-like of shape (n,), optional
             Costs >= 0 of the rows, 1 by default. A row whose cost is inf must be on its side of the margin.
         groups : array-like of shape (n,), optional

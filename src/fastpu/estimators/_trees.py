@@ -161,7 +161,7 @@ class ForestClassifier(HasTrees):
         X : array-like, sparse matrix or DataFrame of shape (n, d)
             The rows.
         y : array-like of shape (n,)
-            Two labels, of which the larger is positive, or -1, 0 and 1; see `fastpu.estimators`.
+            Two labels, the larger one positive, or -1, 0 and 1; see `fastpu.estimators`.
         sample_weight : array-like of shape (n,), optional
             Weights >= 0: the chances of rows to be drawn, relative to the others of their group.
         groups : array-like of shape (n,), optional
@@ -305,7 +305,7 @@ class BoostedTreesClassifier(HasTrees):
         X : array-like, sparse matrix or DataFrame of shape (n, d)
             The rows.
         y : array-like of shape (n,)
-            Two labels, of which the larger is positive, or -1, 0 and 1; see `fastpu.estimators`.
+            Two labels, the larger one positive, or -1, 0 and 1; see `fastpu.estimators`.
         sample_weight : array-like of shape (n,), optional
             Weights >= 0. A weight equals that many repetitions of the row.
         eval_set : (X, y), optional

@@ -58,8 +58,9 @@ class WeightedUnlabeledClassifier(WithProbabilities):
         P(Y = 1), in (0, 1). In ``"case_control"`` it is pi, the share among the unlabelled rows, which `fastpu.priors`
         can estimate. In ``"single_set"`` it is the share among all rows of the fit.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How rows were drawn: labelled and unlabelled rows apart, or all together, of which some were labelled later. In
-        ``"single_set"`` pi is (prior n - n_P) / n_U, with sums of weights in place of numbers if there are weights.
+        How rows were drawn: labelled and unlabelled rows separately, or all rows together, and some were labelled
+        later. In ``"single_set"`` pi is (prior n - n_P) / n_U, with sums of weights in place of numbers if there are
+        weights.
     cv : int, splitter or list of folds, default 5
         The folds that the eta_i are estimated by: a number >= 2, where at most as many folds are made as there are
         labelled positives, or a splitter or list of folds as scikit-learn's cross_val_predict takes it.

@@ -130,7 +130,7 @@ class BatchCheck:
         if not self.n_before:
             return (
                 f"{self.n_rows} rows: {called}. The model has no profile of its training rows, so these rows cannot be "
-                f"compared with them; models from older versions and from regularisation paths have none"
+                f"compared with them; models from files of older versions have none"
             )
         parts = [
             f"{self.n_rows} rows compared with {self.n_before} training rows: {called}, {self.positive_before:.2%} of "

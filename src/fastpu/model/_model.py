@@ -67,7 +67,7 @@ class Model(ScoringModel, is_base=True):
     calibration_values : ndarray of float64, or None
         The log odds or probabilities at the knots. For "sigmoid" they are a and b in z = a (s - c) + b.
     profile : mapping of str to ndarray, or None
-        Quantiles and shares of the training rows, for `check`. None for fits on Dask and older files.
+        Quantiles and shares of the training rows, for `check`. None for models from files of older versions.
 
     Notes
     -----
@@ -186,9 +186,9 @@ class Model(ScoringModel, is_base=True):
             positives. By default the training rows, in their order, with their out-of-bag scores, which forests and
             bags of boosted trees have.
         scenario : {"case_control", "single_set"}, default "case_control"
-            How rows were drawn: labelled and unlabelled rows apart, or all together, of which some were labelled later.
-            With ``"single_set"`` `prior` is converted to (prior n - n_pos) / n_unl, and the probabilities are those of
-            rows without a label.
+            How rows were drawn: labelled and unlabelled rows separately, or all rows together, and some were labelled
+            later. With ``"single_set"`` `prior` is converted to (prior n - n_pos) / n_unl, and the probabilities are
+            those of rows without a label.
         method : {"beta", "sigmoid", "isotonic"}, default "beta"
             The shape of the curve. "beta" uses the score and its rank among the unlabelled rows, which tells the first
             few rows from all others; the fewer labelled rows there are, the flatter it is. "sigmoid" has two

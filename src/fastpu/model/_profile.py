@@ -73,7 +73,7 @@ def keeps_profile(fit: _Fit) -> _Fit:
         y = args[1] if len(args) > 1 else kwargs.get("y")  # a one-class SVM has none
         for model in result if isinstance(result, list) else [result]:
             if hasattr(model, "profile"):
-                _keep(model, profile_of(model, X, y, kwargs.get("sample_weight")))
+                keep_profile_of(model, X, y, kwargs.get("sample_weight"))
         return result
 
     return call  # type: ignore[return-value]  # it takes and returns what the fit does
@@ -83,6 +83,11 @@ def _keep(model: HasProfile, profile: Profile | None) -> None:
     """Give a model its profile before anybody else has it, without the checks of all fields, which may take long."""
     spec = FieldSpec("arrays", optional=True, dtypes=(np.generic,), ndim=None)
     object.__setattr__(model, "profile", freeze("profile", profile, spec))
+
+
+def keep_profile_of(model: HasProfile, X: object, y: object, sample_weight: object = None) -> None:
+    """Give a model, which nobody else has yet, the profile of the rows that it was fitted to."""
+    _keep(model, profile_of(model, X, y, sample_weight))
 
 
 def profile_of(model: HasProfile, X: object, y: object, sample_weight: object) -> Profile | None:

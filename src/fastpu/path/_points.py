@@ -22,6 +22,7 @@ from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_vector, is_rising
 from fastpu.kernels._expansion import KernelModel
 from fastpu.kernels._kernels import centred, kernel_values, linear_coef
+from fastpu.model._profile import keep_profile_of
 from fastpu.model._scoring import refuse_nan_scores
 from fastpu.svm.kernel_machine import KernelMachine
 
@@ -193,6 +194,18 @@ class PathPoints(KernelModel, is_base=True):
         -----
         O(changes up to lam), and a copy of the support vectors.
         """
+        machine = self._machine_at(lam)
+        self._give_profile(machine)
+        return machine
+
+    def _give_profile(self, model: PathPoints | KernelMachine) -> None:
+        """Give the path itself or a new machine of it the profile of the training rows, for `check`."""
+        if self.kernel != "precomputed":  # whose rows the path does not keep
+            others = 0 if self.params["method"] == "fit_pu_svm_path" else -1
+            keep_profile_of(model, self.train().table(), np.where(self.labels > 0, np.int8(1), np.int8(others)))
+
+    def _machine_at(self, lam: float) -> KernelMachine:
+        """Return the machine at `lam`, without a profile of the training rows."""
         lam = check_float("lam", lam, low=0, open_low=True)
         alpha, offset, value = self._solution(lam)
         seen, shown = self._seen(lam), alpha
@@ -302,7 +315,7 @@ class PathPoints(KernelModel, is_base=True):
 
     def _decision_function(self, matrix: Matrix, n_threads: int) -> NDArray[np.float64]:
         # The machine is one of our own classes, so that its method for checked matrices can be called.
-        return self.at(self.end)._decision_function(matrix, n_threads)
+        return self._machine_at(self.end)._decision_function(matrix, n_threads)
 
     def scores(self, X: MatrixLike, lams: VectorLike, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Return f(x) of the rows of `X` at several lam.

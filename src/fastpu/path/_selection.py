@@ -159,42 +159,61 @@ def _value(name: str, called: list[int], sizes: list[int], prior: float, scenari
     return float(state.puf(scenario) if name == "puf" else state.err_star(prior, scenario))
 
 
-def best_machine(path: PathPoints, curve: Curve | None, n_threads: int) -> dict[str, Any]:
-    """Return the lam of the best machine, with the criterion's value and the interval in which it is as good.
+@dataclass(frozen=True)
+class BestPoint:
+    """A lam at which a criterion is best, its value there, and between which lam it is as good.
+
+    `n_folds` is the number of folds that it was judged by, None for none; the end of a path is not judged at all.
+    """
+
+    lam: float
+    scoring: str
+    value: float
+    lam_low: float
+    lam_high: float
+    n_folds: int | None = None
+
+    def params(self) -> dict[str, object]:
+        """Return what the machine at this point says of the choice."""
+        judged = {} if self.scoring == "end" else {"n_folds": self.n_folds}
+        return {
+            "scoring": self.scoring,
+            "value": self.value,
+            "lam_low": self.lam_low,
+            "lam_high": self.lam_high,
+            **judged,
+        }
+
+
+def best_machine(path: PathPoints, curve: Curve | None, n_threads: int) -> BestPoint:
+    """Return the point of the best machine.
 
     Folds have no machine of their own, and without a curve the end of the path is taken. Else a machine can differ from
     what the crossings say, where f of a row is so near 0 that its sign is rounding.
     """
     if curve is None:
-        return {"lam": path.end, "scoring": "end", "lam_low": 0.0, "lam_high": path.end, "value": float("nan")}
+        return BestPoint(path.end, "end", value=float("nan"), lam_low=0.0, lam_high=path.end)
     if curve.n_folds is not None:
-        return {**best_of(path, curve), "n_folds": curve.n_folds}
+        return best_of(path, curve)
     order = np.argsort(curve.values if curve.name in _LEAST_IS_BEST else -curve.values, kind="stable")
-    best: dict[str, Any] = {}
+    best = None
     for k in order[:_MOST_TRIES].tolist():
-        if best and not curve.is_better(float(curve.values[k]), best["value"]):
+        if best is not None and not curve.is_better(float(curve.values[k]), best.value):
             break
-        candidate = best_of(path, replace(curve, best=k))
-        candidate["value"] = curve.judge(
-            path.at(candidate["lam"]).decision_function(curve.rows, n_threads=n_threads) > 0
-        )
-        if not best or curve.is_better(candidate["value"], best["value"]):
-            best = candidate
-    return {**best, "n_folds": None}
+        point = best_of(path, replace(curve, best=k))
+        called = path._machine_at(point.lam).decision_function(curve.rows, n_threads=n_threads) > 0
+        point = replace(point, value=curve.judge(called))
+        if best is None or curve.is_better(point.value, best.value):
+            best = point
+    return best_of(path, curve) if best is None else best
 
 
-def best_of(path: PathPoints, curve: Curve) -> dict[str, Any]:
-    """Return a lam at which the criterion is best, its value, and between which lam it is as good."""
+def best_of(path: PathPoints, curve: Curve) -> BestPoint:
+    """Return the best point of a curve, as its crossings say."""
     upper = float(curve.cuts[curve.best - 1]) if curve.best else np.inf
     lower = float(curve.cuts[curve.best]) if curve.best < curve.cuts.size else curve.low
     value = float(curve.values[curve.best])
-    return {
-        "lam": _inside(path, lower, upper),
-        "scoring": curve.name,
-        "value": value,
-        "lam_low": lower,
-        "lam_high": upper,
-    }
+    return BestPoint(_inside(path, lower, upper), curve.name, value, lower, upper, curve.n_folds)
 
 
 def _judged_rows(

@@ -164,5 +164,5 @@ class SVMPath(PathPoints):
             n_threads=n_threads,
         )
         best = best_machine(self, curve, resolve_n_threads(n_threads))
-        machine = self.at(best.pop("lam"))
-        return replace(machine, params={**machine.params, **best})
+        machine = self.at(best.lam)
+        return replace(machine, params={**machine.params, **best.params()})

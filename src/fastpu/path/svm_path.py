@@ -160,6 +160,7 @@ def fit_svm_path(
     with make_report(callback, progress, total=None, description="SVM path") as report:
         path = _path_of_rows(matrix, labels, costs, options, {"method": "fit_svm_path"}, report)
     warn_of_path("fit_svm_path", path)
+    path._give_profile(path)
     return path
 
 
@@ -293,6 +294,7 @@ def fit_pu_svm_path(
     with make_report(callback, progress, total=None, description="SVM path") as report:
         path = _path_of_rows(matrix, labels, costs, options, own, report)
     warn_of_path("fit_pu_svm_path", path)
+    path._give_profile(path)
     return path
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._text import describe, short
 from fastpu.model._prior import SCENARIOS, PriorEstimate, check_scenario
-from fastpu.path._selection import Curve, best_of, curve_on_path
+from fastpu.path._selection import BestPoint, Curve, best_of, curve_on_path
 from fastpu.path.path_model import SVMPath
 from fastpu.plot._axes import CYCLE, check_pair, draw_lines, open_axes, with_legends
 from fastpu.selection.select import Selection
@@ -132,19 +132,19 @@ def _lines(model: SVMPath, shown: str, kept: NDArray[np.int64]) -> tuple[NDArray
     return np.array([model.alpha_at(int(knot)) / scale for knot in kept]), [f"row {row}" for row in model.rows]
 
 
-def _draw_criterion(ax: Any, lams: NDArray[np.float64], curve: Curve, best: Mapping[str, Any]) -> None:
+def _draw_criterion(ax: Any, lams: NDArray[np.float64], curve: Curve, best: BestPoint) -> None:
     """Draw a criterion over lam, which jumps where rows change sides, and its best value on the whole path."""
-    right, first = min(float(lams[-1]), float(best["lam"])), max(float(lams[0]), float(best["lam"]))
+    right, first = min(float(lams[-1]), best.lam), max(float(lams[0]), best.lam)
     changes = curve.values[1:] != curve.values[:-1]
     # To a little beyond the largest lam where it changes, unless rows far from the others make that very large.
     left = min(max(first, _MARGIN * float(np.max(curve.cuts[changes], initial=0.0))), max(first, _FAR * float(lams[0])))
     jumps = np.flatnonzero(changes & (curve.cuts > right) & (curve.cuts < left))
     cuts, last = curve.cuts[jumps], curve.values[np.count_nonzero(curve.cuts > right)]
-    label = f"best: {best['value']:.4g} at lam = {best['lam']:.4g}"
+    label = f"best: {best.value:.4g} at lam = {best.lam:.4g}"
     values = [*curve.values[jumps], last, last]
     ax.plot([left, *cuts, right], values, color=CYCLE[0], linewidth=1.0, drawstyle="steps-post")
-    ax.plot([best["lam"]], [best["value"]], "o", color=CYCLE[1], markersize=5, label=label)
-    ax.axvline(best["lam"], color=CYCLE[1], linewidth=0.8, linestyle=":")
+    ax.plot([best.lam], [best.value], "o", color=CYCLE[1], markersize=5, label=label)
+    ax.axvline(best.lam, color=CYCLE[1], linewidth=0.8, linestyle=":")
     ax.set_ylabel(curve.name)
 
 
