@@ -155,8 +155,8 @@ class TwoStepClassifier(MetaClassifier):
                 n_new = int(np.count_nonzero(is_negative & ~reliable))
         if max_iter > 1 and n_new:
             warn(
-                f"TwoStepClassifier ended after max_iter={max_iter} fits and has not converged: the last fit called {n_new} "
-                f"further unlabelled rows negative; raise max_iter",
+                f"TwoStepClassifier ended after max_iter={max_iter} fits and has not converged: the last fit called "
+                f"{n_new} further unlabelled rows negative; raise max_iter",
                 ConvergenceWarning,
             )
         self.reliable_negatives_ = np.zeros(training.codes.size, dtype=bool)
