@@ -148,7 +148,7 @@ def test_bad_arguments_are_named():
 def test_a_prior_that_is_only_an_upper_bound_is_not_taken_silently():
     X, _, labelled = pu_rows(seed=1, n=300, apart=0.5)
     with pytest.warns(
-        fastpu.exceptions.EstimateWarning, match=r"bbe: the data give an upper bound .* rather than an .*; use a prior"
+        fastpu.exceptions.EstimateWarning, match=r"bbe: the data give only an upper bound of .*; pass a prior"
     ):
         fitted = estimators.UPUClassifier(random_state=0).fit(X, labelled)
     assert fitted.prior_estimate_.only_upper_bound
