@@ -13,7 +13,7 @@ void bind_kernel(py::module_& module);
 void bind_trees(py::module_& module);
 void bind_forest(py::module_& module);
 void bind_boosted_trees(py::module_& module);
-void bind_early_stopping(py::module_& module);
+void bind_early_stopping(const py::module_& module);
 void bind_stump_boost(py::module_& module);
 void bind_stump_ensemble(py::module_& module);
 void bind_tree_loss(py::module_& module);

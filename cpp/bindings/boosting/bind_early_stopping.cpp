@@ -5,7 +5,7 @@
 
 namespace fastpu {
 
-void bind_early_stopping(py::module_& module) {
+void bind_early_stopping(const py::module_& module) {
   py::class_<EarlyStopping>(module, "EarlyStopping")
       .def(py::init<index_t>(), py::arg("patience"))
       .def("add", &EarlyStopping::add, py::arg("value"))

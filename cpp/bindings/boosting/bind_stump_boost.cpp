@@ -111,7 +111,7 @@ void bind_stump_boost(py::module_& module) {
   bind_result<StumpBoostResult>(module, "StumpBoostResult")
       .def_property_readonly("category_sets",
                              [](const Fields<StumpBoostResult>& result) { return sets_to_array(result.sets); });
-  py::class_<SearchedFeatures>(module, "SearchedFeatures");
+  const py::class_<SearchedFeatures> searched(module, "SearchedFeatures");
   module.def("bin_at_every_threshold", &bin_at_every_threshold, py::arg("matrix"), py::arg("sample_weight"),
              py::arg("categorical"), py::kw_only(), py::arg("most_distinct"), py::arg("n_quantiles"),
              py::arg("n_threads"));

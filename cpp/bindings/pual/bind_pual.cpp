@@ -18,9 +18,9 @@ FASTPU_FIELDS(PualSolution, alpha, half, objective, gap, n_iter, status, iterati
 
 namespace {
 
-void factor(const py::object& curvature, const py::object& more, const py::object& factor, double C_unl, double lam,
+void factor(const py::object& curvature, const py::object& more, const py::object& factor, double cost_unl, double lam,
             int n_threads) {
-  const PualSystem system{view_2d(curvature), C_unl, lam};
+  const PualSystem system{view_2d(curvature), cost_unl, lam};
   const auto last = view_2d(more);
   const auto out = mutable_view_2d(factor);
   const Blas& functions = blas();
@@ -29,9 +29,9 @@ void factor(const py::object& curvature, const py::object& more, const py::objec
 }
 
 py::list solve(const py::object& curvature, const py::object& positives, const py::object& factor,
-               const std::vector<double>& costs, const PualDualOptions& options, double C_unl, double lam,
+               const std::vector<double>& costs, const PualDualOptions& options, double cost_unl, double lam,
                index_t n_unl, int n_threads, const py::object& callback) {
-  const PualSystem system{view_2d(curvature), C_unl, lam};
+  const PualSystem system{view_2d(curvature), cost_unl, lam};
   const auto rows = view_2d(positives);
   const auto out = mutable_view_2d(factor);
   const Blas& functions = blas();

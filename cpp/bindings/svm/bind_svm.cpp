@@ -167,7 +167,7 @@ class PyEngine {
     const auto n_support = static_cast<py::ssize_t>(result.support.size());
     out.support = std::move(result.support);
     out.coefs = to_array(result.coefs).reshape({n_support, static_cast<py::ssize_t>(problem.n_bags)});
-    out.decision = decision;
+    out.decision = std::move(decision);
     return out;
   }
 
@@ -197,6 +197,7 @@ std::vector<ChainSolution> solve_grid(const py::object& data, const std::string&
   const KernelParams params = kernel == nullptr ? KernelParams{} : *kernel;
   const auto kind = value_of<SvmKind>(problem, "problem");
   std::vector<SvmChain> viewed;
+  viewed.reserve(chains.size());
   for (const PyChain* chain : chains) viewed.push_back(view_chain(kind, *chain, n_rows(view)));
   Team team = team_of_call(n_threads);
   const auto solve = [&]<class View>(const View& x) {

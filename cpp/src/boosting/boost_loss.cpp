@@ -1,6 +1,7 @@
 #include "boosting/boost_loss.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <iterator>
 #include <stdexcept>
@@ -53,8 +54,10 @@ constexpr StumpLoss kStumpLosses[] = {
 };
 
 const StumpLoss& loss_of(BoostLossKind kind) {
-  return *std::find_if(std::begin(kStumpLosses), std::end(kStumpLosses),
-                       [kind](const StumpLoss& loss) { return loss.kind == kind; });
+  const StumpLoss* const found = std::find_if(std::begin(kStumpLosses), std::end(kStumpLosses),
+                                              [kind](const StumpLoss& loss) { return loss.kind == kind; });
+  assert(found != std::end(kStumpLosses));
+  return *found;
 }
 
 void check(const StumpLoss& loss, const BoostLossOptions& options, const PerGroup& weights) {

@@ -19,7 +19,7 @@ inline constexpr int kMostMeans = 6;
 inline constexpr int kSlopeSlots = kMostMeans;  // the first of the sums of derivatives in TreeLossSums
 inline constexpr int kCurveSlots = 2 * kMostMeans;
 inline constexpr int kWeightSlots = 3 * kMostMeans;  // the first of the weights of N, U and P in TreeLossSums
-enum TopSlot : std::uint8_t { kTopValue, kTopSlope, kTopCurve, kTopWeight = kExpSlots };  // in TreeLossTops
+enum TopSlot : std::uint8_t { kTopValue = 0, kTopSlope = 1, kTopCurve = 2, kTopWeight = kExpSlots };  // in TreeLossTops
 inline constexpr int kGroups = 3;          // an array by group begins with N, then U, then P
 inline constexpr double kDigits = 0x1p31;  // a sum is (first + second / kDigits) / kDigits
 

@@ -27,8 +27,8 @@ struct MeansPasses {
 
   static bool tops(const LossRows& rows, double* tops) {
     Doubles value = all(kNone);
-    Doubles slope = all(kNone);
-    Doubles curve = all(kNone);
+    Doubles slope = all(kNone);  // NOLINT(misc-const-correctness): some losses write to it
+    Doubles curve = all(kNone);  // NOLINT(misc-const-correctness)
     Doubles weight = all(kNone);
     Refused refused;
     for_lanes(rows, [&](const Lanes& lanes) {
@@ -54,8 +54,8 @@ struct MeansPasses {
 
   static void sums(const LossRows& rows, const LossScale& scale, double* /*kept*/, std::int64_t* sums) {
     DigitSums values[static_cast<unsigned>(kMeans)];
-    DigitSums slopes[static_cast<unsigned>(kMeans)];
-    DigitSums curves[static_cast<unsigned>(kMeans)];
+    DigitSums slopes[static_cast<unsigned>(kMeans)];  // NOLINT(misc-const-correctness): some losses write to it
+    DigitSums curves[static_cast<unsigned>(kMeans)];  // NOLINT(misc-const-correctness)
     for_lanes(rows, [&](const Lanes& lanes) {
       Doubles value[static_cast<unsigned>(Loss::kFunctions)];
       Loss::template values<Math>(lanes.score, value);

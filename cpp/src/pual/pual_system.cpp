@@ -93,11 +93,11 @@ std::vector<PualSolution> solve_pual(const PualSystem& system, BlasMatrix<const 
   const index_t rank = positives.n_cols;
   const index_t first = n - rank;
 
-  // H = [Z_p L^-T, 1 / sqrt(2 C_unl n_unl)], and its part without the intercept's column
+  // H = [Z_p L^-T, 1 / sqrt(2 C_unl n_unl)], and `half`, its part without the intercept's column
   auto part = AlignedBuffer<double>(n_pos * rank, "the factor of the dual");
   for (index_t i = 0; i < n_pos; ++i) std::copy_n(positives.data + i * positives.stride, rank, part.data() + i * rank);
-  const BlasMatrix<double> H(part.data(), n_pos, rank);
-  tiles.solve({factor.data + first * factor.stride + first, rank, rank, factor.stride}, H);
+  const BlasMatrix<double> half(part.data(), n_pos, rank);
+  tiles.solve({factor.data + first * factor.stride + first, rank, rank, factor.stride}, half);
   const double of_intercept = 1 / std::sqrt(2 * system.C_unl * static_cast<double>(n_unl));
   auto whole = AlignedBuffer<double>(n_pos * (rank + 1), "the factor of the dual");
   for (index_t i = 0; i < n_pos; ++i) {
@@ -114,7 +114,7 @@ std::vector<PualSolution> solve_pual(const PualSystem& system, BlasMatrix<const 
   auto alphas = AlignedBuffer<double>(n_solved * n_pos, "the dual variables");
   for (index_t k = 0; k < n_solved; ++k) std::ranges::copy(solutions[at(k)].alpha, alphas.data() + k * n_pos);
   auto products = AlignedBuffer<double>(n_solved * rank, "the solutions");
-  tiles.product({alphas.data(), n_solved, n_pos}, H, {products.data(), n_solved, rank});
+  tiles.product({alphas.data(), n_solved, n_pos}, half, {products.data(), n_solved, rank});
   for (index_t k = 0; k < n_solved; ++k) {
     solutions[at(k)].half.assign(products.data() + k * rank, products.data() + (k + 1) * rank);
   }

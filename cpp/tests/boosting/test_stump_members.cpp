@@ -2,6 +2,7 @@
 #include <barrier>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <string>
 #include <thread>
@@ -13,7 +14,6 @@
 
 namespace {
 
-using fastpu::at;
 using fastpu::BinnedFeatures;
 using fastpu::BinOptions;
 using fastpu::BoostTrainingSet;
@@ -103,11 +103,12 @@ CASE("members in threads make the stumps of one holder of all rows, bit by bit")
 
     // Two members hold rows, and the third one follows them without any.
     constexpr index_t kFirst[] = {0, 250, 700};
-    std::vector<index_t> rows;
-    for (index_t i = 0; i < data.n; ++i) rows.push_back(i);
+    std::vector<index_t> rows(static_cast<std::size_t>(data.n));
+    std::iota(rows.begin(), rows.end(), index_t{0});
     Table table(3);
     std::vector<StumpBoostResult> found(3);
     std::vector<std::thread> members;
+    members.reserve(3);
     for (std::size_t k = 0; k < 3; ++k) {
       members.emplace_back([&, k] {
         Team own_team(1);

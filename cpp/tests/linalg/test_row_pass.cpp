@@ -188,6 +188,7 @@ CASE("columns that are solved side by side have the bits of each alone") {
         }
         std::vector<std::vector<double>> alone = together;
         std::vector<double*> columns;
+        columns.reserve(n_columns);
         for (std::vector<double>& column : together) columns.push_back(column.data());
         factor.solve(columns);
         for (std::vector<double>& column : alone) factor.solve(column.data());

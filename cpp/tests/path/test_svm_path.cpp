@@ -173,7 +173,9 @@ CASE("sparse rows of few features have the bits of dense ones") {
   const Rows rows(50, 4, 7, 0, 2.0);
   std::vector<std::int32_t> columns;
   std::vector<index_t> starts;
+  starts.reserve(static_cast<std::size_t>(rows.n) + 1);
   for (index_t i = 0; i <= rows.n; ++i) starts.push_back(i * rows.d);
+  columns.reserve(static_cast<std::size_t>(rows.n * rows.d));
   for (index_t e = 0; e < rows.n * rows.d; ++e) columns.push_back(static_cast<std::int32_t>(e % rows.d));
   const fastpu::CsrView<double> sparse{rows.x.data(), columns.data(), starts.data(), rows.n, rows.d};
   const SvmPathResult dense = rows.linear_path(rows.view());

@@ -172,9 +172,9 @@ CASE("PUAL of a system solves the dual that its factor makes") {
   const Blas blas(reference_blas());
   Team team(1);
   std::vector<double> factor(at(n * n));
-  const double C_unl = 0.2;
+  const double cost_unl = 0.2;
   const index_t n_unl = 30;
-  const auto found = solve_pual({{curvature.data(), n, n}, C_unl, 0.5}, positives.view(), n_unl, {0.3, 2.0}, {},
+  const auto found = solve_pual({{curvature.data(), n, n}, cost_unl, 0.5}, positives.view(), n_unl, {0.3, 2.0}, {},
                                 {factor.data(), n, n}, blas, {}, team);
   // A is diagonal, and so is its factor.
   Factor h(8, n + 1, 9);
@@ -182,7 +182,7 @@ CASE("PUAL of a system solves the dual that its factor makes") {
     for (index_t k = 0; k < n; ++k) {
       h.values[at(i * (n + 1) + k)] = positives.values[at(i * n + k)] / std::sqrt(1.5 + static_cast<double>(k));
     }
-    h.values[at(i * (n + 1) + n)] = 1 / std::sqrt(2 * C_unl * n_unl);
+    h.values[at(i * (n + 1) + n)] = 1 / std::sqrt(2 * cost_unl * n_unl);
   }
   CHECK(found.size() == 2);
   const double costs[] = {0.3, 2.0};

@@ -15,6 +15,7 @@ constexpr index_t kColumns = 40;
 // Entry c of row r is 100 r + c.
 std::vector<double> whole_row(index_t row) {
   std::vector<double> values;
+  values.reserve(kColumns);
   for (index_t c = 0; c < kColumns; ++c) values.push_back(static_cast<double>(100 * row + c));
   return values;
 }
