@@ -47,7 +47,8 @@ def test_a_fit_is_that_of_plain_loops(response, border, max_iter):
     )
     if max_iter == 2:
         with pytest.warns(
-            fastpu.exceptions.ConvergenceWarning, match=r"max_iter=2 fits, the last of which calls \d+ further"
+            fastpu.exceptions.ConvergenceWarning,
+            match=r"max_iter=2 fits and has not converged: the last fit",
         ):
             fitted.fit(X, codes)
     else:
@@ -105,7 +106,7 @@ def test_where_no_row_scores_less_than_the_spies_those_with_the_lowest_score_are
 def test_too_few_rows_and_bad_parameters_are_refused():
     X, _, labelled = pu_rows(n=60)
     one = labelled & (np.cumsum(labelled) <= 1)
-    refused(ValueError, "y must have at least 2 labelled positives, of which one is the spy, got 1",
+    refused(ValueError, "y must have at least 2 labelled positives, as one of them is the spy, got 1",
             TwoStepClassifier(LogisticRegression()).fit, X, one)  # fmt: skip
     refused(ValueError, "y must hold unlabelled rows of positive weight for TwoStepClassifier, got none",
             TwoStepClassifier(LogisticRegression()).fit, X, np.where(labelled, 1, np.where(X[:, 0] > 0, 0, -1)),

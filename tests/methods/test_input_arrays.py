@@ -87,7 +87,7 @@ def test_what_is_no_matrix_of_numbers_is_refused(name, unchanged):
 
 
 #: Methods that give no scores for no rows.
-SCORING = (".decision_function", ".predict", ".predict_proba", ".staged_decision_function")
+SCORING = (".decision_function", ".predict", ".predict_proba", ".scores", ".staged_decision_function")
 NO_ROWS = {"no rows", "sparse, no rows"}
 
 

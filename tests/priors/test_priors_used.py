@@ -53,7 +53,8 @@ def uses():
 def test_a_bound_that_is_used_as_a_number_is_told_once(name):
     use = uses()[name]
     for estimate, ends in ((WIDE, r"0\.05 to 0\.5"), (ABOVE, r"0\.06 to 0\.6")):
-        with pytest.warns(EstimateWarning, match=rf"prior is an estimate, .* true: 0\.[31], where .* {ends}") as told:
+        words = rf"prior is used as if it were known to be 0\.[31], .* {ends}"
+        with pytest.warns(EstimateWarning, match=words) as told:
             found = use(estimate)
         assert len([each for each in told if each.category is EstimateWarning]) == 1
         with warnings.catch_warnings():

@@ -180,7 +180,8 @@ CASE("columns that are solved side by side have the bits of each alone") {
         }
       }
       CHECK(factor.factor() == 0);
-      for (const std::size_t n_columns : {1, 7, 8, 9, 20}) {
+      for (const std::size_t n_columns :
+           {std::size_t{1}, std::size_t{7}, std::size_t{8}, std::size_t{9}, std::size_t{20}}) {
         std::vector<std::vector<double>> together(n_columns, std::vector<double>(at(n)));
         for (std::vector<double>& column : together) {
           for (double& value : column) value = normal(random);

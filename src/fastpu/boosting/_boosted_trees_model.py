@@ -41,7 +41,7 @@ class BoostedRounds:
     best_round : int
         How many rounds of this fit are kept.
     status : str
-        As in `TreeEnsemble`.
+        Why the rounds ended, in the words of `TreeEnsemble.status`.
     """
 
     trees: TreeArrays

@@ -124,7 +124,9 @@ class TwoStepClassifier(MetaClassifier):
         rng = check_random_state(seed_of(self.random_state))
         positive, unlabelled, negative = (training.rows(code) for code in (1, 0, -1))
         if positive.size < 2:
-            raise ValueError(f"y must have at least 2 labelled positives, of which one is the spy, got {positive.size}")
+            raise ValueError(
+                f"y must have at least 2 labelled positives, as one of them is the spy, got {positive.size}"
+            )
         training.require_groups(self)
         spies = _draw_spies(positive, share, training.clusters, rng)
 
@@ -153,8 +155,8 @@ class TwoStepClassifier(MetaClassifier):
                 n_new = int(np.count_nonzero(is_negative & ~reliable))
         if max_iter > 1 and n_new:
             warn(
-                f"TwoStepClassifier ended after max_iter={max_iter} fits, the last of which calls {n_new} further "
-                f"unlabelled rows negative",
+                f"TwoStepClassifier ended after max_iter={max_iter} fits and has not converged: the last fit called "
+                f"{n_new} further unlabelled rows negative; raise max_iter",
                 ConvergenceWarning,
             )
         self.reliable_negatives_ = np.zeros(training.codes.size, dtype=bool)
@@ -173,7 +175,7 @@ def _draw_spies(
     names, sizes = np.unique(clusters[positive], return_counts=True)
     if names.size < 2:
         raise ValueError(
-            "groups must have at least 2 groups with labelled positives, of which one is the spies, got 1 group"
+            "groups must have at least 2 groups with labelled positives, as the rows of one are the spies, got 1 group"
         )
     order = rng.permutation(names.size)
     n_groups = 1 + int(np.searchsorted(np.cumsum(sizes[order]), n_spies))

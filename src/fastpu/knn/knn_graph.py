@@ -80,8 +80,7 @@ class KNNGraph:
         Parameters
         ----------
         mode : {"mutual", "union"}, default "mutual"
-            Whether an edge joins rows that are neighbours of each other, or rows of which at least one is a neighbour
-            of the other.
+            "mutual" joins two rows if each is a neighbour of the other, "union" if at least one is.
         n_threads : int, optional
             Without influence: edges and weights take one thread, and little time beside a search.
 
@@ -138,8 +137,7 @@ class KNNGraph:
         sigma : "median" or float > 0, default "median"
             A squared length: weights are exp(-squared length / sigma). "median" is `median` of this graph.
         mode : {"mutual", "union"}, default "mutual"
-            Whether an edge joins rows that are neighbours of each other, or rows of which at least one is a neighbour
-            of the other.
+            "mutual" joins two rows if each is a neighbour of the other, "union" if at least one is.
         n_threads : int, optional
             Without influence: edges and weights take one thread.
 
@@ -170,8 +168,7 @@ class KNNGraph:
         Parameters
         ----------
         mode : {"mutual", "union"}, default "mutual"
-            Whether an edge joins rows that are neighbours of each other, or rows of which at least one is a neighbour
-            of the other.
+            "mutual" joins two rows if each is a neighbour of the other, "union" if at least one is.
         n_threads : int, optional
             Without influence: edges and weights take one thread.
 
@@ -306,8 +303,7 @@ def knn_similarity(
         that is 0, of those that are not 0): weights lie around exp(-1) then, whatever the scale of the rows and the
         number of columns. The paper has 1.0.
     mode : {"mutual", "union"}, default "mutual"
-        Whether an edge joins rows that are neighbours of each other, or rows of which at least one is a neighbour of
-        the other.
+        "mutual" joins two rows if each is a neighbour of the other, "union" if at least one is.
     n_threads : int, optional
         The most threads to use; by default the CPUs that this process may use. Does not influence the result.
 

@@ -54,8 +54,8 @@ def fit_upu(
 
         R(f) = pi mean_p l(f) + [ mean_u l(-f) - pi mean_p l(-f) ]  (+ lam/2 |weights|^2)
 
-    is the risk of f on the population of the unlabelled rows: what is in brackets stands for the negatives, of which
-    none is known. The losses are
+    is the risk of f on the population of the unlabelled rows. What is in brackets stands for the negatives, none of
+    which is known. The losses are
 
         logistic  l(z) = log(1 + e^-z)        squared  (1 - z)^2 / 4.
 

@@ -9,7 +9,8 @@ import numbers
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 import numpy as np
 
@@ -18,23 +19,40 @@ from fastpu.common._text import describe, short
 _UP, _DOWN = 1.1, 0.9
 
 
+def _signature(fit: Callable[..., Any]) -> inspect.Signature:
+    """Return the signature of a function, whose annotations are types where their names can be looked up."""
+    try:
+        return inspect.signature(fit, eval_str=True)
+    except (NameError, AttributeError, TypeError, SyntaxError):  # names that only a type checker imports
+        return inspect.signature(fit)
+
+
+def _types_of(annotation: object) -> frozenset[str]:
+    """Return the names of the types that an annotation allows, such as "int" and "float"; of a text, all its words."""
+    if isinstance(annotation, str):
+        return frozenset(re.findall(r"\w+", annotation))
+    if get_origin(annotation) in (Union, UnionType):
+        return frozenset().union(*(_types_of(part) for part in get_args(annotation)))
+    return frozenset({getattr(annotation, "__name__", str(annotation))})
+
+
 @dataclass(frozen=True)
 class FitSignature:
-    """The arguments of a fit function other than X and y: their names and annotations."""
+    """The arguments of a fit function other than X and y: their names, and the types that their annotations name."""
 
     function: str
-    annotations: Mapping[str, str]
+    types: Mapping[str, frozenset[str]]
     takes_any: bool
 
     @classmethod
     def of(cls, fit: Callable[..., Any]) -> FitSignature:
         name = getattr(fit, "__name__", type(fit).__name__)
         try:
-            parameters = list(inspect.signature(fit).parameters.values())
+            parameters = list(_signature(fit).parameters.values())
         except (TypeError, ValueError):  # some built-in functions have no signature
             return cls(name, {}, True)
         named = {
-            p.name: getattr(p.annotation, "__name__", str(p.annotation))
+            p.name: _types_of(p.annotation)
             for i, p in enumerate(parameters)
             if p.kind is p.KEYWORD_ONLY or (p.kind is p.POSITIONAL_OR_KEYWORD and i >= 2)
         }
@@ -43,14 +61,14 @@ class FitSignature:
     def check(self, name: object, source: str) -> None:
         if not isinstance(name, str):
             raise TypeError(f"{source} must name parameters of {self.function} by strings, got {describe(name)}")
-        if not self.takes_any and name not in self.annotations:
+        if not self.takes_any and name not in self.types:
             raise ValueError(
-                f"{source} names {name!r}, which {self.function} does not take; it takes {', '.join(self.annotations)}"
+                f"{source} names {name!r}, which {self.function} does not take; it takes {', '.join(self.types)}"
             )
 
     def takes(self, name: str) -> bool:
         """Return whether an argument has this name; `**kwargs` does not count."""
-        return name in self.annotations
+        return name in self.types
 
 
 @dataclass(frozen=True)
@@ -91,7 +109,7 @@ class MovedPoint:
                 continue
             integers = all(isinstance(value, numbers.Integral) for value in tried)
             # A parameter that takes either reads whole numbers as counts, and others as shares.
-            types = re.findall(r"\w+", arguments.annotations.get(name, ""))
+            types = arguments.types.get(name, frozenset())
             steps[name] = None if integers and ("int" in types or "float" not in types) else (0, 0)
         return cls(point, steps)
 
