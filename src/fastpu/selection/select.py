@@ -139,8 +139,8 @@ def select(
     y : array-like of shape (n,)
         Labels: +1 positive, 0 unlabelled, -1 negative (for methods that take negatives). See `fastpu.as_labels`.
     grid : dict of lists, or list of such dicts
-        Values of each parameter. All combinations are tried, in their order, the last parameter fastest, and one dict
-        after the other.
+        Values of each parameter. All combinations are tried, in the order of nested loops: the last parameter changes
+        fastest. The dicts of a list are tried one after the other.
     scoring : {"puf", "err_star", "error", "auc", "lift", "average_precision"} or callable, default "puf"
         The criterion.
 
