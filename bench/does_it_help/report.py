@@ -44,7 +44,7 @@ def report(tasks: Sequence[Task], outcomes: Outcomes, sizes: Mapping[Place, Size
             parts.append(_over_tables(by_name, rest, "Without the tables by which defaults were once chosen"))
         if some := {place: each for place, each in _without(found, TUNED).items() if CATBOOST in each}:
             parts.append(_over_tables(by_name, some, "Every third table, where CatBoost ran too"))
-        if some := {place: each for place, each in found.items() if set(TUNED) <= set(each)}:
+        if some := {place: each for place, each in found.items() if set(TUNED) & set(each)}:
             parts.append(_over_tables(by_name, _without(some, (CATBOOST,)), "Every fifth table, with tuned learners"))
     for kind in kinds:
         if kind not in TABLES and (found := _of(outcomes, by_name, kind)):

@@ -115,6 +115,15 @@ def test_classifiers_answer_and_keep_their_parameters(name):
     assert set(kind().get_params()) == set(inspect.signature(kind).parameters)
 
 
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_fit_of_a_classifier_answers_by_the_name_of_its_class(name):
+    """It is a method of a base class for most of them, whose name says nothing to who calls it."""
+    classifier = CLASSIFIERS[name]
+    taken = [parameter for parameter in inspect.signature(classifier.fit).parameters if parameter != "self"]
+    said = message(classifier().fit, zzz=1)
+    assert said == f"{name}.fit() got an unexpected keyword argument 'zzz'; its keywords are {', '.join(taken)}"
+
+
 def test_every_name_is_in_the_table_for_some_function():
     """A line whose names no function has would be of no use."""
     taken = {p for f in (*FUNCTIONS.values(), *CLASSIFIERS.values()) for p in inspect.signature(f).parameters}

@@ -160,6 +160,7 @@ def test_codings(y, codes, expected):
             "y holds 'ham', not covered by positive=['spam']; name all",
         ),
         ([0, 1], {"positive": 0}, ValueError, "y holds 1, not covered by positive=[0]"),
+        ([True, False], {"unlabeled": 10**30}, ValueError, "y holds False, not covered by unlabeled=[1000"),
         ([1, 0, NAN], {"unlabeled": 0}, ValueError, "y holds missing, not covered by unlabeled=[0]"),
         (
             [1, 0],

@@ -96,7 +96,7 @@ def test_too_few_rows_and_bad_parameters_are_refused():
         X,
         labelled,
     )
-    for cv in ("5", 5.0, None):
+    for cv in ("5", b"5", 5.0, np.array(5), ShuffleSplit, None):
         wrong = ElkanNotoClassifier(LogisticRegression(), cv=cv)
         refused(
             TypeError,

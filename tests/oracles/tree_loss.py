@@ -35,7 +35,9 @@ def objective(loss: str, y: np.ndarray, f: np.ndarray, w: np.ndarray, *, gamma: 
         )
     if loss == "logistic":
         return mean(1, log_loss(f)) + mean(0, log_loss(-f))
-    return prior * mean(1, -f) + mean(0, log_loss(-f))
+    if loss == "upu":
+        return prior * mean(1, -f) + mean(0, log_loss(-f))
+    raise ValueError(f"the oracle has no loss {loss!r}")
 
 
 def derivatives(
@@ -53,10 +55,12 @@ def derivatives(
             up += n * c * share[b] * np.exp(f) * mean_a / risk
         return up - down, up + down
     p, u = n * share[1], n * share[0]
-    curve = sigmoid(f) * sigmoid(-f)
+    curve = sigmoid(f) * sigmoid(-f)  # of the softplus, for "logistic" and "upu"
     if loss == "logistic":
         return u * sigmoid(f) - p * sigmoid(-f), (u + p) * curve
-    return u * sigmoid(f) - prior * p, u * curve
+    if loss == "upu":
+        return u * sigmoid(f) - prior * p, u * curve
+    raise ValueError(f"the oracle has no loss {loss!r}")
 
 
 def chance_gain(loss: str, y: np.ndarray, f: np.ndarray, w: np.ndarray, *, gamma: float, prior: float) -> float:
@@ -65,24 +69,32 @@ def chance_gain(loss: str, y: np.ndarray, f: np.ndarray, w: np.ndarray, *, gamma
     weights = {label: w[y == label].sum() for label in (1, 0, -1)}
     if loss == "pnu_auc":
         return sum(n / 2 / weight for weight in weights.values() if weight > 0)
-    pos, unl, h = _bounds_of_groups(loss, y, f, w, prior)
-    return (pos**2 / weights[1] + unl**2 / weights[0]) / h
+    of_group, h = _bounds_of_groups(loss, y, f, w, gamma=gamma, prior=prior)
+    return sum(g**2 / weights[label] for label, g in of_group.items()) / h
 
 
 def bounds(
     loss: str, y: np.ndarray, f: np.ndarray, w: np.ndarray, *, gamma: float, prior: float
 ) -> tuple[float, float]:
-    """What the sums of |g| and of h do not exceed, from the means of the losses alone (Jensen's inequality)."""
+    """What the sums of |g| and of h do not exceed."""
     if loss == "pnu_auc":
         return 2 * float(w.sum()), 2 * float(w.sum())
-    pos, unl, h = _bounds_of_groups(loss, y, f, w, prior)
-    return pos + unl, h
+    of_group, h = _bounds_of_groups(loss, y, f, w, gamma=gamma, prior=prior)
+    return sum(of_group.values()), h
 
 
 def _bounds_of_groups(
-    loss: str, y: np.ndarray, f: np.ndarray, w: np.ndarray, prior: float
-) -> tuple[float, float, float]:
-    """Those of |g| over P and over U, and of h."""
+    loss: str, y: np.ndarray, f: np.ndarray, w: np.ndarray, *, gamma: float, prior: float
+) -> tuple[dict[int, float], float]:
+    """The bounds of the sums of |g| over each group, by its label, and of h.
+
+    Those of "logistic" and "upu" come from the means of the losses alone, by Jensen's inequality. Any other loss has
+    the sums themselves. They are what a loss of the core with kSumsBounds has, as long as it adds no two functions over
+    one group whose derivatives have opposite signs there.
+    """
+    if loss not in ("logistic", "upu"):
+        g, h = derivatives(loss, y, f, w, gamma=gamma, prior=prior)
+        return {label: float(np.abs(g[y == label]).sum()) for label in (1, 0, -1) if (y == label).any()}, float(h.sum())
     n = float(w.sum())
 
     def slope(label: int, z: np.ndarray) -> float:
@@ -94,5 +106,5 @@ def _bounds_of_groups(
     unlabeled, rising, falling = slope(0, -f), slope(1, -f), slope(1, f)
     curve_pos, curve_unl = curve(min(rising, falling)), curve(unlabeled)
     if loss == "logistic":
-        return n * falling, n * unlabeled, n * (curve_pos + curve_unl)
-    return n * prior, n * unlabeled, n * curve_unl
+        return {1: n * falling, 0: n * unlabeled}, n * (curve_pos + curve_unl)
+    return {1: n * prior, 0: n * unlabeled}, n * curve_unl

@@ -13,6 +13,14 @@ from selection_cases import Recorder, pu_data
 GRID = {"shift": [0.0, 1.0]}
 
 
+class Splitter:
+    """What splits rows in half, if it is made first."""
+
+    def split(self, X, y):
+        rows = np.arange(len(y))
+        return [(rows[::2], rows[1::2]), (rows[1::2], rows[::2])]
+
+
 @pytest.fixture(scope="module")
 def data():
     return pu_data(40, 12)
@@ -24,6 +32,9 @@ CASES = {
     "twice": ({"shift": 1.0}, ValueError, "shift must be either in grid or an argument, got both"),
     "unknown argument": ({"scorring": "puf"}, ValueError, "an argument of select names 'scorring', which Recorder"),
     "too many folds": ({"cv": 13}, ValueError, "need at least 13 rows of each kind, got 12 positive; pass cv=12 or l"),
+    "bytes for folds": ({"cv": b"x"}, TypeError, "cv must be an integer >= 2, a splitter of scikit-learn's kind, or a"),
+    "a number in an array": ({"cv": np.array(2)}, TypeError, "got ndarray of shape () and dtype int64"),
+    "a class of splitters": ({"cv": Splitter}, TypeError, "pairs of arrays of row numbers, got <class"),
     "masks": ({"cv": [([True], [False])]}, TypeError, "cv must hold arrays of row numbers, got shape (1,) and dtype"),
     "a triple": ({"cv": [([0], [1], [2])]}, TypeError, "cv must hold pairs (training rows, held-out rows), got tuple"),
     "numbers that are no rows": ({"cv": [([0.0], [1])]}, TypeError, "got shape (1,) and dtype float64 in pair 0"),

@@ -12,13 +12,17 @@
 //
 //     kInfo        name and properties, as Python reads them; is_by_row if partials() reads no means
 //     kFunctions   1 or 2, the number of functions of the score
-//     kCurves      the number of curvatures, at most kFunctions
+//     kCurves      the number of curvatures, at most kFunctions; with kSumsBounds curvature k is that of function k, so
+//                  there are kFunctions of them
 //     kMeans       the means that the loss needs: pairs of a function and a group
 //     kSumsBounds  true: the sums of |phi_k'| and c_k are taken along with the means, and bound those of |g| and h.
 //                  false: the class bounds them itself, from the means
-//     values       writes the functions of scores,                       V being several scores side by side and Math
-//     derivatives  writes their first derivatives and the curvatures     what can be computed of them (loss_lanes.hpp)
+//     values       writes the functions of the score
+//     derivatives  writes their first derivatives and the curvatures
 //     size         (without kSumsBounds) a bound of all |values|
+//
+// In these three functions V is several scores side by side, and `Math` of loss_lanes.hpp lists what can be computed of
+// them.
 #pragma once
 
 #include <array>

@@ -24,6 +24,8 @@ template <class Loss>
 struct MeansPasses {
   static constexpr int kMeans = static_cast<int>(sizeof(Loss::kMeans) / sizeof(Loss::kMeans[0]));
   static_assert(kMeans <= kMostMeans && Loss::kFunctions <= kMostFunctions && Loss::kCurves <= Loss::kFunctions);
+  static_assert(!Loss::kSumsBounds || Loss::kCurves == Loss::kFunctions,
+                "with kSumsBounds every function of the score needs a curvature of its own");
 
   static bool tops(const LossRows& rows, double* tops) {
     Doubles value = all(kNone);

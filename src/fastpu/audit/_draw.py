@@ -89,8 +89,9 @@ def plan(
     The density of draws at a place of the ranking is Neyman's: in proportion to the standard deviation of the answers
     there. It is computed for a mixture of three rankings: normal scores with an AUC of .85, and with weights of .06 and
     .3 the same scores reversed and in random order. So the density falls by a factor of six from the top to about the
-    middle, and then stays. Beside rows drawn at random, the error of the count is .72 to .74 times as large at an AUC
-    of .9, .51 to .56 times at .97, and at most 1.15 times with worthless or reversed scores (``bench/audit``).
+    middle, and then stays. Compared with rows drawn at random, the error of the count is .72 to .74 times as large
+    at an AUC of .9, .51 to .56 times at .97, and at most 1.15 times with worthless or reversed scores
+    (``bench/audit``).
 
     O(n_rows log n_rows) time, and O(n_rows) memory.
 

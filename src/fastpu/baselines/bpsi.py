@@ -106,7 +106,8 @@ def fit_bpsi(
     Warns
     -----
     ConvergenceWarning
-        If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`: with its duality gap.
+        If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`. The message then has its duality
+        gap.
     DegenerateModelWarning
         If the psi loss has collapsed to w = 0, as it does for small costs, or if the model calls all training rows the
         same.

@@ -95,7 +95,8 @@ def fit_boosted_trees(
         Labels: +1 positive, 0 unlabelled and, for "pnu_auc", -1 negative. "pnu_auc" needs any two of these three kinds
         of rows, the other losses need +1 and 0. {1, 0}, bool and {1, nan} are taken too; see `fastpu.as_labels`.
     loss : {"pnu_auc", "logistic", "upu"}, default "pnu_auc"
-        What is minimised.
+        The loss of the formulas above that the trees minimise. "pnu_auc" is for the AUC and takes labelled negatives,
+        "logistic" tells P from U, and "upu" makes a classifier if the prior is known.
     prior : float, optional
         Share of positives, P(Y = 1), in (0, 1). "upu" needs it. It is the share among the unlabelled rows or, with
         ``scenario="single_set"``, among all rows.
@@ -154,7 +155,7 @@ def fit_boosted_trees(
         the same chance.
     groups : array-like of shape (n,), optional
         Which rows belong together, such as those of one customer: a label of any kind for each row. A bag leaves whole
-        groups out: as many groups as there are are drawn with replacement, and rows of the others are not in the bag.
+        groups out: groups are drawn with replacement, as many as there are, and rows of the others are not in the bag.
         Folds hold whole groups out. Without bags and folds, groups change nothing.
     random_state : int >= 0, numpy.random.Generator or None
         Seed of the bags, rows, features and folds that are drawn. The seeds of every bag and round are derived from it.
@@ -164,8 +165,8 @@ def fit_boosted_trees(
     callback : callable, optional
         ``callback(info: BoostedTreesRound) -> bool``, called after every round, or with bags after every bag. True ends
         the fit with the rounds or bags so far. Bags that early stopping may end are grown in steps of some rounds, and
-        the callback is called after each bag of a step. If it ends a fit in which bags get further rounds, in a later
-        step or by `init_model`, no bag keeps them unless all have got them.
+        the callback is called after each bag of a step. In a later step, or with `init_model`, bags that
+        exist get further rounds. If the callback ends the fit before all bags have these rounds, no bag keeps them.
     progress : bool, default False
         Whether to show a progress bar that counts rounds, or bags, by tqdm if it is installed.
 

@@ -66,19 +66,24 @@ _ALIKE = 0.75  # an unknown keyword with at least this difflib ratio to one of o
 
 
 def answers_unknown_keywords(function: _Function) -> _Function:
-    """Decorate a public function or class: for an unknown keyword its TypeError names the one that it has instead."""
+    """Decorate a public function or class: for an unknown keyword its TypeError names the one that it has instead.
+
+    The error of a method names the class of the object, which may have the method from a base class.
+    """
     if isinstance(function, type):
         # mypy fears the other __init__ of a subclass: this decorates the class itself.
         function.__init__ = answers_unknown_keywords(function.__init__)  # type: ignore[misc]
         return function
     signature = inspect.signature(function)
     known = frozenset(signature.parameters)
-    answer = functools.partial(_answer, function.__qualname__.removesuffix(".__init__"), signature)
+    is_method = "self" in known and function.__name__ != "__init__"
+    written = function.__qualname__.removesuffix(".__init__")
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if not known.issuperset(kwargs):
-            raise TypeError(answer(next(name for name in kwargs if name not in known)))
+            name = f"{type(args[0]).__name__}.{function.__name__}" if is_method and args else written
+            raise TypeError(_answer(name, signature, next(keyword for keyword in kwargs if keyword not in known)))
         return function(*args, **kwargs)
 
     return cast("_Function", call)  # it takes and returns what the function does
@@ -86,7 +91,7 @@ def answers_unknown_keywords(function: _Function) -> _Function:
 
 def _answer(function: str, signature: inspect.Signature, keyword: str) -> str:
     """Return the message about a keyword that a function with this signature does not have."""
-    own = list(signature.parameters)
+    own = [name for name in signature.parameters if name != "self"]
     if keyword in _CLASS_WEIGHTS.split() and (balance := _balance_of(function)):
         return f"{function}() got an unexpected keyword argument {keyword!r}; {balance}"
     ours = next(

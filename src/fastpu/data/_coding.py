@@ -181,6 +181,8 @@ def _holds(values: NDArray[Any], code: object) -> NDArray[np.bool_]:
     kind_of_code = "U" if isinstance(code, str) else "S" if isinstance(code, bytes) else "biuf"
     if code is MISSING and kind == "f":
         holds[:] = np.isnan(values)
+    elif kind == "b" and kind_of_code == "biuf":  # NumPy does not compare booleans with the largest integers
+        holds[:] = values if code == 1 else ~values if code == 0 else False
     elif kind == "O" or (code is not MISSING and kind in kind_of_code):
         holds[:] = values == code
     return holds

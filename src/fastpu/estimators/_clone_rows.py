@@ -17,7 +17,7 @@ from fastpu.common._params import check_int
 from fastpu.common._text import describe
 from fastpu.data._folds import Fold, fold_sizes, stratified_folds
 from fastpu.estimators._inner_estimator import scores_of, weight_name
-from fastpu.selection._splits import check_folds
+from fastpu.selection._splits import check_folds, is_splitter
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,7 +100,7 @@ def folds_of(training: CloneRows, rows: NDArray[np.intp], cv: Any) -> list[Fold]
     if isinstance(cv, numbers.Integral):
         return _numbered_folds(training, rows, check_int("cv", cv, low=2))
     pairs = cv
-    if hasattr(cv, "split") and not isinstance(cv, str):
+    if is_splitter(cv):
         positive = training.codes == 1
         grouped = () if training.clusters is None else (training.clusters,)
         pairs = cv.split(training.X, positive, *grouped)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, VectorLike
 from fastpu.estimators._fastpu_classifier import FastpuClassifier
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 class TakesRows(FastpuClassifier):
     """A classifier whose method honours no weights."""
 
+    @answers_unknown_keywords
     def fit(self, X: MatrixLike, y: LabelsLike, groups: GroupsLike | None = None) -> Self:
         """Fit to rows and labels.
 
@@ -39,6 +41,7 @@ class TakesRows(FastpuClassifier):
 class TakesWeights(FastpuClassifier):
     """A classifier whose method honours weights."""
 
+    @answers_unknown_keywords
     def fit(
         self,
         X: MatrixLike,
@@ -71,6 +74,7 @@ class TakesWeights(FastpuClassifier):
 class TakesWeightsAndEvalSet(FastpuClassifier):
     """A classifier whose method honours weights, and can judge its rounds by rows that it is not fitted to."""
 
+    @answers_unknown_keywords
     def fit(
         self,
         X: MatrixLike,

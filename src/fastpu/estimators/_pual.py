@@ -43,6 +43,7 @@ class UsesNeighbours(FastpuClassifier):
     n_components: int | None
     model_: PualMachine
 
+    @answers_unknown_keywords
     def fit(
         self,
         X: MatrixLike,

@@ -193,6 +193,7 @@ class SVMPathClassifier(OnPath):
             progress=self.progress,
         )
 
+    @answers_unknown_keywords
     def fit(
         self,
         X: MatrixLike,

@@ -146,6 +146,7 @@ class ForestClassifier(HasTrees):
             progress=self.progress,
         )
 
+    @answers_unknown_keywords
     def fit(
         self,
         X: MatrixLike,
@@ -289,6 +290,7 @@ class BoostedTreesClassifier(HasTrees):
             progress=self.progress,
         )
 
+    @answers_unknown_keywords
     def fit(
         self,
         X: MatrixLike,

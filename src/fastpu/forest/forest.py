@@ -124,9 +124,9 @@ def fit_forest(
         scores. Weights that are equal among the positive rows, and among the unlabelled rows, change nothing: for
         larger bags repeat rows.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. For each bag, as
-        many groups as there are are drawn with replacement. Those that are not drawn, some 37 %, are left out of the
-        bag as a whole. A row is scored out of bag by the trees whose bags hold no row of its group. So out-of-bag
+        Which rows belong together, such as those of one customer: a label of any kind for each row. For each bag,
+        groups are drawn with replacement, as many as there are. Those that are not drawn, some 37 %, are left out of
+        the bag as a whole. A row is scored out of bag by the trees whose bags hold no row of its group. So out-of-bag
         scores, and thresholds and probabilities from them, are valid for rows of new groups. Without groups they are
         too good if the rows of a group are alike.
     random_state : int >= 0, numpy.random.Generator or None

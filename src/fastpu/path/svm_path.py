@@ -80,8 +80,9 @@ def fit_svm_path(
     coef0 : float, default 0.0
         The constant in "poly" and "sigmoid".
     lam_min : float, default 0.0
-        Where the path stops, unless its last breakpoint is above: then f does not change any more, and is known for
-        every lam. With 0 the path goes on to its last breakpoint, or until float64 does not show the margin.
+        The path stops at this lam, or at its last breakpoint if that is larger: below the last breakpoint f does not
+        change any more, and is known for every lam. With 0 the path goes on to its last breakpoint, or until float64 is
+        too coarse to show the margin.
     max_events : int, optional
         The path ends at the breakpoint where it has had so many events: rows that arrive at the margin or leave it
         (`SVMPath.events`). The default is 50 n + 1000, some ten times what paths have.
@@ -220,8 +221,9 @@ def fit_pu_svm_path(
     coef0 : float, default 0.0
         The constant in "poly" and "sigmoid".
     lam_min : float, default 0.0
-        Where the path stops, unless its last breakpoint is above: then f does not change any more, and is known for
-        every lam. With 0 the path goes on to its last breakpoint, or until float64 does not show the margin.
+        The path stops at this lam, or at its last breakpoint if that is larger: below the last breakpoint f does not
+        change any more, and is known for every lam. With 0 the path goes on to its last breakpoint, or until float64 is
+        too coarse to show the margin.
     max_events : int, optional
         The path ends at the breakpoint where it has had so many events: rows that arrive at the margin or leave it
         (`SVMPath.events`). The default is 50 n + 1000, some ten times what paths have.

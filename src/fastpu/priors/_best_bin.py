@@ -102,9 +102,10 @@ def bbe(
     Warns
     -----
     EstimateWarning
-        If the estimate is 0.99, which nothing in the data speaks against. If scores separate labelled from unlabelled
-        rows nearly perfectly, so that a column may know the labels (see `fit_forest`). If shares below 0.4 of the
-        estimate are allowed: then it is only an upper bound, as the classes overlap too much or there are too few rows.
+        If the estimate is 0.99, the largest that is given: nothing in the data speaks against it. If scores separate
+        labelled from unlabelled rows nearly perfectly, so that a column may know the labels (see `fit_forest`). If
+        shares below 0.4 of the estimate are allowed: then it is only an upper bound, as the classes overlap too much or
+        there are too few rows.
 
     Notes
     -----
@@ -114,8 +115,8 @@ def bbe(
 
     The upper end of what is allowed held in nearly all simulations and on nearly all data sets with known labels. The
     lower end comes from a model, and fails without a warning if some negative rows look like positive ones in every
-    column. For example, if half of the rows of all large scores are negative, because the classes differ in steps of a
-    few columns, then nothing in the data tells this from twice the prior without any such rows.
+    column. For example, half of the rows may be negative at every large score, because the classes differ in steps of a
+    few columns. Such data look the same as data with twice the prior in which no negative row has a large score.
 
     References
     ----------

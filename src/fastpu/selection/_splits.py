@@ -14,10 +14,16 @@ from fastpu.data._folds import Fold
 from fastpu.data._table_rows import TableRows
 
 
+def is_splitter(cv: object) -> bool:
+    """Tell whether `cv` splits rows as those of scikit-learn do; strings have a `split` of another kind."""
+    return hasattr(cv, "split") and not isinstance(cv, str | bytes | type)
+
+
 def check_folds(cv: object, n_rows: int, *, others: str = "an integer >= 2") -> list[Fold]:
     """Check pairs of training and held-out row numbers that a user gives; `others` says what else `cv` may be."""
-    if isinstance(cv, str) or not isinstance(cv, Iterable):
-        hint = "; pass list(cv.split(X, y))" if hasattr(cv, "split") and not isinstance(cv, str) else ""
+    is_no_list = isinstance(cv, str | bytes | type) or (isinstance(cv, np.ndarray) and cv.ndim == 0)
+    if is_no_list or not isinstance(cv, Iterable):
+        hint = "; pass list(cv.split(X, y))" if is_splitter(cv) else ""
         raise TypeError(f"cv must be {others} or a list of pairs of arrays of row numbers, got {describe(cv)}{hint}")
     folds = []
     for k, pair in enumerate(cv):

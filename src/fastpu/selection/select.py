@@ -27,7 +27,7 @@ from fastpu.model._prior import PriorEstimate
 from fastpu.selection._criteria import Criterion, check_scoring, with_prior
 from fastpu.selection._grid import FitSignature, Grid, check_grid
 from fastpu.selection._search import Search
-from fastpu.selection._splits import FoldSplits, Split, check_folds
+from fastpu.selection._splits import FoldSplits, Split, check_folds, is_splitter
 from fastpu.selection._trials import TrialSetup
 
 _MAY_PASS = ("not_converged", "degenerate")
@@ -139,8 +139,8 @@ def select(
     y : array-like of shape (n,)
         Labels: +1 positive, 0 unlabelled, -1 negative (for methods that take negatives). See `fastpu.as_labels`.
     grid : dict of lists, or list of such dicts
-        Values of each parameter. All combinations are tried, in their order, the last parameter fastest, and one dict
-        after the other.
+        Values of each parameter. All combinations are tried, in the order of nested loops: the last parameter changes
+        fastest. The dicts of a list are tried one after the other.
     scoring : {"puf", "err_star", "error", "auc", "lift", "average_precision"} or callable, default "puf"
         The criterion.
 
@@ -361,7 +361,7 @@ def _folds(
 ) -> list[Fold]:
     criterion.check_rows(labels, "y")
     if not isinstance(cv, numbers.Integral):
-        pairs = cv.split(np.empty((labels.size, 0)), labels) if hasattr(cv, "split") and not isinstance(cv, str) else cv
+        pairs = cv.split(np.empty((labels.size, 0)), labels) if is_splitter(cv) else cv
         folds = check_folds(pairs, labels.size, others="an integer >= 2, a splitter of scikit-learn's kind,")
     else:
         n_folds = check_int("cv", cv, low=2)

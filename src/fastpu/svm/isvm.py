@@ -78,7 +78,8 @@ def fit_isvm(
         `params`. A sequence gives a list of models, the same as single fits give, bit by bit. What depends on `X` alone
         is computed once for them, and several are fitted at a time, one in each thread, if there is no callback.
     tol : float, default 1e-3
-        >= 0. The iteration ends when S changes by at most this share. 0 goes on to the end, which is finite.
+        >= 0. The iteration ends when S changes by at most this share. With 0 it goes on until S does not change
+        at all or another status ends it, which takes finitely many steps.
     max_iter : int, default 100
         Most steps after f_0. Two or three are usual.
     solver_tol : float, default 1e-9
@@ -120,7 +121,8 @@ def fit_isvm(
     Warns
     -----
     ConvergenceWarning
-        If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`: with its duality gap.
+        If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`. The message then has its duality
+        gap.
     DegenerateModelWarning
         If the iteration ends with "no_negative", or the model calls all training rows the same.
     EstimateWarning
@@ -168,7 +170,7 @@ def fit_isvm(
         costs = _costs_for(rows, C)
         fits = fit_each_cost(
             costs,
-            lambda solver, cost: iterate_labels(solver, cost, iteration, on_round),
+            lambda margin_solver, cost: iterate_labels(margin_solver, cost, iteration, on_round),
             rows,
             options,
             "fit_isvm",
@@ -234,7 +236,8 @@ def fit_ipsi(
         the difference-of-convex iteration makes of that with the same labels, as the paper prints it. "isvm" is the
         model of `fit_isvm`, with its `pseudo_labels` as y_0.
     tol : float, default 1e-3
-        >= 0. The iteration ends when S changes by at most this share. 0 goes on to the end, which is finite.
+        >= 0. The iteration ends when S changes by at most this share. With 0 it goes on until S does not change
+        at all or another status ends it, which takes finitely many steps.
     max_iter : int, default 100
         Most steps after f_0. One or two are usual.
     solver_tol : float, default 1e-9
@@ -276,7 +279,8 @@ def fit_ipsi(
     Warns
     -----
     ConvergenceWarning
-        If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`: with its duality gap.
+        If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`. The message then has its duality
+        gap.
     DegenerateModelWarning
         If the psi loss has collapsed, if the iteration ends with "no_negative", or if the model calls all training rows
         the same.
@@ -322,7 +326,7 @@ def fit_ipsi(
         costs = _costs_for(rows, C)
         fits = fit_each_cost(
             costs,
-            lambda solver, cost: iterate_labels(solver, cost, iteration, on_round),
+            lambda margin_solver, cost: iterate_labels(margin_solver, cost, iteration, on_round),
             rows,
             options,
             "fit_ipsi",
