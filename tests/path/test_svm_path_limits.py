@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 import fastpu
 from fastpu.path import _selection
@@ -40,3 +41,10 @@ def test_the_paths_of_folds_take_the_cache_of_their_path(monkeypatch, tmp_path):
     for each in (path, fastpu.load(tmp_path / "path.npz")):
         each.select("error", n_folds=2, random_state=0)
     assert set(caches) == {7 * 2**20}
+
+
+def test_a_table_without_rows_has_no_scores():
+    X, y = rows()
+    path = fastpu.fit_svm_path(X, y)
+    for empty in (X[:0], sp.csr_array((0, 2))):
+        assert path.scores(empty, [1.0, 2.0]).shape == (0, 2)

@@ -99,7 +99,7 @@ def test_p_values_are_adjusted_byholm():
 def test_labels_at_random_are_rarely_taken_for_others():
     """With the true prior; and by the number of rows where all of them are positive, where p-values are uniform."""
     by_prior, by_number = [], []
-    for seed in range(40):
+    for seed in range(60):
         X, labelled, share = draw(np.random.default_rng(seed), 600, 0.0, apart=4.0)
         options = {"fit": line, "n_permutations": 99, "n_divisions": 2, "random_state": seed, "n_threads": 1}
         by_prior.append(scar_test(X, labelled, prior=share, **options).p_value)
@@ -107,7 +107,7 @@ def test_labels_at_random_are_rarely_taken_for_others():
         by_number.append(scar_test(X, labelled, n_top=n_top, columns=2, **options).p_value[0])
     assert np.mean(np.array(by_prior) <= 0.1) < 0.1
     shares = np.array([np.mean(np.array(by_number) <= level) for level in (0.1, 0.5)])
-    assert (np.abs(shares - [0.1, 0.5]) < 3 * np.sqrt(np.array([0.09, 0.25]) / 40)).all()
+    assert (np.abs(shares - [0.1, 0.5]) < 3 * np.sqrt(np.array([0.09, 0.25]) / 60)).all()
 
 
 def test_p_values_by_more_divisions_depend_less_on_the_seed_and_say_how_much():

@@ -30,7 +30,7 @@ struct MeansPasses {
   static bool tops(const LossRows& rows, double* tops) {
     Doubles value = all(kNone);
     Doubles slope = all(kNone);  // NOLINT(misc-const-correctness): some losses write to it
-    Doubles curve = all(kNone);  // NOLINT(misc-const-correctness)
+    Doubles curve = all(kNone);  // NOLINT(misc-const-correctness): as above
     Doubles weight = all(kNone);
     Refused refused;
     for_lanes(rows, [&](const Lanes& lanes) {
@@ -57,7 +57,7 @@ struct MeansPasses {
   static void sums(const LossRows& rows, const LossScale& scale, double* /*kept*/, std::int64_t* sums) {
     DigitSums values[static_cast<unsigned>(kMeans)];
     DigitSums slopes[static_cast<unsigned>(kMeans)];  // NOLINT(misc-const-correctness): some losses write to it
-    DigitSums curves[static_cast<unsigned>(kMeans)];  // NOLINT(misc-const-correctness)
+    DigitSums curves[static_cast<unsigned>(kMeans)];  // NOLINT(misc-const-correctness): as above
     for_lanes(rows, [&](const Lanes& lanes) {
       Doubles value[static_cast<unsigned>(Loss::kFunctions)];
       Loss::template values<Math>(lanes.score, value);
