@@ -72,7 +72,7 @@ def test_the_curve_has_the_intervals_of_single_numbers_of_rows():
     assert curve.lift_interval[point] == pytest.approx(lift.interval, abs=0.1)
 
 
-@pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")  # of priors that are wide
 @pytest.mark.parametrize(("n_labelled", "n_others"), [(5, 200), (20, 200), (60, 200)])
 def test_intervals_by_groups_hold_the_truth_where_those_by_rows_do_not(n_labelled, n_others):
     rng = np.random.default_rng(7)
