@@ -12,7 +12,7 @@
 #include "boosting/local_boosted_rows.hpp"
 #include "boosting/tree_booster.hpp"
 #include "common/check_option.hpp"
-#include "fastpu/boosting/early_stopping.hpp"
+#include "fastpu/common/early_stopping.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
 #include "fastpu/common/random.hpp"
 #include "fastpu/tree/tree_scores.hpp"
