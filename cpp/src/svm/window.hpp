@@ -6,8 +6,8 @@
 
 namespace fastpu::detail {
 
-// For the variables of one group, whose sum is fixed: the least gradient of those that may grow and the largest of those
-// that may shrink. Where the latter exceeds the former, that pair of variables violates the conditions.
+// For the variables of one group, whose sum is fixed: the least gradient of those that may grow and the largest of
+// those that may shrink. Where the latter exceeds the former, that pair of variables violates the conditions.
 struct Window {
   double up_min = std::numeric_limits<double>::infinity();
   double low_max = -std::numeric_limits<double>::infinity();
