@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fastpu import _core
 from fastpu.common._frozen import set_fields

@@ -46,9 +46,8 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
 
     estimator: EstimatorLike
     estimator_: Any
-    response_method: Literal["auto", "predict_proba", "decision_function"] = (
-        "predict_proba"  # a parameter of classes that take other scores too
-    )
+    # A parameter of the classes that take other scores too.
+    response_method: Literal["auto", "predict_proba", "decision_function"] = "predict_proba"
     response_method_: str
     _needs_negatives = False  # whether labels of 0 mean negative to `estimator`, with weights that say how surely
 
