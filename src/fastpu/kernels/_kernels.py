@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fastpu import _core
+from fastpu.common._functions import check_function
 from fastpu.common._params import check_choice, check_float, check_int, check_word_or_number
 from fastpu.common._text import describe
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix, entry_blocks
@@ -82,8 +83,11 @@ class Kernel:
 
 
 def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -> Kernel:
-    function = kernel if callable(kernel) else None
     other = ", or a function k(A, B) of two matrices of rows"
+    function = None
+    if callable(kernel):
+        expected = f"one of {', '.join(map(repr, KERNELS))}{other}"
+        function = check_function("kernel", kernel, expected, arguments=("A", "B"))
     return Kernel(
         name="callable" if function is not None else check_choice("kernel", kernel, KERNELS, other),
         gamma=check_word_or_number("gamma", gamma, ("scale", "auto")),
