@@ -13,7 +13,9 @@ from fastpu import _core
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_matrix, is_rising
-from fastpu.kernels._kernels import Kernel, kernel_values, score_rows, value_dtype
+from fastpu.kernels._kernel import Kernel, value_dtype
+from fastpu.kernels._kernel_values import kernel_values
+from fastpu.model._block_scores import score_rows
 from fastpu.model._model import Model
 
 _VECTOR_KERNELS = ("poly", "rbf", "sigmoid", "callable")  # kernels that need the support vectors for scores

@@ -10,7 +10,7 @@ from fastpu.common._progress import make_report
 from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels
-from fastpu.kernels._scales import check_training_rows
+from fastpu.kernels._check_rows import check_training_rows
 from fastpu.mapping._boundaries import SvmStages
 from fastpu.mapping._mapping_loop import converge
 from fastpu.mapping._mapping_model import make_model

@@ -19,8 +19,8 @@ from fastpu.data._matrix import Matrix
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels
-from fastpu.kernels._kernels import check_kernel, resolve_gamma
-from fastpu.kernels._scales import check_training_rows
+from fastpu.kernels._check_rows import check_training_rows
+from fastpu.kernels._kernel import check_kernel, resolve_gamma
 from fastpu.path._follow import follow_path, path_fields
 from fastpu.path._options import PathOptions, check_costs
 from fastpu.path._path_warnings import warn_of_path

@@ -12,7 +12,7 @@ from fastpu.common._progress import make_report
 from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback
-from fastpu.kernels._kernels import check_kernel
+from fastpu.kernels._kernel import check_kernel
 from fastpu.model._profile import keeps_profile
 from fastpu.pual._features import open_features
 from fastpu.pual._least_squares import solve_least_squares

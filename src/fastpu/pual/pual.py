@@ -15,7 +15,7 @@ from fastpu.common._progress import Report, make_report, on_round
 from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback
-from fastpu.kernels._kernels import check_kernel
+from fastpu.kernels._kernel import check_kernel
 from fastpu.model._profile import keeps_profile
 from fastpu.pual._features import open_features
 from fastpu.pual._models import JudgedModel, Solution, finished_models, judged_models

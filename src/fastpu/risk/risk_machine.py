@@ -14,7 +14,7 @@ from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import Matrix
 from fastpu.kernels._expansion import kernel_sums, linear_scores
 from fastpu.kernels._gauss_basis import gauss_kernel, is_bandwidth
-from fastpu.kernels._kernels import score_rows
+from fastpu.model._block_scores import score_rows
 from fastpu.model._model import Model
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.kernels._expansion import linear_scores
-from fastpu.kernels._kernels import linear_coef
+from fastpu.kernels._shifted_rows import linear_coef
 from fastpu.svm._kernel_solver import KernelSolver, SolverEnd, SvmFit, SvmReport, history_of
 from fastpu.svm._row_costs import MOST_COST
 from fastpu.svm.svm_round import SvmRound

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fastpu import _core
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._threads import resolve_n_threads
-from fastpu.kernels._kernels import Kernel, check_kernel
+from fastpu.kernels._kernel import Kernel, check_kernel
 
 _MIB = 2**20
 _LEAST_STEPS = 10**7  # default of max_iter, unless 100 for each row is more

@@ -15,7 +15,7 @@ from fastpu.common._warn import span_of, warn_if_alike
 from fastpu.data._clusters import cluster_numbers
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels
-from fastpu.kernels._scales import check_training_rows
+from fastpu.kernels._check_rows import check_training_rows
 from fastpu.model._profile import keeps_profile
 from fastpu.svm._bag_draws import BagOptions, draw_bags
 from fastpu.svm._bag_fits import BagCosts, Bags, BagSums
