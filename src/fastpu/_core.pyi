@@ -532,6 +532,9 @@ class SvmEngine:
         score_rows: NDArray[np.int64],
     ) -> BagSolutions: ...
 
+def c_svm_violation(
+    labels: NDArray[np.int8], costs: NDArray[np.float64], alpha: NDArray[np.float64], decision: NDArray[np.float64]
+) -> float: ...
 def solve_svm_grid(
     data: _Matrix,
     problem: str,

@@ -24,11 +24,11 @@ from fastpu.common._methods import function_of
 class Parameter:
     """One parameter.
 
-    `kind` is "real", "integer", "choice", "switch", "seed", "callback" or, for what has no bounds, a word for what it
-    holds: "matrix", "labels", "weights", "vector", "path", "object". `bad` are further refused values with their
-    errors. `under` are arguments without which it is not looked at. `changes` are values each of which must change the
-    result under `where`; a parameter of a fit function without any says in `silent` why it changes nothing. `patient`
-    says why enormous integers are not tried.
+    `kind` is "real", "integer", "choice", "switch", "seed", "callback", "fit" or, for what has no bounds, a word for
+    what it holds: "matrix", "labels", "weights", "vector", "path", "object". `bad` are further refused values with
+    their errors. `under` are arguments without which it is not looked at. `changes` are values each of which must
+    change the result under `where`; a parameter of a fit function without any says in `silent` why it changes nothing.
+    `patient` says why enormous integers are not tried.
     """
 
     kind: str
@@ -145,7 +145,7 @@ PARAMETERS: dict[str, Parameter] = {
     # -- what every function shares
     "random_state": Parameter("seed", none=True, changes=(1,)),
     "n_threads": integer(1, none=True, silent="the bits are the same for any number of threads"),
-    "callback": Parameter("callback", none=True, bad=_OBJECTS, silent=_WATCH),
+    "callback": Parameter("callback", none=True, silent=_WATCH),
     "progress": Parameter("switch", silent="it shows a bar"),
     "cache_mb": positive(silent=_SPEED),
     # -- classes, priors and thresholds
@@ -222,7 +222,7 @@ PARAMETERS: dict[str, Parameter] = {
     "iteration": integer(0),
     "feature": integer(0, 2),
     # -- choosing parameters
-    "fit": Parameter("callback", bad=_OBJECTS),
+    "fit": Parameter("fit"),
     "grid": Parameter("object", bad=_NO_GRIDS),
     "scoring": choice("puf", "err_star", "error", "auc", function=True),
     "cv": integer(2, bad=(([], ValueError), ([3], TypeError), ([([0, 1], [99])], ValueError))),
@@ -236,7 +236,7 @@ PARAMETERS: dict[str, Parameter] = {
     "max_rows": integer(2),
     "n_points": integer(2, 10**6),
     "k": _K,
-    "function": Parameter("callback", bad=(*_OBJECTS, (None, TypeError))),
+    "function": Parameter("fit", bad=((None, TypeError),)),
     # -- data sets
     "n": integer(1, 2**40, patient="there may be room for them"),
     "variance": positive(),
@@ -381,7 +381,7 @@ _set("select", random_state=Parameter("seed", none=True, changes=(1,), under={"a
 _set("select", n_threads=integer(1, none=True, patient="that many processes are started, up to 16"))
 _set("metrics.ranking_curve", prior=share(none=True))
 _set("priors.bbe priors.km2", scores=Parameter("object", none=True, bad=_NO_SCALARS[:-1], under={"X": None}))
-_set("priors.bbe priors.scar_test", fit=Parameter("callback", none=True, bad=_OBJECTS))
+_set("priors.bbe priors.scar_test", fit=Parameter("fit", none=True))
 _set("priors.scar_test", n_top=integer(10, 20, under={"prior": None}))
 _set("priors.scar_test", n_permutations=integer(1, 10**6, patient="so many permutations are made, until Ctrl-C"))
 _set("priors.scar_test", n_divisions=integer(1, 1000, patient="so many times five models are fitted"))
@@ -445,6 +445,7 @@ def _bad_integers(p: Parameter) -> list[Bad]:
 def _bad_choices(p: Parameter) -> list[Bad]:
     found = [Bad(v, TypeError) for v in (1, True, 0.5, b"linear", ["linear"], {}, object())]
     found += [] if p.none else [Bad(None, TypeError)]
+    found += _bad_functions(p)[-5:] if p.function else []
     return [*found, Bad("", ValueError), Bad(p.words[0].upper(), ValueError), Bad("nonsense" * 50, ValueError)]
 
 
@@ -457,7 +458,33 @@ def _bad_seeds(_: Parameter) -> list[Bad]:
     return [*(Bad(value, TypeError) for value in wrong), Bad(-1, ValueError), Bad(np.int64(-5), ValueError)]
 
 
+class _Instances:
+    """A class, of which an instance was meant; it can be made of any arguments."""
+
+    def __init__(self, *arguments: Any) -> None:
+        self.arguments = arguments
+
+
+def _takes_nothing() -> None:
+    """A function that no loop can call."""
+
+
+class _Empty:
+    """A class that is made without arguments."""
+
+
+def _bad_fits(_: Parameter) -> list[Bad]:
+    # A class that is made of X and y, and whose instances are models, is a function that returns one.
+    return [Bad(value, TypeError) for value in (3, "abc", [], _Empty, _takes_nothing)]
+
+
+def _bad_functions(p: Parameter) -> list[Bad]:
+    return [*_bad_fits(p), *(Bad(value, TypeError) for value in (_Instances, dict, int))]
+
+
 _MAKERS = {
+    "callback": _bad_functions,
+    "fit": _bad_fits,
     "real": _bad_reals,
     "integer": _bad_integers,
     "choice": _bad_choices,
