@@ -37,7 +37,8 @@ struct RiskTerm {
 
 class BoostLoss {
  public:
-  // Throws std::invalid_argument for an unknown name, a parameter out of range, or fewer than two groups that hold weight.
+  // Throws std::invalid_argument for an unknown name, a parameter out of range, or fewer than two groups that hold
+  // weight.
   BoostLoss(const BoostLossOptions& options, const PerGroup& weights);
 
   // The vote of a stump where it does not fire; it votes 1 where it does.

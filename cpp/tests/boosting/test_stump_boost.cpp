@@ -163,9 +163,8 @@ CASE("fast equals slow") {
 }
 
 CASE("the exact search finds what cutting at every boundary finds, and steps as far") {
-  for (const auto& [loss, step] :
-       {std::pair("auc", BoostStep::jensen), std::pair("auc", BoostStep::line_search),
-        std::pair("ada", BoostStep::jensen)}) {
+  for (const auto& [loss, step] : {std::pair("auc", BoostStep::jensen), std::pair("auc", BoostStep::line_search),
+                                   std::pair("ada", BoostStep::jensen)}) {
     const BoostingData data = boosting_data(3000, 4, 11);
     Team team(2);
     StumpBoostOptions options;
