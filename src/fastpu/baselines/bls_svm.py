@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_random_state
 from fastpu.common._progress import make_report
 from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback, VectorLike
+from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RandomState, RoundCallback, VectorLike
 from fastpu.kernels._kernel import check_kernel
 from fastpu.model._profile import keeps_profile
 from fastpu.pual._features import open_features
@@ -36,8 +33,8 @@ def fit_bls_svm(
     C_unl: NumberOrMany = 0.1,
     lam: NumberOrMany = 1.0,
     sample_weight: VectorLike | None = None,
-    kernel: str | Callable[..., Any] = "linear",
-    gamma: float | str = "scale",
+    kernel: KernelLike = "linear",
+    gamma: GammaLike = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     n_components: int | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ def fit_bpsi(
     max_iter: int = 100,
     solver_tol: float = 1e-9,
     solver_max_iter: int | None = None,
-    solver: str = "exact",
+    solver: Literal["exact", "iadmm"] = "exact",
     sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
     callback: RoundCallback[MarginRound] | None = None,

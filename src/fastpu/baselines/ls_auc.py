@@ -16,7 +16,7 @@ from fastpu.baselines.rank_machine import RankMachine
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_random_state
 from fastpu.common._sharing import marked
-from fastpu.common._types import LabelsLike, MatrixLike, RandomState, VectorLike
+from fastpu.common._types import LabelsLike, MatrixLike, RandomState, Scenario, VectorLike
 from fastpu.model._prior import prior_among_unlabeled, take_prior_in
 from fastpu.model._profile import keeps_profile
 
@@ -291,7 +291,7 @@ def fit_pnu_auc(
     y: LabelsLike,
     *,
     prior: float,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     eta: float = 0.0,
     lam: Ridges = 1e-3,
     model: ModelName = "linear",

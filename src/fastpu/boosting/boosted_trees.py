@@ -13,7 +13,8 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_report
 from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, RoundCallback, VectorLike
+from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, RoundCallback, Scenario, VectorLike
+from fastpu.model._prior import PriorEstimate
 from fastpu.model._profile import keeps_profile
 from fastpu.tree._init_model import check_init_model, tree_seed
 from fastpu.tree.tree_ensemble import TreeEnsemble
@@ -27,8 +28,8 @@ def fit_boosted_trees(
     y: LabelsLike,
     *,
     loss: LossName = "pnu_auc",
-    prior: float | None = None,
-    scenario: Literal["case_control", "single_set"] = "case_control",
+    prior: float | PriorEstimate | None = None,
+    scenario: Scenario = "case_control",
     gamma: float = 0.5,
     n_rounds: int = 100,
     learning_rate: float = 0.05,

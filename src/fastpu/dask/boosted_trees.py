@@ -11,7 +11,7 @@ from fastpu.boosting._boosted_trees_rounds import BoostedTreesRound
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_report
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback
+from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback, Scenario
 from fastpu.dask._boosted_growth import ROUNDS_BETWEEN_CHECKPOINTS, fit_on_workers
 from fastpu.dask._boosted_rounds import MemberRounds, RoundsSoFar, first_unlabelled
 from fastpu.dask._census import take_census
@@ -21,7 +21,7 @@ from fastpu.dask._collections import DaskMatrix, DaskVector, read_rows
 from fastpu.dask._fit_data import open_fit_data, require_eval_set
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._file import file_name
-from fastpu.model._prior import proper_prior
+from fastpu.model._prior import PriorEstimate, proper_prior
 from fastpu.tree._init_model import check_init_model, check_same_arguments, tree_seed
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
@@ -34,8 +34,8 @@ def fit_boosted_trees(
     *,
     client: Client | None = None,
     loss: LossName = "pnu_auc",
-    prior: float | None = None,
-    scenario: Literal["case_control", "single_set"] = "case_control",
+    prior: float | PriorEstimate | None = None,
+    scenario: Scenario = "case_control",
     gamma: float = 0.5,
     n_rounds: int = 100,
     learning_rate: float = 0.05,

@@ -7,7 +7,7 @@ from typing import Literal
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_report
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import RandomState, RoundCallback
+from fastpu.common._types import RandomState, RoundCallback, Scenario
 from fastpu.dask._client import Client, find_client, waits_outside_the_pool
 from fastpu.dask._collections import DaskMatrix, DaskVector, read_rows
 from fastpu.dask._forest_growth import grow_forest
@@ -15,6 +15,7 @@ from fastpu.dask._forest_rows import read_forest_rows
 from fastpu.forest._forest_growth import ForestRound
 from fastpu.forest._forest_model import make_forest
 from fastpu.forest._forest_options import FUNCTION, ForestOptions
+from fastpu.model._prior import PriorEstimate
 from fastpu.model._profile import keep_profile, rows_of_profile
 from fastpu.tree._init_model import check_init_model, tree_seed
 from fastpu.tree.tree_ensemble import TreeEnsemble
@@ -29,8 +30,8 @@ def fit_forest(
     client: Client | None = None,
     n_trees: int = 500,
     loss: Literal["gini", "nnpu", "upu"] = "gini",
-    prior: float | None = None,
-    scenario: Literal["case_control", "single_set"] = "case_control",
+    prior: float | PriorEstimate | None = None,
+    scenario: Scenario = "case_control",
     splitter: Literal["random", "best"] = "random",
     bag_ratio: float | Literal["auto"] | None = "auto",
     max_features: Literal["auto", "sqrt", "all"] | int | float = "auto",

@@ -8,11 +8,12 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._progress import make_report
 from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, RoundCallback, VectorLike
+from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, RoundCallback, Scenario, VectorLike
 from fastpu.forest._forest_growth import ForestRound, grow_forest
 from fastpu.forest._forest_model import make_forest
 from fastpu.forest._forest_options import FUNCTION, LOSSES_WITH_PRIOR, ForestOptions
 from fastpu.forest._forest_rows import read_forest_rows
+from fastpu.model._prior import PriorEstimate
 from fastpu.model._profile import keeps_profile
 from fastpu.tree._init_model import check_init_model, tree_seed
 from fastpu.tree.tree_ensemble import TreeEnsemble
@@ -27,8 +28,8 @@ def fit_forest(
     *,
     n_trees: int = 500,
     loss: Literal["gini", "nnpu", "upu"] = "gini",
-    prior: float | None = None,
-    scenario: Literal["case_control", "single_set"] = "case_control",
+    prior: float | PriorEstimate | None = None,
+    scenario: Scenario = "case_control",
     splitter: Literal["random", "best"] = "random",
     bag_ratio: float | Literal["auto"] | None = "auto",
     max_features: Literal["auto", "sqrt", "all"] | int | float = "auto",

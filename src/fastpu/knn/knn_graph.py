@@ -74,7 +74,7 @@ class KNNGraph:
         """Number of neighbours of each row."""
         return int(self.indices.shape[1])
 
-    def edges(self, mode: Mode = "mutual", *, n_threads: int | None = None) -> Any:
+    def edges(self, mode: Mode = "mutual", *, n_threads: int | None = None) -> sp.csr_array:
         """Return the squared lengths of the edges as a symmetric CSR array, kept for the next call.
 
         Parameters
@@ -128,8 +128,8 @@ class KNNGraph:
         return sp.csr_array((lengths, kept.indices, kept.indptr), shape=(n, n))
 
     def similarity(
-        self, sigma: float | str = "median", mode: Mode = "mutual", *, n_threads: int | None = None
-    ) -> tuple[Any, Any]:
+        self, sigma: float | Literal["median"] = "median", mode: Mode = "mutual", *, n_threads: int | None = None
+    ) -> tuple[sp.csr_array, sp.csr_array]:
         """Return W and R of `knn_similarity`, in O(n K) without another search.
 
         Parameters
@@ -278,10 +278,10 @@ def knn_similarity(
     X: MatrixLike,
     *,
     n_neighbors: int = 5,
-    sigma: float | str = "median",
+    sigma: float | Literal["median"] = "median",
     mode: Mode = "mutual",
     n_threads: int | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[sp.csr_array, sp.csr_array]:
     """Return the similarity matrix W of nearest neighbours and the matrix R of its quadratic form.
 
     ::

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_random_state
 from fastpu.common._progress import make_report
-from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback
+from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RandomState, RoundCallback
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels
 from fastpu.kernels._check_rows import check_training_rows
@@ -36,8 +34,8 @@ def fit_smc(
     max_iter: int = 100,
     max_pos_reject: float | None = None,
     hold_out: float | None = None,
-    kernel: str | Callable[..., object] = "rbf",
-    gamma: float | str = "scale",
+    kernel: KernelLike = "rbf",
+    gamma: GammaLike = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     cache_mb: float = 200,
@@ -217,8 +215,8 @@ def fit_svmc(
     max_iter: int = 100,
     max_pos_reject: float | None = None,
     hold_out: float | None = None,
-    kernel: str | Callable[..., object] = "rbf",
-    gamma: float | str = "scale",
+    kernel: KernelLike = "rbf",
+    gamma: GammaLike = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     cache_mb: float = 200,

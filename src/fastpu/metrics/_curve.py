@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
-from fastpu.common._types import GroupsLike, LabelsLike, RandomState, VectorLike
+from fastpu.common._types import GroupsLike, LabelsLike, RandomState, Scenario, VectorLike
 from fastpu.metrics._intervals import Recalls, Shares, check_boot, warn_of_open_range
 from fastpu.metrics._ranked_rows import recall_of
 from fastpu.metrics._ranking_estimates import RankingCurve
@@ -23,7 +23,7 @@ def ranking_curve(
     scores: VectorLike,
     *,
     prior: float | PriorEstimate | None = None,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     groups: GroupsLike | None = None,
     n_points: int = 200,
     n_boot: int = 0,

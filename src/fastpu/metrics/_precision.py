@@ -8,7 +8,7 @@ import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_k
-from fastpu.common._types import GroupsLike, LabelsLike, RandomState, VectorLike
+from fastpu.common._types import GroupsLike, LabelsLike, RandomState, Scenario, VectorLike
 from fastpu.common._warn import warn
 from fastpu.exceptions import EstimateWarning
 from fastpu.metrics._intervals import Recalls, Shares, check_boot, drawn_interval, warn_of_open_range
@@ -27,7 +27,7 @@ def precision_at_k(
     k: float,
     prior: float | PriorEstimate,
     *,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     groups: GroupsLike | None = None,
     n_boot: int = 0,
     random_state: RandomState = None,
@@ -123,7 +123,7 @@ def average_precision(
     scores: VectorLike,
     prior: float | PriorEstimate,
     *,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     groups: GroupsLike | None = None,
     n_boot: int = 0,
     random_state: RandomState = None,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from fastpu.common._params import check_choice
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import LabelsLike, MatrixLike, VectorLike
+from fastpu.common._types import LabelsLike, MatrixLike, Scenario, VectorLike
 from fastpu.common._warn import warn
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._tables import is_lazy
@@ -148,8 +148,8 @@ class Model(ScoringModel, is_base=True):
         prior: float | PriorEstimate,
         y: LabelsLike,
         X: MatrixLike | None = None,
-        scenario: str = "case_control",
-        method: str = "beta",
+        scenario: Scenario = "case_control",
+        method: Literal["beta", "sigmoid", "isotonic"] = "beta",
         sample_weight: VectorLike | None = None,
         n_threads: int | None = None,
     ) -> Self:

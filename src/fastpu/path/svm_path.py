@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int
 from fastpu.common._progress import Report, make_report
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
+from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.data._matrix import Matrix
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._training_rows import require_both
@@ -36,8 +36,8 @@ def fit_svm_path(
     y: LabelsLike,
     *,
     sample_cost: VectorLike | None = None,
-    kernel: str | Callable[..., Any] = "rbf",
-    gamma: float | str = "scale",
+    kernel: KernelLike = "rbf",
+    gamma: GammaLike = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     lam_min: float = 0.0,
@@ -172,8 +172,8 @@ def fit_pu_svm_path(
     *,
     C_pos: float = math.inf,
     C_unl: float = 1.0,
-    kernel: str | Callable[..., Any] = "linear",
-    gamma: float | str = "scale",
+    kernel: KernelLike = "linear",
+    gamma: GammaLike = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     lam_min: float = 0.0,

@@ -14,7 +14,7 @@ from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, VectorLike
+from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, ScoresRows, VectorLike
 from fastpu.data._table_rows import TableRows
 from fastpu.model._prior import PriorEstimate
 from fastpu.priors._finished_estimate import MOST_SAMPLES, finished_estimate
@@ -36,7 +36,7 @@ def bbe(
     y: LabelsLike,
     *,
     scores: VectorLike | None = None,
-    fit: Callable[[Any, NDArray[np.int64]], Any] | None = None,
+    fit: Callable[[Any, NDArray[np.int64]], ScoresRows] | None = None,
     groups: GroupsLike | None = None,
     n_boot: int = 0,
     random_state: RandomState = None,

@@ -15,7 +15,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState
+from fastpu.common._types import ColumnsLike, GroupsLike, LabelsLike, MatrixLike, RandomState, Scenario, ScoresRows
 from fastpu.data._columns import chosen_columns
 from fastpu.data._matrix import Matrix
 from fastpu.data._table_rows import TableRows
@@ -106,11 +106,11 @@ def scar_test(
     y: LabelsLike,
     *,
     prior: float | PriorEstimate | None = None,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     n_top: int | None = None,
-    columns: object = None,
+    columns: ColumnsLike | None = None,
     groups: GroupsLike | None = None,
-    fit: Callable[[Any, NDArray[np.int64]], Any] | None = None,
+    fit: Callable[[Any, NDArray[np.int64]], ScoresRows] | None = None,
     n_permutations: int = 999,
     n_divisions: int = 10,
     random_state: RandomState = None,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from fastpu import _core
@@ -14,7 +11,7 @@ from fastpu.common._params import check_float, check_int, check_random_state
 from fastpu.common._progress import Report, make_report, on_round
 from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback
+from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RandomState, RoundCallback
 from fastpu.kernels._kernel import check_kernel
 from fastpu.model._profile import keeps_profile
 from fastpu.pual._features import open_features
@@ -41,8 +38,8 @@ def fit_pual(
     sigma: SigmaOrMany = "median",
     n_neighbors: int = 5,
     graph: GraphLike | None = None,
-    kernel: str | Callable[..., Any] = "linear",
-    gamma: float | str = "scale",
+    kernel: KernelLike = "linear",
+    gamma: GammaLike = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     tol: float = 1e-9,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_float, check_int, check_random_state
 from fastpu.common._progress import make_report
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback, VectorLike
+from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback, Scenario, VectorLike
 from fastpu.common._warn import warn
 from fastpu.exceptions import ConvergenceWarning
 from fastpu.kernels._gauss_basis import check_bandwidth
@@ -33,10 +33,10 @@ def fit_nnpu(
     y: LabelsLike,
     *,
     prior: float | PriorEstimate,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     lam: float | None = None,
-    loss: str = "logistic",
-    model: str = "linear",
+    loss: Literal["sigmoid", "logistic", "squared"] = "logistic",
+    model: Literal["linear", "gauss", "mlp"] = "linear",
     beta: float = 0.0,
     gamma_nn: float = 1.0,
     n_centers: int = 200,
@@ -44,11 +44,11 @@ def fit_nnpu(
     bandwidth: float | None = None,
     n_hidden: int = 100,
     learning_rate: float | None = None,
-    batch_size: int | str | None = "auto",
+    batch_size: int | Literal["auto"] | None = "auto",
     n_epochs: int | None = None,
     validation_fraction: float = 0.1,
     eval_set: tuple[MatrixLike, LabelsLike] | None = None,
-    early_stopping_rounds: int | str | None = "auto",
+    early_stopping_rounds: int | Literal["auto"] | None = "auto",
     sample_weight: VectorLike | None = None,
     random_state: RandomState = None,
     n_threads: int | None = None,

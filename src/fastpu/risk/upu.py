@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from fastpu import _core
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import MANY, check_choice, check_float, check_int, check_random_state
 from fastpu.common._progress import make_report, on_round
 from fastpu.common._text import columns_named
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback, VectorLike
+from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback, Scenario, VectorLike
 from fastpu.common._warn import warn
 from fastpu.exceptions import ConvergenceWarning
 from fastpu.kernels._gauss_basis import check_bandwidth
@@ -29,10 +31,10 @@ def fit_upu(
     y: LabelsLike,
     *,
     prior: float | PriorEstimate,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     lam: float | None = None,
-    loss: str = "logistic",
-    model: str = "linear",
+    loss: Literal["logistic", "squared"] = "logistic",
+    model: Literal["linear", "gauss"] = "linear",
     n_centers: int = 200,
     centers: MatrixLike | None = None,
     bandwidth: float | None = None,

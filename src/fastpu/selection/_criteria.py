@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from fastpu.model._prior import check_scenario, needs_prior, prior_among_unlabel
 from fastpu.selection._grid import FitSignature, Grid
 from fastpu.selection._splits import Split
 
+#: The criteria that are known by a name.
+CriterionName: TypeAlias = Literal["puf", "err_star", "error", "auc", "lift", "average_precision"]
 _SIGNS = {"puf": 1, "err_star": -1, "error": -1, "auc": 1, "lift": 1, "average_precision": 1}
 _WANT_PRIOR = ("err_star", "average_precision")
 _WANT_UNLABELED = ("puf", "err_star", "lift", "average_precision")

@@ -6,7 +6,7 @@ import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +18,31 @@ from fastpu.common._params import check_choice, check_int, check_random_state
 from fastpu.common._sharing import bound_arguments, shared_parameters, shares_together
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, VectorLike
+from fastpu.common._types import (
+    FoldsLike,
+    GroupsLike,
+    LabelsLike,
+    MatrixLike,
+    RandomState,
+    Scenario,
+    ScoresRows,
+    VectorLike,
+)
 from fastpu.data._clusters import cluster_numbers
 from fastpu.data._folds import Fold, fold_sizes, stratified_folds
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._table_rows import TableRows
 from fastpu.data._validate import check_labels, check_sample_weight, check_vector
 from fastpu.model._prior import PriorEstimate
-from fastpu.selection._criteria import Criterion, check_scoring, with_prior
+from fastpu.selection._criteria import Criterion, CriterionName, check_scoring, with_prior
 from fastpu.selection._grid import FitSignature, Grid, check_grid
 from fastpu.selection._search import Search
 from fastpu.selection._splits import FoldSplits, Split, check_folds, is_splitter
 from fastpu.selection._trials import TrialSetup
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 _MAY_PASS = ("not_converged", "degenerate")
 _MOST_SHOWN = 6  # tied points that a printed result names
@@ -75,7 +88,7 @@ class Selection:
             f"{self.table['score'].size} points tried{self._ties_text()})"
         )
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """Return `table` as a pandas frame, with a row for each point that was tried.
 
         Raises
@@ -101,22 +114,22 @@ class Selection:
 
 
 def select(
-    fit: Callable[..., Any],
+    fit: Callable[..., ScoresRows | Sequence[ScoresRows]],
     X: MatrixLike,
     y: LabelsLike,
     grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
     *,
-    scoring: str | Callable[[Any, Any, Any], float] = "puf",
-    cv: Any = 4,
+    scoring: CriterionName | Callable[[Any, Any, Any], float] = "puf",
+    cv: FoldsLike = 4,
     validation: tuple[MatrixLike, LabelsLike] | None = None,
-    refine: str | None = None,
+    refine: Literal["greedy"] | None = None,
     random_state: RandomState = None,
     prior: float | PriorEstimate | None = None,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     k: float | None = None,
     sample_weight: VectorLike | None = None,
     groups: GroupsLike | None = None,
-    admit: Sequence[str] = (),
+    admit: Sequence[Literal["not_converged", "degenerate"]] = (),
     n_threads: int | None = None,
     **fit_params: Any,
 ) -> Selection:

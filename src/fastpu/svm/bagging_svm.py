@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_random_state
 from fastpu.common._progress import make_report
 from fastpu.common._text import describe
-from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, RoundCallback
+from fastpu.common._types import GammaLike, GroupsLike, KernelLike, LabelsLike, MatrixLike, RandomState, RoundCallback
 from fastpu.common._warn import span_of, warn_if_alike
 from fastpu.data._clusters import cluster_numbers
 from fastpu.data._row_labels import warn_of_other_order
@@ -35,14 +33,14 @@ def fit_bagging_svm(
     C: float = 1.0,
     n_bags: int | None = None,
     bag_ratio: float | None = 1.0,
-    kernel: str | Callable[..., object] = "linear",
-    gamma: float | str = "scale",
+    kernel: KernelLike = "linear",
+    gamma: GammaLike = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     cache_mb: float = 200,
     tol: float = 1e-3,
     max_iter: int | None = None,
-    sample_weight: object = None,
+    sample_weight: None = None,
     groups: GroupsLike | None = None,
     random_state: RandomState = None,
     n_threads: int | None = None,

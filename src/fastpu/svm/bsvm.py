@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import is_sequence
 from fastpu.common._sharing import marked
-from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
+from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.model._profile import keeps_profile
 from fastpu.svm._fit_points import fit_points
 from fastpu.svm._svm_methods import BiasedSvm
@@ -30,8 +30,8 @@ def fit_bsvm(
     C_pos: float | Sequence[float] | NDArray[Any],
     C_unl: float | Sequence[float] | NDArray[Any],
     C: float | Sequence[float] | NDArray[Any] = 1.0,
-    kernel: str | Callable[..., object] = "linear",
-    gamma: float | str | Sequence[float | str] | NDArray[Any] = "scale",
+    kernel: KernelLike = "linear",
+    gamma: GammaLike | Sequence[GammaLike] | NDArray[Any] = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     cache_mb: float = 200,

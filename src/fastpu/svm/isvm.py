@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
@@ -36,7 +36,7 @@ def fit_isvm(
     solver_tol: float = 1e-9,
     solver_max_iter: int | None = None,
     check_increase: bool = True,
-    solver: str = "exact",
+    solver: Literal["exact", "iadmm"] = "exact",
     sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
     callback: RoundCallback[MarginRound] | None = None,
@@ -190,13 +190,13 @@ def fit_ipsi(
     y: LabelsLike,
     *,
     C: float | Sequence[float] | NDArray[Any] | None = None,
-    init: str = "hinge",
+    init: Literal["hinge", "psi", "isvm"] = "hinge",
     tol: float = 1e-3,
     max_iter: int = 100,
     solver_tol: float = 1e-9,
     solver_max_iter: int | None = None,
     check_increase: bool = True,
-    solver: str = "exact",
+    solver: Literal["exact", "iadmm"] = "exact",
     sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
     callback: RoundCallback[MarginRound] | None = None,
