@@ -210,7 +210,8 @@ def knn_graph(X: MatrixLike, *, n_neighbors: int = 5, n_threads: int | None = No
     n_neighbors : int, default 5
         K, >= 0. With K >= n every row has the n - 1 others.
     n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. Does not influence the result.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same,
+        bit by bit, for any number.
 
     Returns
     -------
@@ -305,7 +306,8 @@ def knn_similarity(
     mode : {"mutual", "union"}, default "mutual"
         "mutual" joins two rows if each is a neighbour of the other, "union" if at least one is.
     n_threads : int, optional
-        The most threads to use; by default the CPUs that this process may use. Does not influence the result.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same,
+        bit by bit, for any number.
 
     Returns
     -------

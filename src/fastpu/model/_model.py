@@ -109,7 +109,7 @@ class Model(ScoringModel, is_base=True):
             than new rows. By default the unlabelled training rows with their out-of-bag scores, which forests, bags of
             boosted trees and bagging SVMs have. For a Dask collection the scores are computed at once, on its workers.
         n_threads : int, optional
-            Most threads to use. By default the CPUs that this process may use.
+            The most threads to use, >= 1. By default, one for each CPU that this process may use.
 
         Returns
         -------
@@ -198,7 +198,7 @@ class Model(ScoringModel, is_base=True):
             Weights >= 0. A weight counts as that many repetitions of the row. The number of labelled rows, which "beta"
             depends on, is (sum of weights)^2 / (sum of squared weights).
         n_threads : int, optional
-            Most threads to use. By default the CPUs that this process may use.
+            The most threads to use, >= 1. By default, one for each CPU that this process may use.
 
         Returns
         -------
@@ -284,7 +284,7 @@ class Model(ScoringModel, is_base=True):
         X : array-like, sparse matrix or DataFrame of shape (n, n_features)
             Rows, as `decision_function` takes them.
         n_threads : int, optional
-            Most threads to use. By default the CPUs that this process may use.
+            The most threads to use, >= 1. By default, one for each CPU that this process may use.
 
         Returns
         -------

@@ -197,8 +197,9 @@ def select(
         Weights >= 0 of the rows, for fits and scores. "lift", "average_precision", callables and validation sets are
         scored without weights.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. Folds hold out
-        whole groups, so that points are judged by rows of new groups. A `fit` that takes groups gets them too.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Folds
+        then hold out whole groups, so that points are judged by rows of new groups. A `fit` that takes groups gets them
+        too.
     admit : sequence of {"not_converged", "degenerate"}, default ()
         Flawed models that may be chosen. By default a point is inadmissible, and has the worst possible score, if any
         of its fits warns with ConvergenceWarning or DegenerateModelWarning. A point whose fit fails always is.
