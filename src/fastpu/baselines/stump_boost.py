@@ -266,6 +266,7 @@ def fit_pnu_adaboost(
         own_params=("gamma",),
         loss="ada",
         gamma=gamma,
+        unread_at={0.0: -1, 1.0: 1},
         n_rounds=n_rounds,
         stop_tol=stop_tol,
         early_stopping_rounds=early_stopping_rounds,

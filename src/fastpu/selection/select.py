@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._frame import frame_of
 from fastpu.common._frozen import FrozenMapping
+from fastpu.common._functions import check_function
 from fastpu.common._params import check_choice, check_int, check_random_state
 from fastpu.common._sharing import bound_arguments, shared_parameters, shares_together
 from fastpu.common._text import describe, short
@@ -274,11 +275,11 @@ def select(
     >>> bool(np.mean(chosen.model.predict(X[split.test]) != truth[split.test]) < 0.25)
     True
     """
-    if not callable(fit):
-        raise TypeError(
-            f"fit must be a function such as fastpu.fit_forest, got {describe(fit)}; for a classifier take "
-            f"scikit-learn's GridSearchCV with a scorer of fastpu.estimators"
-        )
+    expected = (
+        "a function of X and y such as fastpu.fit_forest (for a classifier take scikit-learn's GridSearchCV with a "
+        "scorer of fastpu.estimators)"
+    )
+    check_function("fit", fit, expected, arguments=("X", "y"), has_keywords=True, may_be_class=True)
     arguments = FitSignature.of(fit)
     checked = check_grid(grid, arguments)
     criterion = check_scoring(scoring, prior, scenario, k)
