@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from fastpu.common._params import check_k
 from fastpu.common._text import short
-from fastpu.common._types import GroupsLike
+from fastpu.common._types import GroupsLike, Scenario
 from fastpu.data._validate import check_vector
 from fastpu.estimators._pu_classifier import has_unlabeled, label_vector, labelled_rows
 from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
@@ -52,7 +52,7 @@ class PUScorer:
 
     criterion: str
     prior: float | None
-    scenario: str
+    scenario: Scenario
     k: float | None = None
     groups_request: bool | str | None = field(default=None, init=False)
 
@@ -207,7 +207,7 @@ def labeled_scorer(scoring: Any) -> LabeledScorer:
     return LabeledScorer(scoring)
 
 
-def puf_scorer(*, scenario: str = "case_control") -> PUScorer:
+def puf_scorer(*, scenario: Scenario = "case_control") -> PUScorer:
     """Return a scorer by `fastpu.metrics.puf_score`, which needs no prior.
 
     Parameters
@@ -233,7 +233,7 @@ def puf_scorer(*, scenario: str = "case_control") -> PUScorer:
     return PUScorer("puf", None, check_scenario(scenario))
 
 
-def err_star_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
+def err_star_scorer(*, prior: float, scenario: Scenario = "case_control") -> PUScorer:
     """Return a scorer by the negative of `fastpu.metrics.err_star`, because scikit-learn maximises.
 
     Parameters
@@ -257,7 +257,7 @@ def err_star_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer
     return PUScorer("err_star", *take_prior_in(scenario, prior))
 
 
-def pu_auc_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
+def pu_auc_scorer(*, prior: float, scenario: Scenario = "case_control") -> PUScorer:
     """Return a scorer by `fastpu.metrics.pu_auc`, the AUC against negatives that are not known.
 
     Parameters
@@ -305,7 +305,7 @@ def lift_scorer(k: float) -> PUScorer:
     return PUScorer("lift", None, "case_control", k)
 
 
-def precision_at_k_scorer(k: float, prior: float, *, scenario: str = "case_control") -> PUScorer:
+def precision_at_k_scorer(k: float, prior: float, *, scenario: Scenario = "case_control") -> PUScorer:
     """Return a scorer by `fastpu.metrics.precision_at_k`.
 
     It orders models as `lift_scorer` does, unless the precision reaches 1, where it is cut off.
@@ -335,7 +335,7 @@ def precision_at_k_scorer(k: float, prior: float, *, scenario: str = "case_contr
     return PUScorer("precision_at_k", *take_prior_in(scenario, prior), k)
 
 
-def average_precision_scorer(prior: float, *, scenario: str = "case_control") -> PUScorer:
+def average_precision_scorer(prior: float, *, scenario: Scenario = "case_control") -> PUScorer:
     """Return a scorer by `fastpu.metrics.average_precision`.
 
     Parameters
