@@ -65,7 +65,8 @@ def test_a_test_of_labels_has_a_row_for_each_column(ranked):
     np.testing.assert_array_equal(frame["p_value"], test.p_value)
     np.testing.assert_array_equal(frame["p_largest_half"], test.p_halves.max(axis=1))
     np.testing.assert_array_equal(frame["p_least_half"], test.p_halves.min(axis=1))
-    assert frame["category"].tolist() == list(test.category)
+    assert frame["category"].isna().tolist() == [True, True, False]
+    assert frame.loc["kind", "category"] == test.category[2]
 
 
 def test_columns_that_cannot_be_tested_have_no_p_value_in_the_frame():
