@@ -349,6 +349,49 @@ CASE("rows of a cluster are out of the same bags, some of them for every cluster
   }
 }
 
+CASE("bags that are drawn by numbers are those of a fit, by clusters too") {
+  const ForestData data = forest_data(700, 9);
+  const BinnedFeatures features = bin(data, 255);
+  std::vector<std::int32_t> clusters(700);
+  // The last clusters are of single rows, some of which have the weight 0.
+  for (std::int32_t i = 0; i < 700; ++i) clusters[at(i)] = i < 680 ? i % 90 : i - 590;
+  for (const bool weighted : {false, true}) {
+    for (const bool clustered : {false, true}) {
+      ForestTrainingSet train = training_set(data, features, weighted);
+      if (clustered) train.clusters = clusters.data();
+      ForestOptions options = small_forest();
+      options.n_trees = 9;
+      fastpu::BagGroups groups;
+      std::vector<std::uint32_t> rows;
+      for (const int label : {1, 0}) {
+        for (std::uint32_t i = 0; i < 700; ++i) {
+          if (data.y[i] == label && (!weighted || data.weight[i] > 0)) rows.push_back(i);
+        }
+        if (label == 1) groups.n_pos = std::ssize(rows);
+      }
+      groups.n_unl = std::ssize(rows) - groups.n_pos;
+      std::vector<double> weight_of;
+      std::vector<std::int32_t> cluster_of;
+      for (const std::uint32_t row : rows) {
+        weight_of.push_back(data.weight[row]);
+        cluster_of.push_back(clusters[row]);
+      }
+      if (weighted) groups.sample_weight = weight_of.data();
+      if (clustered) groups.clusters = cluster_of.data();
+      groups.n_clusters = 110;
+      Team team(2);
+      fastpu::ForestBags bags = draw_bags(groups, options, team);
+      for (std::uint32_t& row : bags.rows) row = rows[row];
+      const ForestResult found = grow_on_bags(features, data.categorical.data(), bags, options, team);
+      const ForestResult expected = grow(train, options);
+      CHECK(found.nodes.size() == expected.nodes.size());
+      bool same = found.tree_start == expected.tree_start;
+      for (std::size_t k = 0; same && k < found.nodes.size(); ++k) same = same_node(found.nodes[k], expected.nodes[k]);
+      CHECK(same);
+    }
+  }
+}
+
 CASE("scores are the same in every form, and out of bag") {
   const ForestData data = forest_data(2000, 6);
   const BinnedFeatures features = bin(data, 255);
